@@ -26,7 +26,7 @@ LOADED = [
     "pytest", "numpy", "typelattice.tracing.findings.findings", "typelattice.tracing.report.text_report",
     "typelattice.fixing.traced_run", "typelattice.fixing.measured_run",
     "typelattice.tracing.rewrite.syntax_tree",
-    "typelattice.tracing.front.pytest_session", "typelattice.tracing.front.settings",
+    "typelattice.tracing.front.pytest_verdict", "typelattice.tracing.front.pyproject_settings",
     "typelattice.tracing.libraries.numpy", "typelattice.operands.adapters.numpy",
     "pdb", "unittest", "xml.etree.ElementTree",  # which pytest imports as it starts
 ]  # fmt: skip

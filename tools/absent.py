@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
-from typelattice.conformance.absent import without_names
+from typelattice.conformance.find_missing_operations import without_names
 from typelattice.conformance.library import MissingLibraryError
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.registry import library

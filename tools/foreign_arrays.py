@@ -27,7 +27,7 @@ from typelattice.facts.libraries import library_of, recordings
 from typelattice.files.reader import system
 from typelattice.files.system_text import systems
 from typelattice.operands.operand import FOREIGN_SCALAR_SUFFIX
-from typelattice.recorded.answers import NOT_ASKED, TAKEN_OVER, Messages
+from typelattice.recorded.answer_notation import NOT_ASKED, TAKEN_OVER, Messages
 from typelattice.recorded.encode_recording import encode_recording, save_recording
 from typelattice.recorded.recorded_calls import Answers
 from typelattice.recorded.recording import Recording

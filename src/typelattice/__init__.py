@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typelattice.operands.adapters import native
     from typelattice.operands.operand import Operand, OperandError
     from typelattice.operands.read_objects import operand
-    from typelattice.programs.implicit_cast_functions import implicit_cast, implicit_cast_type
+    from typelattice.programs.implicit_cast import implicit_cast, implicit_cast_type
     from typelattice.programs.make_program import program
     from typelattice.programs.program import Program, Replay
     from typelattice.programs.symbols.symbol_namespace import Symbols
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from typelattice.study.laws import Laws, laws
     from typelattice.study.study_scope import BeyondReachError
     from typelattice.study.tables import Table, table
-    from typelattice.tracing.front.followed import Traced, TraceError
-    from typelattice.tracing.front.function import trace, why
+    from typelattice.tracing.front.followed_functions import Traced, TraceError
+    from typelattice.tracing.front.trace_function import trace, why
     from typelattice.tracing.report.explain_result import ResultError, Why
 
 # Every public name is loaded when it is first asked for, so that `import typelattice` costs next to nothing.
@@ -79,7 +79,7 @@ _LATER = {
         "operands.adapters": ("native",),
         "operands.operand": ("Operand", "OperandError"),
         "operands.read_objects": ("operand",),
-        "programs.implicit_cast_functions": ("implicit_cast", "implicit_cast_type"),
+        "programs.implicit_cast": ("implicit_cast", "implicit_cast_type"),
         "programs.make_program": ("program",),
         "programs.program": ("Program", "Replay"),
         "calls.steps": ("ProgramError",),
@@ -96,8 +96,8 @@ _LATER = {
         "study.laws": ("Laws", "laws"),
         "study.tables": ("Table", "table"),
         "tracing.report.explain_result": ("ResultError", "Why"),
-        "tracing.front.followed": ("TraceError", "Traced"),
-        "tracing.front.function": ("trace", "why"),
+        "tracing.front.followed_functions": ("TraceError", "Traced"),
+        "tracing.front.trace_function": ("trace", "why"),
     }.items()
     for name in names
 }
@@ -105,7 +105,7 @@ _LATER = {
 _NAMES_INSIDE = {"Observed": "RecordedAnswer", "observed": "find_recorded_answer"}  # where they differ
 
 # The engine makes a Promotion. What shows it is loaded when it is first shown.
-HOOKS["text"] = lambda: import_module("typelattice.explanations.explanation").explanation
+HOOKS["text"] = lambda: import_module("typelattice.explanations.explanation_text").explanation
 HOOKS["html"] = lambda: import_module("typelattice.drawings.notebook_views").html
 HOOKS["svg"] = lambda: import_module("typelattice.drawings.notebook_views").svg
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from typelattice.cli.main import main
-from typelattice.conformance.compare import Mismatch, Report
+from typelattice.conformance.compare_with_system import Mismatch, Report
 from typelattice.conformance.library import CannotAskError
 from typelattice.conformance.pytest import calls, compare_all, is_undefined, library_of, promotion_tests
 from typelattice.recorded.list_departures import list_departures

@@ -14,7 +14,8 @@ from planted import Faithful
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.conformance.comparison import imitated
+from typelattice.conformance.compare_implementation import imitated
+from typelattice.conformance.difference_reproducer import snippet
 from typelattice.conformance.implementation import implementation, implementations
 from typelattice.conformance.implementation_differences import (
     ACCEPTS,
@@ -29,7 +30,6 @@ from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.known_differences import not_known, read_known, write_known
 from typelattice.conformance.library import MissingLibraryError
 from typelattice.conformance.pytest import imitation_tests
-from typelattice.conformance.snippet import snippet
 from typelattice.facts.libraries import libraries
 from typelattice.recorded.recorded_calls import RecordedCall
 

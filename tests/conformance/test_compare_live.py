@@ -13,7 +13,8 @@ import pytest
 from samples import one_in
 
 from typelattice.cli.main import main
-from typelattice.conformance.comparison import Comparison, compare_implementation, imitated
+from typelattice.conformance.compare_implementation import Comparison, compare_implementation, imitated
+from typelattice.conformance.difference_reproducer import snippet
 from typelattice.conformance.implementation import implementation, implementations
 from typelattice.conformance.implementation_differences import (
     BREAKS,
@@ -24,7 +25,6 @@ from typelattice.conformance.implementation_differences import (
 )
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.questions import Question
-from typelattice.conformance.snippet import snippet
 from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import load_recording
 

@@ -17,7 +17,7 @@ import planted
 import pytest
 
 from typelattice.conformance.in_process_library import InProcessLibrary
-from typelattice.conformance.libraries.language import Language
+from typelattice.conformance.libraries.language_base import Language
 from typelattice.conformance.library import CannotAskError, UnknownLibraryError
 from typelattice.conformance.process import CRASH, HANG, STARTING, LibraryProcess
 from typelattice.conformance.registry import library

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 import typelattice as tl
-from typelattice.conformance.compare import answer_text
+from typelattice.conformance.compare_with_system import answer_text
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.registry import library
 

@@ -8,7 +8,7 @@ import pytest
 from tiny import DTYPES, Tiny
 
 import typelattice as tl
-from typelattice.conformance.compare import compare
+from typelattice.conformance.compare_with_system import compare
 from typelattice.conformance.functions import into_array
 from typelattice.conformance.library import MissingLibraryError, UnknownLibraryError
 from typelattice.conformance.questions import (
@@ -22,7 +22,7 @@ from typelattice.conformance.questions import (
 from typelattice.conformance.recorder import record
 from typelattice.conformance.registry import library
 from typelattice.facts.operations import OPERATIONS
-from typelattice.recorded.answers import MAX_MESSAGES, Messages, answer_of, split_message
+from typelattice.recorded.answer_notation import MAX_MESSAGES, Messages, answer_of, split_message
 from typelattice.recorded.recording import Recording
 
 

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from typelattice.conformance import stubs, type_checkers
-from typelattice.conformance.askers import Askers
+from typelattice.conformance import stub_implementation, type_checkers
+from typelattice.conformance.ask_in_parallel import Askers
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.implementation_differences import questions_of_both
-from typelattice.conformance.implementations.numpy_stubs import answer_of_type
+from typelattice.conformance.implementations.numpy_stub_types import answer_of_type
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import CannotAskError, MissingLibraryError
-from typelattice.conformance.stubs import Stubs
+from typelattice.conformance.stub_implementation import Stubs
 from typelattice.conformance.type_checkers import EXPRESSIONS, Inferred, infer
 from typelattice.facts.operations import make_custom_operation
 
@@ -169,8 +169,8 @@ def test_calls_are_written_as_expressions(
         assert "list_float: list[float]" in names
         yield from [Inferred("numpy.int8", "")] * len(these)
 
-    monkeypatch.setattr(stubs, "infer", answered)
-    monkeypatch.setattr(stubs, "versions_of", lambda *_: {"mypy": "2.0"})
+    monkeypatch.setattr(stub_implementation, "infer", answered)
+    monkeypatch.setattr(stub_implementation, "versions_of", lambda *_: {"mypy": "2.0"})
     monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
     library: Any = Library()
     has = Stubs("mypy", library, implementations()["numpy-stubs"], 1)
@@ -199,8 +199,8 @@ def test_stubs_are_asked_in_batches_for_which_the_checker_keeps_its_folder(
         folders.append(folder)
         yield from [Inferred("numpy.int8", "")] * len(args[3])
 
-    monkeypatch.setattr(stubs, "infer", answered)
-    monkeypatch.setattr(stubs, "versions_of", lambda *_: {"mypy": "2.0"})
+    monkeypatch.setattr(stub_implementation, "infer", answered)
+    monkeypatch.setattr(stub_implementation, "versions_of", lambda *_: {"mypy": "2.0"})
     monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
     assert Stubs.batch < 10_000
     monkeypatch.setattr(Stubs, "batch", 2)

@@ -10,7 +10,8 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.conformance.comparison import start_implementation
+from typelattice.conformance.compare_implementation import start_implementation
+from typelattice.conformance.difference_reproducer import snippet
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.implementation_differences import (
     FORM,
@@ -23,7 +24,6 @@ from typelattice.conformance.implementation_differences import (
     differences,
     questions_of_both,
 )
-from typelattice.conformance.snippet import snippet
 
 pytestmark = pytest.mark.live
 

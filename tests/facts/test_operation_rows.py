@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from typelattice.engine import operations as engine
+from typelattice.engine import operation_rules as engine
 from typelattice.facts import operations
 from typelattice.facts.lazy_tables import LazyTable
 

@@ -133,7 +133,7 @@ def test_it_is_installed_and_asked_by_make_conform(house: Path) -> None:
 
 def test_its_code_is_shown(house: Path) -> None:
     program = (
-        "import typelattice as tl; from typelattice.explanations.library_code import write_code; "
+        "import typelattice as tl; from typelattice.explanations.expression_terms import write_code; "
         "pair = (tl.operand('int8'), tl.operand('int16')); "
         "setup, (code,) = write_code(tl.system('gadget'), (pair,)); print(setup); print(code)"
     )

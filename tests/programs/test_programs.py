@@ -11,7 +11,7 @@ from typelattice.calls.steps import DTypeOf, Ref
 from typelattice.facts.operations import OPERATIONS
 from typelattice.programs.json.outcome_data import outcome_data
 from typelattice.programs.json.write import step_data
-from typelattice.programs.source.reader import OPERATORS
+from typelattice.programs.source.syntax_reader import OPERATORS
 
 np = pytest.importorskip("numpy")
 

@@ -17,10 +17,10 @@ from followed import followed
 
 import typelattice as tl
 from typelattice.calls.steps import Input, Opaque, SourceLocation
+from typelattice.tracing.findings.cast_plans import plan_casts
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.findings.suggested_casts import plan_casts
-from typelattice.tracing.report.html import write
-from typelattice.tracing.report.markup import text
+from typelattice.tracing.report.html_elements import text
+from typelattice.tracing.report.html_report import write
 from typelattice.tracing.report.report_entries import RULES, make_report
 from typelattice.tracing.report.sarif_and_github import entry_data, github, sarif
 from typelattice.tracing.report.text_report import report

@@ -9,7 +9,7 @@ import pytest
 from followed import followed, followed_module
 
 from typelattice.tracing.findings.findings import findings
-from typelattice.tracing.report.html import write
+from typelattice.tracing.report.html_report import write
 from typelattice.tracing.report.text_report import report
 
 PLAIN = """

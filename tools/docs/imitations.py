@@ -28,7 +28,7 @@ from typelattice.conformance.implementation_differences import (
     REFUSES,
     VALUE,
 )
-from typelattice.engine.operations import STANDARD
+from typelattice.engine.operation_rules import STANDARD
 from typelattice.facts.operations import OPERATIONS
 
 FOLDER = "imitations"

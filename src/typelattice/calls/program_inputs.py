@@ -6,9 +6,9 @@ import re
 from typing import Any, TypeGuard
 
 from typelattice.facts.dtypes import DTYPES, DTypeError
+from typelattice.facts.error_texts import quote_short
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.shapes import Shape
-from typelattice.facts.suggestions import quote_short
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand, OperandError
 from typelattice.operands.read_objects import operand

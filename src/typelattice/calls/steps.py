@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import Any, ClassVar, Self, TypeAlias
 
+from typelattice.facts.error_texts import clip_text
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 from typelattice.facts.shapes import Shape
-from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
 
 MAX_STEP_CHARS = 160  # characters of a step's text

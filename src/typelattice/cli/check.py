@@ -6,9 +6,9 @@ from argparse import ArgumentParser, Namespace
 from typelattice.cli.command import MAX_EXAMPLES, Command, DifferencesFound, Paragraphs, format_argument
 from typelattice.engine.system import System
 from typelattice.rendering.json import document
-from typelattice.rendering.terminal import layout
-from typelattice.study.check import Check, check
+from typelattice.rendering.terminal_output import layout
 from typelattice.study.closedness import Closedness, find_escapes
+from typelattice.study.system_check import Check, check
 
 REPAIR_SECONDS = 10  # time limit of the search for repairs
 

@@ -6,8 +6,8 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from typelattice.facts.error_texts import clip_text, quote_short
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import clip_text, quote_short
 from typelattice.rendering.grid import printable
 
 MAX_EXAMPLES = 4  # examples shown if there are many of the same sort

@@ -18,7 +18,7 @@ from typelattice.cli.command import (
     seed,
     workers_arguments,
 )
-from typelattice.conformance.comparison import (
+from typelattice.conformance.compare_implementation import (
     Comparison,
     causes_in_words,
     compare_implementation,

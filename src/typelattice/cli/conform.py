@@ -21,7 +21,7 @@ from typelattice.cli.command import (
     list_examples,
     seed,
 )
-from typelattice.conformance.compare import Mismatch, Report, compare
+from typelattice.conformance.compare_with_system import Mismatch, Report, compare
 from typelattice.conformance.library import versions
 from typelattice.facts.libraries import recordings
 from typelattice.facts.missing_operations import find_missing_operations
@@ -34,7 +34,7 @@ from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import load_recording
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
-from typelattice.rendering.terminal import progress_bar
+from typelattice.rendering.terminal_output import progress_bar
 
 MAX_SHOWN = 3  # examples of each cause
 
@@ -59,8 +59,8 @@ def run(args: Namespace) -> Paragraphs:
     Raises DifferencesFound if there are any mismatches.
     """
     if args.live:
+        from typelattice.conformance.compare_random_calls import compare_live
         from typelattice.conformance.process import LibraryProcess
-        from typelattice.conformance.random_calls import compare_live
         from typelattice.conformance.registry import library
 
         with interrupts.raise_on_interrupt(), LibraryProcess(partial(library, args.library)) as asked:

@@ -11,7 +11,7 @@ from typelattice.cli.command import Command, Paragraphs, list_examples, op_argum
 from typelattice.cli.table import draw_table
 from typelattice.explanations.promotion_in_english import answer_text
 from typelattice.rendering import FORMATS
-from typelattice.rendering.terminal import layout
+from typelattice.rendering.terminal_output import layout
 from typelattice.study.consensus import Consensus, find_contradicted, find_undefined
 from typelattice.study.study_scope import TierChoice
 from typelattice.study.table_labels import CODES

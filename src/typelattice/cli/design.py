@@ -10,20 +10,20 @@ from pathlib import Path
 
 from typelattice.cli import interrupts
 from typelattice.cli.command import Command, Paragraphs, UsageError, count, duration, format_argument
-from typelattice.cli.outputs import check_not_read
+from typelattice.cli.output_checks import check_not_read
 from typelattice.designer import ERRORS
 from typelattice.designer.completion import Completion, Design, design
-from typelattice.designer.demands import DEMANDS
-from typelattice.designer.nodes import MissingNodes, missing_nodes
-from typelattice.designer.plan import DEFAULT_COSTS, DEFAULT_RULES, PlanError
+from typelattice.designer.missing_nodes import MissingNodes, missing_nodes
+from typelattice.designer.plan_file import DEFAULT_COSTS, DEFAULT_RULES, PlanError
 from typelattice.designer.repair import KEPT_RULES, Repair, Repairs, repairs
+from typelattice.designer.standard_demands import DEMANDS
 from typelattice.disk.write import check_writable, write_text
 from typelattice.facts.dtypes import Node
+from typelattice.facts.error_texts import quote_short, spelling_hint
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.writer import code
 from typelattice.rendering.json import document
-from typelattice.rendering.terminal import layout, overwrite_line
+from typelattice.rendering.terminal_output import layout, overwrite_line
 
 MAX_SHOWN = 8  # changed answers to print for a repair
 

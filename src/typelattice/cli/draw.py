@@ -10,14 +10,14 @@ import typelattice as tl
 from typelattice.cli import interrupts
 from typelattice.cli.bindings import bindings
 from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError, op_argument
-from typelattice.cli.outputs import check_not_read
+from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import write_bytes
 from typelattice.drawings.heat_maps import HEATS, Heat, figure, heat_grid, make_heat
-from typelattice.facts.suggestions import quote_short
+from typelattice.facts.error_texts import quote_short
 from typelattice.programs.make_program import file_of
 from typelattice.rendering.drawing import FORMATS, Drawing
-from typelattice.rendering.terminal import layout
-from typelattice.rendering.text_drawing import sketch
+from typelattice.rendering.drawing_text import sketch
+from typelattice.rendering.terminal_output import layout
 from typelattice.study.table_labels import CODES
 
 ENDINGS = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typelattice as tl
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError
-from typelattice.cli.outputs import check_not_read
+from typelattice.cli.output_checks import check_not_read
 from typelattice.codegen.emit import LANGUAGES, emit_files, read_earlier_indices, read_names, stale_files
 from typelattice.disk.write import check_folder, write_text
 from typelattice.operands.operand import Tier

@@ -19,7 +19,7 @@ from typelattice.cli.command import (
     op_argument,
 )
 from typelattice.cli.site_address import link_argument, site_address
-from typelattice.explanations.explanation import explanation
+from typelattice.explanations.explanation_text import explanation
 from typelattice.explanations.grouped_answers import (
     Answers,
     list_custom_dtypes,
@@ -27,11 +27,11 @@ from typelattice.explanations.grouped_answers import (
     list_notes,
     pick_example,
 )
+from typelattice.facts.error_texts import clip_text
 from typelattice.facts.operations import OPERATIONS, OPERATORS
-from typelattice.facts.suggestions import clip_text
 from typelattice.operands.notation import parse_operand
 from typelattice.rendering.json import document
-from typelattice.rendering.terminal import layout
+from typelattice.rendering.terminal_output import layout
 
 MAX_OPERANDS = 1_000  # operands
 

@@ -24,7 +24,7 @@ from typelattice.programs.replay.divergences import Divergences, StepDivergence,
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE
 from typelattice.rendering.json import document
-from typelattice.rendering.terminal import layout
+from typelattice.rendering.terminal_output import layout
 
 Paragraph = TypeVar("Paragraph", bound=tuple[object, ...])
 

@@ -9,16 +9,16 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
 from typelattice.cli import interrupts
 from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError
-from typelattice.cli.outputs import check_not_read
+from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import check_writable, write_text
 from typelattice.explorer.cached_document import built_document
 from typelattice.explorer.document import COMMON_OPERATIONS, document
 from typelattice.explorer.page import page_html
 from typelattice.explorer.server import serve
 from typelattice.explorer.workbench import BLANK, open_desk
-from typelattice.facts.suggestions import quote_short
+from typelattice.facts.error_texts import quote_short
 from typelattice.rendering.grid import printable
-from typelattice.rendering.terminal import print_error, progress_bar
+from typelattice.rendering.terminal_output import print_error, progress_bar
 
 FILE = "typelattice.html"
 MAX_PORT = 65_535

@@ -80,7 +80,7 @@ def run(args: Namespace) -> Paragraphs:
 def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
     """Search for the patch of a script, a module or tests, by the options and pyproject.toml."""
     from typelattice.fixing.patch_search import fix_script, fix_tests
-    from typelattice.tracing.front.settings import read_settings
+    from typelattice.tracing.front.pyproject_settings import read_settings
 
     settings = read_settings(Path.cwd())
     packages = args.package or settings.packages

@@ -18,7 +18,7 @@ from typelattice.cli.command import (
 from typelattice.cli.table import draw_table
 from typelattice.rendering import FORMATS
 from typelattice.rendering.json import document
-from typelattice.rendering.terminal import layout, show_progress_of
+from typelattice.rendering.terminal_output import layout, show_progress_of
 from typelattice.study.laws_overview import laws_overview
 from typelattice.study.study_scope import TierChoice, common_dtypes, has_arrays
 

@@ -8,7 +8,13 @@ from json import dumps
 
 import typelattice as tl
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError
-from typelattice.codegen.lint_tables import MAX_FILE_BYTES, LintResult, lint_table, make_sarif, read_form
+from typelattice.conformance.hand_written_tables import (
+    MAX_FILE_BYTES,
+    LintResult,
+    lint_table,
+    make_sarif,
+    read_form,
+)
 from typelattice.disk.read import read_bytes
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document

@@ -21,8 +21,8 @@ from typelattice.cli.command import (
     error_line,
 )
 from typelattice.cli.interrupts import end_by_interrupt, end_in_silence
-from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
-from typelattice.rendering.terminal import OutputError, print_error, print_output
+from typelattice.facts.error_texts import clip_text, quote_short, spelling_hint
+from typelattice.rendering.terminal_output import OutputError, print_error, print_output
 
 COMMANDS = (  # each a module in this folder
     "explain", "table", "diff", "consensus", "laws", "draw", "explore", "conform", "compare", "record",

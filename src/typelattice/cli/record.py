@@ -25,7 +25,7 @@ from typelattice.recorded.encode_recording import rest_on_base, save_recording
 from typelattice.recorded.recording import Recording, RecordingError
 from typelattice.recorded.recording_files import ENDING, load_recording, recording_names
 from typelattice.rendering.grid import printable
-from typelattice.rendering.terminal import print_error, progress_bar
+from typelattice.rendering.terminal_output import print_error, progress_bar
 
 ROOM = 1_000_000  # bytes; the largest recording so far has a fifth of them
 ANSWERS = ".answers"  # the ending of the file beside a recording that is not finished

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from json import dumps
 
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError, format_argument
-from typelattice.cli.outputs import check_not_read
+from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import check_writable, write_text
 
 
@@ -22,7 +22,7 @@ def run(args: Namespace) -> Paragraphs:
     from typelattice.rendering.grid import printable
     from typelattice.rendering.json import document
     from typelattice.tracing.report.formatting import count_text, size_text
-    from typelattice.tracing.report.saved_runs import combine_documents, compare_documents, read_run
+    from typelattice.tracing.report.run_files import combine_documents, compare_documents, read_run
 
     if args.what == "combine":
         if args.output is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import typelattice as tl
 from typelattice.cli import interrupts
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, duration
-from typelattice.cli.outputs import check_not_read
+from typelattice.cli.output_checks import check_not_read
 from typelattice.codegen.stubs import stub_file
 from typelattice.conformance.type_checkers import CHECKERS, check_stubs
 from typelattice.disk.write import write_text

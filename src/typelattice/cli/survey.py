@@ -8,7 +8,7 @@ from pathlib import Path
 
 from typelattice.cli import interrupts
 from typelattice.cli.command import Command, Paragraphs, duration, workers_arguments
-from typelattice.cli.outputs import check_not_read
+from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import check_writable, write_text
 from typelattice.rendering.grid import printable
 

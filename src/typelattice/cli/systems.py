@@ -9,7 +9,7 @@ from typelattice.cli.command import Command, Paragraphs, format_argument
 from typelattice.recorded.recording_files import recording_names
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
-from typelattice.rendering.terminal import layout
+from typelattice.rendering.terminal_output import layout
 
 MAX_NAME_COLUMNS = 30  # greatest width of the names
 

@@ -11,7 +11,7 @@ from typelattice.cli.command import Command, Paragraphs, op_argument
 from typelattice.facts.dtypes import DType
 from typelattice.facts.gc_pause import pause_gc
 from typelattice.rendering import FORMATS, Grid
-from typelattice.rendering.terminal import layout, print_error
+from typelattice.rendering.terminal_output import layout, print_error
 from typelattice.study.diffs import Diff
 from typelattice.study.study_scope import TierChoice
 from typelattice.study.table_labels import CODES, SHOW_SMALL, describe_left_out

@@ -23,10 +23,10 @@ from typelattice.cli.command import (
     note_passed_on,
 )
 from typelattice.cli.interrupts import raise_on_interrupt
-from typelattice.cli.outputs import check_not_read
+from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import check_folder, check_writable, write_text
 from typelattice.facts.gc_pause import pause_gc
-from typelattice.rendering.terminal import OutputError, layout, print_output
+from typelattice.rendering.terminal_output import OutputError, layout, print_output
 
 if TYPE_CHECKING:
     from typelattice.programs.program import AnySystem
@@ -83,8 +83,8 @@ def run(args: Namespace) -> Paragraphs:
 
     If standard error is closed, use standard output.
     """
+    from typelattice.tracing.front.pyproject_settings import read_settings
     from typelattice.tracing.front.script import EndedScript, run_script
-    from typelattice.tracing.front.settings import read_settings
 
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:
@@ -116,11 +116,11 @@ def run(args: Namespace) -> Paragraphs:
 
     def tell(ended: EndedScript) -> None:
         if json:
-            from typelattice.tracing.report.plain_data import run_data
+            from typelattice.tracing.report.run_as_data import run_data
 
             write_text(json, dumps(run_data(ended.run, systems), indent=1) + "\n")
         if html:
-            from typelattice.tracing.report.html import write
+            from typelattice.tracing.report.html_report import write
 
             write(ended.run, systems, html)
         with pause_gc():

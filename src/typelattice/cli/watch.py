@@ -19,7 +19,7 @@ from typelattice.cli.command import (
     format_argument,
     list_examples,
 )
-from typelattice.cli.outputs import check_not_read
+from typelattice.cli.output_checks import check_not_read
 from typelattice.cli.record import ROOM
 from typelattice.cli.table import draw_table
 from typelattice.conformance.changes_since_recording import News, changes_since_recording
@@ -34,7 +34,7 @@ from typelattice.recorded.encode_recording import rest_on_base, save_recording
 from typelattice.recorded.recording_files import ENDING, load_recording, recording_names
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
-from typelattice.rendering.terminal import print_error, progress_bar
+from typelattice.rendering.terminal_output import print_error, progress_bar
 
 MAX_NAMES = 12  # names of new or removed things to print
 

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from typelattice.codegen.c_family import c_header, c_probe, c_test, cpp_header, cpp_probe, cpp_test
+from typelattice.codegen.c_and_cpp import c_header, c_probe, c_test, cpp_header, cpp_probe, cpp_test
 from typelattice.codegen.mlir_tablegen import mlir_constraints, mlir_test
 from typelattice.codegen.names import member_names, snake_case
 from typelattice.codegen.python import python_module, python_probe, python_test

@@ -9,11 +9,11 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from typelattice.conformance.compare import REFUSAL
+from typelattice.conformance.compare_with_system import REFUSAL
 from typelattice.conformance.questions import Question
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import NAMES
-from typelattice.recorded.answers import ARRAY, EXCEPTION, NOT_ASKED, split_form
+from typelattice.recorded.answer_notation import ARRAY, EXCEPTION, NOT_ASKED, split_form
 
 THEN = " then "
 LENGTHS = (2, 3, 4)

@@ -9,7 +9,7 @@ from typelattice.conformance.library import OperandString, versions
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.recorder import Progress, asked_again
 from typelattice.facts.releases import VERSION_SIGN
-from typelattice.recorded.answers import NOT_ASKED
+from typelattice.recorded.answer_notation import NOT_ASKED
 from typelattice.recorded.recording import Recording
 from typelattice.study.changed_calls import Changes, changes_between, list_recorded_calls
 

@@ -9,7 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from typelattice.calls.call_signatures import signature
+from typelattice.calls.call_tables import signature
 from typelattice.conformance.functions import SpelledFunction
 from typelattice.conformance.library import (
     CannotAskError,
@@ -20,9 +20,9 @@ from typelattice.conformance.library import (
 )
 from typelattice.conformance.questions import TIERS
 from typelattice.conformance.registry import library, missing_library
+from typelattice.facts.error_texts import quote_short, spelling_hint
 from typelattice.facts.libraries import file_of, recordings
 from typelattice.facts.operations import NAMES, OPERATIONS
-from typelattice.facts.suggestions import quote_short, spelling_hint
 
 TABLE = Path(__file__).parent / "implementations" / "table.toml"
 

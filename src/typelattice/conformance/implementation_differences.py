@@ -11,17 +11,17 @@ from functools import cache
 from itertools import islice
 from operator import itemgetter
 
-from typelattice.conformance.askers import Asked
+from typelattice.conformance.ask_in_parallel import Asked
 from typelattice.conformance.chains import THEN, answer_step_by_step, last_step, parts_of
-from typelattice.conformance.compare import REFUSAL, answer_text
+from typelattice.conformance.compare_with_system import REFUSAL, answer_text
+from typelattice.conformance.compared_values import same_values
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import OperandString
 from typelattice.conformance.questions import Question, planned_calls
-from typelattice.conformance.values import same_values
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import NAMES
-from typelattice.recorded.answers import (
+from typelattice.recorded.answer_notation import (
     BROKEN,
     EXCEPTION,
     NO_NUMBERS,

@@ -6,15 +6,15 @@ import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from typelattice.conformance.absent import absent_operations
 from typelattice.conformance.chains import chained_function
+from typelattice.conformance.compared_values import values_of
+from typelattice.conformance.find_missing_operations import absent_operations
 from typelattice.conformance.library import CannotAskError, Library, NoSuchOperandError, NotAskedError
 from typelattice.conformance.questions import TAKE_SEVERAL, candidates
-from typelattice.conformance.values import values_of
+from typelattice.facts.error_texts import quote_short
 from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import Operation, operation
-from typelattice.facts.suggestions import quote_short
-from typelattice.recorded.answers import EXCEPTION, NOT_ASKED
+from typelattice.recorded.answer_notation import EXCEPTION, NOT_ASKED
 
 MESSAGE = 160
 """Characters kept of an exception's message."""

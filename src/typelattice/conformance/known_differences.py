@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from typelattice.conformance.comparison import ComparisonError
+from typelattice.conformance.compare_implementation import ComparisonError
 from typelattice.conformance.implementation_differences import Cause, Difference
 from typelattice.conformance.questions import Question
 from typelattice.disk.read import FileError, read_bytes

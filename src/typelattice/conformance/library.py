@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.recorded.answers import OF_PYTHON, UNKNOWN
+from typelattice.recorded.answer_notation import OF_PYTHON, UNKNOWN
 
 
 class NoSuchOperandError(TypelatticeError, LookupError):

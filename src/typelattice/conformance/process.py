@@ -22,7 +22,7 @@ from typelattice.conformance.in_process_library import Answer, Catalogue, InProc
 from typelattice.conformance.library import CannotAskError, Library
 from typelattice.conformance.questions import Question
 from typelattice.facts.errors import TypelatticeError
-from typelattice.recorded.answers import BROKEN, EXCEPTION
+from typelattice.recorded.answer_notation import BROKEN, EXCEPTION
 
 try:
     import resource

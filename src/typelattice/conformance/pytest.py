@@ -20,22 +20,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from typelattice.conformance.array_namespace import INFO, ArrayNamespace
-from typelattice.conformance.compare import REFUSAL, Mismatch, Report, compare
-from typelattice.conformance.comparison import causes_in_words, compare_implementation
+from typelattice.conformance.array_api_library import INFO, ArrayNamespace
+from typelattice.conformance.compare_implementation import causes_in_words, compare_implementation
+from typelattice.conformance.compare_with_system import REFUSAL, Mismatch, Report, compare
 from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.known_differences import not_known, read_known
 from typelattice.conformance.library import Library, OperandString
 from typelattice.conformance.process import CALL_SECONDS
 from typelattice.conformance.questions import planned_calls
-from typelattice.engine.operations import STANDARD, class_of
+from typelattice.engine.operation_rules import STANDARD, class_of
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.libraries import library_of as library_of_module
 from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import NAMES
 from typelattice.files.reader import system as find_system
-from typelattice.recorded.answers import EXCEPTION
+from typelattice.recorded.answer_notation import EXCEPTION
 from typelattice.recorded.departure import Departure
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recorded_calls import RecordedCall

@@ -7,12 +7,12 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
-from typelattice.conformance.askers import Asked, Askers
+from typelattice.conformance.ask_in_parallel import Asked, Askers
 from typelattice.conformance.in_process_library import Answer, Catalogue
 from typelattice.conformance.library import Library, versions
 from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
 from typelattice.conformance.questions import Question, planned_calls
-from typelattice.recorded.answers import MISSING_IN_RELEASE, Messages
+from typelattice.recorded.answer_notation import MISSING_IN_RELEASE, Messages
 from typelattice.recorded.encode_recording import encode_recording
 from typelattice.recorded.recorded_calls import Answers
 from typelattice.recorded.recording import Recording, RecordingError

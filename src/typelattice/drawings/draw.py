@@ -12,8 +12,8 @@ from typelattice.drawings.programs import program_diagram, steps_diagram
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Weak
+from typelattice.facts.error_texts import spelling_hint
 from typelattice.facts.order import Order
-from typelattice.facts.suggestions import spelling_hint
 from typelattice.files.reader import system as find_system
 from typelattice.programs.program import Program, Replay
 from typelattice.rendering.diagram import Arrow, Diagram, DrawingError, Vertex

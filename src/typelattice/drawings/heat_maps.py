@@ -14,7 +14,7 @@ from math import isnan
 from typing import Any
 
 from typelattice.engine.promotion import Promotion
-from typelattice.facts.suggestions import quote_short
+from typelattice.facts.error_texts import quote_short
 from typelattice.rendering.colours import ACCENT, ADDED
 from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.grid import Cell, Grid, printable

@@ -16,7 +16,7 @@ from typelattice.drawings.comparison import comparison_diagram
 from typelattice.drawings.draw import draw, laid_out, program_steps
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
-from typelattice.explanations.explanation import explanation
+from typelattice.explanations.explanation_text import explanation
 from typelattice.facts.order import Order
 from typelattice.programs.program import Program, Replay
 from typelattice.rendering import has_grid, render

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from typelattice.editor.known_steps import KnownStep, location_range
-from typelattice.explanations.explanation import explanation
+from typelattice.explanations.explanation_text import explanation
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.system_headings import LIBRARIES, heading_of

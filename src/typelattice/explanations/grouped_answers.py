@@ -7,12 +7,12 @@ from pathlib import Path
 
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
-from typelattice.explanations.plain_data import promotion_data
+from typelattice.explanations.promotion_as_data import promotion_data
 from typelattice.explanations.promotion_in_english import answer_text, describe_outcome, question_text
 from typelattice.explanations.recorded_answer_in_english import result_words
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType
-from typelattice.facts.suggestions import quote_short, spelling_hint
+from typelattice.facts.error_texts import quote_short, spelling_hint
 from typelattice.facts.system_headings import LIBRARIES, heading_of, headings, known_first
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import UnknownSystemError

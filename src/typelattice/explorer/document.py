@@ -17,8 +17,8 @@ from typelattice.drawings.draw import draw
 from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.engine.system import System
 from typelattice.explorer.answer_encoding import AnswerEncoder, Columns, Pools
-from typelattice.explorer.pool_merging import merge
-from typelattice.explorer.tables import table
+from typelattice.explorer.merge_documents import merge
+from typelattice.explorer.table_encoding import table
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.releases import VERSION_SIGN, releases

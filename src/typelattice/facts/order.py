@@ -16,8 +16,8 @@ from itertools import pairwise, permutations, product
 from operator import and_, or_
 
 from typelattice.facts.display_hooks import Viewed
+from typelattice.facts.error_texts import clip_text
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import clip_text
 
 TYPE_CHECKING = False  # `typing` costs a process as much as all of this
 if TYPE_CHECKING:

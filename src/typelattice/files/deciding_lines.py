@@ -26,7 +26,7 @@ from typelattice.engine.decisions import (
     WidenedDefault,
     WithoutDimensions,
 )  # fmt: skip
-from typelattice.engine.operations import TABLE, entry_names
+from typelattice.engine.operation_rules import TABLE, entry_names
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.promotion import DecidingLines, Promotion
 from typelattice.engine.rules import Rules

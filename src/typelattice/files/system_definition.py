@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from os import PathLike, path
 
+from typelattice.facts.error_texts import spelling_hint
 from typelattice.facts.frozen_classes import field, frozen, replace
-from typelattice.facts.suggestions import spelling_hint
 from typelattice.files.system_text import (
     FOLDER,
     SHIPPED_FOLDER,

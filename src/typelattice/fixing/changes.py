@@ -11,7 +11,7 @@ from typelattice.calls.steps import Call, Cast, Created, Input, Step
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.libraries import libraries
 from typelattice.fixing.source import MAX_NAMES_TRIED, Edit, Source
-from typelattice.tracing.findings.dtype_origin import DTYPE_POSITIONS
+from typelattice.tracing.findings.dtype_argument_origin import DTYPE_POSITIONS
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.libraries import cast_text, has_rules

@@ -14,15 +14,8 @@ from typing import Any
 
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.dtypes import DType, dtype
-from typelattice.facts.suggestions import clip_text
+from typelattice.facts.error_texts import clip_text
 from typelattice.fixing.changes import Change
-from typelattice.fixing.comparison import (
-    ValueDifference,
-    compare_prints,
-    compare_values,
-    find_other_dtype,
-    larger_difference,
-)
 from typelattice.fixing.goals import DistanceByLine, Goal, NoWiderThan, SameDtypesAs
 from typelattice.fixing.patch import (
     ASSERTIONS_HOLD,
@@ -38,6 +31,13 @@ from typelattice.fixing.program_to_run import ProgramToRun
 from typelattice.fixing.source import Edit, FixError, Source
 from typelattice.fixing.step_values import compare_step_values
 from typelattice.fixing.traced_run import has_wide_form
+from typelattice.fixing.value_comparison import (
+    ValueDifference,
+    compare_prints,
+    compare_values,
+    find_other_dtype,
+    larger_difference,
+)
 from typelattice.fixing.workspace import FailedRun, FinishedRun, RunCost, Workspace, open_workspace
 from typelattice.operands.operand import Operand
 from typelattice.tracing.findings.findings import Findings

@@ -16,8 +16,8 @@ from typelattice.fixing.kept_values import KeptValue, list_bound_values, list_fi
 from typelattice.fixing.program_to_run import ProgramToRun, load_function, read_program
 from typelattice.fixing.step_values import Steps, StepValues
 from typelattice.operands.adapters import native
-from typelattice.tracing.front.function import trace_call
 from typelattice.tracing.front.script import EndedScript, run_script
+from typelattice.tracing.front.trace_function import trace_call
 from typelattice.tracing.run_data.run import Run
 
 WIDE_DTYPE = "float64"

@@ -7,7 +7,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.range_checks import exceeds_int32, is_in_range
+from typelattice.facts.range_and_overflow import exceeds_int32, is_in_range
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.input_checks import (
     find_out_of_range,

@@ -26,7 +26,7 @@ from typelattice.namespaces.libraries.computing_library import ComputingLibrary
 from typelattice.namespaces.namespace_context import NamespaceContext
 from typelattice.namespaces.recipe import RecipeMaker
 from typelattice.namespaces.standard_signatures import name_function, standard
-from typelattice.namespaces.system_content import system_content
+from typelattice.namespaces.system_key import system_content
 
 if TYPE_CHECKING:
     from typelattice.namespaces.standard import FFT, Functions, Linalg

@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping
 
 from typelattice.facts.dtypes import DType, dtype
+from typelattice.facts.error_texts import quote_short
 from typelattice.facts.frozen_classes import replace
-from typelattice.facts.range_checks import Value, is_in_range
-from typelattice.facts.suggestions import quote_short
+from typelattice.facts.range_and_overflow import Value, is_in_range
 from typelattice.operands.operand import (
     FOREIGN_SCALAR_SUFFIX,
     KIND_BY_NAME,
@@ -72,7 +72,7 @@ def read_dtype(name: str, custom_dtypes: Mapping[str, DType] = {}) -> DType:
     if name in custom_dtypes:
         return custom_dtypes[name]
     if "(" in name:
-        from typelattice.facts.dtype_members import read_member  # few dtypes have parameters
+        from typelattice.facts.parametric_dtypes import read_member  # few dtypes have parameters
 
         return read_member(name, custom_dtypes)
     return dtype(name)

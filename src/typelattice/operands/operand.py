@@ -4,7 +4,7 @@ from __future__ import annotations
 from typelattice.facts.dtypes import DTYPES, DType, Kind, Node, weak
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

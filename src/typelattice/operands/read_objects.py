@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from typelattice.facts.dtypes import DType
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import frozen, replace
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 from typelattice.operands.notation import number_operand, parse_operand
 from typelattice.operands.operand import (
     FOREIGN_SCALAR_SUFFIX,

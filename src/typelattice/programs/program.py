@@ -14,7 +14,7 @@ from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType
-from typelattice.facts.suggestions import spelling_hint
+from typelattice.facts.error_texts import spelling_hint
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.json.read import read_json

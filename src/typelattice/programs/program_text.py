@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from typelattice.calls.creation_and_casts import PYTHON_TYPES
+from typelattice.calls.function_handlers import PYTHON_TYPES
 from typelattice.calls.multiple_results import source_arguments
 from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
@@ -27,7 +27,7 @@ from typelattice.calls.steps import (
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.operations import OPERATIONS
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 from typelattice.facts.shapes import Shape
 from typelattice.operands.operand import Operand
 

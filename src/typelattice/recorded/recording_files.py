@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from typelattice.disk.read import FileError, read_bytes
+from typelattice.facts.error_texts import quote_short, spelling_hint
 from typelattice.facts.releases import VERSION_SIGN
-from typelattice.facts.suggestions import quote_short, spelling_hint
-from typelattice.recorded.answers import SEPARATOR
+from typelattice.recorded.answer_notation import SEPARATOR
 from typelattice.recorded.recorded_calls import Operands, Section
 from typelattice.recorded.recording import (
     Recording,

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
-from typelattice.explanations.library_code import Term, write_code
+from typelattice.explanations.expression_terms import Term, write_code
 from typelattice.explanations.promotion_in_english import TitledLines
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DTypeError, Node

@@ -17,8 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from typelattice.survey.numpy_arrays import usual_fixtures
-from typelattice.survey.surveyor_process import OWN_EXAMPLES
+from typelattice.survey.numpy_adapter import usual_fixtures
+from typelattice.survey.surveyor_handle import OWN_EXAMPLES
 from typelattice.survey.time_limit import SlowError
 
 HOOK = "__typelattice_call__"

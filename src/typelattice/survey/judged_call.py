@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from typelattice.survey.example_calls import RecordedCall
-from typelattice.survey.numpy_arrays import (
+from typelattice.survey.numpy_adapter import (
     NARROW,
     WIDE,
     Conversion,
@@ -20,7 +20,7 @@ from typelattice.survey.numpy_arrays import (
     read_floats,
     seed_random,
 )
-from typelattice.survey.surveyor_process import NO_VALID_CALL
+from typelattice.survey.surveyor_handle import NO_VALID_CALL
 from typelattice.survey.time_limit import SlowError, time_limit
 
 WAYS = (

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from typelattice.disk.journal import Journal
 from typelattice.survey.public_functions import check_package_exists, check_system
-from typelattice.survey.surveyor_process import Row, list_functions, survey_functions
+from typelattice.survey.surveyor_handle import Row, list_functions, survey_functions
 from typelattice.workers.pool import LocalPool, Pool, cluster
 
 HEAD: Mapping[str, object] = {"typelattice": "survey rows", "version": 1}

@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from typelattice.conformance.process import limit_memory
+from typelattice.survey.argument_recipes import recipe_calls
 from typelattice.survey.example_calls import (
     RecordedCall,
     calls_in_tests,
@@ -33,8 +34,7 @@ from typelattice.survey.first_wide_line import WideLine, first_wide_line
 from typelattice.survey.isolation import end_with_parent, isolate, leave_network
 from typelattice.survey.judged_call import REFUSED, JudgedCall, judge_call
 from typelattice.survey.public_functions import SurveyError, public_functions
-from typelattice.survey.recipes import recipe_calls
-from typelattice.survey.surveyor_process import Row
+from typelattice.survey.surveyor_handle import Row
 from typelattice.survey.time_limit import SlowError, time_limit
 
 SOURCES = ("examples", "recipes", "tests")

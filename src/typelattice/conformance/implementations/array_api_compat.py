@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from functools import partial
 
-from typelattice.conformance.array_namespace import ArrayNamespace
+from typelattice.conformance.array_api_library import ArrayNamespace
 from typelattice.conformance.library import versions_of
 
 

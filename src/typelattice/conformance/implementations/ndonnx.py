@@ -7,7 +7,7 @@ from typing import Any
 import ndonnx as ndx
 import numpy as np
 
-from typelattice.conformance.libraries.framework import Operations
+from typelattice.conformance.libraries.framework_base import Operations
 from typelattice.conformance.libraries.ndonnx import Ndonnx
 from typelattice.conformance.library import Scalar
 

@@ -13,7 +13,7 @@ from typelattice.conformance.libraries.numpy import DTYPES, NumPy
 from typelattice.conformance.library import OperandString
 from typelattice.conformance.questions import EXPONENTS
 from typelattice.facts.operations import NAMES, Operation, make_custom_operation
-from typelattice.recorded.answers import ARRAY, SCALAR
+from typelattice.recorded.answer_notation import ARRAY, SCALAR
 
 LONG_DOUBLES = {
     np.dtype(name).name: name

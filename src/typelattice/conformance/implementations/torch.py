@@ -11,7 +11,7 @@ import torch._numpy as tnp
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from typelattice.conformance.functions import functions, operators
-from typelattice.conformance.libraries.framework import Operations
+from typelattice.conformance.libraries.framework_base import Operations
 from typelattice.conformance.libraries.numpy import RENAMED, NumPy
 from typelattice.conformance.libraries.torch import Torch
 from typelattice.conformance.library import NoSuchOperandError, OperandString, python_answer, versions_of

@@ -6,7 +6,7 @@ import re
 
 import datafusion
 
-from typelattice.conformance.libraries.sql import SQL
+from typelattice.conformance.libraries.sql_base import SQL
 from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
 
 DTYPES = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import duckdb
 
-from typelattice.conformance.libraries.sql import SQL
+from typelattice.conformance.libraries.sql_base import SQL
 from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
 
 DTYPES = {

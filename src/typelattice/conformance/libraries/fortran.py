@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.language import Language, compile_lines, run_program, signed
+from typelattice.conformance.libraries.language_base import Language, compile_lines, run_program, signed
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
 COMMAND = ("gfortran", "-std=f2018", "-w", "-fsyntax-only", "-fmax-errors=0", "-ffree-line-length-none")

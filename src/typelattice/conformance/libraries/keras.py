@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from typelattice.conformance.functions import first, functions
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import NoSuchOperandError, NotAskedError, Scalar, versions_of
 from typelattice.facts.operations import OPERATIONS, OPERATORS
 

@@ -8,7 +8,7 @@ import mlx.core as mx
 from mlx import nn
 
 from typelattice.conformance.functions import functions, of_numbers
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
 DTYPES = (

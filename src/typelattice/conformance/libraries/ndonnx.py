@@ -7,7 +7,7 @@ from typing import Any
 import ndonnx as ndx
 
 from typelattice.conformance.functions import as_is, functions, of_numbers
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
 DTYPES = (

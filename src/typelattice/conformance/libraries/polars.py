@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from typelattice.conformance.functions import as_is, by_operator, functions, into_array, of_numbers
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
 DTYPES = {

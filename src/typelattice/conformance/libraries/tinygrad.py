@@ -8,7 +8,7 @@ from tinygrad import Device, Tensor, dtypes, helpers
 from tinygrad.dtype import least_upper_dtype
 
 from typelattice.conformance.functions import by_operator, functions, of_numbers
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import NoSuchOperandError, NotAskedError, Scalar, versions_of
 
 DTYPES = (

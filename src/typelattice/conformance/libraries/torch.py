@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from typelattice.conformance.functions import functions
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
 DTYPES = (

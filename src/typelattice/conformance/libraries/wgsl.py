@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydawn import utils, webgpu
 
-from typelattice.conformance.libraries.language import Language, signed
+from typelattice.conformance.libraries.language_base import Language, signed
 from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
 
 ERROR = re.compile(r":\d+:\d+ error: (?P<message>[^\n]*)")

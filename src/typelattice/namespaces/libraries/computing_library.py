@@ -13,7 +13,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import operation
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 from typelattice.facts.shapes import Shape
 from typelattice.namespaces.namespace_error import NamespaceError
 from typelattice.namespaces.standard_signatures import standard

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 from typelattice.namespaces.libraries.computing_library import ComputingLibrary
 
 ACCUMULATOR = "preferred_element_type"  # the parameter of JAX's products

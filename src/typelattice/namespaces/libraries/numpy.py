@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 from typelattice.namespaces.libraries.computing_library import ComputingLibrary
 
 MIN_BLOCKED_SIZE = 1 << 18  # elements; larger arrays are computed in blocks

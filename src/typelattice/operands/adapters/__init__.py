@@ -11,8 +11,8 @@ from importlib import import_module
 from types import ModuleType
 
 from typelattice.facts.dtypes import NATIVE_DTYPE_MAKERS, DType, DTypeError, dtype
+from typelattice.facts.error_texts import spelling_hint
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import spelling_hint
 from typelattice.operands.operand import Operand, operand_of_dtype
 from typelattice.operands.read_objects import (
     NAMESPACE_ATTRIBUTE,

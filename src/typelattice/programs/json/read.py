@@ -30,9 +30,9 @@ from typelattice.calls.steps import (
     Step,
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDEX_FORMS
+from typelattice.facts.error_texts import clip_text, quote_short, spelling_hint
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import OPERATIONS, Operation, OpError, make_custom_operation
-from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
 from typelattice.operands.notation import MAX_INT_BITS, parse_operand
 from typelattice.operands.operand import Operand
 from typelattice.programs.json.write import KEYS, VERSION

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from typelattice.calls.program_builder import RESULT_KEYWORD
-from typelattice.calls.shapes import size
+from typelattice.calls.result_shapes import size
 from typelattice.calls.steps import Call, Step
 from typelattice.engine.promotion import Promotion
 from typelattice.facts.dtypes import DType, Kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from typelattice.calls.call_signatures import NameSort, name_meaning, system_of_mode, system_of_module
+from typelattice.calls.call_tables import NameSort, name_meaning, system_of_mode, system_of_module
 from typelattice.calls.multiple_results import SAME_DTYPE_AS, source_arguments
 from typelattice.calls.program_builder import YIELDING_LIBRARY
 from typelattice.calls.python_arithmetic import python_result
@@ -33,16 +33,16 @@ from typelattice.engine.decisions import RefusalError
 from typelattice.engine.evaluate_operation import operation_rules, write_into_left
 from typelattice.engine.foreign_arrays import MASK_FORM, converted_dtype, why_index_refused
 from typelattice.engine.operand_checks import check_scalar_limits, dtype_of_pair
-from typelattice.engine.operations import LAST_ARRAY
+from typelattice.engine.operation_rules import LAST_ARRAY
 from typelattice.engine.promotion import Promotion
-from typelattice.engine.rule_words import ForeignCountsAs, JoinRule, LeftOperand
+from typelattice.engine.rule_enums import ForeignCountsAs, JoinRule, LeftOperand
 from typelattice.engine.scalar_fit import fit_values
 from typelattice.engine.system import System
-from typelattice.facts.cast_rules import PLAIN
+from typelattice.facts.cast_rounding_and_overflow import PLAIN
 from typelattice.facts.dtypes import DType, Kind, dtype
 from typelattice.facts.frozen_classes import replace as with_fields
 from typelattice.facts.operations import OPERATIONS, OpError
-from typelattice.facts.range_checks import exceeds_int32, is_in_range
+from typelattice.facts.range_and_overflow import exceeds_int32, is_in_range
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.facts.shapes import Shape
 from typelattice.files.reader import system as find_system

@@ -25,16 +25,16 @@ from typelattice.calls.steps import (
     Step,
     map_argument,
 )  # fmt: skip
-from typelattice.engine.operations import STANDARD
+from typelattice.engine.operation_rules import STANDARD
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.error_texts import clip_text
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import ACCUMULATOR, COMPARING_CLASSES
-from typelattice.facts.range_checks import Value, is_in_range
-from typelattice.facts.suggestions import clip_text
+from typelattice.facts.range_and_overflow import Value, is_in_range
 from typelattice.operands.operand import Operand
-from typelattice.programs.replay.casts_as_plain_steps import PlainStepWriter
+from typelattice.programs.replay.decompose_explicit_casts import PlainStepWriter
 from typelattice.programs.replay.implicit_casts import promoting_inputs
 from typelattice.programs.replay.outcome import Outcome
 

@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.call_signatures import FUNCTIONS
-from typelattice.calls.creation_and_casts import PYTHON_TYPES
+from typelattice.calls.call_tables import FUNCTIONS
+from typelattice.calls.function_handlers import PYTHON_TYPES
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.shapes import NO_SHAPE
+from typelattice.calls.result_shapes import NO_SHAPE
 from typelattice.calls.steps import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref, leaves
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.suggestions import spelling_hint
+from typelattice.facts.error_texts import spelling_hint
 from typelattice.operands.operand import Operand, scalar
 from typelattice.programs.source.name_meanings import ASKS, MAX_RANGE_LENGTH, Dotted, Function, Method, Read
 

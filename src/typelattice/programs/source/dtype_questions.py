@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.calls.call_signatures import NameSort, name_meaning
+from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Opaque, Ref
 from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.error_texts import quote_short, spelling_hint
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import operation
-from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.namespaces.inspection import KINDS, float_limits, integer_limits
 from typelattice.operands.operand import KIND_BY_NAME, scalar
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from types import GeneratorType
 from typing import Any, TypeAlias
 
-from typelattice.calls.call_signatures import NameSort, name_meaning
+from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.steps import Argument, Ref
 from typelattice.facts.libraries import library_of

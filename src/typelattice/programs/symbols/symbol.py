@@ -13,7 +13,7 @@ from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 from typelattice.operands.operand import PYTHON_KINDS, OperandError
 from typelattice.operands.read_objects import operand
 from typelattice.programs.symbols.caller_location import find_caller_location

@@ -10,7 +10,7 @@ import onnx
 from onnx import numpy_helper
 
 from typelattice.calls.program_inputs import read_input
-from typelattice.calls.shapes import result_shape
+from typelattice.calls.result_shapes import result_shape
 from typelattice.calls.steps import (
     MAX_STEP_CHARS,
     Argument,
@@ -24,9 +24,9 @@ from typelattice.calls.steps import (
     Step,
 )  # fmt: skip
 from typelattice.facts.dtypes import DTYPES
+from typelattice.facts.error_texts import clip_text, quote_short
 from typelattice.facts.operations import operation
 from typelattice.facts.shapes import Shape, ShapeError
-from typelattice.facts.suggestions import clip_text, quote_short
 
 MAX_WRITTEN_ELEMENTS = 16  # most elements of a constant in the program's text; a larger one is an input
 SETTINGS = 64  # elements of a constant that may be a setting, such as axes or a shape

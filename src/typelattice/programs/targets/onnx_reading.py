@@ -8,11 +8,11 @@ from typing import Any
 import onnx
 from google.protobuf.message import DecodeError
 
-from typelattice.calls.call_signatures import CAST, FUNCTIONS, graph_names, graph_operation
+from typelattice.calls.call_tables import CAST, FUNCTIONS, graph_names, graph_operation
 from typelattice.calls.program_builder import MAX_STEPS
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.steps import MAX_STEP_CHARS, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step
-from typelattice.facts.suggestions import clip_text, quote_short
+from typelattice.facts.error_texts import clip_text, quote_short
 from typelattice.programs.targets.onnx_graph import OnnxGraph, OnnxNode
 from typelattice.programs.targets.onnx_operator_readers import READERS
 

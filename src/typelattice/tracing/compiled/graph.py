@@ -8,7 +8,7 @@ from typing import Any
 
 from typelattice.calls.steps import SourceLocation
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 from typelattice.operands.operand import Operand
 
 Variable = Hashable  # the key of a value in a library's graph

@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import Any
 from weakref import ref
 
-from typelattice.calls.call_signatures import graph_operands
+from typelattice.calls.call_tables import graph_operands
 from typelattice.calls.steps import SourceLocation
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.jax import read

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from os.path import dirname
 from typing import Any
 
-from typelattice.calls.call_signatures import graph_operands
+from typelattice.calls.call_tables import graph_operands
 from typelattice.calls.steps import SourceLocation
 from typelattice.operands.adapters.tensorflow import read
 from typelattice.operands.operand import PYTHON_KINDS

@@ -12,8 +12,8 @@ from pathlib import Path
 from typelattice.calls.steps import SourceLocation, Step
 from typelattice.disk.read import read_bytes
 from typelattice.disk.write import write_text
+from typelattice.facts.error_texts import quote_short
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import quote_short
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.report.formatting import package_path
 

@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from types import FrameType, TracebackType
 
 from typelattice.programs.program import AnySystem
-from typelattice.tracing.front.followed import Traced, TraceError, followed_files
+from typelattice.tracing.front.followed_functions import Traced, TraceError, followed_files
 from typelattice.tracing.front.script import check_package
-from typelattice.tracing.record.package_tracing import Tracing
+from typelattice.tracing.record.trace_imports import Tracing
 from typelattice.tracing.run_data.run import Run
 
 

@@ -9,9 +9,14 @@ from typing import Any
 from zlib import crc32
 
 from typelattice.files.reader import system as find_system
-from typelattice.tracing.front.followed import Traced, TraceError, files_of_namespace, followed_files
+from typelattice.tracing.front.followed_functions import (
+    Traced,
+    TraceError,
+    files_of_namespace,
+    followed_files,
+)
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
-from typelattice.tracing.record.importing import ModuleCompiler
+from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 
 CELL = "<dtypes {:08x}>"

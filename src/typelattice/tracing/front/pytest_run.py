@@ -12,7 +12,7 @@ from warnings import WarningMessage
 
 import pytest
 
-from typelattice.tracing.record.package_tracing import Tracing
+from typelattice.tracing.record.trace_imports import Tracing
 from typelattice.tracing.run_data.run import Run
 
 OPTIONS = ("-p", "no:cacheprovider", "-p", "no:randomly", "--color=no")

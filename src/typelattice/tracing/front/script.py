@@ -21,10 +21,10 @@ from typing import Any, NoReturn
 from zipimport import zipimporter
 
 from typelattice.disk.read import read_bytes
+from typelattice.facts.error_texts import clip_text, quote_short
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
-from typelattice.facts.suggestions import clip_text, quote_short
-from typelattice.tracing.record.package_tracing import Tracing
+from typelattice.tracing.record.trace_imports import Tracing
 from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.run_data.run import Run
 

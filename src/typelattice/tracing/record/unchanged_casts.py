@@ -13,7 +13,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from typelattice.calls.steps import Argument, Cast, Ref, Step
-from typelattice.tracing.run_data.array_links import StepNumber
+from typelattice.tracing.run_data.producing_steps import StepNumber
 from typelattice.tracing.run_data.source_text import Source
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 

@@ -31,7 +31,7 @@ from typelattice.tracing.run_data.array_classes import (
     TEXT,
     VALUE,
 )
-from typelattice.tracing.run_data.array_links import LINKS_BEFORE_CLEANUP, MAX_KEPT_ALIVE, StepNumber
+from typelattice.tracing.run_data.producing_steps import LINKS_BEFORE_CLEANUP, MAX_KEPT_ALIVE, StepNumber
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.equivalent_operations import casts_from, out_of_place_name
 

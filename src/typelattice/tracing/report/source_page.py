@@ -12,7 +12,7 @@ from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.report.annotated_files import AnnotatedFile, AnnotatedLine
 from typelattice.tracing.report.formatting import count_text, file_text, location_text, size_text
-from typelattice.tracing.report.markup import element, page, read_asset, text
+from typelattice.tracing.report.html_elements import element, page, read_asset, text
 from typelattice.tracing.report.sentences import cause_sections, describe_operands, divergence_lines
 from typelattice.tracing.report.syntax_colours import highlight
 from typelattice.tracing.steps.called_name import name_in_source

@@ -7,7 +7,7 @@ from contextlib import suppress
 from keyword import iskeyword
 from tokenize import TokenError, TokenInfo, generate_tokens, tok_name
 
-from typelattice.tracing.report.markup import element, text
+from typelattice.tracing.report.html_elements import element, text
 
 COLOURED = {"STRING": "string", "COMMENT": "comment", "NUMBER": "literal"}
 

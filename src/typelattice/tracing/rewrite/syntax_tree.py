@@ -14,7 +14,7 @@ from itertools import count
 from types import NoneType
 from typing import Any
 
-from typelattice.programs.source.reader import OPERATORS
+from typelattice.programs.source.syntax_reader import OPERATORS
 from typelattice.tracing.rewrite.nodes import (
     COPY_IN_PLACE,
     LOAD,

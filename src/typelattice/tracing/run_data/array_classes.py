@@ -10,7 +10,7 @@ from operator import attrgetter
 from types import EllipsisType, GetSetDescriptorType, NoneType
 from typing import Any, TypeVar
 
-from typelattice.calls.call_signatures import NameSort, name_meaning
+from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters import adapter

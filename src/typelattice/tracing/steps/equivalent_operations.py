@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from math import inf
 
-from typelattice.calls.call_signatures import (
+from typelattice.calls.call_tables import (
     FUNCTIONS,
     SAME_ARGUMENTS,
     NameSort,

@@ -330,7 +330,9 @@ def test_a_mistake_of_the_caller_is_one_line(
 def test_what_is_missing_is_named_with_the_command_that_installs_it(
     missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "typelattice.conformance.implementations.torch", raising=False)
+    monkeypatch.delitem(
+        sys.modules, "typelattice.conformance.alternative_implementations.torch", raising=False
+    )
     monkeypatch.setitem(sys.modules, missing, None)
     told = rf"torch-meta cannot be asked: .*{missing}.*; pip install .*'{missing}=="
     with pytest.raises(MissingLibraryError, match=told):

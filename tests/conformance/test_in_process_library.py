@@ -21,8 +21,8 @@ from typelattice.conformance.libraries.language_base import Language
 from typelattice.conformance.library import CannotAskError, UnknownLibraryError
 from typelattice.conformance.process import CRASH, HANG, STARTING, LibraryProcess
 from typelattice.conformance.registry import library
-from typelattice.facts.errors import TypelatticeError
 from typelattice.recorded.recording_files import RECORDINGS, load_recording
+from typelattice.support.errors import TypelatticeError
 
 HERE = Path(__file__).parents[1]
 LONG = 10.0  # seconds, where nothing should take as long

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from typelattice.conformance import stub_implementation, type_checkers
+from typelattice.conformance.alternative_implementations.numpy_stub_types import answer_of_type
 from typelattice.conformance.ask_in_parallel import Askers
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.implementation_differences import questions_of_both
-from typelattice.conformance.implementations.numpy_stub_types import answer_of_type
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import CannotAskError, MissingLibraryError
 from typelattice.conformance.stub_implementation import Stubs

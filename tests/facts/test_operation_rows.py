@@ -7,7 +7,7 @@ import pytest
 
 from typelattice.engine import operation_rules as engine
 from typelattice.facts import operations
-from typelattice.facts.lazy_tables import LazyTable
+from typelattice.support.lazy_tables import LazyTable
 
 GOOD = "add arithmetic elementwise 2 + __add__\n"
 

@@ -22,15 +22,15 @@ from typelattice.facts.libraries import file_of, libraries
 
 ROOT = Path(typelattice.__file__).parent
 ROOMS = [  # each imports only from itself and from what stands before it
-    "facts", "disk", "workers", "rendering", "operands", "engine", "files", "recorded", "explanations",
-    "study", "designer", "namespaces", "calls", "programs", "drawings", "conformance", "codegen", "tracing",
-    "fixing", "survey", "editor", "explorer", "__init__", "cli", "__main__",
+    "support", "facts", "disk", "workers", "rendering", "operands", "engine", "files", "recorded",
+    "explanations", "study", "designer", "namespaces", "calls", "programs", "drawings", "conformance",
+    "codegen", "tracing", "fixing", "survey", "editor", "explorer", "__init__", "cli", "__main__",
 ]  # fmt: skip
 MAY_IMPORT_OTHERS = (  # what is not ours and not Python's
-    "operands/adapters", "namespaces/libraries", "designer/clingo_solver", "conformance/libraries",
-    "conformance/implementations",
-    "conformance/pytest", "programs/targets", "tracing/front/pytest_plugin", "tracing/front/pytest_run",
-    "explorer/server", "cli/completion",
+    "operands/adapters", "namespaces/computing_libraries", "designer/clingo_solver", "conformance/libraries",
+    "conformance/alternative_implementations", "conformance/pytest", "programs/onnx_import",
+    "programs/targets", "tracing/entry_points/pytest_plugin", "tracing/entry_points/pytest_run",
+    "explorer/server", "cli/commands/completion",
     "editor/language_server", "survey/numpy_adapter", "workers/dask_pool",
 )  # fmt: skip
 # What recorders must not depend on: else they would prove nothing.

@@ -17,11 +17,11 @@ from typing import TypeVar
 
 from typelattice.calls.steps import Argument, NamedDType
 from typelattice.facts.dtypes import DTYPES, OTHER_NAMES, Kind
-from typelattice.facts.error_texts import spelling_hint
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import libraries
 from typelattice.facts.operation_forms import FORMS
 from typelattice.facts.operations import OPERATIONS, Operation
+from typelattice.support.error_texts import spelling_hint
+from typelattice.support.errors import TypelatticeError
 
 T = TypeVar("T")
 CAST = "astype"

@@ -43,9 +43,9 @@ from typelattice.calls.program_builder import RESULT_KEYWORD, ProgramBuilder
 from typelattice.calls.result_shapes import result_shape
 from typelattice.calls.steps import SAME_KIND_MARK, AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.facts.error_texts import quote_short, spelling_hint
 from typelattice.facts.operations import Operation
 from typelattice.operands.read_objects import operand
+from typelattice.support.error_texts import quote_short, spelling_hint
 
 CLASSES_COMPUTED_IN_DTYPE = (
     "arithmetic", "subtract", "divide", "maths", "mean", "deviation", "extreme", "power", "modulo", "matmul",

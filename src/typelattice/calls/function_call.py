@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
-from typelattice.facts.error_texts import quote_short
 from typelattice.facts.operations import operation
+from typelattice.support.error_texts import quote_short
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,6 @@ from typelattice.calls.steps import (
 from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.engine.operation_rules import STANDARD, class_of
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError, Kind
-from typelattice.facts.error_texts import clip_text
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS, Operation, OpError, operation
 from typelattice.facts.range_and_overflow import Value, exceeds_int32
@@ -45,6 +44,7 @@ from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
 from typelattice.operands.read_objects import operand
+from typelattice.support.error_texts import clip_text
 
 YIELDING_LIBRARY = "numpy"  # in `numpy_array + tensor`, the other library decides
 MAX_LIST_LENGTH = 48  # characters of a list, as a step writes it

@@ -10,7 +10,7 @@ from typelattice.calls.multiple_results import SAME_DTYPE_AS, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.engine.foreign_arrays import INDEX_FORMS
-from typelattice.facts.error_texts import clip_text
+from typelattice.support.error_texts import clip_text
 
 # Method -> function of two arrays -> the operation that the method computes.
 REDUCED: Mapping[str, Mapping[str, str]] = {

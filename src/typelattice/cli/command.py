@@ -6,9 +6,9 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from typelattice.facts.error_texts import clip_text, quote_short
-from typelattice.facts.errors import TypelatticeError
 from typelattice.rendering.grid import printable
+from typelattice.support.error_texts import clip_text, quote_short
+from typelattice.support.errors import TypelatticeError
 
 MAX_EXAMPLES = 4  # examples shown if there are many of the same sort
 MAX_ERROR_CHARS = 1_000  # longest error line

@@ -7,10 +7,10 @@ from contextlib import suppress
 from os import path
 
 from typelattice.cli.command import UsageError
-from typelattice.facts.error_texts import clip_text
-from typelattice.facts.errors import TypelatticeError
 from typelattice.files.system_definition import SystemDefinition, read
 from typelattice.files.system_text import systems
+from typelattice.support.error_texts import clip_text
+from typelattice.support.errors import TypelatticeError
 
 NULL = "\0"  # no path has it; every function for files refuses it
 

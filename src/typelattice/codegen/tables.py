@@ -12,12 +12,12 @@ from typing import Literal
 from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import Operation
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand, Tier, operand_of_dtype
 from typelattice.study.foldable_casts import is_foldable
 from typelattice.study.study_scope import list_operands
+from typelattice.support.errors import TypelatticeError
 
 FORMAT = 1  # version of the names of functions and of the JSON
 REFUSED_INDEX = 255  # index of a refusal, so there are at most 255 dtypes

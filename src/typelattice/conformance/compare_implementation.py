@@ -50,13 +50,13 @@ from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
 from typelattice.conformance.questions import Question
 from typelattice.conformance.stub_implementation import Stubs
 from typelattice.engine.system import System
-from typelattice.facts.error_texts import quote_short, spelling_hint
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import installed_release
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import UnknownSystemError
 from typelattice.recorded.recorded_calls import RecordedCall
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.errors import TypelatticeError
 
 RETRY_TIME_FACTOR = 6  # times the limit of a call, when it is repeated
 DRAWN_PER_PROGRAM = 10  # programs drawn for each that is compared: a recording lacks some of their calls

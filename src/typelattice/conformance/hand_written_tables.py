@@ -19,10 +19,10 @@ from typing import Any
 from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import CODES, DTYPES
-from typelattice.facts.error_texts import clip_text, quote_short, spelling_hint
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import Order
 from typelattice.recorded.recorded_answer import find_recorded_answer
+from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
+from typelattice.support.errors import TypelatticeError
 
 MAX_FILE_BYTES = 10_000_000  # limit of a file to read
 TABLE_KINDS = ("grid", "pairs", "covers")

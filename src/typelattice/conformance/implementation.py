@@ -20,11 +20,11 @@ from typelattice.conformance.library import (
 )
 from typelattice.conformance.questions import TIERS
 from typelattice.conformance.registry import library, missing_library
-from typelattice.facts.error_texts import quote_short, spelling_hint
 from typelattice.facts.libraries import file_of, recordings
 from typelattice.facts.operations import NAMES, OPERATIONS
+from typelattice.support.error_texts import quote_short, spelling_hint
 
-TABLE = Path(__file__).parent / "implementations" / "table.toml"
+TABLE = Path(__file__).parent / "alternative_implementations" / "table.toml"
 
 FORMS = ("setup", "array", "argument", "function", "expected", "found")
 """What `forms` must have: `function` is how the library writes one, such as `numpy.{op}`.
@@ -122,7 +122,7 @@ def implementation(name: str) -> Library:
     if name in implementations() and name not in recordings():
         entry = implementations()[name]
         of = entry["library"]
-        module_name = f"{__package__}.implementations.{entry.get('file', file_of(of))}"
+        module_name = f"{__package__}.alternative_implementations.{entry.get('file', file_of(of))}"
         try:
             return cast(Library, importlib.import_module(module_name).IMPLEMENTATIONS[name]())
         except ImportError as error:

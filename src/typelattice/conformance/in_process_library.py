@@ -11,10 +11,10 @@ from typelattice.conformance.compared_values import values_of
 from typelattice.conformance.find_missing_operations import absent_operations
 from typelattice.conformance.library import CannotAskError, Library, NoSuchOperandError, NotAskedError
 from typelattice.conformance.questions import TAKE_SEVERAL, candidates
-from typelattice.facts.error_texts import quote_short
 from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import Operation, operation
 from typelattice.recorded.answer_notation import EXCEPTION, NOT_ASKED
+from typelattice.support.error_texts import quote_short
 
 MESSAGE = 160
 """Characters kept of an exception's message."""

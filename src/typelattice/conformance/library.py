@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
 
-from typelattice.facts.errors import TypelatticeError
 from typelattice.recorded.answer_notation import OF_PYTHON, UNKNOWN
+from typelattice.support.errors import TypelatticeError
 
 
 class NoSuchOperandError(TypelatticeError, LookupError):

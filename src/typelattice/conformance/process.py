@@ -21,8 +21,8 @@ from typing import Self
 from typelattice.conformance.in_process_library import Answer, Catalogue, InProcessLibrary, exception_answer
 from typelattice.conformance.library import CannotAskError, Library
 from typelattice.conformance.questions import Question
-from typelattice.facts.errors import TypelatticeError
 from typelattice.recorded.answer_notation import BROKEN, EXCEPTION
+from typelattice.support.errors import TypelatticeError
 
 try:
     import resource

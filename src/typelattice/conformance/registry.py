@@ -15,9 +15,9 @@ from typelattice.conformance.library import (
     MissingLibraryError,
     UnknownLibraryError,
 )
-from typelattice.facts.error_texts import quote_short, spelling_hint
 from typelattice.facts.libraries import file_of, libraries, library_of, recordings
 from typelattice.facts.releases import VERSION_SIGN, installed_release
+from typelattice.support.error_texts import quote_short, spelling_hint
 
 
 def library(name: str) -> Library:

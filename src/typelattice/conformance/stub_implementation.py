@@ -19,7 +19,7 @@ from typelattice.conformance.type_checkers import BATCH, end_checker, infer, req
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answer_notation import EXCEPTION, NOT_ASKED
 
-IMPLEMENTATIONS = "typelattice.conformance.implementations"
+IMPLEMENTATIONS = "typelattice.conformance.alternative_implementations"
 REFUSED = f"{EXCEPTION}TypeError"
 
 

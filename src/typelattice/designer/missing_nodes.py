@@ -14,15 +14,15 @@ from pathlib import Path
 
 from typelattice.designer.solver_facts import make_mask
 from typelattice.engine.system import System
-from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, Kind, Node, intern_dtype
-from typelattice.facts.frozen_classes import replace
 from typelattice.facts.order import Order
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.writer import code, reduce_order, write_system_file
 from typelattice.study.study_scope import BeyondReachError
+from typelattice.support.display_hooks import Viewed
+from typelattice.support.frozen_classes import replace
 
 MAX_COMMON_BOUNDS = 2000  # limit of common bounds to examine; an order may have exponentially many
 

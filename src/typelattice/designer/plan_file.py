@@ -9,11 +9,11 @@ from pathlib import Path
 from typelattice.designer.standard_demands import DEMANDS, Demand, NodeFacts
 from typelattice.disk.read import read_bytes
 from typelattice.facts.dtypes import DType, Node
-from typelattice.facts.error_texts import quote_short, spelling_hint
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import OrderError, statements
 from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES, FormatError, Text, article
 from typelattice.files.value_reader import Words, items, phrase, text
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.errors import TypelatticeError
 
 DEFAULT_RULES = ("lattice", "component", "overflow", "subset", "weak")
 DEFAULT_RULE = "single"  # a rule, unless it is a cost or dropped

@@ -20,11 +20,11 @@ from typelattice.designer.solver_facts import (
 )
 from typelattice.designer.standard_demands import DEMANDS, Demand, count_shortfalls, list_node_facts
 from typelattice.engine.system import System
-from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import Node
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.writer import code, reduce_order, write_system_file
+from typelattice.support.display_hooks import Viewed
 
 # All rules but the one that a repair restores.
 KEPT_RULES = tuple(word for word in DEFAULT_RULES if word != "lattice")

@@ -12,15 +12,15 @@ from typelattice.drawings.programs import program_diagram, steps_diagram
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Weak
-from typelattice.facts.error_texts import spelling_hint
 from typelattice.facts.order import Order
 from typelattice.files.reader import system as find_system
 from typelattice.programs.program import Program, Replay
 from typelattice.rendering.diagram import Arrow, Diagram, DrawingError, Vertex
 from typelattice.rendering.drawing import Drawing
-from typelattice.rendering.layered import PlacedDiagram, lay_out
+from typelattice.rendering.layout.layered import PlacedDiagram, lay_out
 from typelattice.study.diffs import Diff
 from typelattice.study.table_labels import CODES
+from typelattice.support.error_texts import spelling_hint
 
 MAX_NODES = 1_000  # nodes of a drawing; nobody can read more
 MAX_ARROWS = 5_000

@@ -14,7 +14,6 @@ from math import isnan
 from typing import Any
 
 from typelattice.engine.promotion import Promotion
-from typelattice.facts.error_texts import quote_short
 from typelattice.rendering.colours import ACCENT, ADDED
 from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.grid import Cell, Grid, printable
@@ -22,6 +21,7 @@ from typelattice.study.consensus import Consensus
 from typelattice.study.diffs import Diff, differ
 from typelattice.study.table_labels import REFUSED
 from typelattice.study.tables import Table
+from typelattice.support.error_texts import quote_short
 
 HEATS = ("loss", "width", "agreement")
 LOSSES = ("nothing is lost", "values are rounded", "values are out of range")

@@ -12,7 +12,7 @@ from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
 from typelattice.facts.order_paths import paths
 from typelattice.rendering.diagram import Link
-from typelattice.rendering.layered import Edge, PlacedDiagram, lay_out
+from typelattice.rendering.layout.layered import Edge, PlacedDiagram, lay_out
 
 
 def draw_highlighted(p: Promotion, small: bool, codes: str) -> PlacedDiagram:

@@ -1,7 +1,7 @@
 """Notebook views of a value: its drawing, its table, its words; as HTML in the page, or as a picture.
 
 The classes are defined in earlier rooms, which do not know this one. So `typelattice/__init__` passes these
-two functions to `facts.display_hooks.Viewed`, the base of these classes.
+two functions to `support.display_hooks.Viewed`, the base of these classes.
 """
 
 from __future__ import annotations

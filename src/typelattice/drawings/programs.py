@@ -7,13 +7,13 @@ from dataclasses import replace
 from typelattice.calls.steps import Argument, Cast, DTypeOf, Ref, Step
 from typelattice.explanations.promotion_in_english import describe_loss
 from typelattice.facts.dtypes import DType
-from typelattice.facts.error_texts import clip_text
 from typelattice.facts.loss import loss
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.implicit_casts import ImplicitCast, implicit_casts
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.recorded.never_asked import NEVER_ASKED_NOTE
 from typelattice.rendering.diagram import Arrow, Diagram, Vertex
+from typelattice.support.error_texts import clip_text
 
 MAX_STEP_CHARS = 34  # longest text of a step
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from typelattice.explanations.explanation_text import explanation
-from typelattice.facts.errors import TypelatticeError
 from typelattice.files.reader import system
 from typelattice.operands.notation import parse_operand
+from typelattice.support.errors import TypelatticeError
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from typelattice.editor.known_steps import (
     list_steps_of_run,
 )
 from typelattice.editor.trace_and_patch import patch_file, trace_file
-from typelattice.facts.errors import TypelatticeError
+from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.report.run_files import read_run
 
 TRACE = "typelattice.trace"  # the command that runs a file

@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from typelattice.facts.error_texts import clip_text
-from typelattice.facts.errors import TypelatticeError
+from typelattice.support.error_texts import clip_text
+from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.report.run_files import read_run
 
 MAX_RUN_SECONDS = 600  # longest time of a run

@@ -36,8 +36,8 @@ from typelattice.engine.rule_enums import JoinRule, LeftOperand, PairJoin, Scala
 from typelattice.engine.rules import Rules
 from typelattice.engine.scalar_fit import ValueFit, fit_values
 from typelattice.facts.dtypes import DType, Kind, Node, complex_of, real_part_dtype
-from typelattice.facts.frozen_classes import frozen
 from typelattice.operands.operand import Operand
+from typelattice.support.frozen_classes import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typelattice.engine.operation_rules import OperationRules
 from typelattice.engine.rule_enums import ForeignCountsAs
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.frozen_classes import replace
 from typelattice.operands.operand import FOREIGN_LIST, FOREIGN_SCALAR_SUFFIX, Operand, scalar
+from typelattice.support.frozen_classes import replace
 
 FOREIGN_WORDS = tuple(ForeignCountsAs)  # any other text is the reason of a refusal
 INDEX_FORMS = ("index", "indices")

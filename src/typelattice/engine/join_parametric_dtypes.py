@@ -12,9 +12,9 @@ from typelattice.engine.operation_rules import ComputedMember, OperationRules
 from typelattice.engine.parameter_formulas import SAME, Arguments, Number
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, DTypeError
-from typelattice.facts.frozen_classes import replace
 from typelattice.facts.parametric_dtypes import arguments_of, member_of
 from typelattice.operands.operand import Operand, operand_of_dtype
+from typelattice.support.frozen_classes import replace
 
 
 def without_arguments(operands: Sequence[Operand]) -> tuple[Operand, ...]:

@@ -26,10 +26,10 @@ from typelattice.engine.operation_rules import Covers, OperationRules, look_up
 from typelattice.engine.rule_enums import CountsAs
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Node
-from typelattice.facts.frozen_classes import replace
 from typelattice.facts.order import Order
 from typelattice.facts.range_and_overflow import is_in_range
 from typelattice.operands.operand import Operand
+from typelattice.support.frozen_classes import replace
 
 
 def counted_dtype(rules: Rules, op: OperationRules, o: Operand) -> DType | None:

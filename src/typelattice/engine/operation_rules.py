@@ -20,11 +20,11 @@ from typelattice.engine.rule_enums import (
     WeakResult,
 )
 from typelattice.facts.dtypes import DType, Kind, Node
-from typelattice.facts.error_texts import quote_short, spelling_hint
-from typelattice.facts.frozen_classes import field, frozen, replace
-from typelattice.facts.lazy_tables import LazyTable
 from typelattice.facts.operations import IN_PLACE_CLASS, OPERATIONS, Operation, OpError
 from typelattice.operands.operand import Operand
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.frozen_classes import field, frozen, replace
+from typelattice.support.lazy_tables import LazyTable
 
 KINDS: dict[str, tuple[Kind, ...]] = {
     **{kind.value: (kind,) for kind in Kind},

@@ -1,4 +1,4 @@
-"""Templates for operands and operations in the code of each library, from `libraries/`.
+"""Templates for operands and operations in the code of each library, from `code_templates/`.
 
 Nothing here imports a library.
 """
@@ -9,12 +9,12 @@ from functools import cache
 from pathlib import Path
 
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import file_of, libraries
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.operands.operand import Operand
+from typelattice.support.frozen_classes import frozen
 
-FOLDER = Path(__file__).with_name("libraries")
+FOLDER = Path(__file__).with_name("code_templates")
 LITERAL_BY_KIND = {"int": "1", "float": "1.0", "complex": "1j"}
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import Order
 from typelattice.files.positions import SCALAR, find_positions
 from typelattice.files.reader import parse
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.writer import chains, code, reduce_order
+from typelattice.support.errors import TypelatticeError
 
 Cover = tuple[str, str]  # two nodes as texts: the lower, the upper
 

@@ -29,8 +29,8 @@ from typelattice.explorer.workbench import (
     show_text,
 )
 from typelattice.facts.dtypes import DTYPES
-from typelattice.facts.errors import TypelatticeError
 from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES
+from typelattice.support.errors import TypelatticeError
 
 HOST = "127.0.0.1"
 MAX_REQUEST_BYTES = (

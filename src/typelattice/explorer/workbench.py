@@ -14,11 +14,11 @@ from typelattice.disk.write import check_writable, write_text
 from typelattice.engine.system import System
 from typelattice.explorer.document import document, faulty_entry
 from typelattice.explorer.edit_order_text import Cover, edit_covers
-from typelattice.facts.errors import TypelatticeError
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import FOLDER, FormatError, read_text
 from typelattice.study.system_check import Check, check
+from typelattice.support.errors import TypelatticeError
 
 START = "jep9407-0"  # a new file begins with a copy of this system
 BLANK = "blank"  # a start that is not a system: a text with one node

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.frozen_classes import field, frozen
+from typelattice.support.frozen_classes import field, frozen
 
 Round = Callable[[int, int, bool], int]  # a size, the distance between neighbours, and if it is negative
 

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from keyword import iskeyword
 
-from typelattice.facts.error_texts import quote_short, spelling_hint
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen_classes import frozen, replace
-from typelattice.facts.lazy_tables import LazyTable
 from typelattice.facts.operation_forms import FORMS
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.errors import TypelatticeError
+from typelattice.support.frozen_classes import frozen, replace
+from typelattice.support.lazy_tables import LazyTable
 
 TABLE = __file__.rpartition(".")[0] + ".txt"
 IN_PLACE_CLASS = "in-place"  # the class of operators that write into their left operand

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from typelattice.facts.dtypes import DType, DTypeError, intern_dtype
-from typelattice.facts.error_texts import quote_short, spelling_hint
+from typelattice.support.error_texts import quote_short, spelling_hint
 
 Number = int | float
 MAX_NUMBER_CHARS = 40  # characters of a number: more than any parameter needs

@@ -6,7 +6,6 @@ from itertools import product
 
 from typelattice.facts.cast_rounding_and_overflow import BEYOND, ROUNDINGS, CastRule, why_impossible
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.error_texts import quote_short, spelling_hint
 from typelattice.facts.operations import NAMES, Operation
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.value_reader import (
@@ -16,6 +15,7 @@ from typelattice.files.value_reader import (
     phrase,
     text,
 )
+from typelattice.support.error_texts import quote_short, spelling_hint
 
 ARROW = "->"
 NEEDS_PREFIX, REFUSED_PREFIX = "needs ", "refused: "

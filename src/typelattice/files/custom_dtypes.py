@@ -7,7 +7,6 @@ from math import frexp
 from sys import float_info
 
 from typelattice.facts.dtypes import DType, Kind, intern_dtype, least_of_float, numpy_reading
-from typelattice.facts.error_texts import quote_short
 from typelattice.facts.finite_values import find_finite_values, significant_bits
 from typelattice.files.parametric_dtype_entries import read_parameters
 from typelattice.files.system_text import article
@@ -20,6 +19,7 @@ from typelattice.files.value_reader import (
     text,
     unknown_word_error,
 )
+from typelattice.support.error_texts import quote_short
 
 Number = int | float
 Noting = Callable[[str], AbstractContextManager[None]]  # notes what is wrong with one fact

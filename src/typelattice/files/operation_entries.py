@@ -18,8 +18,6 @@ from typelattice.engine.rule_enums import (
 )
 from typelattice.engine.scalar_fit import CONDITIONS, LEAST_DTYPE, OUTCOMES, OUTCOMES_OF_DTYPE
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak
-from typelattice.facts.error_texts import quote_short, spelling_hint
-from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.operations import IN_PLACE_CLASS, OPERATORS, Operation, make_custom_operation
 from typelattice.facts.order import Order, collect, statements
 from typelattice.files.key_reader import KeyReader
@@ -39,6 +37,8 @@ from typelattice.files.value_reader import (
     text,
 )
 from typelattice.operands.operand import KIND_BY_NAME
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.frozen_classes import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

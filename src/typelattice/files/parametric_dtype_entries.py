@@ -10,12 +10,12 @@ from typing import Any
 from typelattice.engine.operation_rules import ComputedMember
 from typelattice.engine.parameter_formulas import SAME, Family, Formula
 from typelattice.facts.dtypes import DType, DTypeError, Parameter
-from typelattice.facts.error_texts import quote_short, spelling_hint
 from typelattice.facts.order import Order
 from typelattice.facts.parametric_dtypes import member_of, read_arguments, spelling
 from typelattice.files.formula_reader import FORMULA_FUNCTIONS, read_formula, split_call
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.value_reader import OrderDependentError, UnknownWordError, Words, items, text
+from typelattice.support.error_texts import quote_short, spelling_hint
 
 MAX_PARAMETERS = 8  # parameters of a dtype
 LIMITS = re.compile(r"(-?\d{1,18}) to (-?\d{1,18}|[a-z]\w*)(?: (digits|decimals))?")

@@ -12,8 +12,6 @@ from types import MappingProxyType as Frozen
 from typelattice.engine.system import System
 from typelattice.facts.cast_rounding_and_overflow import CastRule
 from typelattice.facts.dtypes import DType, Kind, Node
-from typelattice.facts.error_texts import quote_short, spelling_hint
-from typelattice.facts.lazy_tables import LazyTable
 from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.order import Order
 from typelattice.files.dtype_replacements import read_after, read_before, read_requested
@@ -35,6 +33,8 @@ from typelattice.files.value_reader import (
     text,
 )
 from typelattice.operands.operand import KIND_BY_NAME, TIERS
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.lazy_tables import LazyTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

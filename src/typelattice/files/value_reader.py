@@ -12,10 +12,10 @@ from itertools import combinations, product
 
 from typelattice.engine import operation_rules as ops
 from typelattice.facts.dtypes import CODES, DTYPES, DType, Kind, Node, weak
-from typelattice.facts.error_texts import quote_short, spelling_hint
 from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS
 from typelattice.files.system_text import article
 from typelattice.operands.operand import PYTHON_KINDS
+from typelattice.support.error_texts import quote_short, spelling_hint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from typing import Any
 
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.dtypes import DType, dtype
-from typelattice.facts.error_texts import clip_text
 from typelattice.fixing.changes import Change
 from typelattice.fixing.goals import DistanceByLine, Goal, NoWiderThan, SameDtypesAs
 from typelattice.fixing.patch import (
@@ -40,9 +39,10 @@ from typelattice.fixing.value_comparison import (
 )
 from typelattice.fixing.workspace import FailedRun, FinishedRun, RunCost, Workspace, open_workspace
 from typelattice.operands.operand import Operand
+from typelattice.support.error_texts import clip_text
+from typelattice.tracing.entry_points.script import check_package
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import find_reached_steps
-from typelattice.tracing.front.script import check_package
 from typelattice.tracing.report.explain_result import LINE_PATTERN
 from typelattice.tracing.run_data.float_widths import dtype_width, is_integer, operand_width
 

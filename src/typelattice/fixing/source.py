@@ -13,8 +13,8 @@ from io import BytesIO
 from pathlib import Path
 
 from typelattice.calls.steps import MAX_STEP_CHARS
-from typelattice.facts.errors import TypelatticeError
 from typelattice.rendering.grid import printable
+from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.findings.dtype_argument_origin import list_arrays_at_hand
 
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Tuple)

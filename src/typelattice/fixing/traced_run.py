@@ -16,8 +16,8 @@ from typelattice.fixing.kept_values import KeptValue, list_bound_values, list_fi
 from typelattice.fixing.program_to_run import ProgramToRun, load_function, read_program
 from typelattice.fixing.step_values import Steps, StepValues
 from typelattice.operands.adapters import native
-from typelattice.tracing.front.script import EndedScript, run_script
-from typelattice.tracing.front.trace_function import trace_call
+from typelattice.tracing.entry_points.script import EndedScript, run_script
+from typelattice.tracing.entry_points.trace_function import trace_call
 from typelattice.tracing.run_data.run import Run
 
 WIDE_DTYPE = "float64"
@@ -54,7 +54,7 @@ def main(program: str, out: str) -> None:
         Path(out).write_bytes(pickle.dumps(ran))
 
     if todo.runs_tests:
-        from typelattice.tracing.front.pytest_run import run_tests  # needs pytest
+        from typelattice.tracing.entry_points.pytest_run import run_tests  # needs pytest
 
         run, found = run_tests(todo.argv, todo.packages, cache, todo.replaced_contents)
         warned = tuple(sorted(found.warnings))

@@ -21,7 +21,7 @@ from typelattice.fixing.program_to_run import ProgramToRun
 from typelattice.fixing.source import FixError
 from typelattice.fixing.step_values import Steps
 from typelattice.fixing.traced_run import TracedRun
-from typelattice.tracing.libraries import may_be_forked
+from typelattice.tracing.library_traits import may_be_forked
 from typelattice.tracing.run_data.run import Run
 
 MAX_FILES = 20_000
@@ -31,7 +31,7 @@ RUN_MAIN = "import sys; from typelattice.fixing.{} import main; main(*sys.argv[1
 SERVE = "from typelattice.fixing.traced_run import serve; serve()"
 PRELOADED = (
     ("typelattice.tracing.rewrite.syntax_tree",),
-    ("typelattice.tracing.rewrite.syntax_tree", "typelattice.tracing.front.pytest_run"),
+    ("typelattice.tracing.rewrite.syntax_tree", "typelattice.tracing.entry_points.pytest_run"),
 )
 """The modules to import before a run of a program, and before a run of tests."""
 

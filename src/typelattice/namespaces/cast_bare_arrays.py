@@ -7,8 +7,8 @@ from typing import Any
 from typelattice.engine.system import System
 from typelattice.files.reader import system as load
 from typelattice.namespaces.array import Array
+from typelattice.namespaces.computing_libraries import module_of
 from typelattice.namespaces.input_checks import has_attributes, refuse_masked
-from typelattice.namespaces.libraries import module_of
 from typelattice.namespaces.namespace import namespace
 from typelattice.namespaces.namespace_error import NamespaceError
 from typelattice.namespaces.recipe import python_number

@@ -5,8 +5,6 @@ import re
 from collections.abc import Mapping
 
 from typelattice.facts.dtypes import DType, dtype
-from typelattice.facts.error_texts import quote_short
-from typelattice.facts.frozen_classes import replace
 from typelattice.facts.range_and_overflow import Value, is_in_range
 from typelattice.operands.operand import (
     FOREIGN_SCALAR_SUFFIX,
@@ -18,6 +16,8 @@ from typelattice.operands.operand import (
     operand_of_dtype,
     scalar,
 )
+from typelattice.support.error_texts import quote_short
+from typelattice.support.frozen_classes import replace
 
 NUMBER = re.compile(r"[+-]?\.?\d|([+-]?(inf|nan)([+-].*)?j?|True|False)$")
 # A library's own scalars count as 0-d arrays. Only recordings separate them, and write `int8:scalar`.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from typelattice.facts.frozen_classes import field, frozen
+from typelattice.support.frozen_classes import field, frozen
 
 UNKNOWN: Mapping[str, int | float | complex] = {"int": 1, "float": 1.0, "complex": 1j}
 """Python scalars by kind, and the value that stands for each kind in a call."""

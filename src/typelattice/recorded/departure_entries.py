@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping
 
 from typelattice.engine.operation_rules import GROUPS
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.error_texts import clip_text, quote_short, spelling_hint
-from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import recordings
 from typelattice.files.system_text import article
 from typelattice.files.value_reader import Words, check_entry, items, read_distinct, text
@@ -25,6 +23,8 @@ from typelattice.recorded.operand_patterns import (
     WrittenNumber,
 )
 from typelattice.rendering.grid import printable
+from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
+from typelattice.support.frozen_classes import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

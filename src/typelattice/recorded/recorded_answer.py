@@ -10,7 +10,6 @@ from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DTYPES, DType
-from typelattice.facts.frozen_classes import frozen, replace
 from typelattice.facts.libraries import recordings
 from typelattice.facts.range_and_overflow import Value
 from typelattice.operands.notation import parse_operand, read_dtype
@@ -26,6 +25,7 @@ from typelattice.recorded.answer_notation import (
 from typelattice.recorded.departure_files import may_vary
 from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import FOREIGN, open_recording
+from typelattice.support.frozen_classes import frozen, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

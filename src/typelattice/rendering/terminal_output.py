@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TextIO, TypeVar
 
-from typelattice.facts.errors import TypelatticeError
 from typelattice.rendering.grid import printable
 from typelattice.rendering.paragraphs import Layout
+from typelattice.support.errors import TypelatticeError
 
 NARROWEST = 40  # columns; fewer leave no room next to the headings
 BAR = 30  # characters of a progress bar

@@ -12,12 +12,12 @@ from types import FrameType
 from typing import Any
 
 from typelattice.calls.steps import Cast, Input
-from typelattice.facts.error_texts import clip_text
 from typelattice.facts.libraries import library_of
+from typelattice.support.error_texts import clip_text
+from typelattice.tracing.entry_points.trace_function import trace
 from typelattice.tracing.findings.dtype_chain import find_dtype_chain
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import find_causes
-from typelattice.tracing.front.trace_function import trace
 from typelattice.tracing.run_data.run import Run
 
 Trace = Callable[[FrameType, str, Any], Any]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
-from typelattice.facts.error_texts import clip_text
+from typelattice.support.error_texts import clip_text
 from typelattice.survey.survey_packages import SurveyedPackage
 from typelattice.survey.surveyor_handle import NO_VALID_CALL, OWN_EXAMPLES, Row
 from typelattice.survey.wide_by_design import reason_of_design

@@ -40,7 +40,6 @@ from typelattice.engine.scalar_fit import fit_values
 from typelattice.engine.system import System
 from typelattice.facts.cast_rounding_and_overflow import PLAIN
 from typelattice.facts.dtypes import DType, Kind, dtype
-from typelattice.facts.frozen_classes import replace as with_fields
 from typelattice.facts.operations import OPERATIONS, OpError
 from typelattice.facts.range_and_overflow import exceeds_int32, is_in_range
 from typelattice.facts.releases import VERSION_SIGN
@@ -59,6 +58,7 @@ from typelattice.operands.operand import (
 )
 from typelattice.programs.replay.call_results import result_of
 from typelattice.programs.replay.outcome import NOT_REACHED, EarlierOutcomes, ExplicitCast, Outcome
+from typelattice.support.frozen_classes import replace as with_fields
 
 Systems = Mapping[str, System]  # the system of each library that owns steps
 

@@ -29,13 +29,13 @@ from typelattice.calls.steps import (
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.dtypes import DType
-from typelattice.facts.error_texts import spelling_hint
 from typelattice.facts.operations import OPERATIONS, SHAPE, Operation
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import Namespace
 from typelattice.operands.operand import Operand
 from typelattice.operands.read_objects import operand
 from typelattice.programs.source.dtype_questions import LIMITS
+from typelattice.support.error_texts import spelling_hint
 
 EXTENSIONS = ("linalg", "fft")  # submodules where a namespace also has functions
 

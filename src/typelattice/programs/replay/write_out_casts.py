@@ -29,7 +29,6 @@ from typelattice.engine.operation_rules import STANDARD
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.error_texts import clip_text
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import ACCUMULATOR, COMPARING_CLASSES
 from typelattice.facts.range_and_overflow import Value, is_in_range
@@ -37,6 +36,7 @@ from typelattice.operands.operand import Operand
 from typelattice.programs.replay.decompose_explicit_casts import PlainStepWriter
 from typelattice.programs.replay.implicit_casts import promoting_inputs
 from typelattice.programs.replay.outcome import Outcome
+from typelattice.support.error_texts import clip_text
 
 
 def write_out_casts(

@@ -12,9 +12,9 @@ from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.result_shapes import NO_SHAPE
 from typelattice.calls.steps import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref, leaves
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.error_texts import spelling_hint
 from typelattice.operands.operand import Operand, scalar
 from typelattice.programs.source.name_meanings import ASKS, MAX_RANGE_LENGTH, Dotted, Function, Method, Read
+from typelattice.support.error_texts import spelling_hint
 
 LOOPED = ("enumerate", "reversed", "zip")
 USE_ARRAY_FUNCTION = object()  # the result if a Python builtin means the function of arrays

@@ -10,11 +10,11 @@ from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Opaque, Ref
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.error_texts import quote_short, spelling_hint
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import operation
 from typelattice.namespaces.inspection import KINDS, float_limits, integer_limits
 from typelattice.operands.operand import KIND_BY_NAME, scalar
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.errors import TypelatticeError
 
 CLASSES = {  # NumPy's scalar classes, as issubdtype takes them, and the standard's kinds
     "bool_": ("bool",),

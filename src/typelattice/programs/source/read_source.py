@@ -10,11 +10,11 @@ from typing import Any
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import is_operand
 from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, ProgramError, SourceLocation
-from typelattice.facts.error_texts import clip_text, quote_short, spelling_hint
 from typelattice.facts.operations import Operation
 from typelattice.programs.source.name_meanings import Function, Reading, Scope, library_named, run
 from typelattice.programs.source.quiet_parser import parse
 from typelattice.programs.source.syntax_reader import UNRETURNED, Reader, parameters
+from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
 
 MAX_SOURCE_CHARS = 8_000_000  # characters
 POSSIBLE = "operators, functions of arrays, .astype(dtype), names and numbers, on one line or several"

@@ -42,7 +42,6 @@ from typelattice.calls.steps import (
 )
 from typelattice.calls.ufunc_methods import call_ufunc_method, changes_array, is_ufunc_method
 from typelattice.engine.foreign_arrays import INDEX_FORMS
-from typelattice.facts.error_texts import clip_text, quote_short, spelling_hint
 from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.operands.notation import MAX_INT_BITS
 from typelattice.programs.source.builtins_and_math import (
@@ -75,6 +74,7 @@ from typelattice.programs.source.name_meanings import (
     Reading,
     Scope,
 )
+from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
 
 
 def _find_syntax(sign: str) -> type[ast.AST] | None:

@@ -13,7 +13,7 @@ from typelattice.calls.steps import Input, ProgramError, Step
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.shapes import Shape
-from typelattice.namespaces.libraries.jax import JAX
+from typelattice.namespaces.computing_libraries.jax import JAX
 from typelattice.namespaces.namespace import Namespace
 from typelattice.operands.adapters import native
 from typelattice.programs.replay.run_on_arrays import run

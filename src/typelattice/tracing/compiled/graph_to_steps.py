@@ -24,7 +24,7 @@ from typelattice.operands.operand import Operand
 from typelattice.tracing.compiled.compilers import CompilerAdapter
 from typelattice.tracing.compiled.graph import Graph, GraphNode, Variable, find_needed
 from typelattice.tracing.compiled.operation_matching import OperationMatcher
-from typelattice.tracing.libraries import own_system
+from typelattice.tracing.library_traits import own_system
 from typelattice.tracing.run_data.producing_steps import StepNumber, StepTally
 from typelattice.tracing.run_data.source_text import Source
 from typelattice.tracing.run_data.written_operation import WrittenOperation

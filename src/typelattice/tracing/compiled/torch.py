@@ -19,7 +19,7 @@ from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.torch import read
 from typelattice.operands.operand import PYTHON_KINDS, scalar
 from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
-from typelattice.tracing.libraries.torch import DEVICES, autocast_is_on
+from typelattice.tracing.library_traits.torch import DEVICES, autocast_is_on
 
 LIBRARY = "torch"
 COMPILER = "torch._dynamo"  # the module of PyTorch's compiler

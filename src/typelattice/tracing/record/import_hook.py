@@ -18,8 +18,8 @@ from typing import Any
 from zipimport import zipimporter
 from zlib import crc32
 
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.gc_pause import pause_gc
+from typelattice.support.errors import TypelatticeError
+from typelattice.support.gc_pause import pause_gc
 from typelattice.tracing.record.child_runs import POPEN, SPAWNERS, ChildRuns
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.recorder import Recorder

@@ -10,10 +10,10 @@ from typing import Any
 from typelattice.calls.call_tables import mode_with_rules
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, Input, Number, Ref, SourceLocation
-from typelattice.facts.errors import TypelatticeError
 from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
 from typelattice.operands.read_objects import operand as read_operand
 from typelattice.programs.program import Program
+from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.compiled.compiled_calls import CompiledCalls
 from typelattice.tracing.compiled.compilers import (
     compiler_by_module,
@@ -21,7 +21,7 @@ from typelattice.tracing.compiled.compilers import (
     compiler_of_loop,
 )
 from typelattice.tracing.compiled.weak_type_recompilations import WeakArguments
-from typelattice.tracing.libraries import has_rules, own_system
+from typelattice.tracing.library_traits import has_rules, own_system
 from typelattice.tracing.record.array_reader import ArrayReader
 from typelattice.tracing.record.child_process_count import ChildProcessCounter
 from typelattice.tracing.record.omissions import omissions

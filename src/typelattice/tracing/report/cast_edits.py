@@ -12,7 +12,7 @@ from typelattice.facts.libraries import libraries
 from typelattice.tracing.findings.cast_plans import PlannedCast, plan_casts
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import Cause
-from typelattice.tracing.libraries import cast_text
+from typelattice.tracing.library_traits import cast_text
 from typelattice.tracing.report.sentences import operand_text
 
 ATOM = re.compile(r"[\w.]+(?:[(\[][^()\[\]]*[)\]])?")

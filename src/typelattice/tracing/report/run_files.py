@@ -12,10 +12,10 @@ from typing import Any
 
 from typelattice.disk.read import read_bytes
 from typelattice.facts.dtypes import DTypeError, dtype
-from typelattice.facts.error_texts import clip_text
-from typelattice.facts.errors import TypelatticeError
 from typelattice.operands.operand import KIND_BY_NAME
 from typelattice.rendering.grid import printable
+from typelattice.support.error_texts import clip_text
+from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.report.formatting import file_text
 from typelattice.tracing.report.run_as_data import VERSION
 from typelattice.tracing.run_data.float_widths import dtype_width

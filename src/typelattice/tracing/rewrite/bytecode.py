@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any
 
-from typelattice.facts.errors import TypelatticeError
+from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.rewrite.nodes import COMPARED, COPY, COPY_IN_PLACE, TARGET, WITNESS
 
 TESTED = ((3, 11), (3, 12), (3, 13), (3, 14))  # the tested releases of CPython, for `check_release`

@@ -27,14 +27,14 @@ from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref, Slice
 from typelattice.calls.ufunc_methods import POSITIONS, REDUCED
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import Operation
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import PYTHON_KINDS, Operand
 from typelattice.operands.read_objects import operand
-from typelattice.tracing.libraries import dtype_text, has_rules, own_system
+from typelattice.support.errors import TypelatticeError
+from typelattice.tracing.library_traits import dtype_text, has_rules, own_system
 from typelattice.tracing.run_data.array_classes import MAX_LIST_ITEMS, is_dtype
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.arguments import (

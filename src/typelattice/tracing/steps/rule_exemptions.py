@@ -11,7 +11,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.replay import evaluator_finder
-from typelattice.tracing.libraries import casting, own_system
+from typelattice.tracing.library_traits import casting, own_system
 from typelattice.tracing.run_data.producing_steps import StepTally
 from typelattice.tracing.steps.arguments import UnknownCallError
 

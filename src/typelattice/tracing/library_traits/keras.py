@@ -1,0 +1,22 @@
+"""Keras: its arrays follow the rules of a backend. Symbolic tensors follow another system."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Set
+from typing import Any
+
+from typelattice.files.system_text import systems
+from typelattice.tracing.library_traits import jax
+
+
+def system(dtypes: Set[str]) -> str | None:
+    """Return the system of the arrays that compute."""
+    keras: Any = sys.modules.get("keras")
+    if keras is None:  # a program may take modules out
+        return None
+    backend = keras.backend.backend()
+    if backend == "jax" and jax.system(dtypes) != "jax-x32":  # recorded without 64 bits
+        return "keras"
+    found = f"keras-{backend}-computed"
+    return found if found in systems() else "keras"

@@ -10,7 +10,7 @@ import pytest
 
 from typelattice.cli.main import main
 from typelattice.conformance.library import MissingLibraryError
-from typelattice.conformance.registry import library
+from typelattice.conformance.registry import load_library
 from typelattice.recorded.recording_files import load_recording
 
 # A made-up library, at a release: its dtypes, what adding an int8 and an int16 gives, what else it can do.
@@ -180,7 +180,7 @@ def test_of_two_libraries_one_of_which_cannot_be_asked_nothing_is_told(
     """Beside an error stands no part of an answer, not even the whole of the first."""
 
     def news(name: str, _: object) -> tuple[bool, None]:
-        return (False, None) if name == "numpy" else library(name)  # type: ignore[return-value]  # it raises
+        return (False, None) if name == "numpy" else load_library(name)  # type: ignore[return-value]  # it raises
 
     monkeypatch.setattr("typelattice.cli.commands.watch._news", news)
     as_it_was = lambda name, found, proposed: [f"{name}: as it was"]  # noqa: E731

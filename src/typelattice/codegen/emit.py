@@ -40,7 +40,7 @@ PROBES: Mapping[str, tuple[str, Printer]] = {  # the program that calls an imple
     "python": ("probe_{}_dtypes.py", python_probe),
     "typescript": ("probe_{}_dtypes.ts", typescript_probe),
 }
-FORM_OF_PROBE = 'kind = "grid"\nrefused = "-"\n'  # form with which `lint` reads the output of a probe
+PROBE_FORM = 'kind = "grid"\nrefused = "-"\n'  # form with which `lint` reads the output of a probe
 MAX_FILE_BYTES = 1_000_000  # limit of a file to read
 
 
@@ -85,7 +85,7 @@ def emit_files(
             raise EmitError(f"a probe is a program, and {lang} is no language for one")
         name, write = PROBES[lang]
         found[name.format(snake_case(system.name))] = write(tables, members, head)
-        found[f"probe_{base}.form.toml"] = FORM_OF_PROBE
+        found[f"probe_{base}.form.toml"] = PROBE_FORM
     if lang == "json":
         found[f"{base}.json"] = _json({**tables.data(), "sha256": tables.digest})
     kept = {**(indices or {}), **{str(d): i for d, i in tables.indices.items()}}

@@ -45,10 +45,10 @@ class Lookup:
         names = {"scalar": "Scalar"}
         return {name: names.get(tier, "DType") for name, tier in zip("ab", self.tiers, strict=False)}
 
-    def cell(self, how: str = "[{}]") -> str:
-        """Write the index of the cell in the table; `how` is the form of the index of one parameter."""
+    def cell(self, index_template: str = "[{}]") -> str:
+        """Write the index of the cell in the table; `index_template` writes that of one parameter."""
         row = "" if len(self.tiers) > 1 else "[0]"
-        return row + "".join(map(how.format, self.parameters))
+        return row + "".join(map(index_template.format, self.parameters))
 
 
 @dataclass(slots=True)

@@ -6,20 +6,20 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.conformance.functions import functions, of_numbers
+from typelattice.conformance.functions import functions, skip_unless_numbers
 from typelattice.conformance.library import (
     CannotAskError,
     Library,
     NoSuchOperandError,
     OperandString,
-    in_order,
     python_answer,
+    sort_dtype_names,
 )
 
 INFO = "__array_namespace_info__"
 """The function by which a namespace says which dtypes it has; it is in the standard since 2023."""
 
-OF_NUMBERS = ("arange", "full", "linspace")
+OPERATIONS_ON_NUMBERS = ("arange", "full", "linspace")
 """Operations that make arrays of Python numbers; the standard says nothing of arrays among these."""
 
 
@@ -43,7 +43,7 @@ class ArrayNamespace(Library):
         self._dtypes: Mapping[str, Any] = getattr(xp, INFO)().dtypes(kind=None)
 
     def dtypes(self) -> Sequence[str]:
-        return in_order(self._dtypes)
+        return sort_dtype_names(self._dtypes)
 
     def make(self, operand: str) -> object:
         wanted = OperandString.parse(operand)
@@ -69,6 +69,6 @@ class ArrayNamespace(Library):
             "tensordot": lambda x, y: xp.tensordot(x, y, axes=1),
             "take": lambda x: xp.take(x, xp.asarray([0])),
         }
-        found = functions((xp, *extensions), xp.ones(2, dtype=self._dtypes["bool"]), copied=self.copied)
+        found = functions((xp, *extensions), xp.ones(2, dtype=self._dtypes["bool"]), copy_array=self.copied)
         found |= {op: call for op, call in by_keyword.items() if op in found}
-        return found | {op: of_numbers(found[op]) for op in OF_NUMBERS if op in found}
+        return found | {op: skip_unless_numbers(found[op]) for op in OPERATIONS_ON_NUMBERS if op in found}

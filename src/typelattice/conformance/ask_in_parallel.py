@@ -163,14 +163,14 @@ def _refuse_lost(task: Sequence[Question]) -> Iterable[Any]:
     raise CannotAskError(f"{what}; ask on this machine, without --scheduler")
 
 
-def _head(has: Catalogue, about: Mapping[str, object]) -> Mapping[str, object]:
+def _head(catalogue: Catalogue, about: Mapping[str, object]) -> Mapping[str, object]:
     return {
         "typelattice": KIND,
         "version": FORMAT,
-        "library": has.name,
-        "versions": versions(has.versions),
-        "Python": has.python,
-        "how": has.how,
+        "library": catalogue.name,
+        "versions": versions(catalogue.versions),
+        "Python": catalogue.python,
+        "how": catalogue.how,
         **about,
     }
 

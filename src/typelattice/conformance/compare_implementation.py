@@ -15,23 +15,23 @@ from typelattice.conformance.ask_in_parallel import Asked, AskedInOneProcess, As
 from typelattice.conformance.chains import random_chains
 from typelattice.conformance.compared_values import with_numbers
 from typelattice.conformance.difference_reproducer import first_snippet
-from typelattice.conformance.implementation import check_name, implementation, implementations
+from typelattice.conformance.implementation import check_name, implementations, load_implementation
 from typelattice.conformance.implementation_differences import (
     ACCEPTS,
     AGREES,
     BREAKS,
-    LEFT_OPEN,
-    VALUE,
+    OTHER_VALUE,
+    VAGUE_ANSWER,
     Cause,
     Difference,
     answers_of_system,
     askable,
     calls_of_implementation,
     calls_of_system,
-    causes,
     chain_differences,
-    class_of,
-    differences,
+    class_name_of,
+    find_differences,
+    group_by_cause,
     has_values,
     operands_of_system,
     questions_of_both,
@@ -42,7 +42,7 @@ from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import (
     OperandString,
     UnknownLibraryError,
-    in_order,
+    sort_dtype_names,
     versions,
     versions_of,
 )
@@ -116,10 +116,10 @@ class Comparison:
         return first_snippet(self.forms, cause.differences, self.spellings) or (cause.differences[0], "")
 
 
-def imitated(name: str) -> str | None:
+def find_imitated(name: str) -> str | None:
     """Find what an implementation imitates: another implementation, or the system of the installed release.
 
-    >>> imitated("dask-chunked")
+    >>> find_imitated("dask-chunked")
     'dask-computed'
     """
     other: str | None = implementations().get(name, {}).get("with")
@@ -133,35 +133,37 @@ def imitated(name: str) -> str | None:
 
 
 def compare_implementation(
-    name: str, other: str | None = None, calls: int | None = None, seed: int = 0, limit: float = CALL_SECONDS,
-    by_class: bool = False, by_value: bool = False, programs: int = 0, jobs: int = 1, scheduler: str = "",
-    answers: Path | None = None,
+    name: str, reference_name: str | None = None, calls: int | None = None, seed: int = 0, limit: float =
+    CALL_SECONDS, by_class: bool = False, by_value: bool = False, programs: int = 0, jobs: int = 1, scheduler:
+    str = "", answers_folder: Path | None = None,
 ) -> Comparison:  # fmt: skip
-    """Compare an implementation with `other`, a system or another implementation.
+    """Compare an implementation with a reference: a system or another implementation.
 
-    `other` is by default what the implementation imitates. `calls` is the number of random calls, with
+    The reference is by default what the implementation imitates. `calls` is the number of random calls, with
     `by_class` as many of each class of operations; by default all are asked. `limit` is the number of seconds
     that a call may take. With `by_value` operands hold several numbers, and values are compared where dtypes
     are the same; a system's library is then asked now, as a recording has no values. `programs` is the number
     of random programs that are asked, too, each of two to four operations. `jobs` processes ask, or the
-    workers of the Dask cluster whose address is `scheduler`. Answers are kept in the folder `answers`, in a
+    workers of the Dask cluster whose address is `scheduler`. Answers are kept in `answers_folder`, in a
     file for each side, from which a second run goes on. Raises ComparisonError, UnknownLibraryError,
     UnknownSystemError, MissingLibraryError, CannotAskError, WorkersError, JournalError, FileError.
     """
     check_name(name)
     entry = implementations().get(name, {})
-    other = other or imitated(name)
-    if other is None:
+    reference_name = reference_name or find_imitated(name)
+    if reference_name is None:
         what = f"{name} imitates nothing that is known here"
         raise ComparisonError(f"{what}; name a system or an implementation to compare it with")
-    system = None if by_value and other in recordings() else _system(other)
+    system = None if by_value and reference_name in recordings() else _system(reference_name)
     if by_value and system is not None:
-        raise ComparisonError(f"{other} has rules and no values; compare values with another implementation")
+        raise ComparisonError(
+            f"{reference_name} has rules and no values; compare values with another implementation"
+        )
     choose = partial(_choose, calls=calls, seed=seed, by_class=by_class)
     about = {"limit of a call": f"{limit:g} s", "values": by_value}
 
     def start(side: str) -> Askers:
-        journal = answers / f"{side.replace(':', '.')}.answers" if answers else None
+        journal = answers_folder / f"{side.replace(':', '.')}.answers" if answers_folder else None
         one = partial(start_implementation, side, limit, by_value)
         return Askers(one, jobs, scheduler, journal, about)
 
@@ -169,27 +171,27 @@ def compare_implementation(
         asked = stack.enter_context(start(name))
         has, resumed = asked.catalogue, asked.resumed
         if system is None:
-            reference = stack.enter_context(start(other))
+            reference = stack.enter_context(start(reference_name))
             resumed += reference.resumed
-            side = _implementation_side(other, reference, has, choose, by_value)
+            side = _implementation_side(reference_name, reference, has, choose, by_value)
         else:
             side = _system_side(system, has, choose)
-        answered = list(differences(asked, side.expected))
+        answered = list(find_differences(asked, side.expected))
         drawn = programs * (1 if system is None else DRAWN_PER_PROGRAM)
         chains = random_chains(has.operands, side.operations, drawn, seed)
         answered += chain_differences(asked, side.expect, [*chains], programs)
     again = partial(start_implementation, name, RETRY_TIME_FACTOR * limit, by_value)
-    answered = _broken_again(again, answered)
+    answered = _repeat_broken_calls(again, answered)
     if not answered:
-        raise ComparisonError(f"{name} and {other} have no call in common; compare it with another")
+        raise ComparisonError(f"{name} and {reference_name} have no call in common; compare it with another")
     if by_value:
         _require_values(name, (has_values(each.found if each else call) for call, each in answered))
-    forms = entry if other in (entry.get("with"), imitated(name)) else has.forms
-    left_out = _dtypes_left_out(name, has.operands, system.name if system else other, side.operands)
+    forms = entry if reference_name in (entry.get("with"), find_imitated(name)) else has.forms
+    left_out = _dtypes_left_out(name, has.operands, system.name if system else reference_name, side.operands)
     lenient = bool(entry.get("lenient"))
-    classes, differ, vague = _sort_answers(answered, lenient)
+    classes, differ, vague = _classify_answers(answered, lenient)
     return Comparison(
-        name, has.versions, side.title, classes, causes(differ), vague, has.spellings, forms,
+        name, has.versions, side.title, classes, group_by_cause(differ), vague, has.spellings, forms,
         [*left_out], resumed,
     )  # fmt: skip
 
@@ -206,46 +208,48 @@ class _OtherSide:
 
 
 def _implementation_side(
-    other: str, reference: Asked, has: Catalogue, choose: _Choose, by_value: bool
+    other: str, reference: Asked, catalogue: Catalogue, choose: _Choose, by_value: bool
 ) -> _OtherSide:
     """Return another implementation to compare with. Raises ComparisonError if it has no values."""
     theirs = reference.catalogue
-    expected = _asked_now(reference, has, choose, by_value)
+    expected = _asked_now(reference, catalogue, choose, by_value)
     if by_value:
         _require_values(other, map(has_values, expected))
     return _OtherSide(
         f"{other} ({versions(theirs.versions)})",
         theirs.operands,
-        tuple(op for op in has.operations if op in theirs.operations),
+        tuple(op for op in catalogue.operations if op in theirs.operations),
         expected,
         partial(calls_of_implementation, reference),
     )
 
 
-def _system_side(system: System, has: Catalogue, choose: _Choose) -> _OtherSide:
+def _system_side(system: System, catalogue: Catalogue, choose: _Choose) -> _OtherSide:
     """Return a system to compare with."""
-    by_question = {(call.op, call.operands): call for call in askable(calls_of_system(system, has), has)}
+    by_question = {
+        (call.op, call.operands): call for call in askable(calls_of_system(system, catalogue), catalogue)
+    }
     return _OtherSide(
         f"{system.name} ({system.library})",
-        operands_of_system(system, has),
-        has.operations,
+        operands_of_system(system, catalogue),
+        catalogue.operations,
         [by_question[each] for each in choose([*by_question])],
         partial(answers_of_system, system),
     )
 
 
-def _sort_answers(
+def _classify_answers(
     answered: Sequence[tuple[RecordedCall, Difference | None]], lenient: bool
 ) -> tuple[dict[str, Counter[str]], list[Difference], Counter[str]]:
     """Return the sorts of answers by class of operations, the differences to report, and vague answers."""
-    ignored = {LEFT_OPEN, ACCEPTS} if lenient else {LEFT_OPEN}
+    ignored = {VAGUE_ANSWER, ACCEPTS} if lenient else {VAGUE_ANSWER}
     # A program may differ for the call that was asked itself.
     differ = [*dict.fromkeys(each for _, each in answered if each and each.sort not in ignored)]
-    vague = Counter(each.cause for _, each in answered if each and each.sort == LEFT_OPEN)
+    vague = Counter(each.cause for _, each in answered if each and each.sort == VAGUE_ANSWER)
     classes: dict[str, Counter[str]] = {}
     for call, each in answered:
-        sort = each.sort if each and each.sort not in ignored - {LEFT_OPEN} else AGREES
-        classes.setdefault(class_of(call.op), Counter())[sort] += 1
+        sort = each.sort if each and each.sort not in ignored - {VAGUE_ANSWER} else AGREES
+        classes.setdefault(class_name_of(call.op), Counter())[sort] += 1
     return classes, differ, vague
 
 
@@ -258,9 +262,9 @@ def _dtypes_left_out(
         for side in (ours, theirs)
     )
     if two - one:
-        yield LeftOut(other, name, in_order(two - one))
+        yield LeftOut(other, name, sort_dtype_names(two - one))
     if one - two:
-        yield LeftOut(name, other, in_order(one - two))
+        yield LeftOut(name, other, sort_dtype_names(one - two))
 
 
 def _choose(questions: list[Question], calls: int | None, seed: int, by_class: bool) -> list[Question]:
@@ -271,14 +275,16 @@ def _choose(questions: list[Question], calls: int | None, seed: int, by_class: b
 
 
 def _asked_now(
-    reference: Asked, has: Catalogue, choose: _Choose, by_value: bool
+    reference: Asked, catalogue: Catalogue, choose: _Choose, by_value: bool
 ) -> list[RecordedCall]:
     """Run another implementation on the calls of both, with numbers in the arrays if values are compared."""
-    questions = list(questions_of_both(reference.catalogue, has))
+    questions = list(questions_of_both(reference.catalogue, catalogue))
     if by_value:
         questions = [*with_numbers(questions)]
-        has = replace(has, operands=tuple({each for _, operands in questions for each in operands}))
-    return askable(calls_of_implementation(reference, choose(questions)), has)
+        catalogue = replace(
+            catalogue, operands=tuple({each for _, operands in questions for each in operands})
+        )
+    return askable(calls_of_implementation(reference, choose(questions)), catalogue)
 
 
 def _require_values(name: str, told: Iterable[bool]) -> None:
@@ -287,18 +293,19 @@ def _require_values(name: str, told: Iterable[bool]) -> None:
         raise ComparisonError(f"{name} tells no values; compare values of an implementation that computes")
 
 
-def causes_in_words(found: Comparison, new: Sequence[Cause]) -> Iterator[str]:
+def causes_in_words(comparison: Comparison, new: Sequence[Cause]) -> Iterator[str]:
     """Describe causes: the number of calls, an example, and the program that shows it."""
     for cause in new:
-        example, code = found.example(cause)
+        example, code = comparison.example(cause)
         yield f"  {len(cause.differences):6}  {cause.name}"
         yield f"          {example}"
         yield from (f"          | {line}" for line in code.splitlines())
-    if new and not found.forms and found.name not in implementations():
-        yield f"  no programs: {found.name} has no attribute `forms`, which says how they write its calls"
+    if new and not comparison.forms and comparison.name not in implementations():
+        name = comparison.name
+        yield f"  no programs: {name} has no attribute `forms`, which says how they write its calls"
 
 
-def comparison_data(found: Comparison, new: Sequence[Cause]) -> dict[str, object]:
+def comparison_data(comparison: Comparison, new: Sequence[Cause]) -> dict[str, object]:
     """Write a comparison as plain data; docs/output.schema.json describes it."""
     unknown = {cause.name for cause in new}
     causes = [
@@ -306,7 +313,7 @@ def comparison_data(found: Comparison, new: Sequence[Cause]) -> dict[str, object
             "sort": cause.sort,
             "cause": cause.cause,
             "calls": len(cause.differences),
-            "classes": Counter(class_of(each.found.op) for each in cause.differences),
+            "classes": Counter(class_name_of(each.found.op) for each in cause.differences),
             "known": cause.name not in unknown,
             "example": {
                 "op": example.found.op,
@@ -318,31 +325,32 @@ def comparison_data(found: Comparison, new: Sequence[Cause]) -> dict[str, object
             },
             "snippet": code,
         }
-        for cause in found.causes
-        for example, code in [found.example(cause)]
+        for cause in comparison.causes
+        for example, code in [comparison.example(cause)]
     ]
     return {
-        "about": found.about,
-        "implementation": found.name,
-        "versions": found.versions,
-        "with": found.against,
-        "compared": found.compared,
-        "classes": found.classes,
-        "vague": found.vague,
+        "about": comparison.about,
+        "implementation": comparison.name,
+        "versions": comparison.versions,
+        "with": comparison.against,
+        "compared": comparison.compared,
+        "classes": comparison.classes,
+        "vague": comparison.vague,
         "not_asked": [
-            {"of": each.of, "lacked_by": each.lacked_by, "dtypes": [*each.dtypes]} for each in found.left_out
+            {"of": each.of, "lacked_by": each.lacked_by, "dtypes": [*each.dtypes]}
+            for each in comparison.left_out
         ],
         "causes": causes,
     }
 
 
 def _values(example: Difference) -> dict[str, object]:
-    if example.sort != VALUE:
+    if example.sort != OTHER_VALUE:
         return {}
     return {"values": {"expected": example.expected.message, "found": example.found.message}}
 
 
-def _broken_again(
+def _repeat_broken_calls(
     start: Callable[[], Asked], answered: Sequence[tuple[RecordedCall, Difference | None]]
 ) -> list[tuple[RecordedCall, Difference | None]]:
     """Repeat calls that broke down, in a new process that has more time, before they are reported.
@@ -353,7 +361,7 @@ def _broken_again(
     if not broken:
         return [*answered]
     with start() as asked:
-        again = dict(differences(asked, broken))
+        again = dict(find_differences(asked, broken))
         return [(call, again.get(call) if call in broken else each) for call, each in answered]
 
 
@@ -361,8 +369,8 @@ def start_implementation(name: str, limit: float, tells_values: bool = False) ->
     """Start an implementation. A checker reads stubs, and their library lists its operations."""
     entry = implementations().get(name, {})
     if "checker" not in entry:
-        return LibraryProcess(partial(implementation, name), limit, tells_values)
-    of = LibraryProcess(partial(implementation, entry["stubs"]), limit)
+        return LibraryProcess(partial(load_implementation, name), limit, tells_values)
+    of = LibraryProcess(partial(load_implementation, entry["stubs"]), limit)
     return Stubs(entry["checker"], of, entry, limit)
 
 

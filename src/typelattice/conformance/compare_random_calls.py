@@ -13,7 +13,7 @@ from typelattice.facts.operations import Operation, operation
 from typelattice.recorded.departure import Departure
 from typelattice.recorded.recorded_calls import RecordedCall
 
-SHRUNK = 200
+MAX_SHRUNK_MISMATCHES = 200
 """How many mismatches are made small; the further ones are reported as they were found."""
 
 
@@ -22,7 +22,7 @@ def compare_live(
     system: System,
     calls: int,
     seed: int,
-    listed: Sequence[Departure] = (),
+    departures: Sequence[Departure] = (),
     progress: Callable[[int, int, str], None] = lambda done, planned, op: None,
 ) -> Report:
     """Compare a system with a library on random calls, and report the mismatches.
@@ -31,22 +31,25 @@ def compare_live(
     """
     has = asked.catalogue
     questions = list(random_questions(has.operands, has.operations, has.several, calls, seed, has.own))
-    report = compare(system, _calls(asked, questions, progress), listed)
+    report = compare(system, _calls(asked, questions, progress), departures)
     small = {
-        str(m): m for m in (shrink_mismatch(asked, system, m, listed) for m in report.mismatches[:SHRUNK])
+        str(m): m
+        for m in (
+            shrink_mismatch(asked, system, m, departures) for m in report.mismatches[:MAX_SHRUNK_MISMATCHES]
+        )
     }
-    return replace(report, mismatches=(*small.values(), *report.mismatches[SHRUNK:]))
+    return replace(report, mismatches=(*small.values(), *report.mismatches[MAX_SHRUNK_MISMATCHES:]))
 
 
 def shrink_mismatch(
-    asked: LibraryProcess, system: System, m: Mismatch, listed: Sequence[Departure] = ()
+    asked: LibraryProcess, system: System, m: Mismatch, departures: Sequence[Departure] = ()
 ) -> Mismatch:
     """Return the smallest call that is still a mismatch, and not a listed one."""
     known = operation(m.call.op, asked.catalogue.own)
     while True:
         able = {*asked.catalogue.operands}
         questions = [question for question in _smaller(m.call, known) if set(question[1]) <= able]
-        found = (compare(system, _calls(asked, [question]), listed).mismatches for question in questions)
+        found = (compare(system, _calls(asked, [question]), departures).mismatches for question in questions)
         smaller = next((mismatches[0] for mismatches in found if mismatches), None)
         if smaller is None:
             return m

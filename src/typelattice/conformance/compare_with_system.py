@@ -78,15 +78,15 @@ class Report:
         return {cause: _sort_by_variety(mismatches) for cause, mismatches in by_number}
 
 
-def compare(system: System, calls: Iterable[RecordedCall], listed: Sequence[Departure] = ()) -> Report:
-    """Compare a system's answers with those of calls; `listed` are known departures.
+def compare(system: System, calls: Iterable[RecordedCall], departures: Sequence[Departure] = ()) -> Report:
+    """Compare a system's answers with those of calls; `departures` are known departures.
 
     If all operands are Python numbers and Python itself answered, as in `1 == 2`, the call says nothing about
     the library. Such calls are left out.
     """
     compared = broken = 0
     found: list[Mismatch] = []
-    known: dict[Departure, list[Mismatch]] = {departure: [] for departure in listed}
+    known: dict[Departure, list[Mismatch]] = {departure: [] for departure in departures}
     unknown: dict[str, None] = {}
     read = cache(system.operand)
     for call in calls:
@@ -99,16 +99,16 @@ def compare(system: System, calls: Iterable[RecordedCall], listed: Sequence[Depa
             if call.answer.startswith(OF_PYTHON) and all(o.tier == "scalar" for o in operands):
                 continue
             compared += 1
-            ours = answer_text(system.explain(*operands, op=call.op))
+            ours = answer_as_recorded(system.explain(*operands, op=call.op))
             number = call.answer.startswith(OF_PYTHON) and may_give_python_number(system, call.op)
             refused = call.answer.startswith(NO_NUMBERS) and not number
             if ours != (REFUSAL if refused else call.answer):
-                why = departure_of(call, operands, listed)
+                why = departure_of(call, operands, departures)
                 (known[why] if why else found).append(Mismatch(call, ours))
     return Report(compared, broken, tuple(found), known, tuple(unknown))
 
 
-def answer_text(p: Promotion) -> str:
+def answer_as_recorded(p: Promotion) -> str:
     """Return a promotion's answer as a recording writes it."""
     if p.number:
         return OF_PYTHON + p.number.word

@@ -11,7 +11,7 @@ from typelattice.conformance.questions import Question
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.operations import NAMES
 
-NUMBERS: dict[Kind, Sequence[Scalar]] = {
+VALUES_BY_KIND: dict[Kind, Sequence[Scalar]] = {
     Kind.BOOL: (True, False, True),
     Kind.UNSIGNED: (200, 7, 2),
     Kind.SIGNED: (100, -7, 2),
@@ -32,7 +32,7 @@ ULPS = 4
 
 OF_BOOLS = {"True": "1", "False": "0"}
 
-METHODS = ("tolist", "to_list", "numpy")
+CONVERSION_METHODS = ("tolist", "to_list", "numpy")
 """Methods of arrays that make another array, a list or a number of Python."""
 
 MAX_VALUES = 8
@@ -55,7 +55,7 @@ def _with_number(operand: str, position: int) -> str:
     known = DTYPES.get(OperandString.parse(operand).dtype or "")
     if known is None or "=" in operand:
         return operand
-    number = NUMBERS[known.kind][position]
+    number = VALUES_BY_KIND[known.kind][position]
     if not isinstance(number, (bool, complex)) and known.min is not None and known.max is not None:
         number = max(known.min, min(number, known.max))
     return f"{operand}={number!r}"
@@ -82,7 +82,7 @@ def _texts(result: Any) -> Iterator[str]:
         yield repr(result).strip("()")
         return
     if not isinstance(result, (list, tuple)):
-        told = (getattr(result, method)() for method in METHODS if hasattr(result, method))
+        told = (getattr(result, method)() for method in CONVERSION_METHODS if hasattr(result, method))
         listed = next((each for each in told if type(each) is not type(result)), None)
         result = [float(result)] if listed is None else [listed]  # such as a bfloat16 of another package
     for each in result:

@@ -7,9 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from typelattice.conformance.chains import THEN, steps_of
-from typelattice.conformance.functions import first, of_operands
-from typelattice.conformance.implementation_differences import FORM, VALUE, Difference, is_operator
+from typelattice.conformance.chains import CHAIN_SEPARATOR, split_chain
+from typelattice.conformance.functions import first_result, function_of_operands
+from typelattice.conformance.implementation_differences import (
+    ARRAY_OR_SCALAR,
+    OTHER_VALUE,
+    Difference,
+    is_operator,
+)
 from typelattice.conformance.library import NotAskedError, OperandString
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answer_notation import EXCEPTION, OF_PYTHON
@@ -77,8 +82,8 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
     whole = ", ".join(made)
     # A function such as result_type gives a dtype, not an array.
     gives_dtype = found.op in NAMES and NAMES[found.op].form == "promotion"
-    of_values = difference.sort == VALUE
-    instead = "" if gives_dtype or of_values else ".__class__" if difference.sort == FORM else None
+    of_values = difference.sort == OTHER_VALUE
+    instead = "" if gives_dtype or of_values else ".__class__" if difference.sort == ARRAY_OR_SCALAR else None
     shown = [
         f"{_shown(form, forms, instead).format(call=call, names=whole)}  # {answer}, {word}"
         for form, call, answer, word in (
@@ -125,9 +130,9 @@ def written_call(
     op: str, operands: Sequence[Code], spellings: Mapping[str, str], forms: Mapping[str, Any]
 ) -> str:
     """Write a call or a chain, or "" if an operator writes into its operand, or a name is unknown."""
-    if THEN in op:
+    if CHAIN_SEPARATOR in op:
         written = ""
-        for name, own in steps_of(op, operands):
+        for name, own in split_chain(op, operands):
             before = [Code(f"({written})")] if written else []
             written = written_call(name, [*before, *own], spellings, forms)
             if not written:
@@ -148,10 +153,10 @@ def written_call(
     function = Code(spellings[op])
     index = SimpleNamespace(nonzero=lambda _: [Code(forms.get("index", "0"))])
     try:
-        call: Any = of_operands(known, function, condition, matrix or _no_matrix, index)(*operands)
+        call: Any = function_of_operands(known, function, condition, matrix or _no_matrix, index)(*operands)
     except NotAskedError:
         return ""
-    return f"{first(call)!r}{'[0]' * (known.form == 'multi-result')}"
+    return f"{first_result(call)!r}{'[0]' * (known.form == 'multi-result')}"
 
 
 def _no_matrix(x: object) -> object:

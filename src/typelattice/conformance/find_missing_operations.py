@@ -16,7 +16,12 @@ from typelattice.calls.compositions import operations_of
 from typelattice.facts.operations import OPERATIONS, Operation
 
 UNNAMED = ("promotion", "assignment")  # classes of operations without a function of that name
-MADE = ("asarray", "full", "arange", "linspace")  # every library makes arrays, each in its own way
+CREATION_FUNCTIONS = (
+    "asarray",
+    "full",
+    "arange",
+    "linspace",
+)  # every library makes arrays, each in its own way
 # Operations of the standard that other libraries have by a different name, with more arguments or results.
 COUNTERPARTS = {
     "unique_all": "unique_values",
@@ -33,27 +38,27 @@ COUNTERPARTS = {
 }
 
 
-def absent_operations(library: str, spaces: Iterable[object], asked: Iterable[str]) -> tuple[str, ...]:
+def absent_operations(library: str, namespaces: Iterable[object], asked: Iterable[str]) -> tuple[str, ...]:
     """List the operations without a name in the namespaces of a library, in the order of the table.
 
-    `spaces` are modules and classes. An operation that recorders call is not listed. Nor is one that
+    `namespaces` are modules and classes. An operation that recorders call is not listed. Nor is one that
     describes another function of the library: a row of equivalents.txt or of compositions.txt, or a node of
     its graphs.
     """
-    found = {name.lower() for space in spaces for name in dir(space)}
+    found = {name.lower() for space in namespaces for name in dir(space)}
     there = {*asked, *_find_described(library, found)}
     there |= {op.name for op in OPERATIONS.values() if not found.isdisjoint(_names(op))}
-    return without_names(there)
+    return list_absent_operations(there)
 
 
-def without_names(there: Collection[str]) -> tuple[str, ...]:
+def list_absent_operations(there: Collection[str]) -> tuple[str, ...]:
     """List the operations that a library with the given operations lacks, in the order of the table."""
     return tuple(
         op.name
         for op in OPERATIONS.values()
         if not op.is_operator
         and op.of_class not in UNNAMED
-        and op.name not in (*MADE, *there)
+        and op.name not in (*CREATION_FUNCTIONS, *there)
         and COUNTERPARTS.get(op.name) not in there
     )
 

@@ -112,10 +112,10 @@ def _scalar(text: str) -> Scalar:
     return cast(Scalar, ast.literal_eval(text))
 
 
-def in_order(names: Iterable[str]) -> list[str]:
+def sort_dtype_names(names: Iterable[str]) -> list[str]:
     """Sort dtype names by kind, then width.
 
-    >>> in_order(["float32", "int8", "bfloat16", "uint4", "bool"])
+    >>> sort_dtype_names(["float32", "int8", "bfloat16", "uint4", "bool"])
     ['bool', 'uint4', 'int8', 'bfloat16', 'float32']
     """
     kinds = ("bool", "uint", "int", "float", "complex")

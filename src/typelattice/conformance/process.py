@@ -34,13 +34,13 @@ HANG, CRASH = BROKEN.items()
 CALL_SECONDS = 10.0
 """Seconds that a call may take."""
 
-MOST_BYTES = 8 * 2**30
+MAX_PROCESS_BYTES = 8 * 2**30
 """Memory that a process may have. Addresses that a GPU's driver reserves do not count."""
 
-BATCH = 50
+QUESTIONS_PER_BATCH = 50
 """Questions at a time, so that several processes finish together."""
 
-STARTING = 30
+START_TIME_FACTOR = 30
 """How many times as long a library may take until it is ready for the first call."""
 
 
@@ -52,7 +52,7 @@ class LibraryProcess:
     all, this raises CannotAskError, or an error of ours that `make` raised.
     """
 
-    batch = BATCH
+    batch = QUESTIONS_PER_BATCH
 
     def __init__(
         self, make: Callable[[], Library], limit: float = CALL_SECONDS, tells_values: bool = False
@@ -121,7 +121,11 @@ class LibraryProcess:
         self._process.start()
         theirs.close()
         try:
-            told = self._pipe.recv() if self._pipe.poll(STARTING * self._limit) else self._too_slow()
+            told = (
+                self._pipe.recv()
+                if self._pipe.poll(START_TIME_FACTOR * self._limit)
+                else self._slow_start_error()
+            )
         except (EOFError, OSError):
             told = CannotAskError("the library cannot be asked: its process died before the first call")
         except BaseException:
@@ -133,8 +137,8 @@ class LibraryProcess:
         catalogue: Catalogue = told
         return catalogue
 
-    def _too_slow(self) -> CannotAskError:
-        waited = f"{STARTING * self._limit:g} seconds, {STARTING} times the limit of a call"
+    def _slow_start_error(self) -> CannotAskError:
+        waited = f"{START_TIME_FACTOR * self._limit:g} seconds, {START_TIME_FACTOR} times the limit of a call"
         return CannotAskError(f"the library cannot be asked: it was not ready within {waited}")
 
     def _end(self) -> None:
@@ -175,7 +179,7 @@ def limit_memory() -> None:
     if resource is not None:
         with suppress(OSError, ValueError):
             now, most = resource.getrlimit(resource.RLIMIT_DATA)
-            limit = MOST_BYTES if now == resource.RLIM_INFINITY else min(now, MOST_BYTES)
+            limit = MAX_PROCESS_BYTES if now == resource.RLIM_INFINITY else min(now, MAX_PROCESS_BYTES)
             resource.setrlimit(resource.RLIMIT_DATA, (limit, most))
 
 

@@ -27,7 +27,7 @@ from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.known_differences import not_known, read_known
 from typelattice.conformance.library import Library, OperandString
 from typelattice.conformance.process import CALL_SECONDS
-from typelattice.conformance.questions import planned_calls
+from typelattice.conformance.questions import plan_calls
 from typelattice.engine.operation_rules import STANDARD, class_of
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, Kind
@@ -40,7 +40,7 @@ from typelattice.recorded.departure import Departure
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recorded_calls import RecordedCall
 
-SEVERAL = 500
+RANDOM_CALLS_PER_OPERATION = 500
 """Random calls of three operands and more, of each operation that takes them."""
 
 SHOWN = 3
@@ -50,11 +50,11 @@ SHOWN = 3
 def compare_all(
     library: Library,
     system: str | Path | System,
-    listed: Sequence[Departure] = (),
+    departures: Sequence[Departure] = (),
     op: str | None = None,
 ) -> Report:
-    """Compare a library with a system, over all calls or those of `op`; `listed` are known departures."""
-    return compare(find_system(system), calls(library, op), listed)
+    """Compare a library with a system, over all calls or those of `op`; `departures` are known departures."""
+    return compare(find_system(system), calls(library, op), departures)
 
 
 def calls(library: Library, op: str | None = None) -> Iterator[RecordedCall]:
@@ -64,7 +64,14 @@ def calls(library: Library, op: str | None = None) -> Iterator[RecordedCall]:
     """
     asker = InProcessLibrary(library)
     has = asker.catalogue()
-    planned = planned_calls(has.operands, has.operations, has.several, SEVERAL, seed=0, own=has.own)
+    planned = plan_calls(
+        has.operands,
+        has.operations,
+        has.several,
+        RANDOM_CALLS_PER_OPERATION,
+        seed=0,
+        custom_operations=has.own,
+    )
     for name, operands in planned.questions(has.operands):
         if op in (None, name) and any(OperandString.parse(operand).dtype for operand in operands):
             with warnings.catch_warnings():  # pytest can turn warnings into errors, which would be answers
@@ -73,7 +80,7 @@ def calls(library: Library, op: str | None = None) -> Iterator[RecordedCall]:
             yield RecordedCall(name, operands, answer, message)
 
 
-def library_of(library: Any) -> Library:
+def as_library(library: Any) -> Library:
     """Return a namespace as a library, or the library that a callable makes. Raises CannotAskError."""
     if callable(library) and not hasattr(library, INFO):
         return cast(Library, library())
@@ -97,7 +104,7 @@ def promotion_tests(
     """
     import pytest
 
-    asked = library_of(library)
+    asked = as_library(library)
     against = find_system(system)
     listed = list_departures(asked.name, Path(baseline), against.custom_dtypes) if baseline else ()
     known = list_departures(against.name) if library_of_module(asked.name) == _recorded_of(against) else ()

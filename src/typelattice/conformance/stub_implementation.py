@@ -13,29 +13,29 @@ from typing import Any, Self
 from typelattice.conformance.difference_reproducer import Code, written_call
 from typelattice.conformance.in_process_library import Answer
 from typelattice.conformance.library import MissingLibraryError, OperandString, versions_of
-from typelattice.conformance.process import STARTING, LibraryProcess
+from typelattice.conformance.process import START_TIME_FACTOR, LibraryProcess
 from typelattice.conformance.questions import KINDS, Question
-from typelattice.conformance.type_checkers import BATCH, end_checker, infer, require_checker
+from typelattice.conformance.type_checkers import EXPRESSIONS_PER_RUN, end_checker, infer, require_checker
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answer_notation import EXCEPTION, NOT_ASKED
 
-IMPLEMENTATIONS = "typelattice.conformance.alternative_implementations"
+IMPLEMENTATIONS_PACKAGE = "typelattice.conformance.alternative_implementations"
 REFUSED = f"{EXCEPTION}TypeError"
 
 
 class Stubs:
     """A library's stubs as a checker reads them; it answers like a LibraryProcess."""
 
-    batch = BATCH
+    batch = EXPRESSIONS_PER_RUN
 
     def __init__(self, checker: str, library: LibraryProcess, forms: Mapping[str, Any], limit: float) -> None:
         require_checker(checker)
         apart = [str(forms["distribution"])] if "distribution" in forms else []
-        self._checker, self._forms, self._limit = checker, forms, STARTING * limit
+        self._checker, self._forms, self._limit = checker, forms, START_TIME_FACTOR * limit
         self._library = library
         self._running: Popen[str] | None = None
         self._setup = str(forms["setup"])
-        self._answer_of_type = import_module(f"{IMPLEMENTATIONS}.{forms['types']}").answer_of_type
+        self._answer_of_type = import_module(f"{IMPLEMENTATIONS_PACKAGE}.{forms['types']}").answer_of_type
         has = library.catalogue
         self.catalogue = replace(
             has,
@@ -65,7 +65,7 @@ class Stubs:
         asked = [*filter(None, written)]
         inferred = infer(
             self._checker, self._setup, self._names(), asked, self._limit,
-            started=self._note_running, folder=self._folder.name,
+            on_start=self._note_running, folder=self._folder.name,
         )  # fmt: skip
         for text in written:
             if not text:

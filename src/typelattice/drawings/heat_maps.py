@@ -26,7 +26,7 @@ from typelattice.support.error_texts import quote_short
 HEATS = ("loss", "width", "agreement")
 LOSSES = ("nothing is lost", "values are rounded", "values are out of range")
 AGREEMENTS = ("the same", "another answer")
-SIGNS = ".~!"  # one sign per rank in text; further ranks are shown as numbers
+RANK_SIGNS = ".~!"  # one sign per rank in text; further ranks are shown as numbers
 INCH = 0.42  # inches per cell
 NO_VALUE = float("nan")  # the value of a refusal, which is grey and hatched
 BRIGHT = 0.45  # cells brighter than this have dark text
@@ -115,8 +115,8 @@ def _cell(heat: Heat, value: float, cell: Cell) -> Cell:
 def _sign(value: float, ranks: Sequence[str]) -> str:
     """Return a value in a character or two."""
     if not ranks:
-        return f"{value:+.0f}" if value else SIGNS[0]
-    return SIGNS[int(value)] if len(ranks) <= len(SIGNS) else str(int(value) + 1)
+        return f"{value:+.0f}" if value else RANK_SIGNS[0]
+    return RANK_SIGNS[int(value)] if len(ranks) <= len(RANK_SIGNS) else str(int(value) + 1)
 
 
 def _values(table: Table, value: Callable[[Promotion], float]) -> Values:
@@ -194,16 +194,18 @@ def _map(heat: Heat, colours: Sequence[str], low: float, high: float) -> tuple[A
             empty = isnan(values[i][j])
             red, green, blue, _ = painted.to_rgba(values[i][j])
             ink = "black" if empty or 0.3 * red + 0.6 * green + 0.1 * blue > BRIGHT else "white"
-            axes.text(j, i, _plain(cell.text), ha="center", va="center", color=ink, fontsize=7, family=CODE)
+            axes.text(
+                j, i, _escape_formula(cell.text), ha="center", va="center", color=ink, fontsize=7, family=CODE
+            )
             if empty:
                 square = import_module("matplotlib.patches").Rectangle
                 axes.add_patch(square((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="////", edgecolor="0.6"))
-    axes.set_xticks(range(len(grid.columns)), [_plain(c.text) for c in grid.columns])
-    axes.set_yticks(range(len(grid.rows)), [_plain(c.text) for c in grid.rows])
+    axes.set_xticks(range(len(grid.columns)), [_escape_formula(c.text) for c in grid.columns])
+    axes.set_yticks(range(len(grid.rows)), [_escape_formula(c.text) for c in grid.rows])
     longest = max((len(c.text) for c in grid.columns), default=0)
     axes.tick_params(length=0, labelsize=8, labelfontfamily=CODE)
     axes.tick_params("x", top=True, labeltop=True, labelbottom=False, rotation=90 if longest > UPRIGHT else 0)
-    axes.set_title(_plain(grid.title), fontsize=9, loc="left", weight="bold")
+    axes.set_title(_escape_formula(grid.title), fontsize=9, loc="left", weight="bold")
     for at in range(1, max(len(grid.rows), len(grid.columns))):
         axes.axhline(at - 0.5, color="white", linewidth=0.8)
         axes.axvline(at - 0.5, color="white", linewidth=0.8)
@@ -213,6 +215,6 @@ def _map(heat: Heat, colours: Sequence[str], low: float, high: float) -> tuple[A
     return figure, axes, lambda value: painted.to_rgba(value)
 
 
-def _plain(text: str) -> str:
+def _escape_formula(text: str) -> str:
     """Escape a text so that matplotlib finds no formula in it."""
     return printable(text).replace("$", r"\$")

@@ -13,7 +13,7 @@ from html import escape
 from typelattice.designer.completion import Completion, Design
 from typelattice.designer.repair import Repair, Repairs
 from typelattice.drawings.comparison import comparison_diagram
-from typelattice.drawings.draw import draw, laid_out, program_steps
+from typelattice.drawings.draw import draw, laid_out, lay_out_steps
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.explanations.explanation_text import explanation
@@ -62,7 +62,7 @@ def _drawings(x: object) -> Iterator[Drawing]:
         case System() | Order() | Promotion() | Replay():
             yield draw(x)
         case Program():
-            yield Drawing("a program", program_steps(x))
+            yield Drawing("a program", lay_out_steps(x))
         case Design():
             for found in x.completions[:MAX_DESIGNS]:
                 yield _draw_change(x.system, found.system)

@@ -37,7 +37,7 @@ def program_diagram(replay: Replay) -> Diagram:
             arrows.append(arrow)
             notes += [note] if note else []
     written = [c for (part, i), c in casts.items() if part == i]
-    notes += [f"{c.step.text}: the result is cast, {_words(c.source, c.target)}" for c in written]
+    notes += [f"{c.step.text}: the result is cast, {_describe_cast(c.source, c.target)}" for c in written]
     unlossy = sum("lossy" not in a.marks for a in arrows if "cast" in a.marks)
     notes += [f"{unlossy} further casts (dashed) lose nothing, or are of Python numbers"] if unlossy else []
     notes += [NEVER_ASKED_NOTE] if any(outcome.never_asked for outcome in outcomes) else []
@@ -103,7 +103,7 @@ def _vertex(i: int, step: Step, outcome: Outcome) -> Vertex:
 
 
 def _arrow(
-    part: int,
+    input_step: int,
     drawn_step: int,
     i: int,
     step: Step,
@@ -114,19 +114,26 @@ def _arrow(
     """Return the arrow to a step from its input, or from the node drawn for that, and a note on the loss."""
     ends = str(drawn_step), str(i)
     if cast is not None:
-        said = _words(cast.source, cast.target)
+        said = _describe_cast(cast.source, cast.target)
         if cast.loss:
             return Arrow(
                 *ends, ("cast", "lossy"), said, str(number)
             ), f"{number}: in {cast.step.text}, {said}"
         return Arrow(*ends, ("cast",), said), ""
-    source, target = outcomes[part].operand, outcomes[i].operand
-    if isinstance(step, Cast) and part == step.source and source and target and source.dtype and target.dtype:
-        return Arrow(*ends, title=f"written: {_words(source.dtype, target.dtype)}"), ""
+    source, target = outcomes[input_step].operand, outcomes[i].operand
+    if (
+        isinstance(step, Cast)
+        and input_step == step.source
+        and source
+        and target
+        and source.dtype
+        and target.dtype
+    ):
+        return Arrow(*ends, title=f"written: {_describe_cast(source.dtype, target.dtype)}"), ""
     return Arrow(*ends), ""
 
 
-def _words(source: object, target: DType) -> str:
+def _describe_cast(source: object, target: DType) -> str:
     """Describe a cast and what it can lose."""
     if not isinstance(source, DType):
         return f"a Python {source} becomes {target}"

@@ -147,7 +147,7 @@ class AnswerEncoder:
 
     def way(self, p: Promotion) -> int:
         """Return the number of the joined nodes, their join, and the minimal bounds that lost."""
-        step = _meeting(p)
+        step = _join_decision(p)
         key = step.nodes, step.node
         if key not in self._ways:
             order = p.system.order
@@ -205,6 +205,6 @@ def _tier(p: Promotion) -> Tier:
     return next(tier for tier in TIERS if tier in tiers or tier == TIERS[-2])
 
 
-def _meeting(p: Promotion) -> Decision:
+def _join_decision(p: Promotion) -> Decision:
     """Return the step in which nodes joined: the last with several nodes, or else the first."""
     return next((s for s in reversed(p.steps) if len(set(s.nodes)) > 1), p.steps[0])

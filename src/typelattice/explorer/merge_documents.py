@@ -16,7 +16,7 @@ POOL_OF_PART = {
 Numbers = Sequence[int]  # number in one pool -> number of the same value in another pool
 
 
-def merge(pools: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list[dict[str, Any]]:
+def merge(ours: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list[dict[str, Any]]:
     """Return entries of systems with the numbers of `ours`. Its pools receive the values of `theirs`.
 
     >>> ours, theirs = Pools(), Pools()
@@ -33,7 +33,7 @@ def merge(pools: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> lis
     (1, -1)
     """
     numbers: dict[str, Numbers] = {
-        name: _renumber(getattr(pools, name), getattr(theirs, name))
+        name: _renumber(getattr(ours, name), getattr(theirs, name))
         for name in ("operands", "sections", "rules", "evidence", "ways")
     }
 
@@ -41,9 +41,9 @@ def merge(pools: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> lis
         *words, operand = answer
         return (*words, operand if operand == NO_CELL else numbers["operands"][operand])
 
-    numbers["answers"] = _renumber(pools.answers, theirs.answers, result)
+    numbers["answers"] = _renumber(ours.answers, theirs.answers, result)
     numbers["trails"] = _renumber(
-        pools.trails, theirs.trails, lambda trail: _renumber_each(numbers["sections"], trail)
+        ours.trails, theirs.trails, lambda trail: _renumber_each(numbers["sections"], trail)
     )
     columns: dict[tuple[str, int], int] = {}
 
@@ -51,7 +51,7 @@ def merge(pools: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> lis
         key = POOL_OF_PART[part], number
         if key not in columns:
             values: Any = theirs.columns.values[number]
-            columns[key] = pools.columns.number(_renumber_each(numbers[key[0]], values))
+            columns[key] = ours.columns.number(_renumber_each(numbers[key[0]], values))
         return columns[key]
 
     def table(found: Mapping[str, Any]) -> dict[str, Any]:

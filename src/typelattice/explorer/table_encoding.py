@@ -40,19 +40,19 @@ def _weak_dtypes(system: System) -> Iterator[DType]:
     yield from (d for kind, d in system.defaults.items() if kind in kinds)
 
 
-def table(cells: AnswerEncoder, op: str | None) -> dict[str, object]:
+def table(encoder: AnswerEncoder, op: str | None) -> dict[str, object]:
     """Return the table of a system for an operation, or for plain promotion: its rows, columns and cells.
 
     Each part of the cells is one column of the pools, row by row. NO_CELL stands for a call that was left
     out, and for the reasons of a system with too many operands.
     """
-    rows = operands(cells.system, small=op is None)
+    rows = operands(encoder.system, small=op is None)
     alone = op is not None and operation(op).has_one_promoting_operand
     asked = [(row,) for row in rows] if alone else [*product(rows, repeat=2)]
-    answers = [None if _are_python_scalars(pair) else cells.ask(pair, op) for pair in asked]
-    numbers = [*map(cells.pools.operand, rows)]
+    answers = [None if _are_python_scalars(pair) else encoder.ask(pair, op) for pair in asked]
+    numbers = [*map(encoder.pools.operand, rows)]
     found: dict[str, object] = {"rows": numbers, "columns": None if alone else numbers}
-    return found | cells.columns(op, answers, with_reasons=len(rows) <= MAX_EXPLAINED_OPERANDS)
+    return found | encoder.columns(op, answers, with_reasons=len(rows) <= MAX_EXPLAINED_OPERANDS)
 
 
 def _are_python_scalars(operands: Sequence[Operand]) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typelattice.disk.read import FileError
 from typelattice.disk.write import check_writable, write_text
 from typelattice.engine.system import System
-from typelattice.explorer.document import document, faulty_entry
+from typelattice.explorer.document import document, entry_of_invalid_text
 from typelattice.explorer.edit_order_text import Cover, edit_covers
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
@@ -102,7 +102,7 @@ def show_text(desk: Desk, text: str, compared_systems: Sequence[str] = ()) -> di
         found = parse(text, desk.name)
     except FormatError as e:
         data = document(others or [START], ops=()).data
-        first = {**faulty_entry(desk.path, text, e), "of": desk.name, "release": ""}
+        first = {**entry_of_invalid_text(desk.path, text, e), "of": desk.name, "release": ""}
         rest = data["systems"] if others else ()
         assert isinstance(rest, (list, tuple))
         return {"document": {**data, "systems": [first, *rest], "first": first["name"]}, "text": text}

@@ -295,7 +295,7 @@ class _PatchSearch:
         """Run the program with these contents of files, and keep the values of its steps. Raises FixError."""
         for file, content in contents.items():
             self.workspace.put_content(file, content)
-        finished_run = self.workspace.run(steps=True)
+        finished_run = self.workspace.run(records_steps=True)
         if isinstance(finished_run, FailedRun):
             raise FixError(f"the program fails while the values of its steps are kept: {finished_run.reason}")
         return finished_run

@@ -67,7 +67,7 @@ def main(program: str, out: str) -> None:
     else:
         patched = {**todo.replaced_contents, **(_widen_script(todo.target) if todo.has_wide_input else {})}
         given = todo.target, todo.argv, todo.packages, todo.as_module, cache
-        save_result(run_script(*given, leaving=save_result, patched=patched, values=steps or False))
+        save_result(run_script(*given, before_os_exit=save_result, patched=patched, values=steps or False))
 
 
 def serve() -> None:

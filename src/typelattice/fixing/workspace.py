@@ -85,7 +85,7 @@ class Workspace:
     server: subprocess.Popen[bytes] | None = None
     asserts: bool = True
 
-    def run(self, widen: bool = False, steps: bool = False) -> FinishedRun | FailedRun:
+    def run(self, widen: bool = False, records_steps: bool = False) -> FinishedRun | FailedRun:
         """Run the program in a process of its own."""
         todo, out, printed, errors = files = self._list_run_files("ran.pickle")
         todo.write_bytes(
@@ -93,7 +93,7 @@ class Workspace:
                 replace(
                     self.program,
                     has_wide_input=widen,
-                    records_steps=steps,
+                    records_steps=records_steps,
                     replaced_contents=self.outside_contents,
                 )
             )

@@ -95,10 +95,10 @@ def _make_symbol(xp: Symbols, name: str, x: object) -> object:
     return x if plain else xp.input(name, x)
 
 
-def file_of(text: str) -> str | None:
+def program_file(text: str) -> str | None:
     """Return the file of a program that is a function in a file, or None for any other text.
 
-    >>> file_of("models/f.py:softmax"), file_of("x + y")
+    >>> program_file("models/f.py:softmax"), program_file("x + y")
     ('models/f.py', None)
     """
     in_file = IN_FILE.fullmatch(text) if len(text) < MAX_SOURCE_CHARS else None
@@ -114,7 +114,7 @@ def is_program(text: str) -> bool:
     >>> is_program("x + y"), is_program("int8:0d"), is_program("sqrt(x"), is_program("f.py:softmax")
     (True, False, True, True)
     """
-    if file_of(text) is not None:
+    if program_file(text) is not None:
         return True
     try:
         lines = parse(text[:MAX_SOURCE_CHARS].strip()).body

@@ -19,8 +19,8 @@ from typelattice.survey.numpy_adapter import make_array
 RECIPES = tomllib.loads(Path(__file__).with_name("argument_recipes.toml").read_text(encoding="ascii"))
 TYPED = re.compile(r"(?m)^ *\**(\w+(?: ?, ?\**\w+)*) ?: ?(.+)$")  # `x, y : array_like`
 CHOICES = re.compile(r"['\"]([\w-]+)['\"]")
-MOST_TRIES = 60
-MOST_PARAMETERS = 7
+MAX_TRIES = 60
+MAX_PARAMETERS = 7
 UNKNOWN_ARITIES = (1, 2, 3)
 """Numbers of arguments that are tried if a function does not tell its parameters."""
 
@@ -35,10 +35,10 @@ def recipe_calls(function: Callable[..., Any]) -> Iterator[RecordedCall]:
     [1, 1]
     """
     for names, by_name in _parameters(function):
-        if len(names) + len(by_name) <= MOST_PARAMETERS:
+        if len(names) + len(by_name) <= MAX_PARAMETERS:
             types = _documented_types(function)
             listed = [_choices(name, types.get(name, "")) for name in (*names, *by_name)]
-            for made in _distinct(itertools.islice(_combinations(listed), 4 * MOST_TRIES)):
+            for made in _distinct(itertools.islice(_combinations(listed), 4 * MAX_TRIES)):
                 values = [*map(_value, made)]
                 named = dict(zip(by_name, values[len(names) :], strict=True))
                 yield RecordedCall("a recipe", tuple(values[: len(names)]), named)
@@ -119,7 +119,7 @@ def _combinations(listed: Sequence[Choices]) -> Iterator[tuple[Any, ...]]:
         if len(listed) > 1:
             yield (kind, *(scalar if _is_array(choices[0]) else choices[0] for choices in listed[1:]))
     draw = random.Random(0)
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         yield tuple(draw.choice(choices) for choices in listed)
 
 
@@ -127,7 +127,7 @@ def _distinct(made: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     seen: set[str] = set()
     for each in made:
         floats = any(_is_array(x) or isinstance(x, float) for x in each)
-        if floats and repr(each) not in seen and len(seen) < MOST_TRIES:
+        if floats and repr(each) not in seen and len(seen) < MAX_TRIES:
             seen.add(repr(each))
             yield each
 

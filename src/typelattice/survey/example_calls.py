@@ -24,9 +24,9 @@ from typelattice.survey.time_limit import SlowError
 HOOK = "__typelattice_call__"
 WORD = re.compile(r"\b([A-Za-z_]\w*)\(")
 IMPORTED = re.compile(r"(?m)^ *>>> (?:import|from) ([\w.]+)")
-MOST_CALLS = 4
+MAX_CALLS = 4
 MOST_EXAMPLES = 4
-MOST_BYTES = 400_000  # limit of a file of tests
+MAX_TEST_FILE_BYTES = 400_000  # limit of a file of tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class CallRecorder:
         """Record a call of the function, and make every call. Raises EnoughError after the last."""
         if function is self.function:
             self.calls.append(RecordedCall(self.source, tuple(map(_copy, args)), _copy_each(named)))
-            if len(self.calls) >= MOST_CALLS:
+            if len(self.calls) >= MAX_CALLS:
                 raise EnoughError
         return function(*args, **named)
 
@@ -154,7 +154,7 @@ def find_test_files(package: str) -> Mapping[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for folder in getattr(sys.modules[package], "__path__", ()):
         for path in sorted(Path(folder).rglob("test*.py")):
-            if path.stat().st_size < MOST_BYTES:
+            if path.stat().st_size < MAX_TEST_FILE_BYTES:
                 text = path.read_text(encoding="utf-8", errors="replace")
                 found[str(path)] = frozenset(WORD.findall(text))
     return found

@@ -18,10 +18,10 @@ NARROW, WIDE = "float32", "float64"
 PLAIN = (
     type(None), str, bytes, bool, int, float, complex, slice, range, type(...), ModuleType, enum.Enum,
 )  # fmt: skip
-ASKS_WIDE = (float, complex, np.float64, np.complex128)
-ASKS_WIDE_BY_NAME = (WIDE, "complex128", "float", "complex", "double", "d", "f8")
+WIDE_DTYPE_OBJECTS = (float, complex, np.float64, np.complex128)
+WIDE_DTYPE_NAMES = (WIDE, "complex128", "float", "complex", "double", "d", "f8")
 MAX_DEPTH = 4
-MOST_ITEMS = 50
+MAX_ITEMS = 50
 """Levels and items of containers that are read."""
 
 
@@ -55,7 +55,7 @@ class Conversion:
         if isinstance(x, PLAIN):
             return self._plain(x)
         if isinstance(x, (np.dtype, type)):
-            if any(x is wide or (isinstance(x, np.dtype) and x == wide) for wide in ASKS_WIDE):
+            if any(x is wide or (isinstance(x, np.dtype) and x == wide) for wide in WIDE_DTYPE_OBJECTS):
                 raise UnconvertibleError
             return x
         if isinstance(x, np.ndarray) and x.dtype == object:
@@ -77,7 +77,7 @@ class Conversion:
         return self._object(x)
 
     def _plain(self, x: Any) -> Any:
-        if isinstance(x, str) and x in ASKS_WIDE_BY_NAME:
+        if isinstance(x, str) and x in WIDE_DTYPE_NAMES:
             raise UnconvertibleError
         if isinstance(x, (float, complex)):
             self.others += not self.scalars
@@ -189,7 +189,7 @@ class Conversion:
 def _holds_numbers(x: Any) -> bool:
     """Return True if nested lists hold Python numbers, and nothing else."""
     if isinstance(x, (list, tuple)):
-        return len(x) > 0 and all(map(_holds_numbers, itertools.islice(x, MOST_ITEMS)))
+        return len(x) > 0 and all(map(_holds_numbers, itertools.islice(x, MAX_ITEMS)))
     return isinstance(x, (int, float, complex)) and not isinstance(x, bool)
 
 
@@ -205,20 +205,20 @@ def read_floats(x: Any, name: str = "result", depth: int = 0) -> Iterator[tuple[
         return
     dtypes = None if is_scalar else getattr(x, "dtypes", None)
     if dtypes is not None and hasattr(dtypes, "items"):
-        for key, each in itertools.islice(dtypes.items(), MOST_ITEMS):
+        for key, each in itertools.islice(dtypes.items(), MAX_ITEMS):
             if getattr(each, "kind", "") in ("f", "c"):
                 yield f"{name}[{key!r}]", str(each), None
         return
     if hasattr(x, "dtype"):
         yield from _floats_of_array(x, name, depth)
     elif isinstance(x, Mapping):
-        for key, each in itertools.islice(x.items(), MOST_ITEMS):
+        for key, each in itertools.islice(x.items(), MAX_ITEMS):
             yield from read_floats(each, f"{name}[{key!r}]", depth + 1)
     elif isinstance(x, (list, tuple, Iterator)):
-        for i, each in enumerate(itertools.islice(x, MOST_ITEMS)):
+        for i, each in enumerate(itertools.islice(x, MAX_ITEMS)):
             yield from read_floats(each, f"{name}[{i}]", depth + 1)
     elif depth < 2:
-        for key in [key for key in dir(x) if not key.startswith("_")][:MOST_ITEMS]:
+        for key in [key for key in dir(x) if not key.startswith("_")][:MAX_ITEMS]:
             each = None
             with suppress(Exception):  # an attribute may be computed
                 each = getattr(x, key)

@@ -32,15 +32,15 @@ from typelattice.survey.example_calls import (
 )
 from typelattice.survey.first_wide_line import WideLine, first_wide_line
 from typelattice.survey.isolation import end_with_parent, isolate, leave_network
-from typelattice.survey.judged_call import REFUSED, JudgedCall, judge_call
+from typelattice.survey.judged_call import FLOAT32_REFUSED_PREFIX, JudgedCall, judge_call
 from typelattice.survey.public_functions import SurveyError, public_functions
 from typelattice.survey.surveyor_handle import Row
 from typelattice.survey.time_limit import SlowError, time_limit
 
 SOURCES = ("examples", "recipes", "tests")
 ENOUGH_CALLS = 3  # judged calls with floats in their results
-SHARE = 0.3  # share of the limit for one source of arguments, so that the next have time
-ONE_CALL = 0.25  # share of the limit for one call
+SOURCE_TIME_SHARE = 0.3  # share of the limit for one source of arguments, so that the next have time
+CALL_TIME_SHARE = 0.25  # share of the limit for one call
 NOT_REACHED = "not reached"
 UNASKED = "neither examples, recipes nor tests call it with floats"
 
@@ -202,9 +202,9 @@ def _survey(
     for source in sources:
         tell(stage=source)
         try:
-            with time_limit(SHARE * limit):
+            with time_limit(SOURCE_TIME_SHARE * limit):
                 for call in _calls(source, package, name, function, docs):
-                    found = judge_call(name, function, call, ONE_CALL * limit)
+                    found = judge_call(name, function, call, CALL_TIME_SHARE * limit)
                     if isinstance(found, str):
                         why = _better_reason(why, found)
                         continue
@@ -212,11 +212,11 @@ def _survey(
                     if sum(bool(each.kept or each.wide) for each in judged) >= ENOUGH_CALLS:
                         break
         except SlowError:
-            why = why or f"{source} take more than {SHARE * limit:g} s"
+            why = why or f"{source} take more than {SOURCE_TIME_SHARE * limit:g} s"
         if any(each.kept or each.wide for each in judged):
             break
     if not judged:
-        refused = why.startswith(REFUSED)
+        refused = why.startswith(FLOAT32_REFUSED_PREFIX)
         tell(row={"verdict": "refused" if refused else NOT_REACHED, "why": why} if why else {})
         return
     row = _row(judged)
@@ -225,7 +225,7 @@ def _survey(
     if wide is not None:
         cause: WideLine | str = "the trace takes too long"
         try:
-            with suppress(SlowError), time_limit(2 * SHARE * limit):
+            with suppress(SlowError), time_limit(2 * SOURCE_TIME_SHARE * limit):
                 cause = first_wide_line(wide.repeat, wide.wide, package)
         except Exception as e:  # an error of the function, or of ours: the verdict stays the same
             cause = f"the trace fails: {type(e).__name__}"
@@ -244,7 +244,7 @@ def _calls(
 
 def _better_reason(before: str, now: str) -> str:
     """Choose the better of two reasons: a refusal of float32 is a finding, a bad argument is not."""
-    order = (REFUSED, "a call", "integers", "an argument", "no valid call", "no call", "")
+    order = (FLOAT32_REFUSED_PREFIX, "a call", "integers", "an argument", "no valid call", "no call", "")
     return min((before, now), key=lambda why: next(i for i, head in enumerate(order) if why.startswith(head)))
 
 

@@ -18,10 +18,10 @@ from typelattice.survey.isolation import environment
 from typelattice.survey.public_functions import SurveyError
 
 MAIN = "from typelattice.survey.surveyor import main; main()"
-STARTING = 600.0
+START_SECONDS = 600.0
 """Seconds until the first answer: packages are imported with all their modules."""
 
-LOOKING = 0.5
+POLL_SECONDS = 0.5
 """Seconds between two looks whether to stop."""
 
 OWN_EXAMPLES = "its examples"
@@ -77,17 +77,17 @@ def _answers(task: Mapping[str, Any], is_stopped: Callable[[], bool] = lambda: F
             with suppress(BrokenPipeError):
                 process.stdin.write(json.dumps({**task, "folder": os.getcwd()}).encode())
                 process.stdin.close()
-            silent, patience, text = 0.0, STARTING, b""
+            silent, patience, text = 0.0, START_SECONDS, b""
             while silent < patience and not is_stopped():
-                if not select([process.stdout], [], [], LOOKING)[0]:
-                    silent += LOOKING
+                if not select([process.stdout], [], [], POLL_SECONDS)[0]:
+                    silent += POLL_SECONDS
                     continue
                 got = os.read(process.stdout.fileno(), 65536)
                 if not got:
                     return
                 *lines, text = (text + got).split(b"\n")
                 yield from map(json.loads, lines)
-                silent, patience = 0.0, FORKS * task["limit"] + STARTING / 10
+                silent, patience = 0.0, FORKS * task["limit"] + START_SECONDS / 10
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

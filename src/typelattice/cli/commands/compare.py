@@ -26,7 +26,7 @@ from typelattice.conformance.compare_implementation import (
 )
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.implementation_differences import Cause
-from typelattice.conformance.known_differences import not_known, read_known, write_known
+from typelattice.conformance.known_differences import known_differences_json, not_known, read_known
 from typelattice.disk.write import check_writable, write_text
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
@@ -68,7 +68,7 @@ def run(args: Namespace) -> Paragraphs:
         found = compare_implementation(
             args.implementation, args.other, args.calls, args.seed, args.limit,
             by_value=args.values, programs=args.programs, jobs=args.jobs, scheduler=args.scheduler,
-            answers=Path(args.answers) if args.answers else None,
+            answers_folder=Path(args.answers) if args.answers else None,
         )  # fmt: skip
     new = not_known(found.causes, known or {})
     if args.format == "json":
@@ -79,15 +79,15 @@ def run(args: Namespace) -> Paragraphs:
             yield printable(f"{found.resumed:,} answers were in {args.answers} already")
         yield from (printable(str(each)) for each in found.left_out)
         yield from map(printable, causes_in_words(found, new))
-        yield from _sums(found, new)
+        yield from _summarise_counts(found, new)
     if args.update:
-        write_text(Path(args.known), write_known(found.causes, known))
+        write_text(Path(args.known), known_differences_json(found.causes, known))
         new = [] if known is None else new
     if new:
         raise DifferencesFound
 
 
-def _sums(comparison: Comparison, new_causes: Sequence[Cause]) -> Paragraphs:
+def _summarise_counts(comparison: Comparison, new_causes: Sequence[Cause]) -> Paragraphs:
     calls = sum(len(cause.differences) for cause in comparison.causes)
     yield f"{calls:,} calls differ, for {len(comparison.causes)} causes"
     if len(new_causes) < len(comparison.causes):

@@ -61,9 +61,9 @@ def run(args: Namespace) -> Paragraphs:
     if args.live:
         from typelattice.conformance.compare_random_calls import compare_live
         from typelattice.conformance.process import LibraryProcess
-        from typelattice.conformance.registry import library
+        from typelattice.conformance.registry import load_library
 
-        with interrupts.raise_on_interrupt(), LibraryProcess(partial(library, args.library)) as asked:
+        with interrupts.raise_on_interrupt(), LibraryProcess(partial(load_library, args.library)) as asked:
             name = installed_release(args.library, asked.catalogue.versions)
             found = tl.system(args.system or name)
             listed = _read_departures(args, name, found)

@@ -40,7 +40,7 @@ def run(args: Namespace) -> Paragraphs:
         return
     for sort in ("contested", "refused"):
         lines = [
-            f"{len(pairs):4}  {who}: {list_examples(_sums(pairs))}"
+            f"{len(pairs):4}  {who}: {list_examples(_addition_texts(pairs))}"
             for who, pairs in found.groups(sort).items()
         ]
         yield from ["", layout().join_columns(sort, lines)] if lines else []
@@ -51,7 +51,7 @@ def run(args: Namespace) -> Paragraphs:
 def _beside_standard(standard: tl.System, consensus: Consensus) -> Paragraphs:
     """Print the pairs that a standard leaves undefined though all agree, and the contradictions."""
     pairs = find_undefined(standard, consensus)
-    shown = list_examples(_sums(pairs), MAX_UNDEFINED_PAIRS)
+    shown = list_examples(_addition_texts(pairs), MAX_UNDEFINED_PAIRS)
     yield f"\n{standard.name} leaves {len(pairs)} pairs undefined on which all of these agree: {shown}"
     for s in consensus.systems:
         broken = find_contradicted(standard, s)
@@ -60,7 +60,7 @@ def _beside_standard(standard: tl.System, consensus: Consensus) -> Paragraphs:
         yield layout().join_columns(s.name, [f"contradicts {standard.name} in {len(cells)} cells", *lines])
 
 
-def _sums(pairs: Sequence[tuple[str, str]]) -> list[str]:
+def _addition_texts(pairs: Sequence[tuple[str, str]]) -> list[str]:
     return [f"{a} + {b}" for a, b in pairs]
 
 

@@ -122,14 +122,14 @@ def _write(path: Path, text: str) -> str:
 
 def _completions(args: Namespace) -> Design:
     at_most = dict(map(_cap, args.at_most))
-    rules, costs = _words(args.rules), _words(args.costs)
+    rules, costs = _split_words(args.rules), _split_words(args.costs)
     return design(args.order, rules, costs, args.limit, args.plan, at_most, args.seconds, _progress)
 
 
 def _repairs(args: Namespace) -> Repairs:
     if args.costs or args.plan or args.at_most:
         raise PlanError("--repair takes --rules only: it looks for the fewest changes")
-    rules = _words(args.rules)
+    rules = _split_words(args.rules)
     kept = KEPT_RULES if rules is None else rules
     return repairs(args.order, args.limit, args.every, kept, args.seconds, _progress)
 
@@ -197,7 +197,7 @@ def _join_text(node: Node | None) -> str:
     return code(node) if node else "refused"
 
 
-def _words(text: str | None) -> Sequence[str] | None:
+def _split_words(text: str | None) -> Sequence[str] | None:
     return None if text is None else [word for word in text.replace(",", " ").split() if word != "none"]
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import typelattice as tl
 from typelattice.cli import interrupts
 from typelattice.cli.bindings import bindings
-from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError, op_argument
+from typelattice.cli.command import STANDARD_OUTPUT, Command, Paragraphs, UsageError, op_argument
 from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import write_bytes
 from typelattice.drawings.heat_maps import HEATS, Heat, figure, heat_grid, make_heat
-from typelattice.programs.make_program import file_of
+from typelattice.programs.make_program import program_file
 from typelattice.rendering.drawing import FORMATS, Drawing
 from typelattice.rendering.drawing_text import sketch
 from typelattice.rendering.terminal_output import layout
@@ -67,7 +67,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Paragraphs:
     """Return the drawing in the requested format, printed or written to a file."""
     format = _format(args)
-    if args.output in (None, PRINTED):
+    if args.output in (None, STANDARD_OUTPUT):
         if format == "png" or (args.heat and format != "text"):
             raise UsageError("draw: name a file with -o for a PNG, and for the picture of a heat map")
         if args.heat:
@@ -77,7 +77,7 @@ def run(args: Namespace) -> Paragraphs:
         text = sketch(drawing.placed, layout().width) if format == "text" else drawing.to(format)
         yield text.rstrip("\n")
         return
-    check_not_read(args.output, args.system, args.other, *map(file_of, args.program or ()))
+    check_not_read(args.output, args.system, args.other, *map(program_file, args.program or ()))
     with interrupts.raise_on_interrupt():
         content = _heat_content(args, format) if args.heat else _content(_draw(args), format)
         write_bytes(Path(args.output), content)
@@ -122,7 +122,7 @@ def _format(args: Namespace) -> str:
     """Return the named format, or the format of the file's extension. Raises UsageError."""
     if args.format:
         return str(args.format)
-    if args.output in (None, PRINTED):
+    if args.output in (None, STANDARD_OUTPUT):
         return "text"
     ending = Path(args.output).suffix.removeprefix(".").lower()
     if ending not in ENDINGS:

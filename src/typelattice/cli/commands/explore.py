@@ -8,7 +8,7 @@ import webbrowser
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
 from typelattice.cli import interrupts
-from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError
+from typelattice.cli.command import STANDARD_OUTPUT, Command, Paragraphs, UsageError
 from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import check_writable, write_text
 from typelattice.explorer.cached_document import built_document
@@ -22,7 +22,7 @@ from typelattice.support.error_texts import quote_short
 
 FILE = "typelattice.html"
 MAX_PORT = 65_535
-NEW = "mine.toml"  # the file to edit if none is named
+NEW_SYSTEM_FILE = "mine.toml"  # the file to edit if none is named
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -37,8 +37,8 @@ def arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="FILE", help=f"the page (default: {FILE}); - prints it")
     parser.add_argument(
-        "--edit", nargs="?", const=NEW, metavar="FILE.toml",
-        help=f"edit a system file, on a page that only this machine can open (default: {NEW})",
+        "--edit", nargs="?", const=NEW_SYSTEM_FILE, metavar="FILE.toml",
+        help=f"edit a system file, on a page that only this machine can open (default: {NEW_SYSTEM_FILE})",
     )  # fmt: skip
     parser.add_argument("--port", type=port, default=0, help="the port of --edit (default: a free one)")
     parser.add_argument("--no-browser", action="store_true", help="with --edit: only print the address")
@@ -59,7 +59,7 @@ def run(args: Namespace) -> Paragraphs:
     if args.port or args.no_browser:
         raise UsageError("explore: --port and --no-browser go with --edit")
     output = args.output or FILE
-    if output != PRINTED:
+    if output != STANDARD_OUTPUT:
         check_not_read(output, *args.system)
         check_writable(output)
     report, processes = progress_bar(), os.cpu_count() or 1
@@ -68,7 +68,7 @@ def run(args: Namespace) -> Paragraphs:
     else:
         shown = built_document(report, processes)
     text = page_html(shown)
-    if output == PRINTED:
+    if output == STANDARD_OUTPUT:
         yield text
         return
     write_text(output, text)

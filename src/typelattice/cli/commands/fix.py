@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typelattice.fixing.patch import Patch
 
-VALUED = ("--package", "--to", "--like", "--tolerance", "--only", "--format")
+OPTIONS_WITH_VALUE = ("--package", "--to", "--like", "--tolerance", "--only", "--format")
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -98,5 +98,5 @@ COMMAND = Command(
     "Print tested changes that keep a script's floats narrow.", arguments, run,
     ("script.py", "--to float32 --tolerance 1e-5 script.py --epochs 3", "--write -m mypkg.train",
      "--package mypkg -- pytest tests"),
-    partial(count_own_words, VALUED),
+    partial(count_own_words, OPTIONS_WITH_VALUE),
 )  # fmt: skip

@@ -11,7 +11,7 @@ import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, UsageError
 from typelattice.support.errors import TypelatticeError
 
-DOCUMENT = "run.json"  # the last traced run, in the folder where the editor starts the server
+DEFAULT_RUN_FILE = "run.json"  # the last traced run, in the folder where the editor starts the server
 
 
 class MissingServerError(TypelatticeError, ImportError):
@@ -20,9 +20,9 @@ class MissingServerError(TypelatticeError, ImportError):
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--run", metavar="FILE", default=DOCUMENT,
+        "--run", metavar="FILE", default=DEFAULT_RUN_FILE,
         help="the last traced run, as typelattice trace --json wrote it; read again when it changes "
-        f"(default: {DOCUMENT})",
+        f"(default: {DEFAULT_RUN_FILE})",
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from tempfile import gettempdir
 
 from typelattice.cli import interrupts
 from typelattice.cli.command import (
-    PRINTED,
+    STANDARD_OUTPUT,
     Command,
     Paragraphs,
     UsageError,
@@ -27,7 +27,7 @@ from typelattice.recorded.recording_files import ENDING, load_recording, recordi
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal_output import print_error, progress_bar
 
-ROOM = 1_000_000  # bytes; the largest recording so far has a fifth of them
+REQUIRED_BYTES = 1_000_000  # bytes; the largest recording so far has a fifth of them
 ANSWERS = ".answers"  # the ending of the file beside a recording that is not finished
 
 
@@ -50,28 +50,28 @@ def run(args: Namespace) -> Paragraphs:
     The file of an older release, `numpy@2.4`, has only the differences from the recording of the newest one.
     """
     from typelattice.conformance.library import versions
-    from typelattice.conformance.recorder import asked_again, asked_everything, start_askers
-    from typelattice.conformance.registry import library
+    from typelattice.conformance.recorder import record_everything, repeat_recording, start_askers
+    from typelattice.conformance.registry import load_library
 
-    if args.output == PRINTED:
+    if args.output == STANDARD_OUTPUT:
         raise UsageError("record: a recording is not printed; name a file with -o")
     output = Path(args.output or f"{args.library}{ENDING}")
     answers = Path(f"{output}{ANSWERS}")
     newest, _, older = args.library.partition(VERSION_SIGN)
     base = newest if older and newest in recording_names() else None
     with interrupts.raise_on_interrupt():
-        check_writable(output, ROOM)  # check before the calls, which take minutes
+        check_writable(output, REQUIRED_BYTES)  # check before the calls, which take minutes
         like = load_recording(base) if base else None
         earlier = load_recording(args.earlier) if args.earlier else None
-        make = partial(library, args.library)
+        make = partial(load_library, args.library)
         with start_askers(make, args.limit, args.jobs, args.scheduler, answers) as asked:
             if asked.resumed:
                 there = f"{asked.resumed:,} answers are there, and are not asked again"
                 print_error(error_line(f"{answers}: {there}; delete the file to ask all"))
             if like:
-                found = asked_again(asked, like, progress_bar(), earlier)
+                found = repeat_recording(asked, like, progress_bar(), earlier)
             else:
-                found = asked_everything(asked, progress=progress_bar(), earlier=earlier)
+                found = record_everything(asked, progress=progress_bar(), earlier=earlier)
             _save(found, output, base)
             asked.forget()
     yield printable(f"{output}: {len(list(found.calls())):,} calls of {versions(found.versions)}")

@@ -74,7 +74,7 @@ def arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
 
 
-VALUED = ("--why", "--package", "--system", "--html", "--json", "--cache", "--format", "--output")
+OPTIONS_WITH_VALUE = ("--why", "--package", "--system", "--html", "--json", "--cache", "--format", "--output")
 FORMATS = ("text", "json", "sarif", "github")
 
 
@@ -120,9 +120,9 @@ def run(args: Namespace) -> Paragraphs:
 
             write_text(json, dumps(run_data(ended.run, systems), indent=1) + "\n")
         if html:
-            from typelattice.tracing.report.html_report import write
+            from typelattice.tracing.report.html_report import write_pages
 
-            write(ended.run, systems, html)
+            write_pages(ended.run, systems, html)
         with pause_gc():
             lines = _report(ended.run, ended.status, systems, width, note, args)
         if report_file:
@@ -188,5 +188,5 @@ COMMAND = Command(
         "script.py", "--system torch --system jax script.py --epochs 3", "--package mypkg -m mypkg.train",
         "--json run.json script.py",
     ),
-    partial(count_own_words, VALUED),
+    partial(count_own_words, OPTIONS_WITH_VALUE),
 )  # fmt: skip

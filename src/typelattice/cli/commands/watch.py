@@ -19,14 +19,14 @@ from typelattice.cli.command import (
     format_argument,
     list_examples,
 )
-from typelattice.cli.commands.record import ROOM
+from typelattice.cli.commands.record import REQUIRED_BYTES
 from typelattice.cli.commands.table import draw_table
 from typelattice.cli.output_checks import check_not_read
 from typelattice.conformance.changes_since_recording import News, changes_since_recording
 from typelattice.conformance.library import BrokenLibraryError, CannotAskError, MissingLibraryError, versions
 from typelattice.conformance.process import LibraryProcess
-from typelattice.conformance.recorder import asked_everything
-from typelattice.conformance.registry import library
+from typelattice.conformance.recorder import record_everything
+from typelattice.conformance.registry import load_library
 from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import VERSION_SIGN, installed_release
@@ -60,7 +60,9 @@ def run(args: Namespace) -> Paragraphs:
     if args.recording and len(args.libraries) != 1:
         raise UsageError("watch: --recording compares one library; name only that library")
     if args.output is not None:
-        check_writable(Path(args.output) / "any.jsonl", ROOM)  # check before the calls, which take minutes
+        check_writable(
+            Path(args.output) / "any.jsonl", REQUIRED_BYTES
+        )  # check before the calls, which take minutes
     changed, lines, told = False, list[str](), list[dict[str, object]]()
     for name in args.libraries or _find_installed():
         try:
@@ -94,7 +96,7 @@ def _find_installed() -> Iterator[str]:
 
 def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
     """Return the changes in one library, and the file of the proposed recording or None."""
-    with interrupts.raise_on_interrupt(), LibraryProcess(partial(library, name), args.limit) as asked:
+    with interrupts.raise_on_interrupt(), LibraryProcess(partial(load_library, name), args.limit) as asked:
         release = installed_release(name, asked.catalogue.versions)
         if not args.recording and release not in recording_names():
             what = f"watch: {name} has no built-in recording"
@@ -110,7 +112,7 @@ def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
         if older and not args.recording:
             save_recording(rest_on_base(found.now, plain), path)
         else:
-            save_recording(asked_everything(asked, progress=progress_bar()), path)
+            save_recording(record_everything(asked, progress=progress_bar()), path)
         return found, path
 
 

@@ -42,11 +42,11 @@ class Eager(JAX):
                 rest = iter(tracers)
                 return function(*(next(rest) if isinstance(x, jax.Array) else x for x in operands))
 
-            return jax.block_until_ready(self.transformed(of_arrays, arrays))
+            return jax.block_until_ready(self.call_transformed(of_arrays, arrays))
 
         return call
 
-    def transformed(self, function: Callable[..., object], arrays: list[jax.Array]) -> object:
+    def call_transformed(self, function: Callable[..., object], arrays: list[jax.Array]) -> object:
         """Call a function; a subclass transforms it first. Python scalars are constants in it."""
         return function(*arrays)
 
@@ -55,7 +55,7 @@ class Jit(Eager):
     name = "jax-jit"
     how = "functions of jax.numpy under jax.jit"
 
-    def transformed(self, function: Callable[..., object], arrays: list[jax.Array]) -> object:
+    def call_transformed(self, function: Callable[..., object], arrays: list[jax.Array]) -> object:
         return jax.jit(function)(*arrays)
 
 
@@ -63,7 +63,7 @@ class Vmap(Eager):
     name = "jax-vmap"
     how = "functions of jax.numpy under jax.vmap, over a new first axis of each array"
 
-    def transformed(self, function: Callable[..., object], arrays: list[jax.Array]) -> object:
+    def call_transformed(self, function: Callable[..., object], arrays: list[jax.Array]) -> object:
         return jax.vmap(function)(*(jnp.expand_dims(x, 0) for x in arrays))
 
 
@@ -71,7 +71,7 @@ class Grad(Eager):
     name = "jax-grad"
     how = "functions of jax.numpy as jax.vjp evaluates them"
 
-    def transformed(self, function: Callable[..., object], arrays: list[jax.Array]) -> object:
+    def call_transformed(self, function: Callable[..., object], arrays: list[jax.Array]) -> object:
         return jax.vjp(function, *arrays)[0]
 
 
@@ -79,7 +79,7 @@ class EvalShape(Eager):
     name = "jax-eval-shape"
     how = "functions of jax.numpy under jax.eval_shape, with abstract arrays"
 
-    def transformed(self, function: Callable[..., object], arrays: list[jax.Array]) -> object:
+    def call_transformed(self, function: Callable[..., object], arrays: list[jax.Array]) -> object:
         return jax.eval_shape(function, *arrays)
 
 

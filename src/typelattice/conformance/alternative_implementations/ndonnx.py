@@ -18,10 +18,10 @@ class Eager(Ndonnx):
     name = "ndonnx-eager"
     how = "functions of ndonnx on arrays of NumPy, computed"
 
-    def array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: Scalar) -> Any:
         return ndx.asarray(np.full(2, value).astype(self.dtype_name(dtype)))
 
-    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
         return ndx.asarray(np.full((), value).astype(self.dtype_name(dtype)))
 
     def operations(self) -> Operations:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from typelattice.conformance.functions import SpelledFunction, first
+from typelattice.conformance.functions import SpelledFunction, first_result
 from typelattice.conformance.libraries.numpy import DTYPES, NumPy
 from typelattice.conformance.library import OperandString
 from typelattice.conformance.questions import EXPONENTS
@@ -22,7 +22,7 @@ LONG_DOUBLES = {
 }
 """The platform's name of the dtypes that C calls long double, and NumPy's own."""
 
-METHODS: Mapping[str, tuple[str, str, tuple[object, ...]]] = {
+UFUNC_METHODS: Mapping[str, tuple[str, str, tuple[object, ...]]] = {
     "reduce": ("x", "sum", ()),
     "accumulate": ("x", "sum", ()),
     "reduceat": ("x", "sum", ([0],)),
@@ -40,14 +40,14 @@ def _own() -> Iterator[tuple[Operation, SpelledFunction]]:
             made = make_custom_operation(f"ufunc_{name}", "cbrt", "xy"[: ufunc.nin])
             yield made, SpelledFunction(_first_of(ufunc), f"numpy.{name}")
         if (ufunc.nin, ufunc.nout) == (2, 1):
-            for method, (operands, like, more) in METHODS.items():
+            for method, (operands, like, more) in UFUNC_METHODS.items():
                 made = make_custom_operation(f"{method}_{name}", like, operands)
                 spelling = f"numpy.{name}.{method}({', '.join(['{}', *map(repr, more)])})"
                 yield made, SpelledFunction(_with(getattr(ufunc, method), more), spelling)
 
 
 def _first_of(ufunc: Callable[..., object]) -> Callable[..., object]:
-    return lambda *operands: first(ufunc(*operands))
+    return lambda *operands: first_result(ufunc(*operands))
 
 
 def _with(method: Callable[..., object], more: tuple[object, ...]) -> Callable[..., object]:

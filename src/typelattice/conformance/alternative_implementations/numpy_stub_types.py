@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from typelattice.conformance.implementation_differences import VAGUE
+from typelattice.conformance.implementation_differences import VAGUE_PREFIX
 from typelattice.facts.dtypes import DTYPES
 from typelattice.recorded.answer_notation import ARRAY, OF_PYTHON, SCALAR
 
@@ -41,7 +41,11 @@ def answer_of_type(text: str) -> str:
     types = _split(plain, " | ")
     found = {_dtype(part) for each in types for part in _split(_of_dtype(each), " | ")}
     forms = {_form(each) for each in types}
-    answer = found.pop() if len(found) == 1 else VAGUE + " or ".join(sorted(f.lstrip(VAGUE) for f in found))
+    answer = (
+        found.pop()
+        if len(found) == 1
+        else VAGUE_PREFIX + " or ".join(sorted(f.lstrip(VAGUE_PREFIX) for f in found))
+    )
     return answer + (forms.pop() if len(forms) == 1 else "")
 
 
@@ -82,4 +86,4 @@ def _dtype(part: str) -> str:
         return word
     if word in ("int", "float", "complex", "bool"):
         return OF_PYTHON + word
-    return VAGUE + (word or "Any")
+    return VAGUE_PREFIX + (word or "Any")

@@ -19,7 +19,7 @@ class OpenVINO(Eager):
         super().__init__()
         self.versions = versions_of("openvino", "torch")
 
-    def transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
+    def call_transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
         model = openvino.convert_model(module_of(function), example_input=tuple(tensors))
         return openvino.compile_model(model, "CPU")(tensors)[0]
 

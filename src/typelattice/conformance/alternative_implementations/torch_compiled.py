@@ -53,7 +53,7 @@ class Eager(Torch):
 
     def __init__(self) -> None:
         super().__init__()
-        self.transformed(lambda x: -x, [torch.ones(2)])  # a first call loads modules for many seconds
+        self.call_transformed(lambda x: -x, [torch.ones(2)])  # a first call loads modules for many seconds
 
     def operations(self) -> Operations:
         found = super().operations() | _own(UNARY) | _own(BINARY)
@@ -72,11 +72,11 @@ class Eager(Torch):
                 rest = iter(inputs)
                 return function(*(next(rest) if isinstance(x, torch.Tensor) else x for x in operands))
 
-            return self.transformed(of_tensors, tensors)
+            return self.call_transformed(of_tensors, tensors)
 
         return call
 
-    def transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
+    def call_transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
         """Call a function; a subclass transforms it first. Python scalars are constants in it."""
         return function(*tensors)
 
@@ -88,7 +88,7 @@ class Compiled(Eager):
     how = "functions of torch under torch.compile(backend='eager')"
     backend = "eager"
 
-    def transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
+    def call_transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
         torch._dynamo.reset()
         return torch.compile(function, backend=self.backend, dynamic=False)(*tensors)
 
@@ -107,7 +107,7 @@ class Exported(Eager):
     name = "torch-export"
     how = "functions of torch as programs of torch.export"
 
-    def transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
+    def call_transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
         return torch.export.export(module_of(function), tuple(tensors)).module()(*tensors)
 
 
@@ -119,7 +119,7 @@ class ONNX(Eager):
         super().__init__()
         self.versions = versions_of("torch", "onnxscript", "onnxruntime")
 
-    def transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
+    def call_transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
         try:
             program: Any = torch.onnx.export(module_of(function), tuple(tensors), dynamo=True, verbose=False)
         except torch.onnx.OnnxExporterError as error:  # its own message is always the same

@@ -20,7 +20,7 @@ class TVM(Eager):
         super().__init__()
         self.versions = versions_of("apache-tvm", "torch")
 
-    def transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
+    def call_transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
         program = torch.export.export(module_of(function), tuple(tensors))
         built = tvm.compile(from_exported_program(program), target="llvm")
         machine = tvm.relax.VirtualMachine(built, tvm.cpu())

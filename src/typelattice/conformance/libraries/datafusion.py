@@ -65,7 +65,7 @@ class DataFusion(SQL):
         columns = ", ".join(f"""arrow_cast(1, '{own}') AS "{own}\"""" for own in DTYPES.values())
         self.context.sql(f"CREATE TABLE t AS SELECT true AS condition, {columns}").collect()
 
-    def python(self, value: Scalar) -> str:
+    def make_python_scalar(self, value: Scalar) -> str:
         if isinstance(value, complex) or value in (float("inf"), float("-inf")):
             raise NoSuchOperandError("SQL has no such literal")
         if value >= 2**64:

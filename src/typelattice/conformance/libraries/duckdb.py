@@ -59,7 +59,7 @@ class DuckDB(SQL):
         columns = ", ".join(f'1::{own} AS "{own}"' for own in DTYPES.values())
         self.connection.execute(f"CREATE TABLE t AS SELECT true AS condition, {columns}")
 
-    def python(self, value: Scalar) -> object:
+    def make_python_scalar(self, value: Scalar) -> object:
         raise NoSuchOperandError("a literal is typed by SQL, and not by Python")
 
     def type_of(self, query: str) -> str:

@@ -25,12 +25,12 @@ class Framework:
     def make(self, operand: str) -> object:
         parsed = OperandString.parse(operand)
         if parsed.dtype is None:
-            return self.python(parsed.value)
+            return self.make_python_scalar(parsed.value)
         makers: dict[str, Callable[[Any, Scalar], object]] = {
-            "array": self.array,
-            "0d": self.zero_d,
-            "scalar": self.scalar,
-            "weak": self.weak,
+            "array": self.make_array,
+            "0d": self.make_0d_array,
+            "scalar": self.make_scalar,
+            "weak": self.make_weak_array,
         }
         if parsed.dtype not in self.native or parsed.tier not in makers:
             raise NoSuchOperandError(operand)
@@ -47,17 +47,17 @@ class Framework:
     def operations(self) -> Operations:
         raise NotImplementedError
 
-    def array(self, dtype: Any, value: Scalar) -> object:
+    def make_array(self, dtype: Any, value: Scalar) -> object:
         raise NotImplementedError
 
-    def zero_d(self, dtype: Any, value: Scalar) -> object:
+    def make_0d_array(self, dtype: Any, value: Scalar) -> object:
         raise NoSuchOperandError(f"{self.name} has no arrays without dimensions")
 
-    def scalar(self, dtype: Any, value: Scalar) -> object:
+    def make_scalar(self, dtype: Any, value: Scalar) -> object:
         raise NoSuchOperandError(f"{self.name} has no scalars of its own")
 
-    def weak(self, dtype: Any, value: Scalar) -> object:
+    def make_weak_array(self, dtype: Any, value: Scalar) -> object:
         raise NoSuchOperandError(f"{self.name} has no weakly typed arrays")
 
-    def python(self, value: Scalar) -> object:
+    def make_python_scalar(self, value: Scalar) -> object:
         return value

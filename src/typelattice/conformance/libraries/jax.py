@@ -17,8 +17,8 @@ from typelattice.conformance.library import (
     Library,
     NoSuchOperandError,
     OperandString,
-    in_order,
     python_answer,
+    sort_dtype_names,
     versions_of,
 )
 from typelattice.facts.operations import OPERATIONS
@@ -59,7 +59,7 @@ class JAX(Library):
         self.found = {name: d for name, d in known.items() if wide or _narrow(d)}
 
     def dtypes(self) -> Sequence[str]:
-        return in_order(self.found)
+        return sort_dtype_names(self.found)
 
     def make(self, operand: str) -> object:
         wanted = OperandString.parse(operand)
@@ -101,7 +101,7 @@ class JAX(Library):
         """Return the functions before tracing."""
         condition = jnp.ones(2, bool)
         spaces = (jnp, jnp.linalg, jnp.fft, jax.nn, jax.scipy.special)
-        found = functions(spaces, condition, matrix=lambda x: jnp.broadcast_to(x, (2, 2)), copied=as_is)
+        found = functions(spaces, condition, matrix=lambda x: jnp.broadcast_to(x, (2, 2)), copy_array=as_is)
         found |= {"expand_dims": lambda x: jnp.expand_dims(x, 0)}
         found |= {
             "unique_values": lambda x: jnp.unique(x, size=1),

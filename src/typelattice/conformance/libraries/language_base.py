@@ -103,10 +103,10 @@ class Language:
             raise CannotAskError(f"the library cannot be asked: {what}") from error
 
 
-def signed(*ops: str) -> dict[str, tuple[str, ...]]:
+def forms_from_operators(*ops: str) -> dict[str, tuple[str, ...]]:
     """Return the forms of operations that a language writes with Python's signs.
 
-    >>> signed("add", "negative")
+    >>> forms_from_operators("add", "negative")
     {'add': ('{} + {}',), 'negative': ('-{}',)}
     """
     known = {op: operation(op) for op in ops}
@@ -117,7 +117,7 @@ def signed(*ops: str) -> dict[str, tuple[str, ...]]:
 
 
 OPERATORS: Mapping[str, tuple[str, ...]] = {
-    **signed(
+    **forms_from_operators(
         "add", "subtract", "multiply", "divide", "equal", "not_equal", "less",
         "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor",
         "bitwise_left_shift", "bitwise_right_shift", "positive", "negative",
@@ -135,7 +135,7 @@ OPERATORS: Mapping[str, tuple[str, ...]] = {
 
 C_FORMS: Mapping[str, tuple[str, ...]] = {
     **OPERATORS,
-    **signed("remainder"),
+    **forms_from_operators("remainder"),
     "result_type": ("+{}", "1 ? {} : {}"),
     "where": ("1 ? {} : {}",),
     "maximum": ("max({}, {})",),

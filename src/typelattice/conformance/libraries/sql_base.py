@@ -27,7 +27,7 @@ class SQL(Framework):
         """Return the type of the one column that a query gives."""
         raise NotImplementedError
 
-    def array(self, dtype: str, value: Scalar) -> str:
+    def make_array(self, dtype: str, value: Scalar) -> str:
         return f'"{dtype}"'
 
     def operations(self) -> Operations:

@@ -29,7 +29,7 @@ from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.support.error_texts import clip_text, quote_short
 
 MAX_WRITTEN_ELEMENTS = 16  # most elements of a constant in the program's text; a larger one is an input
-SETTINGS = 64  # elements of a constant that may be a setting, such as axes or a shape
+MAX_SETTING_ELEMENTS = 64  # elements of a constant that may be a setting, such as axes or a shape
 
 
 class OnnxGraph:
@@ -86,7 +86,7 @@ class OnnxGraph:
             )
         return self.cached_values[name][1]
 
-    def part(self, node_name: str, name: str) -> int:
+    def step_of(self, node_name: str, name: str) -> int:
         """Return the step that a value is."""
         self.dtype_of(node_name, name)
         if name in self.constants:
@@ -98,14 +98,14 @@ class OnnxGraph:
         """Return the text of the step that a value is, or would be."""
         if name in self.constants:
             return self.constants[name][0].text
-        return self.steps[self.part(node_name, name)].text
+        return self.steps[self.step_of(node_name, name)].text
 
     def add(self, step: Step) -> int:
         """Return the number of a step that is added."""
         self.steps.append(step)
         return len(self.steps) - 1
 
-    def name(self, node_name: str, name: str, dtype: str, step: int) -> None:
+    def record_value(self, node_name: str, name: str, dtype: str, step: int) -> None:
         """Record the step of a value."""
         if name in self.cached_values or name in self.constants:
             raise ProgramError(
@@ -121,7 +121,7 @@ class OnnxGraph:
             plain += "_"
         self.names.add(plain)
         given, _ = read_input(f"{dtype}:0d" if shape == () else dtype)
-        self.name(node_name, name, dtype, self.add(Input(given, text=plain, shape=shape)))
+        self.record_value(node_name, name, dtype, self.add(Input(given, text=plain, shape=shape)))
 
     def constant(self, node_name: str, name: str, tensor: Any) -> None:
         """Add a tensor of the model: written out if small, or as an input if large or stored elsewhere."""
@@ -129,7 +129,7 @@ class OnnxGraph:
         count = 1
         for n in shape:
             count *= max(n, 0)
-        if count > SETTINGS or tensor.data_location == onnx.TensorProto.EXTERNAL:
+        if count > MAX_SETTING_ELEMENTS or tensor.data_location == onnx.TensorProto.EXTERNAL:
             self.input(node_name, name, dtype, shape)
             return
         try:
@@ -143,7 +143,7 @@ class OnnxGraph:
             return
         made = create_constant(value.tolist(), dtype, clip_text(name, MAX_STEP_CHARS), shape)
         if name in self.cached_values or name in self.constants:
-            self.name(node_name, name, dtype, -1)  # refuses the name
+            self.record_value(node_name, name, dtype, -1)  # refuses the name
         self.constants[name] = made, dtype
 
 
@@ -178,7 +178,7 @@ class OnnxNode:
 
     def operand(self, position: int) -> int:
         """Return the step of the operand at a position. It must not be left out."""
-        return self.graph.part(self.node_name, self.node.input[position])
+        return self.graph.step_of(self.node_name, self.node.input[position])
 
     def operands(self) -> list[int]:
         return [self.operand(i) for i, dtype in enumerate(self.dtypes) if dtype is not None]

@@ -58,7 +58,7 @@ def _operation_reader(
     return read
 
 
-def _read_folded(name: str) -> Reader:
+def _folded_reader(name: str) -> Reader:
     """Return the steps of an operator of any number of operands, applied from left to right."""
 
     def read(node: OnnxNode) -> int | None:
@@ -98,7 +98,7 @@ def _read_transpose(node: OnnxNode) -> int | None:
     return node.call("permute_dims", [node.operand(0)], (axes,))
 
 
-def _of_shape(name: str) -> Reader:
+def _reshape_reader(name: str) -> Reader:
     """Return the reader of an operator that changes the shape to the shape that ONNX states.
 
     One length may be unknown for `reshape`.
@@ -207,16 +207,16 @@ READERS: Mapping[str, Reader] = {
     "CumSum": _running_sum,
     "Div": _read_div,
     "Einsum": _read_einsum,
-    "Expand": _of_shape("broadcast_to"),
-    "Flatten": _of_shape("reshape"),
+    "Expand": _reshape_reader("broadcast_to"),
+    "Flatten": _reshape_reader("reshape"),
     "Gather": _read_gather,
     "GatherElements": _operation_reader("take_along_axis", 2, axis=0),
     "Gelu": _operation_reader("gelu"),
     "Gemm": _read_gemm,
     "IsInf": _read_infinite,
     "LogSoftmax": _operation_reader("log_softmax", since=13, axis=-1),
-    "Max": _read_folded("maximum"),
-    "Min": _read_folded("minimum"),
+    "Max": _folded_reader("maximum"),
+    "Min": _folded_reader("minimum"),
     "Mod": _read_remainder,
     "ReduceLogSumExp": _reduction_reader("logsumexp"),
     "ReduceMax": _reduction_reader("max"),
@@ -224,13 +224,13 @@ READERS: Mapping[str, Reader] = {
     "ReduceMin": _reduction_reader("min"),
     "ReduceProd": _reduction_reader("prod"),
     "ReduceSum": _reduction_reader("sum"),
-    "Reshape": _of_shape("reshape"),
+    "Reshape": _reshape_reader("reshape"),
     "Slice": _read_slice,
     "Softmax": _operation_reader("softmax", since=13, axis=-1),
-    "Squeeze": _of_shape("reshape"),
-    "Sum": _read_folded("add"),
+    "Squeeze": _reshape_reader("reshape"),
+    "Sum": _folded_reader("add"),
     "Tile": _read_tile,
     "Transpose": _read_transpose,
     "Trilu": _read_triangle,
-    "Unsqueeze": _of_shape("reshape"),
+    "Unsqueeze": _reshape_reader("reshape"),
 }

@@ -18,7 +18,7 @@ from typelattice.support.error_texts import clip_text, quote_short
 
 # Errors of the parser and of ONNX's own inference for bytes that are not a model.
 DAMAGED = (DecodeError, onnx.shape_inference.InferenceError, RuntimeError, TypeError, ValueError)
-OWN = ("", "ai.onnx")  # the domains of ONNX's own operators
+ONNX_DOMAINS = ("", "ai.onnx")  # the domains of ONNX's own operators
 
 
 def read(data: bytes | Any, name: str) -> tuple[tuple[Step, ...], tuple[int, ...]]:
@@ -56,12 +56,12 @@ class _Reader:
             check_text(f"node {i}", node.op_type, node.domain, *node.input, *node.output)
             first = quote_short(next(iter(node.output), ""))
             self.node(f"node {i} ({clip_text(node.op_type, 40)} {first})", node)
-        results = [made.part(f"output {i}", each.name) for i, each in enumerate(self.graph.output)]
+        results = [made.step_of(f"output {i}", each.name) for i, each in enumerate(self.graph.output)]
         return tuple(made.steps), tuple(results)
 
     def node(self, node_name: str, node: Any) -> None:
         """Add the steps of a node: operations, a cast or a constant. Any other node is opaque."""
-        made, own = self.new_steps, node.domain in OWN
+        made, own = self.new_steps, node.domain in ONNX_DOMAINS
         if own and node.op_type == "Constant" and [each.name for each in node.attribute] == ["value"]:
             made.constant(node_name, node.output[0], node.attribute[0].t)
             return
@@ -70,19 +70,19 @@ class _Reader:
         outputs = [name for name in node.output if name]
         if own and node.op_type == "Identity":
             for output in outputs:
-                made.name(node_name, output, dtypes[0] or "", made.part(node_name, node.input[0]))
+                made.record_value(node_name, output, dtypes[0] or "", made.step_of(node_name, node.input[0]))
             return
         step = self.operation(node_name, node) if own and len(outputs) == 1 else None
         if step is not None:
-            made.name(node_name, outputs[0], made.type_of(node_name, outputs[0])[0], step)
+            made.record_value(node_name, outputs[0], made.type_of(node_name, outputs[0])[0], step)
             return
-        parts = tuple(made.part(node_name, name) for name in node.input if name)
+        parts = tuple(made.step_of(node_name, name) for name in node.input if name)
         for output in outputs:
             dtype, shape = made.type_of(node_name, output)
             given, _ = read_input(f"{dtype}:0d" if shape == () else dtype)
             name = clip_text(node.op_type, MAX_STEP_CHARS)
             opaque = Opaque(name, given, parts, text=self.text(node_name, node), shape=shape)
-            made.name(node_name, output, dtype, made.add(opaque))
+            made.record_value(node_name, output, dtype, made.add(opaque))
 
     def operation(self, node_name: str, node: Any) -> int | None:
         """Return the step of an operator that equals an operation, or None for any other."""
@@ -93,7 +93,7 @@ class _Reader:
         ours = graph_operation("onnx", kind)
         if not ours or not (("onnx", kind) in graph_names() or _is_plain(kind, ours)):
             return None
-        parts = tuple(made.part(node_name, name) for name in node.input if name)
+        parts = tuple(made.step_of(node_name, name) for name in node.input if name)
         dtype, shape = made.type_of(node_name, node.output[0])
         text = self.text(node_name, node)
         if ours == CAST:
@@ -108,12 +108,12 @@ class _Reader:
 
     def version(self, node: Any) -> int:
         """Return the version of the operators of a node's domain."""
-        domains = OWN if node.domain in OWN else (node.domain,)
+        domains = ONNX_DOMAINS if node.domain in ONNX_DOMAINS else (node.domain,)
         return next((self.versions[each] for each in domains if each in self.versions), 1)
 
     def check(self, node_name: str, node: Any, names: Sequence[str | None]) -> None:
         """Raise ProgramError if an operator needs operands of one dtype, and they have several."""
-        own = node.domain in OWN
+        own = node.domain in ONNX_DOMAINS
         try:
             schema = onnx.defs.get_schema(node.op_type, self.version(node), "" if own else node.domain)
         except onnx.defs.SchemaError:

@@ -49,12 +49,16 @@ class PlainStepWriter:
         return self._add_call("clip", d, source, self._add_number(low, d), self._add_number(high, d))
 
     def _find_bound(
-        self, its: FiniteValues, other_bound: Any, other: Any, nearer: Callable[[float, float], float]
+        self,
+        source_values: FiniteValues,
+        source_bound: Any,
+        target_bound: Any,
+        choose_nearer: Callable[[float, float], float],
     ) -> Value:
         """Return the bound of both dtypes, or the value that infinity becomes. The source must hold it."""
         d = self.cast.source
-        bound = other if "i" in d.specials else nearer(other_bound, other)
-        if not its.holds(scale(bound)):
+        bound = target_bound if "i" in d.specials else choose_nearer(source_bound, target_bound)
+        if not source_values.holds(scale(bound)):
             raise self._refuse(f"whose bound {bound} {d} does not hold")
         return int(bound) if d.kind.category < Kind.FLOAT.category else float(bound)
 

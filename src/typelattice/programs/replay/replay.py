@@ -250,7 +250,7 @@ class _Evaluator:
                 o = earlier_outcomes[source].operand
                 assert o is not None
                 alone = self.dtype_from_foreign(o, source) if to == DTypeOf(source) else None
-                return self.explicit_cast(
+                return self.outcome_of_explicit_cast(
                     o, alone or self.requested_dtype(to, earlier_outcomes), _find_tier(step, (o,))
                 )
             case Item(source=source):
@@ -352,7 +352,7 @@ class _Evaluator:
             return scalar(KIND_BY_NAME[requested.name])
         return read_dtype(requested.name, self.system.custom_dtypes)
 
-    def cast(self, o: Operand, target: DType | Operand, tier: Tier) -> Outcome:
+    def outcome_of_cast(self, o: Operand, target: DType | Operand, tier: Tier) -> Outcome:
         """Return an operand cast to a dtype. A 0-d operand keeps its value if the value fits."""
         if isinstance(target, Operand):
             p = self.system.explain(target)
@@ -369,9 +369,9 @@ class _Evaluator:
         )
         return Outcome(operand_of_dtype(target, tier=tier, value=o.value if kept else None))
 
-    def explicit_cast(self, o: Operand, target: DType | Operand, tier: Tier) -> Outcome:
+    def outcome_of_explicit_cast(self, o: Operand, target: DType | Operand, tier: Tier) -> Outcome:
         """Return the outcome of a cast that the source writes, by the system's rule for it if it has one."""
-        made = self.cast(o, target, tier)
+        made = self.outcome_of_cast(o, target, tier)
         if why := self.why_number_refused("asarray", (o,), made):
             return Outcome(None, reason=why)
         if o.dtype is None or made.dtype is None or not self.system.casts:
@@ -418,7 +418,9 @@ class _Evaluator:
         tier: Tier = "0d" if step.shape == () else "array"
         assert described_operand is not None
         if step.dtype is not None:
-            made = self.cast(described_operand, self.requested_dtype(step.dtype, earlier_outcomes), tier)
+            made = self.outcome_of_cast(
+                described_operand, self.requested_dtype(step.dtype, earlier_outcomes), tier
+            )
             listed = leaves(step.args[0]) if step.name == "asarray" and step.args else ()
             numbers = [self.system.operand(x) for x in listed if isinstance(x, int)]
             why = self.why_number_refused(step.name, (described_operand, *numbers), made)
@@ -471,10 +473,10 @@ class _Evaluator:
             return Outcome(None, None, why)
         if requested is not None:
             refused = self.dtype_refusal(step, operands)
-            return refused or self.cast(replace(operands[0], value=None), requested, tier)
+            return refused or self.outcome_of_cast(replace(operands[0], value=None), requested, tier)
         name = step.name
         if name in FUNCTION_OF_IN_PLACE:
-            return self.in_place(name, operands, tier, step.rebinds)
+            return self.outcome_of_in_place(name, operands, tier, step.rebinds)
         asked_of = (step.operation.operator or name) if step.is_operator else name
         stands_for = next((str(value) for key, value in step.keywords if key == SAME_DTYPE_AS), "")
         if (
@@ -505,11 +507,13 @@ class _Evaluator:
             asked.append(self.system.explain(*operands, op=step.name))
         return next((Outcome(None, p, p.reason) for p in asked if p.dtype is None), None)
 
-    def in_place(self, name: str, operands: Sequence[Operand], tier: Tier, computed: bool) -> Outcome:
+    def outcome_of_in_place(
+        self, name: str, operands: Sequence[Operand], tier: Tier, rebinds: bool
+    ) -> Outcome:
         """Return the outcome of `x *= y`. A Python number on the left is replaced and not written into."""
         library = self.system.library.partition(" ")[0]
         rebound = operands[0].tier == "scalar" or (
-            computed and name_meaning(NameSort.IN_PLACE_REBINDS_SCALARS, "0d", library) is not None
+            rebinds and name_meaning(NameSort.IN_PLACE_REBINDS_SCALARS, "0d", library) is not None
         )
         function = FUNCTION_OF_IN_PLACE[name]
         # NumPy's scalars compute with functions. `**` of an array may call a function other than np.power.

@@ -191,19 +191,21 @@ class _Writer:
         what = f"{_step_text(step)} compares with {beyond[0]}, which no dtype beside {own[0]} holds"
         raise ProgramError(f"{what}; compare with a number within its range")
 
-    def cast(self, step: Call, part: int, o: Operand, target: DType, p: Promotion | None) -> int:
+    def cast(self, step: Call, operand_step: int, o: Operand, target: DType, p: Promotion | None) -> int:
         """Cast an operand to a dtype if it has another. The system decides how it converts a number."""
         if o.dtype is target and not o.weak and o.tier != "scalar":
-            return self.new_numbers[part]
+            return self.new_numbers[operand_step]
         value = self.number_after_cast(step, o, target, p)
-        key = part, target.name, repr(value)
+        key = operand_step, target.name, repr(value)
         if key not in self.casts:
-            source = self.new_numbers[part]
+            source = self.new_numbers[operand_step]
             if value is not None and value is not o.value:
                 source = self.add(
                     Number(value, text=str(value)[:MAX_STEP_CHARS], location=step.location, shape=())
                 )
-            self.casts[key] = self.add(self.make_cast(self.steps[part], source, self.named_dtype(target)))
+            self.casts[key] = self.add(
+                self.make_cast(self.steps[operand_step], source, self.named_dtype(target))
+            )
         return self.casts[key]
 
     def number_after_cast(self, step: Call, o: Operand, target: DType, p: Promotion | None) -> Value | None:

@@ -16,7 +16,7 @@ from typelattice.operands.operand import KIND_BY_NAME, scalar
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
 
-CLASSES = {  # NumPy's scalar classes, as issubdtype takes them, and the standard's kinds
+KINDS_BY_SCALAR_CLASS = {  # NumPy's scalar classes, as issubdtype takes them, and the standard's kinds
     "bool_": ("bool",),
     "integer": ("integral",),
     "signedinteger": ("signed integer",),
@@ -31,7 +31,7 @@ LIMITS: Mapping[str, tuple[Callable[[DType], Any], tuple[str, ...]]] = {
     "finfo": (float_limits, ("eps", "max", "min", "smallest_normal", "tiny", "bits", "dtype")),
     "iinfo": (integer_limits, ("max", "min", "bits", "dtype")),
 }
-OF_KINDS: Mapping[str, tuple[str, ...]] = {  # functions and attributes that test for one kind
+KIND_TESTS: Mapping[str, tuple[str, ...]] = {  # functions and attributes that test for one kind
     "is_floating_point": ("real floating",),
     "is_floating": ("real floating",),
     "is_complex": ("complex floating",),
@@ -39,9 +39,9 @@ OF_KINDS: Mapping[str, tuple[str, ...]] = {  # functions and attributes that tes
     "iscomplexobj": ("complex floating",),
     "isrealobj": ("bool", "integral", "real floating"),
 }
-QUESTIONS = ("isdtype", "issubdtype", *LIMITS, *OF_KINDS)
+QUESTIONS = ("isdtype", "issubdtype", *LIMITS, *KIND_TESTS)
 SAME_DTYPE = "same dtype"  # the name of the step that compares dtypes if a system decides one of them
-DECIDED = (
+SYSTEM_DEPENDENT_DTYPE = (
     "a dtype that is another under each system, and the steps depend on it; cast first, e.g. .astype(float32)"
 )
 
@@ -66,7 +66,7 @@ def known_dtype(builder: ProgramBuilder, excerpt: Excerpt, x: Argument) -> DType
     elif isinstance(x, str):
         found = builder.dtype(NamedDType(x))
     if found is None:
-        raise excerpt.error(f"it asks for {DECIDED}")
+        raise excerpt.error(f"it asks for {SYSTEM_DEPENDENT_DTYPE}")
     return found
 
 
@@ -106,7 +106,7 @@ def question(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequenc
         raise excerpt.error(f"{name} is given {len(args)} arguments; give a dtype, and what it is asked for")
     if name in LIMITS:
         return limits_of(excerpt, name, args[0])
-    return is_kind(builder, excerpt, args[0], OF_KINDS[name] if name in OF_KINDS else args[1])
+    return is_kind(builder, excerpt, args[0], KIND_TESTS[name] if name in KIND_TESTS else args[1])
 
 
 def limits_of(excerpt: Excerpt, name: str, x: Argument) -> Limits:
@@ -148,8 +148,8 @@ def dtype_attribute(builder: ProgramBuilder, excerpt: Excerpt, x: AnyDType, name
     """Return an attribute of a dtype: `x.dtype.itemsize`, `x.dtype.is_floating_point`."""
     if name == "type":  # `x.dtype.type(2)` is a cast
         return x
-    if name in OF_KINDS:
-        return is_kind(builder, excerpt, x, OF_KINDS[name])
+    if name in KIND_TESTS:
+        return is_kind(builder, excerpt, x, KIND_TESTS[name])
     if name not in ("kind", "itemsize", "name"):
         raise excerpt.error(f"nothing is known of its {quote_short(name)}; ask for its kind with isdtype")
     found = known_dtype(builder, excerpt, x)

@@ -52,9 +52,9 @@ from typelattice.programs.source.builtins_and_math import (
 )
 from typelattice.programs.source.dictionary_literals import key_of, look_up, read_dictionary_attribute
 from typelattice.programs.source.dtype_questions import (
-    CLASSES,
-    DECIDED,
+    KINDS_BY_SCALAR_CLASS,
     QUESTIONS,
+    SYSTEM_DEPENDENT_DTYPE,
     Limits,
     dtype_attribute,
     is_dtype_question,
@@ -63,15 +63,15 @@ from typelattice.programs.source.dtype_questions import (
     same_dtype,
 )
 from typelattice.programs.source.name_meanings import (
-    ASKS,
+    BRANCH_REMEDY,
     MAX_RANGE_LENGTH,
-    WHERE,
+    NEEDS_VALUES,
     Dotted,
     Elements,
     Function,
     Method,
-    Read,
     Reading,
+    ReadValue,
     Scope,
 )
 from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
@@ -102,7 +102,7 @@ PLAIN_TESTS: Mapping[type[ast.AST], Callable[[Any, Any], bool]] = {
 MAX_PASSES = 1_000_000  # passes of all loops of a source together
 
 
-REFUSED: Mapping[type[ast.AST], str] = {
+REFUSED_EXPRESSIONS: Mapping[type[ast.AST], str] = {
     ast.SetComp: "a set made in a loop; use functions of whole arrays",
     ast.Set: "a set; write a list",
     ast.Starred: "arguments with a star, of which nobody knows how many there are; write them out",
@@ -111,25 +111,29 @@ REFUSED: Mapping[type[ast.AST], str] = {
     ast.NamedExpr: "a name given within an expression; give it on a line before",
 }
 APPLYING = "apply_along_axis"  # applies a function to the slices of an array
-NAMESPACES = ("__array_namespace__", "array_namespace", "get_namespace")  # they return an array's namespace
+NAMESPACE_FUNCTIONS = (
+    "__array_namespace__",
+    "array_namespace",
+    "get_namespace",
+)  # they return an array's namespace
 
 
 MAX_CALL_DEPTH = 200  # calls of functions within others
 UNRETURNED: Any = object()  # the result of a block of lines that returns nothing
 NAMELESS = "elements of what has no name; give it one first"
-ELEMENTS: Mapping[type[ast.expr], str] = {
+REFUSED_TARGETS: Mapping[type[ast.expr], str] = {
     ast.Subscript: "elements of elements; give all indices at once: x[i, j] = y",
     ast.Attribute: "elements of an attribute; write into the array itself",
 }
 REFUSED_LINES: Mapping[type[ast.stmt], str] = {
-    ast.While: f"a loop that {ASKS}; write the passes out",
+    ast.While: f"a loop that {NEEDS_VALUES}; write the passes out",
     ast.Try: "what depends on errors; write the lines without try",
     ast.ClassDef: "a class; write functions",
     ast.Raise: "an error that is raised whatever the arrays are; give other values",
     ast.Global: "a name of a module; give it as an argument",
     ast.Nonlocal: "a name of another function; give it as an argument",
     ast.Delete: "a name that goes; leave it",
-    ast.Match: f"a choice that {ASKS}; {WHERE}",
+    ast.Match: f"a choice that {NEEDS_VALUES}; {BRANCH_REMEDY}",
     ast.AsyncFunctionDef: "a function to be awaited; define it without async",
 }
 
@@ -154,15 +158,15 @@ class Reader:
 
     # -- names
 
-    def name(self, node: ast.AST, name: str, scope: Scope) -> Read:
+    def name(self, node: ast.AST, name: str, scope: Scope) -> ReadValue:
         """Return the value that a name is bound to. An unbound name is a dtype, or the name itself."""
         if name in scope:
             self.used_names.add(name)
-            found: Read = scope[name]
+            found: ReadValue = scope[name]
             return found
         return NamedDType(name) if name in PYTHON_TYPES else dtype_named(name, None) or Dotted((name,))
 
-    def attribute(self, node: ast.Attribute, x: Read, name: str) -> Read:
+    def attribute(self, node: ast.Attribute, x: ReadValue, name: str) -> ReadValue:
         """Return the value of an attribute: of an array, a dtype, a library and others."""
         match x:
             case Dotted():
@@ -177,16 +181,16 @@ class Reader:
                 return self.attribute_of_array(node, x, name)
         raise self.excerpt(node).error(f"nothing is known of its {name}; give it as a value")
 
-    def attribute_of_name(self, node: ast.Attribute, x: Dotted, name: str) -> Read:
+    def attribute_of_name(self, node: ast.Attribute, x: Dotted, name: str) -> ReadValue:
         """Return an attribute of an unbound name: a constant or a dtype of a library, or a longer name."""
         if name == "newaxis":
             return None
         if name in ("dtype", "shape", "ndim", "size", "T", "mT") and x.owner is None:
-            raise self.unbound(node, x.path[0])
+            raise self.unbound_name_error(node, x.path[0])
         number = constant(name)
         return number if number is not None else dtype_named(name, x.owner) or Dotted((*x.path, name))
 
-    def attribute_of_array(self, node: ast.Attribute, x: Ref, name: str) -> Read:
+    def attribute_of_array(self, node: ast.Attribute, x: Ref, name: str) -> ReadValue:
         """Return an attribute of an array: a dtype, lengths, a view or a method."""
         if name in ATTRIBUTES:
             return read_attribute(self.builder, self.excerpt(node), name, x)
@@ -196,7 +200,7 @@ class Reader:
             return x
         return None if name == "device" else Method(x, name)
 
-    def as_argument(self, node: ast.AST, x: Read) -> Argument:
+    def as_argument(self, node: ast.AST, x: ReadValue) -> Argument:
         """Return a value as an argument of an operation. Raises ProgramError if it cannot be one."""
         match x:
             case Dotted(path=(name, *more)):
@@ -204,7 +208,7 @@ class Reader:
                     raise self.excerpt(node).error(
                         "nothing that promotion knows of; give an array or a number"
                     )
-                raise self.unbound(node, name)
+                raise self.unbound_name_error(node, name)
             case MultipleResults(name=name):
                 raise self.excerpt(node).error(f"{name} gives several arrays; take one: {name}(x)[0]")
             case Mapping():
@@ -217,27 +221,27 @@ class Reader:
                 raise self.excerpt(node).error("a function that is not called; call it")
         return x
 
-    def plain(self, x: Read) -> Any:
+    def resolve_known_number(self, x: ReadValue) -> Any:
         """Return the number that a step gives if it is known, or else the step."""
         others = (Dotted, Elements, Function, Limits, Mapping, Method, MultipleResults)
         return x if isinstance(x, others) else self.builder.known_number(x)
 
-    def truth(self, node: ast.AST, x: Read, remedy: str = WHERE) -> bool:
+    def known_truth(self, node: ast.AST, x: ReadValue, remedy: str = BRANCH_REMEDY) -> bool:
         """Return True if a plain value is true. Raises ProgramError if it is an array."""
-        value = self.plain(x)
+        value = self.resolve_known_number(x)
         if is_dtype_question(self.builder, value):
-            raise self.excerpt(node).error(f"it asks for {DECIDED}")
+            raise self.excerpt(node).error(f"it asks for {SYSTEM_DEPENDENT_DTYPE}")
         if isinstance(value, (Ref, DTypeOf)):
-            raise self.excerpt(node).error(f"it {ASKS}; {remedy}")
+            raise self.excerpt(node).error(f"it {NEEDS_VALUES}; {remedy}")
         return bool(value)
 
     # -- operators
 
-    def apply_operator(self, node: ast.AST, name: str, operands: Sequence[Read]) -> Argument:
+    def apply_operator(self, node: ast.AST, name: str, operands: Sequence[ReadValue]) -> Argument:
         """Return the result of an operator: a step, or a plain value for plain operands."""
         given = [self.as_argument(node, x) for x in operands]
         if any(isinstance(x, tuple) for x in given):
-            match [self.plain(x) for x in given], name:
+            match [self.resolve_known_number(x) for x in given], name:
                 case [tuple() as a, tuple() as b], "add":
                     return (*a, *b)
                 case [(tuple() as a, int(n)) | (int(n), tuple() as a)], "multiply" if (
@@ -246,12 +250,16 @@ class Reader:
                     return a * n
         return self.builder.operator(self.excerpt(node), name, given)
 
-    def apply_comparison(self, node: ast.AST, op: ast.cmpop, a: Read, b: Read) -> Argument:
+    def apply_comparison(self, node: ast.AST, op: ast.cmpop, a: ReadValue, b: ReadValue) -> Argument:
         """Return the result of a comparison: a step, or a bool for plain operands."""
-        left, right = self.plain(a), self.plain(b)
+        left, right = self.resolve_known_number(a), self.resolve_known_number(b)
         if not isinstance(op, (ast.Is, ast.IsNot)):
-            left = self.plain(self.as_argument(node, left))
-            right = right if isinstance(right, Mapping) else self.plain(self.as_argument(node, right))
+            left = self.resolve_known_number(self.as_argument(node, left))
+            right = (
+                right
+                if isinstance(right, Mapping)
+                else self.resolve_known_number(self.as_argument(node, right))
+            )
         if any(isinstance(x, (DTypeOf, NamedDType)) for x in (left, right)) and None not in (left, right):
             return self.dtypes_compared(node, op, left, right)
         numbers = all(isinstance(x, (int, float, complex)) for x in (left, right))
@@ -260,7 +268,7 @@ class Reader:
             if known or not any(isinstance(x, Ref) for x in (left, right)):
                 return self.plain_test(node, op, left, right)
         if type(op) not in OPERATORS:
-            raise self.excerpt(node).error(f"it {ASKS}; {WHERE}")
+            raise self.excerpt(node).error(f"it {NEEDS_VALUES}; {BRANCH_REMEDY}")
         return self.builder.operator(
             self.excerpt(node), OPERATORS[type(op)], [self.as_argument(node, x) for x in (a, b)]
         )
@@ -288,9 +296,9 @@ class Reader:
         except TypeError as e:
             raise self.excerpt(node).error(f"Python refuses it: {e}; compare others") from None
 
-    def subscript(self, node: ast.Subscript, x: Read, key: Read) -> Read:
+    def subscript(self, node: ast.Subscript, x: ReadValue, key: ReadValue) -> ReadValue:
         """Return elements of an array, or of a known list or dictionary."""
-        at: Any = self.plain(key)
+        at: Any = self.resolve_known_number(key)
         if isinstance(x, MultipleResults) and isinstance(at, (int, Slice)):
             try:
                 return x[at] if isinstance(at, int) else x.take_slice(slice(at.start, at.stop, at.step))
@@ -299,7 +307,7 @@ class Reader:
         if isinstance(x, Method) and x.name == "at":
             return Elements(x.receiver, self.as_argument(node, at))
         if isinstance(x, Mapping):
-            value: Read = look_up(self.excerpt(node), x, at)
+            value: ReadValue = look_up(self.excerpt(node), x, at)
             return value
         x = self.as_argument(node, x)
         if isinstance(x, tuple):
@@ -326,12 +334,12 @@ class Reader:
             ways = f"{library}.{name}(...) for several, xp.{name}(...) for one"
             raise self.excerpt(call).error(f"{several}; write {ways}")
 
-    def over(self, node: ast.AST, over: Read) -> Sequence[Any]:
+    def read_loop_items(self, node: ast.AST, over: ReadValue) -> Sequence[Any]:
         """Return the items of a loop. Raises ProgramError if it runs over an array, or exceeds MAX_PASSES."""
         if isinstance(over, (bool, int, float, complex)) or over is None:
             raise self.excerpt(node).error("nothing to loop over; give a list, or range(n)")
         if not isinstance(over, (tuple, Mapping, str)):
-            raise self.excerpt(node).error(f"a loop over an array {ASKS}; use whole-array functions")
+            raise self.excerpt(node).error(f"a loop over an array {NEEDS_VALUES}; use whole-array functions")
         self.pass_count += len(over)
         if self.pass_count > MAX_PASSES:
             raise self.excerpt(node).error(f"more than {MAX_PASSES:,} passes of loops; take it apart")
@@ -341,7 +349,7 @@ class Reader:
         self, items: Sequence[ast.expr], generators: Sequence[ast.comprehension], scope: Scope
     ) -> Reading:
         """Read a comprehension: return for each pass a value for each of `items`."""
-        found: list[tuple[Read, ...]] = []
+        found: list[tuple[ReadValue, ...]] = []
         yield self.passes(items, generators, ChainMap({}, scope), found)
         return found
 
@@ -350,25 +358,25 @@ class Reader:
         items: Sequence[ast.expr],
         generators: Sequence[ast.comprehension],
         scope: Scope,
-        lists: list[tuple[Read, ...]],
+        lists: list[tuple[ReadValue, ...]],
     ) -> Reading:
         """Read the passes of the first loop and of the loops within it. Append their values to `lists`."""
         if not generators:
             values = []
             for item in items:
-                values.append((yield self.expression(item, scope)))
+                values.append((yield self.read_expression(item, scope)))
             lists.append(tuple(values))
             return
         loop, *within = generators
-        for each in self.over(loop.iter, (yield self.expression(loop.iter, scope))):
+        for each in self.read_loop_items(loop.iter, (yield self.read_expression(loop.iter, scope))):
             self.assign(loop.target, each, scope)
             taken = True
             for test in loop.ifs:
-                taken = taken and self.truth(test, (yield self.expression(test, scope)))
+                taken = taken and self.known_truth(test, (yield self.read_expression(test, scope)))
             if taken:
                 yield self.passes(items, within, scope, lists)
 
-    def assign(self, target: ast.expr, value: Read, scope: Scope) -> None:
+    def assign(self, target: ast.expr, value: ReadValue, scope: Scope) -> None:
         """Bind a name to a value, or several names to as many values."""
         match target:
             case ast.Name(id=name):
@@ -379,7 +387,7 @@ class Reader:
             case _:
                 raise self.excerpt(target).error("an attribute that is set; give the value a name")
 
-    def unpacked(self, target: ast.expr, value: Read, count: int) -> Iterator[Read]:
+    def unpacked(self, target: ast.expr, value: ReadValue, count: int) -> Iterator[ReadValue]:
         """Yield the parts of a value: items of a list, results of a call, or rows of an array."""
         match value:
             case tuple() if len(value) == count:
@@ -398,7 +406,7 @@ class Reader:
 
     def refusal_of(self, node: ast.expr) -> ProgramError:
         """Return the error for source that cannot become a step."""
-        why = REFUSED.get(
+        why = REFUSED_EXPRESSIONS.get(
             type(node), "nothing that promotion knows of; give operators, functions of arrays and numbers"
         )
         return self.excerpt(node).error(f"it is {why}")
@@ -407,20 +415,20 @@ class Reader:
         """Read a call and return its result."""
         owner: str | None = None
         if isinstance(node.func, ast.Attribute):
-            of = yield self.expression(node.func.value, scope)
+            of = yield self.read_expression(node.func.value, scope)
             owner = of.owner if isinstance(of, Dotted) else None
             if isinstance(of, Mapping):
                 return (yield self.read_dictionary_item(node, of, node.func.attr, scope))
             if isinstance(of, Elements):
-                args = yield self.items(node.args, scope)
+                args = yield self.read_items(node.args, scope)
                 return self.read_at_method(
                     node, of, node.func.attr, [self.as_argument(node, x) for x in args]
                 )
-            function = self.method(node.func, of, node.func.attr)
+            function = self.find_method(node.func, of, node.func.attr)
         else:
-            function = yield self.expression(node.func, scope)
-        args = yield self.items(node.args, scope)
-        named = yield self.keywords(node, scope)
+            function = yield self.read_expression(node.func, scope)
+        args = yield self.read_items(node.args, scope)
+        named = yield self.read_keywords(node, scope)
         if isinstance(function, Function):
             return (yield self.read_defined_function(function, node, args, named))
         if isinstance(function, DTypeOf) and len(args) == 1:
@@ -446,24 +454,29 @@ class Reader:
             return self.as_argument(node, self.name(node, args[0], scope))
         if name_meaning(NameSort.TAKES_COLUMN_NAMES, name, owner):
             args = [self.name(node, x, scope) if isinstance(x, str) else x for x in args]
-        return self.named_function(node, name, owner, module, args, named)
+        return self.call_named_function(node, name, owner, module, args, named)
 
     def read_method(
-        self, node: ast.Call, method: Method, args: Sequence[Read], keywords: Mapping[str, Read], scope: Scope
-    ) -> Read:
+        self,
+        node: ast.Call,
+        method: Method,
+        args: Sequence[ReadValue],
+        keywords: Mapping[str, ReadValue],
+        scope: Scope,
+    ) -> ReadValue:
         """Return the result of an array's method. A method such as `x.add_(y)` changes the array named x."""
-        found = self.called_method(node, method, args, keywords)
+        found = self.call_array_method(node, method, args, keywords)
         written = node.func.value if isinstance(node.func, ast.Attribute) else None
         if is_in_place(method.name) and isinstance(written, ast.Name):
             scope[written.id] = found
         return found
 
     def read_ufunc_method(
-        self, node: ast.Call, function: Dotted, owner: str | None, args: Sequence[Read],
-        keywords: Mapping[str, Read], scope: Scope,
+        self, node: ast.Call, function: Dotted, owner: str | None, args: Sequence[ReadValue],
+        keywords: Mapping[str, ReadValue], scope: Scope,
     ) -> Argument | MultipleResults:
         """Return the result of a ufunc's method, such as `np.add.reduce`. `np.add.at` changes its array."""
-        taken, said = self.arguments(node, "", args, keywords)
+        taken, said = self.read_arguments(node, "", args, keywords)
         *_, ufunc, method = function.path
         made = call_ufunc_method(
             self.builder, self.excerpt(node).of_library(owner), ufunc, method, taken, said
@@ -472,37 +485,37 @@ class Reader:
             scope[node.args[0].id] = made
         return made
 
-    def items(self, nodes: Sequence[ast.expr], scope: Scope) -> Reading:
+    def read_items(self, nodes: Sequence[ast.expr], scope: Scope) -> Reading:
         """Read several expressions and return their values. A known starred list gives its items."""
-        found: list[Read] = []
+        found: list[ReadValue] = []
         for each in nodes:
             if not isinstance(each, ast.Starred):
-                found.append((yield self.expression(each, scope)))
+                found.append((yield self.read_expression(each, scope)))
                 continue
-            items = yield self.expression(each.value, scope)
+            items = yield self.read_expression(each.value, scope)
             if not isinstance(items, tuple):
                 raise self.refusal_of(each)
             found.extend(items)
         return found
 
-    def keywords(self, node: ast.Call, scope: Scope) -> Reading:
+    def read_keywords(self, node: ast.Call, scope: Scope) -> Reading:
         """Return the named arguments of a call. A known dictionary with two stars gives its items."""
-        found: dict[str, Read] = {}
+        found: dict[str, ReadValue] = {}
         for keyword in node.keywords:
-            value = yield self.expression(keyword.value, scope)
+            value = yield self.read_expression(keyword.value, scope)
             given = {keyword.arg: value} if keyword.arg else value
             if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-                raise self.excerpt(node).error(REFUSED[ast.Starred])
+                raise self.excerpt(node).error(REFUSED_EXPRESSIONS[ast.Starred])
             if {*found} & {*given}:
                 raise self.excerpt(node).error("a name is given twice; give it once")
             found |= given
         return found
 
     def read_dictionary_item(
-        self, node: ast.Call, dictionary: Mapping[Any, Read], method: str, scope: Scope
+        self, node: ast.Call, dictionary: Mapping[Any, ReadValue], method: str, scope: Scope
     ) -> Reading:
         """Read the arguments of a dictionary's method and return its result."""
-        args = [self.plain(x) for x in (yield self.items(node.args, scope))]
+        args = [self.resolve_known_number(x) for x in (yield self.read_items(node.args, scope))]
         return read_dictionary_attribute(self.excerpt(node), dictionary, method, args)
 
     def read_at_method(self, node: ast.Call, target: Elements, method: str, args: Sequence[Argument]) -> Ref:
@@ -526,7 +539,7 @@ class Reader:
         made = self.builder.call(excerpt, operation(written[method]), [elements, args[0]])
         return self.builder.set_elements(excerpt, target.array, target.key, made)
 
-    def method(self, node: ast.Attribute, receiver: Read, name: str) -> Read:
+    def find_method(self, node: ast.Attribute, receiver: ReadValue, name: str) -> ReadValue:
         """Return what a call `of.name(...)` calls: a method of an array, or a function."""
         if isinstance(receiver, Ref):
             return Method(receiver, name)
@@ -537,19 +550,21 @@ class Reader:
         has_attributes = isinstance(receiver, (Dotted, DTypeOf, NamedDType))
         return self.attribute(node, receiver, name) if has_attributes else None
 
-    def called_method(
-        self, node: ast.Call, method: Method, args: Sequence[Read], keywords: Mapping[str, Read]
-    ) -> Read:
+    def call_array_method(
+        self, node: ast.Call, method: Method, args: Sequence[ReadValue], keywords: Mapping[str, ReadValue]
+    ) -> ReadValue:
         """Return the result of a method of an array."""
-        if method.name in NAMESPACES:
+        if method.name in NAMESPACE_FUNCTIONS:
             return Dotted((method.name,))
         if method.name in QUESTIONS:
             return question(self.builder, self.excerpt(node), method.name, [method.receiver])
-        taken, said = self.arguments(node, method.name, [method.receiver, *args], keywords)
+        taken, said = self.read_arguments(node, method.name, [method.receiver, *args], keywords)
         excerpt = self.excerpt(node).of_library(self.builder.steps[method.receiver.step].owner)
         return call_method(self.builder, excerpt, method.name, method.receiver, taken[1:], said)
 
-    def function_name(self, node: ast.Call, function: Read, owner: str | None) -> tuple[str, str | None, str]:
+    def function_name(
+        self, node: ast.Call, function: ReadValue, owner: str | None
+    ) -> tuple[str, str | None, str]:
         """Return the name of a function, its library, and its module if that follows a system of its own."""
         match function:
             case Dotted(path=path) if len(path) <= 3 or function.owner:
@@ -570,20 +585,20 @@ class Reader:
             f"{shown} is no function of the array API standard; define it in the source"
         )
 
-    def named_function(
+    def call_named_function(
         self,
         node: ast.Call,
         name: str,
         owner: str | None,
         module: str,
-        args: list[Read],
-        keywords: dict[str, Read],
-    ) -> Read:
+        args: list[ReadValue],
+        keywords: dict[str, ReadValue],
+    ) -> ReadValue:
         """Return the result of a function called by name: a library's, a method, or a Python builtin."""
         excerpt = self.excerpt(node)
-        known = [self.plain(x) for x in args]
+        known = [self.resolve_known_number(x) for x in args]
         if name in BUILTINS and isinstance(node.func, ast.Name) and not keywords:
-            found: Read = call_builtin(self.builder, excerpt, name, known)
+            found: ReadValue = call_builtin(self.builder, excerpt, name, known)
             if found is not USE_ARRAY_FUNCTION:
                 return found
         if isinstance(node.func, ast.Name):
@@ -600,25 +615,25 @@ class Reader:
         if name in QUESTIONS:
             asked = self.read_question(node, args, keywords)
             return question(self.builder, excerpt.of_library(owner), name, asked)
-        if name in NAMESPACES:
+        if name in NAMESPACE_FUNCTIONS:
             return Dotted((name,))
-        taken, said = self.arguments(node, name, args, keywords)
+        taken, said = self.read_arguments(node, name, args, keywords)
         return call_function(self.builder, excerpt.of_library(owner, module), name, taken, said)
 
     def read_question(
-        self, node: ast.Call, args: Sequence[Read], keywords: Mapping[str, Read]
+        self, node: ast.Call, args: Sequence[ReadValue], keywords: Mapping[str, ReadValue]
     ) -> list[Argument]:
         """Return the arguments of a question about dtypes. NumPy's scalar classes mean kinds there."""
         given = [*args, *keywords.values()]
         return [
-            CLASSES[x.path[-1]]
-            if isinstance(x, Dotted) and x.path[-1] in CLASSES
+            KINDS_BY_SCALAR_CLASS[x.path[-1]]
+            if isinstance(x, Dotted) and x.path[-1] in KINDS_BY_SCALAR_CLASS
             else self.as_argument(node, _read_named_dtype(x))
             for x in given
         ]
 
-    def arguments(
-        self, node: ast.Call, name: str, args: Sequence[Read], keywords: Mapping[str, Read]
+    def read_arguments(
+        self, node: ast.Call, name: str, args: Sequence[ReadValue], keywords: Mapping[str, ReadValue]
     ) -> tuple[list[Argument], dict[str, Argument]]:
         """Return the arguments of a call as steps take them. An unbound name may be the name of a dtype."""
         taken = [
@@ -641,7 +656,7 @@ class Reader:
             or name_meaning(NameSort.CREATION_FUNCTION, name, None) is not None
         )
 
-    def expression(self, node: ast.expr, scope: Scope) -> Reading | Read:
+    def read_expression(self, node: ast.expr, scope: Scope) -> Reading | ReadValue:
         """Return the value of a name or a constant at once, and a reading of any other expression.
 
         Raises ProgramError at the source location of the expression.
@@ -650,7 +665,7 @@ class Reader:
             return self.name(node, node.id, scope)
         return self.constant(node) if isinstance(node, ast.Constant) else self.compound(node, scope)
 
-    def constant(self, node: ast.Constant) -> Read:
+    def constant(self, node: ast.Constant) -> ReadValue:
         """Return the value of a constant. Raises ProgramError if it is a bytes object, or too large."""
         match node.value:
             case int() as value if value.bit_length() > MAX_INT_BITS:
@@ -663,56 +678,60 @@ class Reader:
 
     def compound(self, node: ast.expr, scope: Scope) -> Reading:
         """Read an expression of several parts. Raises ProgramError at its source location."""
-        read = EXPRESSIONS.get(type(node))
+        read = EXPRESSION_READERS.get(type(node))
         if read is None:
             raise self.refusal_of(node)
         return (yield read(self, node, scope))
 
     def binary(self, node: ast.BinOp, scope: Scope) -> Reading:
         """Read an operation of two operands."""
-        left = yield self.expression(node.left, scope)
-        right = yield self.expression(node.right, scope)
+        left = yield self.read_expression(node.left, scope)
+        right = yield self.read_expression(node.right, scope)
         return self.apply_operator(node, OPERATORS[type(node.op)], [left, right])
 
     def unary(self, node: ast.UnaryOp, scope: Scope) -> Reading:
         """Read an operation of one operand."""
-        given = yield self.expression(node.operand, scope)
+        given = yield self.read_expression(node.operand, scope)
         if isinstance(node.op, ast.Not):
-            return not self.truth(node, given, "join with & or |, negate with ~")
+            return not self.known_truth(node, given, "join with & or |, negate with ~")
         return self.apply_operator(node, OPERATORS[type(node.op)], [given])
 
     def boolean(self, node: ast.BoolOp, scope: Scope) -> Reading:
         """Read `a and b` or `a or b`: as in Python, the first value that decides, or else the last."""
         last: Any = None
         for each in node.values:
-            last = yield self.expression(each, scope)
-            if self.truth(node, last, "join with & or |") is isinstance(node.op, ast.Or):
+            last = yield self.read_expression(each, scope)
+            if self.known_truth(node, last, "join with & or |") is isinstance(node.op, ast.Or):
                 break
         return last
 
     def conditional(self, node: ast.IfExp, scope: Scope) -> Reading:
         """Read the branch that the test chooses."""
-        test = yield self.expression(node.test, scope)
-        return (yield self.expression(node.body if self.truth(node, test) else node.orelse, scope))
+        test = yield self.read_expression(node.test, scope)
+        return (yield self.read_expression(node.body if self.known_truth(node, test) else node.orelse, scope))
 
     def sequence(self, node: ast.Tuple | ast.List, scope: Scope) -> Reading:
-        found = yield self.items(node.elts, scope)
+        found = yield self.read_items(node.elts, scope)
         return tuple(self.as_argument(node, x) for x in found)
 
-    def slice(self, node: ast.Slice, scope: Scope) -> Reading:
+    def read_slice(self, node: ast.Slice, scope: Scope) -> Reading:
         bounds = []
         for bound in (node.lower, node.upper, node.step):
-            bounds.append(None if bound is None else self.plain((yield self.expression(bound, scope))))
+            bounds.append(
+                None
+                if bound is None
+                else self.resolve_known_number((yield self.read_expression(bound, scope)))
+            )
         return Slice(*bounds)
 
     def attribute_access(self, node: ast.Attribute, scope: Scope) -> Reading:
         """Read `x.name`."""
-        return self.attribute(node, (yield self.expression(node.value, scope)), node.attr)
+        return self.attribute(node, (yield self.read_expression(node.value, scope)), node.attr)
 
     def indexing(self, node: ast.Subscript, scope: Scope) -> Reading:
         """Read `x[key]`."""
-        of = yield self.expression(node.value, scope)
-        key = yield self.expression(node.slice, scope)
+        of = yield self.read_expression(node.value, scope)
+        key = yield self.read_expression(node.slice, scope)
         match node.value:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) if name not in scope:
                 pass  # a function of a module
@@ -726,9 +745,9 @@ class Reader:
 
     def dictionary_in_loop(self, node: ast.DictComp, scope: Scope) -> Reading:
         pairs = yield self.read_comprehension([node.key, node.value], node.generators, scope)
-        return {key_of(self.excerpt(node.key), self.plain(k)): v for k, v in pairs}
+        return {key_of(self.excerpt(node.key), self.resolve_known_number(k)): v for k, v in pairs}
 
-    def function(self, node: ast.Lambda, scope: Scope) -> Reading:
+    def read_lambda(self, node: ast.Lambda, scope: Scope) -> Reading:
         """Read a lambda, which is inlined at its calls."""
         yield from ()
         return Function(node, scope)
@@ -737,20 +756,20 @@ class Reader:
         """Read a comparison, which may be a chain such as `a < x < b`."""
         if len(node.ops) > 1:
             return (yield self.read_chain(node, [node.left, *node.comparators], node.ops, scope))
-        left = yield self.expression(node.left, scope)
+        left = yield self.read_expression(node.left, scope)
         return self.apply_comparison(
-            node, node.ops[0], left, (yield self.expression(node.comparators[0], scope))
+            node, node.ops[0], left, (yield self.read_expression(node.comparators[0], scope))
         )
 
     def read_chain(
         self, node: ast.Compare, parts: Sequence[ast.expr], ops: Sequence[ast.cmpop], scope: Scope
     ) -> Reading:
         """Read `a < x < b`: Python compares x with b only if `a < x` is true."""
-        left = yield self.expression(parts[0], scope)
-        found: Read = True
+        left = yield self.read_expression(parts[0], scope)
+        found: ReadValue = True
         for op, part in zip(ops, parts[1:], strict=True):
-            right = yield self.expression(part, scope)
-            if not self.truth(node, found, "compare two, and join with &: (a < x) & (x < b)"):
+            right = yield self.read_expression(part, scope)
+            if not self.known_truth(node, found, "compare two, and join with &: (a < x) & (x < b)"):
                 return found
             found, left = self.apply_comparison(node, op, left, right), right
         return found
@@ -759,9 +778,13 @@ class Reader:
         """Return a dictionary display, with the items of starred dictionaries in it."""
         found: dict[Any, Any] = {}
         for key, value in zip(node.keys, node.values, strict=True):
-            read = yield self.expression(value, scope)
+            read = yield self.read_expression(value, scope)
             if key is not None:
-                found[key_of(self.excerpt(key), self.plain((yield self.expression(key, scope))))] = read
+                found[
+                    key_of(
+                        self.excerpt(key), self.resolve_known_number((yield self.read_expression(key, scope)))
+                    )
+                ] = read
             elif isinstance(read, Mapping):
                 found |= read
             else:
@@ -773,7 +796,7 @@ class Reader:
         found = ""
         for part in node.values:
             within = part.value if isinstance(part, ast.FormattedValue) else part
-            value = self.plain((yield self.expression(within, scope)))
+            value = self.resolve_known_number((yield self.read_expression(within, scope)))
             found += str(value) if isinstance(value, (str, bool, int, float, complex)) else ""
         return found
 
@@ -789,7 +812,7 @@ class Reader:
         place = SourceLocation(self.file or "<source>", line) if self.has_several_lines else None
         return Excerpt(f"{text} ..." if end is None else text, place)
 
-    def unbound(self, node: ast.AST, name: str) -> ProgramError:
+    def unbound_name_error(self, node: ast.AST, name: str) -> ProgramError:
         names = [clip_text(each, 40) for each in self.bound]
         name = clip_text(name, 40)
         given = f" (given: {', '.join(names)})" if names else ""
@@ -799,57 +822,61 @@ class Reader:
 
     # -- lines
 
-    def block(self, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
+    def read_block(self, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
         """Read lines and return what they return, or UNRETURNED if they do not return."""
         for line in lines:
             match line:
                 case ast.Return(value=None):
                     return None
                 case ast.Return(value=x) if x is not None:
-                    return self.as_argument(x, (yield self.expression(x, scope)))
+                    return self.as_argument(x, (yield self.read_expression(x, scope)))
                 case ast.If(test=test, body=body, orelse=other):
-                    chosen = body if self.truth(test, (yield self.expression(test, scope))) else other
-                    found = yield self.block(chosen, scope)
+                    chosen = (
+                        body if self.known_truth(test, (yield self.read_expression(test, scope))) else other
+                    )
+                    found = yield self.read_block(chosen, scope)
                 case ast.For(target=target, iter=over, body=body, orelse=[]):
-                    found = yield self.loop(line, target, (yield self.expression(over, scope)), body, scope)
+                    found = yield self.read_loop(
+                        line, target, (yield self.read_expression(over, scope)), body, scope
+                    )
                 case ast.With(body=body):
-                    found = yield self.block(body, scope)
+                    found = yield self.read_block(body, scope)
                 case _:
-                    yield self.line(line, scope)
+                    yield self.read_line(line, scope)
                     found = UNRETURNED
             if found is not UNRETURNED:
                 return found
         return UNRETURNED
 
-    def loop(
-        self, line: ast.For, target: ast.expr, over: Read, body: Sequence[ast.stmt], scope: Scope
+    def read_loop(
+        self, line: ast.For, target: ast.expr, iterable: ReadValue, body: Sequence[ast.stmt], scope: Scope
     ) -> Reading:
         """Read each pass of a loop over known items."""
-        for each in self.over(line, over):
+        for each in self.read_loop_items(line, iterable):
             self.assign(target, each, scope)
-            found = yield self.block(body, scope)
+            found = yield self.read_block(body, scope)
             if found is not UNRETURNED:
                 return found
         return UNRETURNED
 
-    def line(self, line: ast.stmt, scope: Scope) -> Reading:
+    def read_line(self, line: ast.stmt, scope: Scope) -> Reading:
         """Read a line that returns nothing."""
         match line:
             case ast.Expr(value=x):
-                yield self.expression(x, scope)
+                yield self.read_expression(x, scope)
             case ast.Assign(targets=targets, value=x):
-                value = yield self.expression(x, scope)
+                value = yield self.read_expression(x, scope)
                 for target in targets:
                     yield self.read_assignment(target, value, scope)
                 self.share([each.id for each in (*targets, x) if isinstance(each, ast.Name)])
             case ast.AnnAssign(target=target, annotation=said, value=x) if x is not None:
-                value = yield self.expression(x, scope)
+                value = yield self.read_expression(x, scope)
                 if isinstance(said, ast.Constant) and isinstance(value, Ref) and names_dtype(said.value):
                     self.builder.state_dtype(value, NamedDType(said.value))
                 yield self.read_assignment(target, value, scope)
             case ast.AugAssign(target=target, op=op, value=x):
-                yield self.in_place(
-                    line, target, OPERATORS[type(op)], (yield self.expression(x, scope)), scope
+                yield self.read_in_place(
+                    line, target, OPERATORS[type(op)], (yield self.read_expression(x, scope)), scope
                 )
             case ast.Import(names=names):
                 for alias in names:
@@ -868,25 +895,27 @@ class Reader:
                 )
                 raise self.excerpt(line).error(f"it is {why}")
 
-    def read_assignment(self, target: ast.expr, value: Read, scope: Scope) -> Reading | None:
+    def read_assignment(self, target: ast.expr, value: ReadValue, scope: Scope) -> Reading | None:
         """Read an assignment to a name, to several names, or to elements of an array."""
         if isinstance(target, ast.Subscript):
             return self.assign_elements(target, value, scope)
         self.assign(target, value, scope)
         return None
 
-    def assign_elements(self, target: ast.Subscript, value: Read, scope: Scope) -> Reading:
+    def assign_elements(self, target: ast.Subscript, value: ReadValue, scope: Scope) -> Reading:
         """Assign to elements of an array."""
         if not isinstance(target.value, ast.Name):
-            raise self.excerpt(target).error(ELEMENTS.get(type(target.value), NAMELESS))
-        of = yield self.expression(target.value, scope)
+            raise self.excerpt(target).error(REFUSED_TARGETS.get(type(target.value), NAMELESS))
+        of = yield self.read_expression(target.value, scope)
         if isinstance(of, (Mapping, tuple)):
             raise self.excerpt(target).error("a list or a dictionary that changes; write it out at once")
         x = self.as_argument(target, of)
         owner = self.builder.steps[x.step].owner if isinstance(x, Ref) else None
         if instead := name_meaning(NameSort.IMMUTABLE_ARRAYS, "setitem", owner):
             raise self.excerpt(target).error(f"arrays of {owner} do not change; write {instead}")
-        key = self.as_argument(target, self.plain((yield self.expression(target.slice, scope))))
+        key = self.as_argument(
+            target, self.resolve_known_number((yield self.read_expression(target.slice, scope)))
+        )
         given = self.as_argument(target, value)
         made = self.builder.set_elements(self.excerpt(target), x, key, given, is_operator=True)
         self.change_array(target.value.id, made, scope)
@@ -916,11 +945,13 @@ class Reader:
                 if scope.get(other) == before:
                     scope[other] = new_value
 
-    def in_place(self, line: ast.stmt, target: ast.expr, name: str, value: Read, scope: Scope) -> Reading:
+    def read_in_place(
+        self, line: ast.stmt, target: ast.expr, name: str, value: ReadValue, scope: Scope
+    ) -> Reading:
         """Read `x += y`, or `x[i] += y`, which computes with elements of x and writes them back."""
         if isinstance(target, ast.Attribute):
             raise self.excerpt(line).error("an attribute that is set; give the value a name")
-        x = self.as_argument(line, (yield self.expression(target, scope)))
+        x = self.as_argument(line, (yield self.read_expression(target, scope)))
         y = self.as_argument(line, value)
         if isinstance(x, tuple) or name not in FUNCTION_OF_IN_PLACE.values():
             made = self.apply_operator(line, name, [x, y])
@@ -934,7 +965,7 @@ class Reader:
     # -- functions
 
     def read_defined_function(
-        self, function: Function, node: ast.Call, args: Sequence[Read], keywords: Mapping[str, Read]
+        self, function: Function, node: ast.Call, args: Sequence[ReadValue], keywords: Mapping[str, ReadValue]
     ) -> Reading:
         """Read a call of a function that the source defines: its lines, with the arguments of the call."""
         if self.calls >= MAX_CALL_DEPTH:
@@ -954,7 +985,7 @@ class Reader:
         if missing:
             raise self.excerpt(node).error(f"{function.name} needs {missing[0]}; give it")
         self.calls += 1
-        found = yield self.block(function.lines, ChainMap(given, function.scope))
+        found = yield self.read_block(function.lines, ChainMap(given, function.scope))
         self.calls -= 1
         return None if found is UNRETURNED else found
 
@@ -966,11 +997,11 @@ class Reader:
         pairs = [*zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True)]
         pairs += [(a.arg, x) for a, x in zip(args.kwonlyargs, args.kw_defaults, strict=True) if x is not None]
         for name, x in pairs:
-            found[name] = yield self.expression(x, function.scope)
+            found[name] = yield self.read_expression(x, function.scope)
         return found
 
 
-EXPRESSIONS: Mapping[type[ast.expr], Callable[[Reader, Any, Scope], Reading]] = {
+EXPRESSION_READERS: Mapping[type[ast.expr], Callable[[Reader, Any, Scope], Reading]] = {
     ast.Attribute: Reader.attribute_access,
     ast.BinOp: Reader.binary,
     ast.BoolOp: Reader.boolean,
@@ -981,10 +1012,10 @@ EXPRESSIONS: Mapping[type[ast.expr], Callable[[Reader, Any, Scope], Reading]] = 
     ast.GeneratorExp: Reader.list_in_loop,
     ast.IfExp: Reader.conditional,
     ast.JoinedStr: Reader.text_of,
-    ast.Lambda: Reader.function,
+    ast.Lambda: Reader.read_lambda,
     ast.List: Reader.sequence,
     ast.ListComp: Reader.list_in_loop,
-    ast.Slice: Reader.slice,
+    ast.Slice: Reader.read_slice,
     ast.Subscript: Reader.indexing,
     ast.Tuple: Reader.sequence,
     ast.UnaryOp: Reader.unary,
@@ -999,7 +1030,7 @@ def _find_lists_form(index: ast.expr) -> str:
     return INDEX_FORMS[1] if several else ""
 
 
-def _read_named_dtype(x: Read) -> Read:
+def _read_named_dtype(x: ReadValue) -> ReadValue:
     """Return an unbound name as the name of a dtype, which a system's own file may define."""
     return NamedDType(x.path[-1]) if isinstance(x, Dotted) else x
 

@@ -23,7 +23,7 @@ COMPILED = "PjitFunction"
 TRACER = "Tracer"
 OWN_FILES = f"{sep}jax{sep}_src{sep}"
 LOOPS = ("scan", "fori_loop", "while_loop")
-WITHIN = {  # operations that run a jaxpr: the parameter that holds it
+JAXPR_PARAMETERS = {  # operations that run a jaxpr: the parameter that holds it
     "jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
     "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "remat2": "jaxpr",
     "checkpoint": "jaxpr", "scan": "jaxpr", "shard_map": "jaxpr",
@@ -176,8 +176,8 @@ class _Reader(GraphReader):
             tests, own = params["cond_nconsts"], params["body_nconsts"]
             yield params["body_jaxpr"], inputs[tests:]
             yield params["cond_jaxpr"], [*inputs[:tests], *inputs[tests + own :]]
-        elif name in WITHIN and WITHIN[name] in params:
-            yield params[WITHIN[name]], inputs
+        elif name in JAXPR_PARAMETERS and JAXPR_PARAMETERS[name] in params:
+            yield params[JAXPR_PARAMETERS[name]], inputs
 
     def variable_of(self, v: Any, number: int) -> Variable:
         """Return a variable, or a key for a constant. Record its operand, its size and its number."""
@@ -199,7 +199,7 @@ class _Reader(GraphReader):
 def _location(eqn: Any) -> SourceLocation | None:
     """Return an equation's location in the program's source, without the frames of JAX's own files."""
     trace = eqn.source_info.traceback
-    tell = _user_frame()
+    tell = _user_frame_finder()
     frame = tell(trace) if trace is not None and tell is not None else None
     if frame is None:
         return None
@@ -209,7 +209,7 @@ def _location(eqn: Any) -> SourceLocation | None:
 
 
 @cache
-def _user_frame() -> Any:
+def _user_frame_finder() -> Any:
     """Return JAX's own function that finds the program's frame."""
     source_info = sys.modules.get("jax._src.source_info_util")
     return getattr(source_info, "user_frame", None)

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from types import FrameType, TracebackType
 
 from typelattice.programs.program import AnySystem
-from typelattice.tracing.entry_points.followed_functions import Traced, TraceError, followed_files
+from typelattice.tracing.entry_points.followed_functions import Traced, TraceError, follow_files
 from typelattice.tracing.entry_points.script import check_package
 from typelattice.tracing.record.trace_imports import Tracing
 from typelattice.tracing.run_data.run import Run
@@ -37,7 +37,7 @@ class FollowedBlock:
             if self._tracing.finder.covers(name) and isinstance(file, str):
                 files[file] = name
                 self._tracing.recorder.not_followed.pop(name, None)
-        self._stack.enter_context(followed_files(files, self._tracing.recorder))
+        self._stack.enter_context(follow_files(files, self._tracing.recorder))
         return self
 
     def __exit__(

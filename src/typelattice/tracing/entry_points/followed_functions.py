@@ -71,19 +71,19 @@ def follow_function(function: FunctionType, recorder: Recorder) -> Iterator[None
         yield
 
 
-def files_of_namespace(names: Mapping[str, Any], but: str) -> dict[str, str]:
+def files_of_namespace(names: Mapping[str, Any], excluded_file: str) -> dict[str, str]:
     """Map the files of functions with the same global names to their module, except one file.
 
     In a notebook each cell is a file of its own, and all share the names of `__main__`.
     """
     functions = [x for x in [*names.values()] if type(x) is FunctionType and x.__globals__ is names]
     files = {function.__code__.co_filename: function.__module__ or "__main__" for function in functions}
-    files.pop(but, None)
+    files.pop(excluded_file, None)
     return files
 
 
 @contextmanager
-def followed_files(files: Mapping[str, str], recorder: Recorder) -> Iterator[None]:
+def follow_files(files: Mapping[str, str], recorder: Recorder) -> Iterator[None]:
     """Replace functions of some source files by rewritten code in a block. `files` has their modules."""
     functions: dict[str, list[FunctionType]] = {}
     for each in gc.get_objects():
@@ -102,11 +102,11 @@ def _new_codes(functions: Iterable[FunctionType], module: CodeType) -> list[NewC
     """Find the functions with rewritten code in their module, each with its old and its new code."""
     by_place: dict[object, list[CodeType]] = {}
     for code in _inner(module):
-        by_place.setdefault(_place(code), []).append(code)
+        by_place.setdefault(_function_key(code), []).append(code)
     found: list[NewCode] = []
     for each in functions:
         old = each.__code__
-        there = by_place.get(_place(old), [])
+        there = by_place.get(_function_key(old), [])
         new = there[0] if len(there) == 1 else next((x for x in there if _start(x) == _start(old)), None)
         if new is not None and new.co_freevars == old.co_freevars:
             found.append((each, old, new))
@@ -163,7 +163,7 @@ def _inner(code: CodeType) -> Iterator[CodeType]:
             yield from _inner(const)
 
 
-def _place(code: CodeType) -> tuple[str, int, tuple[str, ...]]:
+def _function_key(code: CodeType) -> tuple[str, int, tuple[str, ...]]:
     """Return a key that identifies the code of a function."""
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return code.co_qualname, code.co_firstlineno, parameters

@@ -13,7 +13,7 @@ from typelattice.tracing.entry_points.followed_functions import (
     Traced,
     TraceError,
     files_of_namespace,
-    followed_files,
+    follow_files,
 )
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.import_hook import ModuleCompiler
@@ -49,7 +49,7 @@ def traced_cell(cell: str, names: dict[str, Any], systems: Sequence[str]) -> Tra
     if code is None:
         raise TraceError(f"the cell cannot be followed: {recorder.not_followed['__main__']}; split it")
     files = files_of_namespace(names, file)
-    with followed_files(files, recorder), switches, recorder.child_process_counter:
+    with follow_files(files, recorder), switches, recorder.child_process_counter:
         exec(code, names)
     recorder.name_results({name: x for name, x in names.items() if not name.startswith("_")})
     recorder.is_following = False

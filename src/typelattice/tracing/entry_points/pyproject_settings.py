@@ -39,7 +39,7 @@ class Settings:
     floor: int = 0
 
 
-SORTS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
+KEY_TYPES: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "packages": (list, "a list of texts"),
     "systems": (list, "a list of texts"),
     "values": (bool, "true or false"),
@@ -73,7 +73,7 @@ def _value(path: Path, key: str, value: Any) -> Any:
     if key not in known:
         advice = spelling_hint(key, known) or f"; it may have {', '.join(known)}"
         raise SettingsError(f"{path}: [tool.typelattice] has no key {quote_short(key)}{advice}")
-    kind, words = SORTS[key]
+    kind, words = KEY_TYPES[key]
     texts = not isinstance(value, list) or all(isinstance(each, str) for each in value)
     if not isinstance(value, kind) or not texts or (isinstance(value, bool) and kind is not bool):
         raise SettingsError(f"{path}: {key} of [tool.typelattice] is {quote_short(str(value))}; give {words}")

@@ -271,7 +271,7 @@ class Plugin(Baselined):
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """End tracing. Report the findings, or send them to the process that started this one."""
-        from typelattice.tracing.entry_points.pytest_verdict import outcome
+        from typelattice.tracing.entry_points.pytest_verdict import collect_session_findings
 
         run = self.tracing.stop()
         options = self.config.option
@@ -279,11 +279,13 @@ class Plugin(Baselined):
             session.config.get_terminal_writer().fullwidth if not hasattr(self.config, "workeroutput") else 80
         )
         unseen = self.tracing.finder.packages_without_modules
-        found = outcome(run, unseen, options.dtype_system, self.baseline, self.config.rootpath, width)
+        found = collect_session_findings(
+            run, unseen, options.dtype_system, self.baseline, self.config.rootpath, width
+        )
         if self.html and not hasattr(self.config, "workeroutput"):
-            from typelattice.tracing.report.html_report import write
+            from typelattice.tracing.report.html_report import write_pages
 
-            write(run, options.dtype_system, self.html)
+            write_pages(run, options.dtype_system, self.html)
         if hasattr(self.config, "workeroutput"):
             self.config.workeroutput[NAME] = found.data()
         else:
@@ -302,15 +304,15 @@ class Collector(Baselined):
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Collect the findings of a pytest-xdist worker when it ends."""
-        from typelattice.tracing.entry_points.pytest_verdict import from_data
+        from typelattice.tracing.entry_points.pytest_verdict import session_findings_from_data
 
         data = getattr(node, "workeroutput", {}).get(NAME)
         if data:
-            self.findings.append(from_data(data))
+            self.findings.append(session_findings_from_data(data))
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Report the findings of all processes."""
-        from typelattice.tracing.entry_points.pytest_verdict import merge_outcomes
+        from typelattice.tracing.entry_points.pytest_verdict import merge_session_findings
 
         if self.findings:
-            self.judge(session, merge_outcomes(self.findings))
+            self.judge(session, merge_session_findings(self.findings))

@@ -53,14 +53,14 @@ class SessionFindings:
         }
 
 
-def from_data(data: dict[str, list[list[str]]]) -> SessionFindings:
+def session_findings_from_data(data: dict[str, list[list[str]]]) -> SessionFindings:
     """Build an outcome from the data of another process."""
     places = {Finding(*each[:3]): int(each[3]) for each in data["places"]}
     ran = frozenset(Finding(*each) for each in data["ran"])
     return SessionFindings(places, ran, tuple(map(str, data["report"])), frozenset(map(str, data["unseen"])))
 
 
-def outcome(
+def collect_session_findings(
     run: Run,
     packages_without_modules: Iterable[str],
     systems: Sequence[AnySystem],
@@ -77,7 +77,7 @@ def outcome(
     )
 
 
-def merge_outcomes(outcomes: Sequence[SessionFindings]) -> SessionFindings:
+def merge_session_findings(outcomes: Sequence[SessionFindings]) -> SessionFindings:
     """Merge the outcomes of several processes.
 
     Each process has its own report, so the report of several only lists the findings.

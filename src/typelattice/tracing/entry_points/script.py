@@ -29,7 +29,7 @@ from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.run_data.run import Run
 
 MAX_SCRIPT_BYTES = 10_000_000  # bytes of a script
-OF_COMMAND = "<string>"  # the file name that Python gives the code after -c
+COMMAND_FILE_NAME = "<string>"  # the file name that Python gives the code after -c
 
 
 class ScriptError(TypelatticeError, ValueError):
@@ -55,34 +55,34 @@ def run_script(
     packages: Sequence[str],
     as_module: bool = False,
     cache: Path | None = None,
-    leaving: Callable[[EndedScript], None] | None = None,
+    before_os_exit: Callable[[EndedScript], None] | None = None,
     ends_process: bool = False,
     patched: Mapping[str, bytes] = {},
     values: bool | ValueChecks = False,
-    child_of: str = "",
+    runs_folder: str = "",
     as_code: bool = False,
 ) -> EndedScript:
     """Run a script until it ends in any way. Raises ScriptError or FileError if it cannot be run.
 
-    If the script calls `os._exit`, which does not return, `leaving` gets the run first. If this process ends
-    with the script (`ends_process`), its threads and exit functions are also followed, and the script's
-    changes of `sys` stay. Otherwise the caller continues, and handles threads and exit functions. `patched`
-    has other contents for some files. `values` turns on checks of values. A process that a followed one
-    started leaves its run in the folder `child_of`. `as_code`: the target is code, as after `python -c`.
+    If the script calls `os._exit`, which does not return, `before_os_exit` gets the run first. If this
+    process ends with the script (`ends_process`), its threads and exit functions are also followed, and the
+    script's changes of `sys` stay. Otherwise the caller continues, and handles threads and exit functions.
+    `patched` has other contents for some files. `values` turns on checks of values. A process that a followed
+    one started leaves its run in `runs_folder`. `as_code`: the target is code, as after `python -c`.
     """
     for package in packages:
         check_package(package)
     root = target.partition(".")[0]
-    if as_module and not packages and not child_of and library_of(root) is None:
+    if as_module and not packages and not runs_folder and library_of(root) is None:
         packages = (root,)
     pid, own_builtins = os.getpid(), {**vars(builtins)}
     module = ModuleType("__main__")
     module.__dict__.update(__builtins__=builtins, __cached__=None)
     if sys.version_info < (3, 14):
         module.__annotations__ = {}
-    tracing = Tracing(packages, cache, patched, values, child_of)
+    tracing = Tracing(packages, cache, patched, values, runs_folder)
     tracing.start()
-    if child_of:
+    if runs_folder:
         tracing.child_runs.end_by_signal()
     path = [*sys.path]
     _leave_out_own_folder()
@@ -93,10 +93,10 @@ def run_script(
         elif as_code:
             _put_first("")
             with _explain_syntax_error("the code after -c"):
-                code, name = compile(target, OF_COMMAND, "exec", dont_inherit=True), "-c"
+                code, name = compile(target, COMMAND_FILE_NAME, "exec", dont_inherit=True), "-c"
             if sys.version_info >= (3, 13):  # its tracebacks find the lines of such code by its name
-                known = code if sys.version_info >= (3, 14) else OF_COMMAND
-                linecache._register_code(known, target, OF_COMMAND)
+                known = code if sys.version_info >= (3, 14) else COMMAND_FILE_NAME
+                linecache._register_code(known, target, COMMAND_FILE_NAME)
         else:
             code, name = _script(target, module, tracing)
     except TypelatticeError:
@@ -107,7 +107,7 @@ def run_script(
     sys.argv = [name, *argv]
     sys.modules["__main__"] = module
     try:
-        with _report_before_exit(tracing, leaving):
+        with _report_before_exit(tracing, before_os_exit):
             status = _run_code(code, module)
             if ends_process:
                 _run_exit_functions()
@@ -116,7 +116,7 @@ def run_script(
         if not ends_process:
             sys.modules["__main__"], sys.argv, sys.path[:] = ours, words, path
     tracing.recorder.name_results({name: x for name, x in module.__dict__.items() if name[:2] != "__"})
-    if os.getpid() != pid or child_of:
+    if os.getpid() != pid or runs_folder:
         tracing.child_runs.write()
     return EndedScript(tracing.stop(), status, os.getpid() != pid, module.__dict__)
 

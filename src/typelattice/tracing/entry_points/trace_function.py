@@ -15,8 +15,8 @@ from typelattice.tracing.entry_points.followed_functions import (
     Traced,
     TraceError,
     files_of_namespace,
+    follow_files,
     follow_function,
-    followed_files,
 )  # fmt: skip
 from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
@@ -97,7 +97,7 @@ def trace_call(
     module = inner.__module__
     child_runs = ChildRuns(recorder, ChildSettings(() if module == "__main__" else (module,)))
     cells = files_of_namespace(inner.__globals__, inner.__code__.co_filename)
-    following = follow_function(inner, recorder), followed_files(cells, recorder)
+    following = follow_function(inner, recorder), follow_files(cells, recorder)
     with following[0], following[1], switches, recorder.child_process_counter, child_runs:
         assert function is not None  # otherwise it had no inner function
         result = function(*args, **keywords)

@@ -13,7 +13,7 @@ from typelattice.tracing.report.sentences import describe_step
 from typelattice.tracing.run_data.float_widths import dtype_width, operand_width
 from typelattice.tracing.run_data.run import Run
 
-NOTHING = (
+NOTHING_CHECKED_MESSAGE = (
     "the dtype budget {} checked nothing: the test computed with no array in what is followed; name the "
     "package that does with --dtype-trace"
 )
@@ -44,7 +44,7 @@ def budget_message(run: Run, earlier_run: Run | None, budget: Budget) -> str:
         if now.count > earlier
     ]
     if not since:
-        return NOTHING.format(budget.dtype)
+        return NOTHING_CHECKED_MESSAGE.format(budget.dtype)
     limit = dtype_width(budget.dtype) or 0
     taken = {p for i in since for p in run.program.steps[i].inputs} if budget.results else set()
     over = [

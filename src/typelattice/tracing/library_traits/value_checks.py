@@ -13,7 +13,7 @@ from math import inf
 from typing import Any
 
 from typelattice.tracing.run_data.run import LOST_DIGITS, LOST_FRACTION, NOT_FINITE, WRAPPED, ValueLoss
-from typelattice.tracing.steps.equivalent_operations import casts_from
+from typelattice.tracing.steps.equivalent_operations import max_arguments_without_cast
 
 NAMES = {"pow": "power", "abs": "absolute", "add=": "add", "subtract=": "subtract"}
 """NumPy's names of operations. Operations with a `=` write into their left operand."""
@@ -24,8 +24,8 @@ DEEDS = {WRAPPED: "wrapped", LOST_FRACTION: "lost a fraction", LOST_DIGITS: "los
 EXACT = {"add", "subtract", "multiply", "negative", "absolute", "square", "sum"}
 """Operations that never overflow float64 for integers."""
 OPTIONS = {"axis", "keepdims", "ddof"}  # sums with other options are not computed in a wide dtype
-KEPT = 2**7  # units in the last place that a sum may lose: about two digits
-LARGE = 2_000  # size of an array that makes a search for its extreme values worthwhile
+MAX_LOST_UNITS = 2**7  # units in the last place that a sum may lose: about two digits
+MIN_LARGE_SIZE = 2_000  # size of an array that makes a search for its extreme values worthwhile
 BLOCK = 1 << 13  # numbers that are computed at once, so that they stay in the processor's cache
 Found = tuple[str, Callable[[], ValueLoss] | None]
 """A rule that a result broke, and a function that describes the loss (None if the operands also broke it)."""
@@ -36,7 +36,7 @@ def value_losses(
     operands: Sequence[Any],
     named: Mapping[str, Any],
     result: Any,
-    converted: Callable[[Any], Any] = lambda x: x,
+    to_numpy: Callable[[Any], Any] = lambda x: x,
 ) -> Iterator[Found]:
     """Yield the values of the operands that an operation lost. The operands are converted if needed."""
     np: Any = sys.modules["numpy"]
@@ -45,21 +45,21 @@ def value_losses(
     kind = dtype.kind
     if kind == "f" or kind == "c":
         if name == "put":
-            if not all(is_every(np.isfinite(x)) for x in _numbers(np, map(converted, operands))):
+            if not all(is_every(np.isfinite(x)) for x in _numbers(np, map(to_numpy, operands))):
                 yield NOT_FINITE, None
             return
         if not is_every(np.isfinite(own)):
-            yield _not_finite(np, _numbers(np, map(converted, operands)), own)
+            yield _not_finite(np, _numbers(np, map(to_numpy, operands)), own)
         if kind == "c" or name not in SUMS or dtype.itemsize >= 8:
             return
     elif kind != "i" and kind != "u":
         return
     elif name == "put" or casts(name):
-        arrays = _numbers(np, map(converted, operands[:1]))
+        arrays = _numbers(np, map(to_numpy, operands[:1]))
         yield from cast_losses(np, arrays, None if name == "put" else own, dtype)
         return
     if NAMES.get(name, name) in WRAPPING:
-        yield from _compute_again(np, name, operands, named, result, converted)
+        yield from _compute_again(np, name, operands, named, result, to_numpy)
 
 
 def _compute_again(
@@ -91,17 +91,17 @@ def _numbers(np: Any, operands: Iterable[Any]) -> list[Any]:
 @cache
 def casts(name: str) -> bool:
     """Return True if a function of a name casts its first operand."""
-    return casts_from(name) < inf or name in sys.modules["numpy"].sctypeDict
+    return max_arguments_without_cast(name) < inf or name in sys.modules["numpy"].sctypeDict
 
 
 def is_every(booleans: Any) -> bool:
     """Return True if all booleans are true. It equals `found.all()`, but is faster for few booleans."""
-    return 0 not in booleans.tobytes() if booleans.size < LARGE else bool(booleans.all())
+    return 0 not in booleans.tobytes() if booleans.size < MIN_LARGE_SIZE else bool(booleans.all())
 
 
 def is_any(booleans: Any) -> bool:
     """Return True if any boolean is true, in the same way."""
-    return 1 in booleans.tobytes() if booleans.size < LARGE else bool(booleans.any())
+    return 1 in booleans.tobytes() if booleans.size < MIN_LARGE_SIZE else bool(booleans.any())
 
 
 def extremes(np: Any, x: Any) -> tuple[Any, Any]:
@@ -152,8 +152,8 @@ def fits(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any],
     """
     if name == "add=" or name == "subtract=":  # the old values fit
         arrays, name = [result, *arrays], "subtract" if name == "add=" else "add"
-        result = result if result.size >= LARGE else getattr(np, name)(*arrays)
-    if result.size < LARGE and np.size(arrays[0]) < LARGE:
+        result = result if result.size >= MIN_LARGE_SIZE else getattr(np, name)(*arrays)
+    if result.size < MIN_LARGE_SIZE and np.size(arrays[0]) < MIN_LARGE_SIZE:
         wide = compute_wide(np, name, arrays, keywords) if name in EXACT else None
         return wide is not None and wide.shape == result.shape and is_every(np.equal(wide, result))
     if not all(map(np.size, arrays)):
@@ -187,7 +187,7 @@ def _compare_with_wide(
             return
         apart = abs(wide - result)
         if result.dtype.kind == "f":
-            rule, bad = LOST_DIGITS, apart > abs(wide) * units(result.dtype)
+            rule, bad = LOST_DIGITS, apart > abs(wide) * sum_tolerance(result.dtype)
         else:
             rule, bad = WRAPPED, apart >= 2.0 ** (8 * result.dtype.itemsize - 1)
         if is_any(bad) and is_any(bad := bad & np.isfinite(result)):
@@ -204,7 +204,7 @@ def compute_wide(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[st
         function = getattr(np, name)
         if name not in PRODUCTS:
             return function(*arrays, dtype=float, **keywords)
-        if np.size(arrays[0]) < LARGE or any(np.ndim(x) != 1 for x in arrays):
+        if np.size(arrays[0]) < MIN_LARGE_SIZE or any(np.ndim(x) != 1 for x in arrays):
             return function(*(np.asarray(x).astype(float) for x in arrays))
         blocks = [slice(i, i + BLOCK) for i in range(0, arrays[0].size, BLOCK)]
         return sum(function(*(x[block].astype(float) for x in arrays)) for block in blocks)
@@ -212,9 +212,9 @@ def compute_wide(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[st
 
 
 @cache
-def units(dtype: Any) -> float:
+def sum_tolerance(dtype: Any) -> float:
     """Return the relative error that a sum in a dtype may have."""
-    return float(sys.modules["numpy"].finfo(dtype).eps) * KEPT
+    return float(sys.modules["numpy"].finfo(dtype).eps) * MAX_LOST_UNITS
 
 
 def describe_loss(np: Any, rule: str, lost: Any, expected: Any, result: Any, when: str = "") -> ValueLoss:

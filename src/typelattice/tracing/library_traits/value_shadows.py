@@ -11,11 +11,11 @@ from weakref import ref
 
 from typelattice.tracing.library_traits.value_checks import (
     BLOCK,
-    LARGE,
+    MIN_LARGE_SIZE,
     Found,
     describe_loss,
     is_every,
-    units,
+    sum_tolerance,
 )
 from typelattice.tracing.run_data.run import LOST_DIGITS
 
@@ -85,7 +85,7 @@ class Shadows:
                 self.keep(np, result, result.copy(), result.astype(float), False)
                 return
             wide, apart = self.carry(np, function, given, result)
-            lost, allowed = any(s.has_lost for s in found if s), units(dtype)
+            lost, allowed = any(s.has_lost for s in found if s), sum_tolerance(dtype)
             if not lost and apart > allowed * abs(wide.flat[0]):  # skip a check of each value
                 bad = abs(wide - result) > allowed * max(_largest(np.asarray(x)) for x in given)
                 lost = bool(bad.any())
@@ -165,7 +165,7 @@ class Shadows:
 
 def same(a: Any, b: Any) -> bool:
     """Return True if two arrays of a shape have equal values."""
-    return a.tobytes() == b.tobytes() if a.size < LARGE else is_every(a == b)
+    return a.tobytes() == b.tobytes() if a.size < MIN_LARGE_SIZE else is_every(a == b)
 
 
 def _largest(x: Any) -> float:

@@ -24,10 +24,10 @@ from typelattice.tracing.record.child_runs import POPEN, SPAWNERS, ChildRuns
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.witness import LazyWitness, Module
-from typelattice.tracing.rewrite.bytecode import check_release, with_copies, with_witnesses
+from typelattice.tracing.rewrite.bytecode import check_release, insert_copies, insert_witnesses
 from typelattice.tracing.run_data.source_text import Source
 
-VERSION = b"12"  # version of the rewriting: a cache with a different version is not read
+CACHE_VERSION = b"12"  # version of the rewriting: a cache with a different version is not read
 Compiled = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]
 """Code with its copies and with marks for witnesses, the numbers of the witnesses, the packed row of each
 operation, and the functions left unchanged."""
@@ -61,7 +61,7 @@ class ModuleCompiler:
             self.recorder.sources[path] = Source(lambda: decode_source(data))
             module = Module(self.recorder, path, rows)
             witnesses = self.witnesses[path] = {i: LazyWitness(module, i) for i in numbers}
-            return with_witnesses(code, map(witnesses.__getitem__, numbers))
+            return insert_witnesses(code, map(witnesses.__getitem__, numbers))
 
     def find_witness(self, path: str, number: int) -> LazyWitness | None:
         """Return the witness of an operation in a file, or None if the file cannot be followed."""
@@ -84,7 +84,7 @@ class ModuleCompiler:
         tree = ast.parse(data, path)
         rewriter = Rewriter(tree, data.decode("latin-1"))
         numbers: list[int] = []
-        code = with_copies(compile(rewriter.visit(tree), path, "exec", dont_inherit=True), numbers)
+        code = insert_copies(compile(rewriter.visit(tree), path, "exec", dont_inherit=True), numbers)
         rewritten = code, numbers, [*map(marshal.dumps, rewriter.rows)], rewriter.alone
         if cached_file:
             self._save(cached_file, marshal.dumps(rewritten))
@@ -100,9 +100,9 @@ class ModuleCompiler:
 
 
 def _digest(path: str, data: bytes) -> str:
-    """Return a hash of what decides rewritten code: source, path, Python, its flags and our VERSION."""
+    """Return a hash of what decides rewritten code: source, path, Python, its flags and CACHE_VERSION."""
     flags = str(sys.flags.optimize).encode()
-    parts = (VERSION, MAGIC_NUMBER, flags, path.encode("utf-8", "surrogateescape"), data)
+    parts = (CACHE_VERSION, MAGIC_NUMBER, flags, path.encode("utf-8", "surrogateescape"), data)
     found = hashlib.sha256()
     for part in parts:
         found.update(len(part).to_bytes(8, "big") + part)

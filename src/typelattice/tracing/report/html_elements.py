@@ -8,14 +8,14 @@ from hashlib import sha256
 from html import escape
 from pathlib import Path
 
-ALLOWED = "default-src 'none'; style-src 'unsafe-inline'"
+CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """The content security policy of a page: a browser loads nothing, and the styles are in the page."""
 
 
-def text(x: str) -> str:
+def escape_text(x: str) -> str:
     """Text that stays text: it contains no markup, and no characters that change the reading direction.
 
-    >>> text("<b>\\u202e&</b>")
+    >>> escape_text("<b>\\u202e&</b>")
     '&lt;b&gt;\\ufffd&amp;&lt;/b&gt;'
     """
     if not x.isprintable():
@@ -26,16 +26,16 @@ def text(x: str) -> str:
 def element(tag: str, content: str, **attributes: str) -> str:
     """Write an element around content that is already markup. Escape its attributes, and omit empty ones.
 
-    >>> element("a", text("x < y"), href='#"')
+    >>> element("a", escape_text("x < y"), href='#"')
     '<a href="#&quot;">x &lt; y</a>'
     """
-    said = "".join(f' {name}="{text(value)}"' for name, value in attributes.items() if value)
+    said = "".join(f' {name}="{escape_text(value)}"' for name, value in attributes.items() if value)
     return f"<{tag}{said}>{content}</{tag}>"
 
 
 def page(title: str, body: str, script: str = "") -> str:
     """Write a page around a body that is already markup. A browser runs only the given script."""
-    allowed = ALLOWED
+    allowed = CONTENT_POLICY
     if script:
         allowed += f"; script-src 'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
     return f"""<!doctype html>
@@ -44,7 +44,7 @@ def page(title: str, body: str, script: str = "") -> str:
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{allowed}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{text(title)}</title>
+<title>{escape_text(title)}</title>
 <style>
 {read_asset("style.css")}</style>
 </head>

@@ -16,7 +16,7 @@ from typelattice.programs.program import AnySystem
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.report.annotated_files import AnnotatedFile, annotate_files
 from typelattice.tracing.report.formatting import file_text, location_text, size_text
-from typelattice.tracing.report.html_elements import element, page, text
+from typelattice.tracing.report.html_elements import element, escape_text, page
 from typelattice.tracing.report.report_entries import (
     DIVERGENCE_RULES,
     MISTAKE_RULES,
@@ -32,7 +32,7 @@ MAX_INDEX_ENTRIES = 200
 """The most causes and divergences that the index shows."""
 
 
-def write(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]) -> None:
+def write_pages(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]) -> None:
     """Write the pages into a folder, and make it if it does not exist. `index.html` is the first page.
 
     Pages of an earlier run are removed if their source file is not in this run. Raises FileError if a page
@@ -67,7 +67,7 @@ def _page_name(number: int, file: str) -> str:
 def _build_index(findings: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> str:
     """Build the first page: the report, and the files."""
     made = make_report(findings)
-    body = [element("h1", text(TITLE)), *(element("p", text(line)) for line in made.summary)]
+    body = [element("h1", escape_text(TITLE)), *(element("p", escape_text(line)) for line in made.summary)]
     for chapter in made.chapters:
         body += _write_chapter(chapter, names)
     body += _write_files(findings, files, names)
@@ -76,17 +76,23 @@ def _build_index(findings: Findings, files: Sequence[AnnotatedFile], names: dict
 
 def _write_chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
     heading = f"{chapter.heading[0].upper()}{chapter.heading[1:]}"
-    yield element("h2", text(heading), id=chapter.name)
+    yield element("h2", escape_text(heading), id=chapter.name)
     for note in chapter.notes:
-        yield element("p", text(note))
+        yield element("p", escape_text(note))
     for entry in chapter.entries[:MAX_INDEX_ENTRIES]:
         head = element("h3", _link_entry(entry, names))
-        about = element("p", text(entry.message)) if chapter.brief else definitions(entry.sections(), names)
+        about = (
+            element("p", escape_text(entry.message))
+            if chapter.brief
+            else definitions(entry.sections(), names)
+        )
         yield element("section", head + about, **{"class": f"finding {_name_style(entry)}".strip()})
     if len(chapter.entries) > MAX_INDEX_ENTRIES:
         yield element(
             "p",
-            text(f"And {chapter.describe_rest(MAX_INDEX_ENTRIES)}; the pages of the files show them all."),
+            escape_text(
+                f"And {chapter.describe_rest(MAX_INDEX_ENTRIES)}; the pages of the files show them all."
+            ),
         )
 
 
@@ -101,7 +107,7 @@ def report_html(run: Run, systems: Sequence[AnySystem]) -> str:
     """Show a report as HTML without pages of files, as a notebook does."""
     found = findings(run, systems)
     made = make_report(found)
-    body = [element("p", text(line)) for line in made.summary]
+    body = [element("p", escape_text(line)) for line in made.summary]
     for chapter in made.chapters:
         body += _write_chapter(chapter, {})
     return element("div", "\n".join(body), **{"class": "typelattice"})
@@ -111,23 +117,25 @@ def _link_entry(entry: Entry, names: dict[str, str]) -> str:
     """Return an entry with its place and code. The place is a link to its line."""
     where = entry.location
     if where is None or where.file not in names:
-        return text(f"{location_text(where)}: {entry.code}")
-    link = element("a", text(location_text(where)), href=f"{names[where.file]}#L{where.line}")
-    return f"{link}: {text(entry.code)}"
+        return escape_text(f"{location_text(where)}: {entry.code}")
+    link = element("a", escape_text(location_text(where)), href=f"{names[where.file]}#L{where.line}")
+    return f"{link}: {escape_text(entry.code)}"
 
 
 def _write_files(findings: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> Iterator[str]:
-    yield element("h2", text("Files"), id="files")
+    yield element("h2", escape_text("Files"), id="files")
     heads = ["file", "operations", "widened", "wider by", "opaque", *findings.divergences]
     number = {"class": "number"}
-    head = "".join(element("th", text(h), scope="col", **({} if h == "file" else number)) for h in heads)
+    head = "".join(
+        element("th", escape_text(h), scope="col", **({} if h == "file" else number)) for h in heads
+    )
     rows = []
     for file in files:
-        link = element("a", text(file_text(file.name)), href=names[file.name])
+        link = element("a", escape_text(file_text(file.name)), href=names[file.name])
         cells = [f"{file.operations:,}", str(file.causes or ""), size_text(file.bytes) if file.bytes else ""]
         cells += [f"{file.opaque:,}" if file.opaque else ""]
         cells += [str(n or "") for n in file.divergences.values()]
-        told = "".join(element("td", text(cell), **number) for cell in cells)
+        told = "".join(element("td", escape_text(cell), **number) for cell in cells)
         rows.append(element("tr", element("th", link, scope="row") + told))
     table = element("table", element("thead", element("tr", head)) + element("tbody", "\n".join(rows)))
     yield element("div", table, **{"class": "wide-table"})

@@ -88,8 +88,8 @@ def emit_files(
         found[f"probe_{base}.form.toml"] = PROBE_FORM
     if lang == "json":
         found[f"{base}.json"] = _json({**tables.data(), "sha256": tables.digest})
-    kept = {**(indices or {}), **{str(d): i for d, i in tables.indices.items()}}
-    found[f"{base}.indices.json"] = _json(dict(sorted(kept.items(), key=lambda item: item[1])))
+    all_indices = {**(indices or {}), **{str(d): i for d, i in tables.indices.items()}}
+    found[f"{base}.indices.json"] = _json(dict(sorted(all_indices.items(), key=lambda item: item[1])))
     found[f"{base}.reasons.json"] = _json(tables.numbered_reasons)
     return found
 
@@ -107,10 +107,10 @@ def read_names(path: str) -> tuple[dict[str, str], dict[str, int]]:
     tables: dict[str, tuple[type, str]] = {"names": (str, "string"), "indices": (int, "whole number")}
     if not found or not {*found} <= {*tables} or not all(isinstance(x, dict) for x in found.values()):
         raise EmitError(f'{path}: it has the tables [names], with lines such as int8 = "S8", and [indices]')
-    for key, given in found.items():
-        wanted, described = tables[key]
-        for dtype, value in given.items():
-            if type(value) is not wanted:
+    for key, entries in found.items():
+        expected_type, described = tables[key]
+        for dtype, value in entries.items():
+            if type(value) is not expected_type:
                 got = type(value).__name__
                 raise EmitError(f"{path}: {key}, {dtype[:80]!r} is a {got}; write a {described}")
     return found.get("names", {}), found.get("indices", {})

@@ -139,8 +139,8 @@ class _Writer:
         )
         if self._scalars and sign not in COMPARISON_OPERATORS and f"__r{method[2:]}" in dir(int):
             arms = self._arms(op, form, self._scalars, self._dtypes)
-            turned = [_Arm(arm.operands[::-1], arm.result) for arm in arms]
-            yield from self._write_overloads(f"__r{method[2:]}", turned, ("self", "other"))
+            swapped = [_Arm(arm.operands[::-1], arm.result) for arm in arms]
+            yield from self._write_overloads(f"__r{method[2:]}", swapped, ("self", "other"))
 
     def function(self, op: Operation) -> Iterator[str]:
         if op.most == 1:

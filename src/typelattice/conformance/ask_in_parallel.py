@@ -91,22 +91,22 @@ class Askers:
 
     def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
         """Yield the answer to each question in turn, whatever the order in which answers come."""
-        left = [each for each in dict.fromkeys(questions) if each not in self._known]
-        size = max(1, min(self._batch, -(-len(left) // self._jobs)))
-        tasks = [left[at : at + size] for at in range(0, len(left), size)]
+        unanswered = [each for each in dict.fromkeys(questions) if each not in self._known]
+        size = max(1, min(self._batch, -(-len(unanswered) // self._jobs)))
+        tasks = [unanswered[at : at + size] for at in range(0, len(unanswered), size)]
         if tasks and self._journal:
             self._journal.open()  # a file that cannot be written is refused before anything is asked
-        coming = self._pool.results(tasks) if tasks else iter(())
-        awaited = len(left)
+        incoming = self._pool.results(tasks) if tasks else iter(())
+        unanswered_count = len(unanswered)
         for question in questions:
             while question not in self._known:
-                come, answer = next(coming)
+                answered_question, answer = next(incoming)
                 if self._journal:
-                    self._journal.append([*come, *answer])
-                self._known[come] = answer
-                awaited -= 1
-                if not awaited:  # let the workers finish, whether or not all answers are wanted
-                    next(coming, None)
+                    self._journal.append([*answered_question, *answer])
+                self._known[answered_question] = answer
+                unanswered_count -= 1
+                if not unanswered_count:  # let the workers finish, whether or not all answers are wanted
+                    next(incoming, None)
             yield self._known[question]
 
 

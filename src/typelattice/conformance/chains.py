@@ -60,15 +60,15 @@ def random_chains(
     operands: Sequence[str], operations: Sequence[str], number: int, seed: int
 ) -> Iterator[Question]:
     """Yield random chains of two to four operations, with arrays and Python numbers."""
-    dice = random.Random(seed)
-    known = [op for op in operations if op in NAMES and _can_be_chained(op)]
+    rng = random.Random(seed)
+    chainable_operations = [op for op in operations if op in NAMES and _can_be_chained(op)]
     arrays = [operand for operand in operands if operand in DTYPES]
     numbers = [operand for operand in PYTHON_NUMBERS if operand in operands]
-    for _ in range(number if known and arrays else 0):
-        names = dice.choices(known, k=dice.choice(LENGTHS))
-        own = 1 - len(names) + sum(NAMES[name].least for name in names)
-        others = dice.choices([*arrays, *numbers], k=own - 1)
-        yield CHAIN_SEPARATOR.join(names), (dice.choice(arrays), *others)
+    for _ in range(number if chainable_operations and arrays else 0):
+        names = rng.choices(chainable_operations, k=rng.choice(LENGTHS))
+        operand_count = 1 - len(names) + sum(NAMES[name].least for name in names)
+        others = rng.choices([*arrays, *numbers], k=operand_count - 1)
+        yield CHAIN_SEPARATOR.join(names), (rng.choice(arrays), *others)
 
 
 def _can_be_chained(op: str) -> bool:
@@ -95,12 +95,12 @@ def parts_of(chain: str, operands: Sequence[str], ask: Callable[[Question], str]
     `ask` gives the dtypes of results, which become the first operand of a part.
     """
     steps = [*split_chain(chain, operands)]
-    before = [(), *((_as_operand(ask(_joined(steps[:end]))),) for end in range(1, len(steps)))]
+    previous_results = [(), *((_as_operand(ask(_joined(steps[:end]))),) for end in range(1, len(steps)))]
     for length in range(1, len(steps)):
         for start in range(len(steps) - length + 1):
             names, own = _joined(steps[start : start + length])
-            if all(before[start]):
-                yield names, (*before[start], *own)
+            if all(previous_results[start]):
+                yield names, (*previous_results[start], *own)
 
 
 def last_call(chain: str, operands: Sequence[str], ask: Callable[[Question], str]) -> Question:

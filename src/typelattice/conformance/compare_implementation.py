@@ -162,37 +162,39 @@ def compare_implementation(
     choose = partial(_choose, calls=calls, seed=seed, by_class=by_class)
     about = {"limit of a call": f"{limit:g} s", "values": by_value}
 
-    def start(side: str) -> Askers:
-        journal = answers_folder / f"{side.replace(':', '.')}.answers" if answers_folder else None
-        one = partial(start_implementation, side, limit, by_value)
-        return Askers(one, jobs, scheduler, journal, about)
+    def start(other_side: str) -> Askers:
+        journal = answers_folder / f"{other_side.replace(':', '.')}.answers" if answers_folder else None
+        start_process = partial(start_implementation, other_side, limit, by_value)
+        return Askers(start_process, jobs, scheduler, journal, about)
 
     with ExitStack() as stack:
         asked = stack.enter_context(start(name))
-        has, resumed = asked.catalogue, asked.resumed
+        catalogue, resumed = asked.catalogue, asked.resumed
         if system is None:
             reference = stack.enter_context(start(reference_name))
             resumed += reference.resumed
-            side = _implementation_side(reference_name, reference, has, choose, by_value)
+            other_side = _implementation_side(reference_name, reference, catalogue, choose, by_value)
         else:
-            side = _system_side(system, has, choose)
-        answered = list(find_differences(asked, side.expected))
-        drawn = programs * (1 if system is None else DRAWN_PER_PROGRAM)
-        chains = random_chains(has.operands, side.operations, drawn, seed)
-        answered += chain_differences(asked, side.expect, [*chains], programs)
-    again = partial(start_implementation, name, RETRY_TIME_FACTOR * limit, by_value)
-    answered = _repeat_broken_calls(again, answered)
+            other_side = _system_side(system, catalogue, choose)
+        answered = list(find_differences(asked, other_side.expected))
+        chain_count = programs * (1 if system is None else DRAWN_PER_PROGRAM)
+        chains = random_chains(catalogue.operands, other_side.operations, chain_count, seed)
+        answered += chain_differences(asked, other_side.expect, [*chains], programs)
+    restart = partial(start_implementation, name, RETRY_TIME_FACTOR * limit, by_value)
+    answered = _repeat_broken_calls(restart, answered)
     if not answered:
         raise ComparisonError(f"{name} and {reference_name} have no call in common; compare it with another")
     if by_value:
         _require_values(name, (has_values(each.found if each else call) for call, each in answered))
-    forms = entry if reference_name in (entry.get("with"), find_imitated(name)) else has.forms
-    left_out = _dtypes_left_out(name, has.operands, system.name if system else reference_name, side.operands)
+    forms = entry if reference_name in (entry.get("with"), find_imitated(name)) else catalogue.forms
+    left_out = _dtypes_left_out(
+        name, catalogue.operands, system.name if system else reference_name, other_side.operands
+    )
     lenient = bool(entry.get("lenient"))
     classes, differ, vague = _classify_answers(answered, lenient)
     return Comparison(
-        name, has.versions, side.title, classes, group_by_cause(differ), vague, has.spellings, forms,
-        [*left_out], resumed,
+        name, catalogue.versions, other_side.title, classes, group_by_cause(differ), vague,
+        catalogue.spellings, forms, [*left_out], resumed,
     )  # fmt: skip
 
 
@@ -211,14 +213,14 @@ def _implementation_side(
     other: str, reference: Asked, catalogue: Catalogue, choose: _Choose, by_value: bool
 ) -> _OtherSide:
     """Return another implementation to compare with. Raises ComparisonError if it has no values."""
-    theirs = reference.catalogue
+    other_catalogue = reference.catalogue
     expected = _asked_now(reference, catalogue, choose, by_value)
     if by_value:
         _require_values(other, map(has_values, expected))
     return _OtherSide(
-        f"{other} ({versions(theirs.versions)})",
-        theirs.operands,
-        tuple(op for op in catalogue.operations if op in theirs.operations),
+        f"{other} ({versions(other_catalogue.versions)})",
+        other_catalogue.operands,
+        tuple(op for op in catalogue.operations if op in other_catalogue.operations),
         expected,
         partial(calls_of_implementation, reference),
     )
@@ -244,27 +246,27 @@ def _classify_answers(
     """Return the sorts of answers by class of operations, the differences to report, and vague answers."""
     ignored = {VAGUE_ANSWER, ACCEPTS} if lenient else {VAGUE_ANSWER}
     # A program may differ for the call that was asked itself.
-    differ = [*dict.fromkeys(each for _, each in answered if each and each.sort not in ignored)]
+    reported = [*dict.fromkeys(each for _, each in answered if each and each.sort not in ignored)]
     vague = Counter(each.cause for _, each in answered if each and each.sort == VAGUE_ANSWER)
     classes: dict[str, Counter[str]] = {}
     for call, each in answered:
         sort = each.sort if each and each.sort not in ignored - {VAGUE_ANSWER} else AGREES
         classes.setdefault(class_name_of(call.op), Counter())[sort] += 1
-    return classes, differ, vague
+    return classes, reported, vague
 
 
 def _dtypes_left_out(
     name: str, ours: Sequence[str], other: str, theirs: Sequence[str]
 ) -> Iterator[LeftOut]:
     """Yield the dtypes of the operands of each side that the other one lacks."""
-    one, two = (
+    our_dtypes, their_dtypes = (
         {read.dtype for read in map(OperandString.parse, side) if read.dtype and read.tier != "list"}
         for side in (ours, theirs)
     )
-    if two - one:
-        yield LeftOut(other, name, sort_dtype_names(two - one))
-    if one - two:
-        yield LeftOut(name, other, sort_dtype_names(one - two))
+    if their_dtypes - our_dtypes:
+        yield LeftOut(other, name, sort_dtype_names(their_dtypes - our_dtypes))
+    if our_dtypes - their_dtypes:
+        yield LeftOut(name, other, sort_dtype_names(our_dtypes - their_dtypes))
 
 
 def _choose(questions: list[Question], calls: int | None, seed: int, by_class: bool) -> list[Question]:
@@ -357,12 +359,12 @@ def _repeat_broken_calls(
 
     A library may load modules at its first call, on a busy machine. That is not a hang.
     """
-    broken = [call for call, each in answered if each and each.sort == BREAKS]
-    if not broken:
+    broken_calls = [call for call, each in answered if each and each.sort == BREAKS]
+    if not broken_calls:
         return [*answered]
     with start() as asked:
-        again = dict(find_differences(asked, broken))
-        return [(call, again.get(call) if call in broken else each) for call, each in answered]
+        repeated = dict(find_differences(asked, broken_calls))
+        return [(call, repeated.get(call) if call in broken_calls else each) for call, each in answered]
 
 
 def start_implementation(name: str, limit: float, tells_values: bool = False) -> AskedInOneProcess:
@@ -370,8 +372,8 @@ def start_implementation(name: str, limit: float, tells_values: bool = False) ->
     entry = implementations().get(name, {})
     if "checker" not in entry:
         return LibraryProcess(partial(load_implementation, name), limit, tells_values)
-    of = LibraryProcess(partial(load_implementation, entry["stubs"]), limit)
-    return Stubs(entry["checker"], of, entry, limit)
+    library_process = LibraryProcess(partial(load_implementation, entry["stubs"]), limit)
+    return Stubs(entry["checker"], library_process, entry, limit)
 
 
 def _system(other: str) -> System | None:

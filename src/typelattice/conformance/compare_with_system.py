@@ -86,16 +86,16 @@ def compare(system: System, calls: Iterable[RecordedCall], departures: Sequence[
     """
     compared = broken = 0
     found: list[Mismatch] = []
-    known: dict[Departure, list[Mismatch]] = {departure: [] for departure in departures}
+    mismatches_by_departure: dict[Departure, list[Mismatch]] = {departure: [] for departure in departures}
     unknown: dict[str, None] = {}
-    read = cache(system.operand)
+    read_operand = cache(system.operand)
     for call in calls:
         if call.op not in NAMES and call.op not in system.custom_operations:
             unknown[call.op] = None
         elif call.answer in BROKEN:
             broken += 1
         elif call.answer != NOT_ASKED:
-            operands = [*map(read, call.operands)]
+            operands = [*map(read_operand, call.operands)]
             if call.answer.startswith(OF_PYTHON) and all(o.tier == "scalar" for o in operands):
                 continue
             compared += 1
@@ -103,9 +103,11 @@ def compare(system: System, calls: Iterable[RecordedCall], departures: Sequence[
             number = call.answer.startswith(OF_PYTHON) and may_give_python_number(system, call.op)
             refused = call.answer.startswith(NO_NUMBERS) and not number
             if ours != (REFUSAL if refused else call.answer):
-                why = departure_of(call, operands, departures)
-                (known[why] if why else found).append(Mismatch(call, ours))
-    return Report(compared, broken, tuple(found), known, tuple(unknown))
+                matching_departure = departure_of(call, operands, departures)
+                (mismatches_by_departure[matching_departure] if matching_departure else found).append(
+                    Mismatch(call, ours)
+                )
+    return Report(compared, broken, tuple(found), mismatches_by_departure, tuple(unknown))
 
 
 def answer_as_recorded(p: Promotion) -> str:
@@ -119,14 +121,14 @@ def _sort_by_variety(mismatches: Sequence[Mismatch]) -> list[Mismatch]:
     """The same mismatches, those first that differ most: one for each way in which calls look apart from the
     widths and values in them, then a second one for each, and so on; calls with their operands swapped last.
     """
-    alike: dict[tuple[str, ...], int] = {}
+    counts_by_look: dict[tuple[str, ...], int] = {}
     swapped: set[tuple[str, ...]] = set()
     ranked: list[tuple[bool, int, Mismatch]] = []
     for mismatch in mismatches:
         operands = tuple(sorted(mismatch.call.operands))
         look = (mismatch.call.op, *(re.sub(r"\d[\d.e]*", "", operand) for operand in operands))
-        again = (mismatch.call.op, *operands) in swapped
+        is_swapped = (mismatch.call.op, *operands) in swapped
         swapped.add((mismatch.call.op, *operands))
-        ranked.append((again, alike.get(look, 0), mismatch))
-        alike[look] = alike.get(look, 0) + (not again)
+        ranked.append((is_swapped, counts_by_look.get(look, 0), mismatch))
+        counts_by_look[look] = counts_by_look.get(look, 0) + (not is_swapped)
     return [mismatch for *_, mismatch in sorted(ranked, key=lambda r: r[:2])]

@@ -82,8 +82,8 @@ def _texts(result: Any) -> Iterator[str]:
         yield repr(result).strip("()")
         return
     if not isinstance(result, (list, tuple)):
-        told = (getattr(result, method)() for method in CONVERSION_METHODS if hasattr(result, method))
-        listed = next((each for each in told if type(each) is not type(result)), None)
+        conversions = (getattr(result, method)() for method in CONVERSION_METHODS if hasattr(result, method))
+        listed = next((each for each in conversions if type(each) is not type(result)), None)
         result = [float(result)] if listed is None else [listed]  # such as a bfloat16 of another package
     for each in result:
         yield from _texts(each)
@@ -100,11 +100,12 @@ def same_values(expected: str, found: str, dtype: str) -> bool:
     known = DTYPES.get(dtype.rstrip("*"))
     if expected == found or known is None or known.precision is None:
         return expected == found
-    one, other = (
+    expected_numbers, found_numbers = (
         [complex(OF_BOOLS.get(text, text)) for text in values.split()] for values in (expected, found)
     )
-    return len(one) == len(other) and all(
-        _near(x, y, ULPS * 2.0 ** (1 - known.precision)) for x, y in zip(one, other, strict=True)
+    return len(expected_numbers) == len(found_numbers) and all(
+        _near(x, y, ULPS * 2.0 ** (1 - known.precision))
+        for x, y in zip(expected_numbers, found_numbers, strict=True)
     )
 
 

@@ -53,45 +53,47 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
     answers = (found.answer, expected.answer)
     if not forms or any(answer.startswith(OF_PYTHON) for answer in answers):
         return ""
-    lines, names, made = [forms["setup"]], list[Code](), list[str]()
+    lines, names, variables = [forms["setup"]], list[Code](), list[str]()
     for operand, letter in zip(found.operands, LETTERS, strict=False):
-        read = OperandString.parse(operand)
-        if read.dtype is None:
-            number = re.sub("inf|nan", r"float('\g<0>')", repr(read.value))  # these have no literals
+        parsed = OperandString.parse(operand)
+        if parsed.dtype is None:
+            number = re.sub("inf|nan", r"float('\g<0>')", repr(parsed.value))  # these have no literals
             names.append(Code(f"({number})" if is_operator(found.op) else number))
-        elif read.tier not in forms or re.fullmatch(forms.get("unmade", ""), read.dtype):
+        elif parsed.tier not in forms or re.fullmatch(forms.get("unmade", ""), parsed.dtype):
             return ""
         else:
-            form = _filled(forms[read.tier], forms) if "=" in operand else forms[read.tier]
-            lines.append(form.format(dtype=_named(read.dtype, forms), x=letter, value=read.value))
+            form = _filled(forms[parsed.tier], forms) if "=" in operand else forms[parsed.tier]
+            lines.append(form.format(dtype=_named(parsed.dtype, forms), x=letter, value=parsed.value))
             names.append(Code(letter))
-            made.append(letter)
-    asked, real = (
+            variables.append(letter)
+    implementation_call, library_call = (
         written_call(
             found.op,
-            [Code(form.format(x=x)) if repr(x) in made else x for x in names],
+            [Code(form.format(x=x)) if repr(x) in variables else x for x in names],
             spellings,
             {**forms, "argument": form},
         )
         for form in (forms["argument"], forms.get("real", "{x}"))
     )
-    if not asked or not real:
+    if not implementation_call or not library_call:
         return ""
     for named, imitated in forms.get("modules", {}).items():
-        real = real.replace(named, imitated)
-    whole = ", ".join(made)
+        library_call = library_call.replace(named, imitated)
+    all_variables = ", ".join(variables)
     # A function such as result_type gives a dtype, not an array.
     gives_dtype = found.op in NAMES and NAMES[found.op].form == "promotion"
-    of_values = difference.sort == OTHER_VALUE
-    instead = "" if gives_dtype or of_values else ".__class__" if difference.sort == ARRAY_OR_SCALAR else None
-    shown = [
-        f"{_shown(form, forms, instead).format(call=call, names=whole)}  # {answer}, {word}"
+    compares_values = difference.sort == OTHER_VALUE
+    dtype_replacement = (
+        "" if gives_dtype or compares_values else ".__class__" if difference.sort == ARRAY_OR_SCALAR else None
+    )
+    print_lines = [
+        f"{_shown(form, forms, dtype_replacement).format(call=call, names=all_variables)}  # {answer}, {word}"
         for form, call, answer, word in (
-            (forms["expected"], real, _answer(expected, of_values), "expected"),
-            (forms["found"], asked, _answer(found, of_values), "found"),
+            (forms["expected"], library_call, _answer(expected, compares_values), "expected"),
+            (forms["found"], implementation_call, _answer(found, compares_values), "found"),
         )
     ]
-    lines += reversed(shown) if expected.answer.startswith(EXCEPTION) else shown
+    lines += reversed(print_lines) if expected.answer.startswith(EXCEPTION) else print_lines
     return "\n".join(lines) if len(lines) <= MANY_LINES else ""
 
 
@@ -132,9 +134,9 @@ def written_call(
     """Write a call or a chain, or "" if an operator writes into its operand, or a name is unknown."""
     if CHAIN_SEPARATOR in op:
         written = ""
-        for name, own in split_chain(op, operands):
-            before = [Code(f"({written})")] if written else []
-            written = written_call(name, [*before, *own], spellings, forms)
+        for name, own_operands in split_chain(op, operands):
+            previous_result = [Code(f"({written})")] if written else []
+            written = written_call(name, [*previous_result, *own_operands], spellings, forms)
             if not written:
                 return ""
         return written

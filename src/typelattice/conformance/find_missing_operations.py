@@ -45,10 +45,12 @@ def absent_operations(library: str, namespaces: Iterable[object], asked: Iterabl
     describes another function of the library: a row of equivalents.txt or of compositions.txt, or a node of
     its graphs.
     """
-    found = {name.lower() for space in namespaces for name in dir(space)}
-    there = {*asked, *_find_described(library, found)}
-    there |= {op.name for op in OPERATIONS.values() if not found.isdisjoint(_names(op))}
-    return list_absent_operations(there)
+    names_in_namespaces = {name.lower() for space in namespaces for name in dir(space)}
+    present_operations = {*asked, *_find_described(library, names_in_namespaces)}
+    present_operations |= {
+        op.name for op in OPERATIONS.values() if not names_in_namespaces.isdisjoint(_names(op))
+    }
+    return list_absent_operations(present_operations)
 
 
 def list_absent_operations(there: Collection[str]) -> tuple[str, ...]:

@@ -169,7 +169,7 @@ def function_of_operands(
     op: Operation, function: Callable[..., Any], condition: object, matrix: Callable[[Any], object], main: Any
 ) -> Function:
     """Return the function of an operation that takes only its operands, and gives only its first result."""
-    more = signature(op, None).recorder_arguments
+    extra_arguments = signature(op, None).recorder_arguments
     if op.form == "choice":
         return lambda x, y: function(condition, x, y)
     if op.form == "list":
@@ -185,5 +185,5 @@ def function_of_operands(
     if op.name == "clip":
         return skip_number_first(lambda x, low=None, high=None: function(x, low, high))
     if op.dimensions > 1 or op.name in MATRICES:
-        return lambda *arrays: first_result(function(*map(matrix, arrays), *more))
-    return lambda *operands: first_result(function(*operands, *more))
+        return lambda *arrays: first_result(function(*map(matrix, arrays), *extra_arguments))
+    return lambda *operands: first_result(function(*operands, *extra_arguments))

@@ -360,12 +360,14 @@ def _read_covers(path: str, text: str, form: TableForm, result: LintResult) -> I
         a = _read_dtype(key, form)
         start = next((i for i in range(len(rest)) if rest[i] in BRACKETS), -1)
         words = [rest] if start < 0 else [w for w, _ in _list_items(rest, start + 1, len(rest.rstrip()) - 1)]
-        bs = [_read_dtype(word, form) for word in words]
-        if a is None or None in bs:
+        upper_dtypes = [_read_dtype(word, form) for word in words]
+        if a is None or None in upper_dtypes:
             result.unread_cells.append((_line_number(plain, at), clip_text(" ".join(item.split()), 120)))
             continue
-        above[a], lines[a] = [b for b in bs if b is not None], _line_number(plain, at)
-    order: Order[Any] = Order.parse("; ".join(f"{a} -> {', '.join(bs)}" for a, bs in above.items() if bs))
+        above[a], lines[a] = [b for b in upper_dtypes if b is not None], _line_number(plain, at)
+    order: Order[Any] = Order.parse(
+        "; ".join(f"{a} -> {', '.join(upper_dtypes)}" for a, upper_dtypes in above.items() if upper_dtypes)
+    )
     nodes = [n for n in order.nodes if n in DTYPES]
     first = min(lines.values(), default=1)
     for left, right in product(nodes, repeat=2):

@@ -151,11 +151,15 @@ def class_name_of(op: str) -> str:
 
 def askable(calls: Iterable[RecordedCall], catalogue: Catalogue) -> list[RecordedCall]:
     """The calls that an implementation has, but those that nobody answered or that broke the reference."""
-    operands, two, more = {*catalogue.operands}, {*catalogue.operations}, {*catalogue.several}
+    operands, operations, multi_operand_operations = (
+        {*catalogue.operands},
+        {*catalogue.operations},
+        {*catalogue.several},
+    )
     return [
         call
         for call in calls
-        if call.op in (two if len(call.operands) < 3 else more)
+        if call.op in (operations if len(call.operands) < 3 else multi_operand_operations)
         and operands.issuperset(call.operands)
         and call.answer != NOT_ASKED
         and call.answer not in BROKEN
@@ -171,18 +175,23 @@ def find_differences(
         if has_values(call) and answer == call.answer and not message:
             answer = f"{VAGUE_PREFIX}no values"
         if answer != NOT_ASKED:
-            wanted, answer = _in_same_terms(call.answer, answer)
-            before = replace(call, answer=wanted)
+            expected_answer, answer = _in_same_terms(call.answer, answer)
+            expected_call = replace(call, answer=expected_answer)
             found = RecordedCall(call.op, call.operands, answer, message)
-            yield call, None if _agree(before, found) else Difference(before, found)
+            yield call, None if _agree(expected_call, found) else Difference(expected_call, found)
 
 
 def _in_same_terms(expected: str, found: str) -> tuple[str, str]:
     """Leave out of two answers whether they are arrays or scalars, unless that alone differs."""
-    (one, of_one), (other, of_other) = split_form(expected), split_form(found)
-    if of_one and of_other and of_one != of_other and (one == other or other.startswith(VAGUE_PREFIX)):
+    (expected_dtype, expected_suffix), (found_dtype, found_suffix) = split_form(expected), split_form(found)
+    if (
+        expected_suffix
+        and found_suffix
+        and expected_suffix != found_suffix
+        and (expected_dtype == found_dtype or found_dtype.startswith(VAGUE_PREFIX))
+    ):
         return expected, found
-    return one, other
+    return expected_dtype, found_dtype
 
 
 def group_by_cause(found: Iterable[Difference]) -> list[Cause]:
@@ -190,12 +199,12 @@ def group_by_cause(found: Iterable[Difference]) -> list[Cause]:
     groups: dict[tuple[str, str], list[Difference]] = {}
     for each in found:
         groups.setdefault((each.sort, each.cause), []).append(each)
-    found_causes, left = _with_one_rule(sorted(groups.values(), key=len, reverse=True))
+    found_causes, ungrouped = _with_one_rule(sorted(groups.values(), key=len, reverse=True))
     merged: list[list[list[Difference]]] = []
-    for group in left:
-        (like := next((m for m in merged if _same_cause(m[0], group)), [])).append(group)
-        if len(like) == 1:
-            merged.append(like)
+    for group in ungrouped:
+        (groups_of_cause := next((m for m in merged if _same_cause(m[0], group)), [])).append(group)
+        if len(groups_of_cause) == 1:
+            merged.append(groups_of_cause)
     found_causes += [_cause(parts) for parts in merged]
     return sorted(found_causes, key=lambda c: (DIFFERENCE_TYPES.index(c.sort), -len(c.differences), c.cause))
 
@@ -205,11 +214,11 @@ def _with_one_rule(groups: Sequence[list[Difference]]) -> tuple[list[Cause], lis
 
     Returns their causes, and the groups that are left.
     """
-    like: dict[tuple[str, str], list[list[Difference]]] = {}
+    groups_by_rule: dict[tuple[str, str], list[list[Difference]]] = {}
     for group in groups:
         if rule := _rule(group):
-            like.setdefault((group[0].of_class, rule), []).append(group)
-    joined = {key: parts for key, parts in like.items() if len(parts) > 1}
+            groups_by_rule.setdefault((group[0].of_class, rule), []).append(group)
+    joined = {key: parts for key, parts in groups_by_rule.items() if len(parts) > 1}
     found_causes = [
         Cause(OTHER_DTYPE, f"{of_class}: {rule}", _sorted(parts))
         for (of_class, rule), parts in joined.items()
@@ -239,8 +248,8 @@ def _same_cause(one: Sequence[Difference], other: Sequence[Difference]) -> bool:
     """
     if one[0].sort != other[0].sort or one[0].sort not in (OTHER_DTYPE, ARRAY_OR_SCALAR):
         return False
-    same = {_without_operation(each) for each in one}
-    return len(one[0].call[1]) > 1 and all(_without_operation(each) in same for each in other)
+    first_keys = {_without_operation(each) for each in one}
+    return len(one[0].call[1]) > 1 and all(_without_operation(each) in first_keys for each in other)
 
 
 def _without_operation(each: Difference) -> tuple[str, ...]:
@@ -252,8 +261,8 @@ def _cause(parts: Sequence[Sequence[Difference]]) -> Cause:
     sort, cause = parts[0][0].sort, parts[0][0].cause
     others = [part[0].of_class for part in parts[1:]]
     if others:
-        of_class, _, how = cause.partition(":")
-        cause = f"{', '.join([of_class, *others])}:{how}"
+        of_class, _, description = cause.partition(":")
+        cause = f"{', '.join([of_class, *others])}:{description}"
     return Cause(sort, cause, _sorted(parts))
 
 
@@ -263,11 +272,15 @@ def calls_of_system(system: System, catalogue: Catalogue) -> Sequence[RecordedCa
     Calls of Python numbers alone are left out: Python answers them, or the library as it likes.
     """
     if recording := open_recording(system.name):
-        asked = [op for op in recording.operations if op in catalogue.operations or op in catalogue.several]
-        return [call for op in asked for call in recording.calls_of(op) if _has_array(call.operands)]
-    read = cache(system.operand)
+        asked_operations = [
+            op for op in recording.operations if op in catalogue.operations or op in catalogue.several
+        ]
+        return [
+            call for op in asked_operations for call in recording.calls_of(op) if _has_array(call.operands)
+        ]
+    read_operand = cache(system.operand)
     return [
-        RecordedCall(op, operands, answer_as_recorded(system.explain(*map(read, operands), op=op)))
+        RecordedCall(op, operands, answer_as_recorded(system.explain(*map(read_operand, operands), op=op)))
         for op, operands in questions_of_both(catalogue, catalogue)
     ]
 
@@ -366,12 +379,12 @@ def some_at_random(questions: Sequence[Question], number: int, seed: int) -> lis
 
 def some_of_each_class(questions: Sequence[Question], number: int, seed: int) -> list[Question]:
     """Choose questions at random, as many of each class of operations and form of call as there are."""
-    before = Counter[tuple[object, ...]]()
+    counts = Counter[tuple[object, ...]]()
     ranks = list[tuple[int, Question]]()
     for question in random.Random(seed).sample(questions, len(questions)):
         form = _form_of(question)
-        ranks.append((before[form], question))
-        before[form] += 1
+        ranks.append((counts[form], question))
+        counts[form] += 1
     return [question for _, question in sorted(ranks, key=itemgetter(0))[:number]]
 
 
@@ -426,18 +439,18 @@ def _tier(operand: str) -> str:
 
 def _how(expected: str, found: str) -> str:
     """Say how one answer differs from the other."""
-    (expected, wanted), (found, form) = split_form(expected), split_form(found)
-    if wanted:
-        return f"{form[1:]} for {wanted[1:]}"
+    (expected, expected_suffix), (found, found_suffix) = split_form(expected), split_form(found)
+    if expected_suffix:
+        return f"{found_suffix[1:]} for {expected_suffix[1:]}"
     if expected.rstrip("*") == found.rstrip("*"):
         return "weak for strong" if found.endswith("*") else "strong for weak"
-    one, other = DTYPES.get(expected.rstrip("*")), DTYPES.get(found.rstrip("*"))
-    if one is None or other is None:
+    expected_dtype, found_dtype = DTYPES.get(expected.rstrip("*")), DTYPES.get(found.rstrip("*"))
+    if expected_dtype is None or found_dtype is None:
         return f"{found} for {expected}"
-    if one.kind is not other.kind:
-        return f"{other.kind} for {one.kind}"
-    wider = (other.bits or 0) > (one.bits or 0)
-    return f"a {'wider' if wider else 'narrower'} {one.kind}"
+    if expected_dtype.kind is not found_dtype.kind:
+        return f"{found_dtype.kind} for {expected_dtype.kind}"
+    wider = (found_dtype.bits or 0) > (expected_dtype.bits or 0)
+    return f"a {'wider' if wider else 'narrower'} {expected_dtype.kind}"
 
 
 def _without_names(message: str, op: str) -> str:
@@ -450,5 +463,5 @@ def _without_names(message: str, op: str) -> str:
 def _simplicity(each: Difference) -> tuple[int, int, int, str]:
     """Sort plain calls first: few operands, arrays, operators, short names."""
     call = each.found
-    marked = sum(_tier(operand) != "array operands" for operand in call.operands)
-    return len(call.operands), marked, not is_operator(call.op), f"{len(str(call)):04}{call}"
+    non_array_count = sum(_tier(operand) != "array operands" for operand in call.operands)
+    return len(call.operands), non_array_count, not is_operator(call.op), f"{len(str(call)):04}{call}"

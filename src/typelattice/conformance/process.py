@@ -104,37 +104,37 @@ class LibraryProcess:
         try:
             if not self._pipe.poll(self._limit):
                 return HANG
-            told = self._pipe.recv()
+            received = self._pipe.recv()
         except (EOFError, OSError):
             return CRASH
-        if isinstance(told, TypelatticeError):
-            raise told
-        answer, message = told
+        if isinstance(received, TypelatticeError):
+            raise received
+        answer, message = received
         return CRASH if answer == f"{EXCEPTION}MemoryError" else (str(answer), str(message))
 
     def _start(self) -> Catalogue:
         """Start a process; return the catalogue of the library in it."""
         context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        served = (self._make, self._tells_values, theirs)
-        self._process = context.Process(target=_serve, args=served, daemon=True)
+        self._pipe, child_end = context.Pipe()
+        process_arguments = (self._make, self._tells_values, child_end)
+        self._process = context.Process(target=_serve, args=process_arguments, daemon=True)
         self._process.start()
-        theirs.close()
+        child_end.close()
         try:
-            told = (
+            received = (
                 self._pipe.recv()
                 if self._pipe.poll(START_TIME_FACTOR * self._limit)
                 else self._slow_start_error()
             )
         except (EOFError, OSError):
-            told = CannotAskError("the library cannot be asked: its process died before the first call")
+            received = CannotAskError("the library cannot be asked: its process died before the first call")
         except BaseException:
             self._end()
             raise
-        if isinstance(told, TypelatticeError):
+        if isinstance(received, TypelatticeError):
             self._end()
-            raise told
-        catalogue: Catalogue = told
+            raise received
+        catalogue: Catalogue = received
         return catalogue
 
     def _slow_start_error(self) -> CannotAskError:
@@ -178,9 +178,13 @@ def limit_memory() -> None:
     """Let no allocation take more than a process may have, where the system can limit it."""
     if resource is not None:
         with suppress(OSError, ValueError):
-            now, most = resource.getrlimit(resource.RLIMIT_DATA)
-            limit = MAX_PROCESS_BYTES if now == resource.RLIM_INFINITY else min(now, MAX_PROCESS_BYTES)
-            resource.setrlimit(resource.RLIMIT_DATA, (limit, most))
+            soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_DATA)
+            limit = (
+                MAX_PROCESS_BYTES
+                if soft_limit == resource.RLIM_INFINITY
+                else min(soft_limit, MAX_PROCESS_BYTES)
+            )
+            resource.setrlimit(resource.RLIMIT_DATA, (limit, hard_limit))
 
 
 def _end_with_parent() -> None:

@@ -104,19 +104,23 @@ def promotion_tests(
     """
     import pytest
 
-    asked = as_library(library)
+    tested_library = as_library(library)
     against = find_system(system)
-    listed = list_departures(asked.name, Path(baseline), against.custom_dtypes) if baseline else ()
-    known = list_departures(against.name) if library_of_module(asked.name) == _recorded_of(against) else ()
+    listed = list_departures(tested_library.name, Path(baseline), against.custom_dtypes) if baseline else ()
+    known = (
+        list_departures(against.name)
+        if library_of_module(tested_library.name) == _recorded_of(against)
+        else ()
+    )
 
-    @pytest.mark.parametrize("op", sorted(asked.operations()))
+    @pytest.mark.parametrize("op", sorted(tested_library.operations()))
     def test(op: str) -> None:
-        report = compare_all(asked, against, (*listed, *known), op)
+        report = compare_all(tested_library, against, (*listed, *known), op)
         if undefined:
-            kept = tuple(m for m in report.mismatches if not is_undefined(m))
-            if passed := len(report.mismatches) - len(kept):
-                print(f"{op}: {passed:,} answers where {against.name} refuses")
-            report = replace(report, mismatches=kept)
+            remaining = tuple(m for m in report.mismatches if not is_undefined(m))
+            if undefined_count := len(report.mismatches) - len(remaining):
+                print(f"{op}: {undefined_count:,} answers where {against.name} refuses")
+            report = replace(report, mismatches=remaining)
         # Raised and not asserted: pytest would add the values of an assert.
         if report.mismatches:
             raise AssertionError(report_text(report))

@@ -107,27 +107,41 @@ def plan_calls(
     tenth of it. Calls of plain promotion with three operands are made in two orders, because a library may
     answer these differently. `custom_operations` has the operations that no other library has.
     """
-    drawn = random.Random(seed)
-    known = {op: operation(op, custom_operations) for op in operations}
-    of_more = [
-        (op, tuple(drawn.choices(pool, k=drawn.randint(max(3, known[op].least), _most(known[op])))))
+    rng = random.Random(seed)
+    operation_by_name = {op: operation(op, custom_operations) for op in operations}
+    multi_operand_calls = [
+        (
+            op,
+            tuple(
+                rng.choices(
+                    pool, k=rng.randint(max(3, operation_by_name[op].least), _most(operation_by_name[op]))
+                )
+            ),
+        )
         for op in multi_operand_operations
-        for pool in (_arrays(known[op], operands), _operand_indices(known[op], operands))
-        for _ in range(random_calls_per_operation // (2 if known[op].name in ASKED_OF_EVERY_OPERAND else 20))
+        for pool in (
+            _arrays(operation_by_name[op], operands),
+            _operand_indices(operation_by_name[op], operands),
+        )
+        for _ in range(
+            random_calls_per_operation // (2 if operation_by_name[op].name in ASKED_OF_EVERY_OPERAND else 20)
+        )
     ]
-    turned = [(op, of[::-1]) for op, of in of_more if op == "result_type" and len(of) == 3]
+    reversed_calls = [
+        (op, of[::-1]) for op, of in multi_operand_calls if op == "result_type" and len(of) == 3
+    ]
     return PlannedCalls(
         unary={
-            op: _operand_indices(known[op], operands)
+            op: _operand_indices(operation_by_name[op], operands)
             for op in operations
-            if _is_asked(known[op], 1, multi_operand_operations)
+            if _is_asked(operation_by_name[op], 1, multi_operand_operations)
         },
         binary={
-            op: _operand_indices(known[op], operands)
+            op: _operand_indices(operation_by_name[op], operands)
             for op in operations
-            if _is_asked(known[op], 2, multi_operand_operations)
+            if _is_asked(operation_by_name[op], 2, multi_operand_operations)
         },
-        nary=(*of_more, *turned),
+        nary=(*multi_operand_calls, *reversed_calls),
     )
 
 
@@ -145,10 +159,10 @@ def operand_indices(op: str, operands: Sequence[str]) -> tuple[int, ...]:
 
 def _operand_indices(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
     """Return the operands for calls of an operation, by their index."""
-    usual = known.in_place or (known.is_operator and len(operands) > MAX_OPERANDS_FOR_OPERATORS)
-    every = known.function in ASKED_OF_EVERY_DTYPE and not usual
-    if (known.function in ASKED_OF_EVERY_OPERAND and not usual) or (
-        every and known.has_one_promoting_operand
+    only_common_dtypes = known.in_place or (known.is_operator and len(operands) > MAX_OPERANDS_FOR_OPERATORS)
+    takes_every_dtype = known.function in ASKED_OF_EVERY_DTYPE and not only_common_dtypes
+    if (known.function in ASKED_OF_EVERY_OPERAND and not only_common_dtypes) or (
+        takes_every_dtype and known.has_one_promoting_operand
     ):
         return tuple(range(len(operands)))
     tiers = _tiers(known)
@@ -157,16 +171,18 @@ def _operand_indices(known: Operation, operands: Sequence[str]) -> tuple[int, ..
         if known.form == "creation" or not (known.has_one_promoting_operand or _takes_arrays_only(known))
         else ()
     )
-    read = [OperandString.parse(name) for name in operands]
+    parsed = [OperandString.parse(name) for name in operands]
     return tuple(
         i
-        for i, operand in enumerate(read)
+        for i, operand in enumerate(parsed)
         if operands[i] in scalars
         or (operands[i] in EXPONENTS and known.function == "pow")
         or (
             operand.dtype
             and ("array" if operand.tier == "list" else operand.tier) in tiers
-            and (COMMON_DTYPE_PATTERN.fullmatch(operand.dtype) or (every and operand.tier != "0d"))
+            and (
+                COMMON_DTYPE_PATTERN.fullmatch(operand.dtype) or (takes_every_dtype and operand.tier != "0d")
+            )
         )
         if "=" not in operands[i]  # only promotion needs a value; in other calls it is a length
     )
@@ -197,20 +213,22 @@ def random_questions(
     custom_operations: Mapping[str, Operation] = {},
 ) -> Iterator[Question]:
     """Return random calls of two operands, and of more for `multi_operand_operations`; half are promotion."""
-    drawn = random.Random(seed)
-    known = {op: operation(op, custom_operations) for op in operations}
-    promoting = [op for op in operations if not known[op].has_one_promoting_operand]
+    rng = random.Random(seed)
+    operation_by_name = {op: operation(op, custom_operations) for op in operations}
+    promoting = [op for op in operations if not operation_by_name[op].has_one_promoting_operand]
     asked_first = [op for op in ("result_type",) if op in promoting] or promoting
-    pools = {op: _pool(known[op], operands) for op in promoting}
+    pools = {op: _pool(operation_by_name[op], operands) for op in promoting}
     scalars = [name for name in operands if name in (*KINDS, *BOUNDARY_SCALARS)]
     for _ in range(calls if promoting else 0):
-        op = drawn.choice(asked_first if drawn.random() < PROMOTION_SHARE else promoting)
+        op = rng.choice(asked_first if rng.random() < PROMOTION_SHARE else promoting)
         count = (
-            drawn.randint(max(2, known[op].least), _most(known[op])) if op in multi_operand_operations else 2
+            rng.randint(max(2, operation_by_name[op].least), _most(operation_by_name[op]))
+            if op in multi_operand_operations
+            else 2
         )
-        chosen = drawn.choices(pools[op], k=count)
-        if scalars and _of_every_tier(known[op]):
-            chosen = [drawn.choice(scalars) if drawn.random() < SCALAR_SHARE else name for name in chosen]
+        chosen = rng.choices(pools[op], k=count)
+        if scalars and _of_every_tier(operation_by_name[op]):
+            chosen = [rng.choice(scalars) if rng.random() < SCALAR_SHARE else name for name in chosen]
         yield op, tuple(chosen)
 
 

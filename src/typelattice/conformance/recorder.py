@@ -56,11 +56,11 @@ def record(
     """
     with start_askers(make, limit, jobs, scheduler, journal) as asked:
         if recording_to_repeat is not None:
-            found = repeat_recording(asked, recording_to_repeat, progress, earlier)
+            recording = repeat_recording(asked, recording_to_repeat, progress, earlier)
         else:
-            found = record_everything(asked, random_calls_per_operation, seed, progress, earlier)
+            recording = record_everything(asked, random_calls_per_operation, seed, progress, earlier)
         asked.forget()
-        return found
+        return recording
 
 
 def start_askers(
@@ -79,9 +79,18 @@ def record_everything(
     earlier: Recording | None = None,
 ) -> Recording:
     """Return the recording of all that a library in a process has; the options are those of `record`."""
-    has = asked.catalogue
-    planned = plan_calls(has.operands, has.operations, has.several, random_calls_per_operation, seed, has.own)
-    return _recording(asked, has.operands, list(planned.questions(has.operands)), seed, progress, earlier)
+    catalogue = asked.catalogue
+    planned = plan_calls(
+        catalogue.operands,
+        catalogue.operations,
+        catalogue.several,
+        random_calls_per_operation,
+        seed,
+        catalogue.own,
+    )
+    return _recording(
+        asked, catalogue.operands, list(planned.questions(catalogue.operands)), seed, progress, earlier
+    )
 
 
 def repeat_recording(
@@ -110,22 +119,24 @@ def _recording(
     earlier: Recording | None,
 ) -> Recording:
     """Ask the questions that no earlier recording answers, and record all answers."""
-    has = asked.catalogue
-    known = _read_earlier(earlier, has)
-    known |= {question: MISSING_IN_RELEASE for question in questions if not _has(has, *question)}
-    answers = asked.answers([question for question in questions if question not in known])
+    catalogue = asked.catalogue
+    known_answers = _read_earlier(earlier, catalogue)
+    known_answers |= {
+        question: MISSING_IN_RELEASE for question in questions if not _has(catalogue, *question)
+    }
+    answers = asked.answers([question for question in questions if question not in known_answers])
     messages = Messages()
     found: dict[str, Answers] = {}
-    for done, (op, of) in enumerate(questions, 1):
-        answer, message = known.get((op, of)) or next(answers)
-        found.setdefault(op, {})[of] = messages.name_answer(answer, message)
+    for done, (op, call_operands) in enumerate(questions, 1):
+        answer, message = known_answers.get((op, call_operands)) or next(answers)
+        found.setdefault(op, {})[call_operands] = messages.name_answer(answer, message)
         progress(done, len(questions), op)
     head = {
-        "library": has.name,
-        "versions": dict(has.versions),
-        "python": has.python,
+        "library": catalogue.name,
+        "versions": dict(catalogue.versions),
+        "python": catalogue.python,
         "date": date.today().isoformat(),
-        "how": has.how,
+        "how": catalogue.how,
         "operands": list(operands),
         "seed": seed,
     }
@@ -134,8 +145,8 @@ def _recording(
 
 def _has(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:
     """Return True if a library has the operation and the operands of a call."""
-    able = op in (catalogue.operations if len(operands) < 3 else catalogue.several)
-    return able and set(operands) <= {*catalogue.operands}
+    has_operation = op in (catalogue.operations if len(operands) < 3 else catalogue.several)
+    return has_operation and set(operands) <= {*catalogue.operands}
 
 
 def _read_earlier(earlier: Recording | None, catalogue: Catalogue) -> dict[Question, Answer]:

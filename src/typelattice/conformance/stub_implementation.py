@@ -30,19 +30,20 @@ class Stubs:
 
     def __init__(self, checker: str, library: LibraryProcess, forms: Mapping[str, Any], limit: float) -> None:
         require_checker(checker)
-        apart = [str(forms["distribution"])] if "distribution" in forms else []
+        stub_distribution = [str(forms["distribution"])] if "distribution" in forms else []
         self._checker, self._forms, self._limit = checker, forms, START_TIME_FACTOR * limit
         self._library = library
         self._running: Popen[str] | None = None
         self._setup = str(forms["setup"])
         self._answer_of_type = import_module(f"{IMPLEMENTATIONS_PACKAGE}.{forms['types']}").answer_of_type
-        has = library.catalogue
+        catalogue = library.catalogue
+        stubs = " ".join(stub_distribution) or f"the stubs of {catalogue.name}"
         self.catalogue = replace(
-            has,
-            versions={**has.versions, **_versions_of(*apart, checker)},
-            how=f"the types that {checker} infers from {' '.join(apart) or f'the stubs of {has.name}'}",
-            operands=tuple(operand for operand in has.operands if self._typed(operand)),
-            operations=tuple(op for op in has.operations if self._is_written(op)),
+            catalogue,
+            versions={**catalogue.versions, **_versions_of(*stub_distribution, checker)},
+            how=f"the types that {checker} infers from {stubs}",
+            operands=tuple(operand for operand in catalogue.operands if self._typed(operand)),
+            operations=tuple(op for op in catalogue.operations if self._is_written(op)),
             several=(),
         )
         self._folder = TemporaryDirectory()  # where the checker keeps what it has read

@@ -56,11 +56,11 @@ class Heat:
 
 def make_heat(x: Table | Diff | Consensus, of: str | None = None) -> Heat:
     """Return the values of the heat map with a name. Raises DrawingError for a map that `x` lacks."""
-    have = HEATS[:2] if isinstance(x, Table) else HEATS[2:]
-    chosen = have[0] if of is None else of
-    if chosen not in have:
+    available = HEATS[:2] if isinstance(x, Table) else HEATS[2:]
+    chosen = available[0] if of is None else of
+    if chosen not in available:
         what = f"a {type(x).__name__} has no heat map of {quote_short(str(chosen))}"
-        raise DrawingError(f"{what}; it has {' and '.join(have)}")
+        raise DrawingError(f"{what}; it has {' and '.join(available)}")
     grid = x.grid()
     match x:
         case Table() if chosen == "loss":
@@ -169,8 +169,8 @@ def _map(heat: Heat, colours: Sequence[str], low: float, high: float) -> tuple[A
         figures, cm = import_module("matplotlib.figure"), import_module("matplotlib.cm")
         painting = import_module("matplotlib.colors")
     except ModuleNotFoundError:
-        wanted = "a heat map needs matplotlib, which is not here"
-        raise DrawingError(f"{wanted}: pip install matplotlib") from None
+        message = "a heat map needs matplotlib, which is not here"
+        raise DrawingError(f"{message}: pip install matplotlib") from None
     inches = (len(grid.columns) * INCH + 3.4, len(grid.rows) * INCH + 1.3)
 
     class Shown(figures.Figure):  # type: ignore[misc, name-defined]  # imported where needed

@@ -33,10 +33,13 @@ def order_diagram(
     refusing = {n for pair in system.refusals if not pair & {*hidden} for n in pair}
     vertices = tuple(vertex(n, codes, ("refuses",) if n in refusing else ()) for n in order.nodes)
     arrows = tuple(Arrow(str(a), str(b)) for a in order.nodes for b in order.covers(a))
-    few = links if len(links) <= MAX_LINKS else []
-    notes = [*(f"{LINK_SIGNS[link.mark]} {link.title}" for link in few), *_count_links(links[len(few) :])]
+    shown_links = links if len(links) <= MAX_LINKS else []
+    notes = [
+        *(f"{LINK_SIGNS[link.mark]} {link.title}" for link in shown_links),
+        *_count_links(links[len(shown_links) :]),
+    ]
     return Diagram(
-        f"{system.name}: {system.title}", vertices, arrows, tuple(few), ROWS,
+        f"{system.name}: {system.title}", vertices, arrows, tuple(shown_links), ROWS,
         (*notes, *_notes(system, {*hidden}), *describe_left_out(hidden)),
     )  # fmt: skip
 
@@ -106,22 +109,22 @@ def _facts(node: Node) -> str:
 def _links(system: Rules, order: Order[Node]) -> Iterator[Link]:
     """Yield each set of lowest bounds of some pair, with the file's decision on it."""
     found: dict[tuple[tuple[Node, ...], Node | None], list[tuple[Node, Node]]] = {}
-    partial = False  # True if a lowest bound is hidden
+    some_bound_hidden = False  # True if a lowest bound is hidden
     nodes = order.nodes
     for a, b in combinations(nodes, 2) if len(nodes) ** 2 <= 2 * MAX_PAIRS else iter(()):
-        stated = frozenset((a, b))
-        if order.join(a, b) is not None or stated in system.refusals or stated in system.overrides:
+        pair = frozenset((a, b))
+        if order.join(a, b) is not None or pair in system.refusals or pair in system.overrides:
             continue
         lowest = system.order.minimal_bounds(a, b)
         shown = tuple(_sort_nodes(n for n in lowest if n in order))
-        partial = partial or len(shown) < len(lowest)
+        some_bound_hidden = some_bound_hidden or len(shown) < len(lowest)
         if len(shown) > 1:
             found.setdefault((shown, system.ties.get(frozenset(lowest))), []).append((a, b))
-    lie = "are among the lowest bounds" if partial else "are the lowest bounds"
-    for (shown, winner), meeting in found.items():
-        more = len(meeting) - 1
+    verb_phrase = "are among the lowest bounds" if some_bound_hidden else "are the lowest bounds"
+    for (shown, winner), pairs in found.items():
+        more = len(pairs) - 1
         rest = f" and {more} pair{'s' * (more > 1)} more" if more else ""
-        said = f"{join_words(shown)} {lie} of {meeting[0][0]} with {meeting[0][1]}{rest}"
+        said = f"{join_words(shown)} {verb_phrase} of {pairs[0][0]} with {pairs[0][1]}{rest}"
         ids = tuple(map(str, shown))
         if winner is None:
             yield Link("fork", ids, None, f"{said}: the file chooses none, which is a refusal")

@@ -48,11 +48,11 @@ def edit_covers(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[
     for a, b in dropped:
         if b not in order.covers(a):
             raise EditError(f"{a} -> {b} is not an arrow of {system.name}")
-    kept = {(a, b) for a in order.nodes for b in order.covers(a)} - set(dropped)
-    after = reduce_order(order.nodes, _closure(order.nodes, [*kept, *added]))
-    gone = {(a, b) for a in order.nodes for b in order.covers(a)} - _covers(after)
-    new = [(a, b) for a, b in added if b in after.covers(a)]
-    return _rewrite_lines(text, file, system, gone, new)
+    remaining_covers = {(a, b) for a in order.nodes for b in order.covers(a)} - set(dropped)
+    new_order = reduce_order(order.nodes, _closure(order.nodes, [*remaining_covers, *added]))
+    removed_covers = {(a, b) for a in order.nodes for b in order.covers(a)} - _covers(new_order)
+    new = [(a, b) for a, b in added if b in new_order.covers(a)]
+    return _rewrite_lines(text, file, system, removed_covers, new)
 
 
 def _cover(system: System, nodes: dict[str, Node], pair: Cover) -> tuple[Node, Node]:
@@ -100,17 +100,17 @@ def _rewrite_lines(
     assert literal, "the text was read as a system before"
     rows = found.rows("order")
     lines = dict(zip(rows, str(system.origin.definition.values["order"]).split("\n"), strict=False))
-    left = {
+    named_nodes = {
         a
         for pairs in stated.values()
         for pair in pairs
         if pair[1] and pair not in dropped_covers
         for a in pair
     }
-    left |= {a for pair in new_covers for a in pair}
+    named_nodes |= {a for pair in new_covers for a in pair}
     for line, pairs in stated.items():
         if line[0] == file and {*pairs} & dropped_covers:
-            lines[line[1]] = _line(lines[line[1]], [p for p in pairs if p not in dropped_covers], left)
+            lines[line[1]] = _line(lines[line[1]], [p for p in pairs if p not in dropped_covers], named_nodes)
     body = [line for line in lines.values() if line.strip()]
     body += [f"{code(a)} -> {code(b)}" for a, b in new_covers]
     value = "\n".join(['"""', *body, '"""'])

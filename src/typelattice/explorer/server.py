@@ -98,9 +98,9 @@ class Application:
         shown = show_text(self.desk, self.desk.text)
         data = shown["document"]
         assert isinstance(data, dict)
-        told = {"file": str(self.desk.path), "text": self.desk.text, "changes": shown.get("changes")}
-        told["dtypes"] = [d.code for d in DTYPES.values()]
-        return page_html(Document(data), told)
+        page_data = {"file": str(self.desk.path), "text": self.desk.text, "changes": shown.get("changes")}
+        page_data["dtypes"] = [d.code for d in DTYPES.values()]
+        return page_html(Document(data), page_data)
 
     def _question(self, environ: dict[str, Any]) -> Question:
         """Read the page's question from JSON. Raises RequestError."""

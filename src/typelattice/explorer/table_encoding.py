@@ -22,15 +22,17 @@ def operands(system: System, small: bool) -> tuple[Operand, ...]:
     Small dtypes appear only as arrays, not in the other tiers. Raises BeyondReachError if there are too many
     operands.
     """
-    every = tuple(map(operand_of_dtype, system.dtypes))
-    check_size(len(every), system.name)
-    usual = tuple(operand_of_dtype(d) for d in system.dtypes if not is_small(d)) or every
+    all_arrays = tuple(map(operand_of_dtype, system.dtypes))
+    check_size(len(all_arrays), system.name)
+    everyday_arrays = tuple(operand_of_dtype(d) for d in system.dtypes if not is_small(d)) or all_arrays
     weak = tuple(operand_of_dtype(d, weak=True) for d in _weak_dtypes(system))
     zero_d = (
-        tuple(operand_of_dtype(o.dtype, tier="0d") for o in usual if o.dtype) if "0d" in system.tiers else ()
+        tuple(operand_of_dtype(o.dtype, tier="0d") for o in everyday_arrays if o.dtype)
+        if "0d" in system.tiers
+        else ()
     )
     scalars = tuple(map(system.operand, ("True", *PYTHON_SCALARS)))
-    return (*(every if small else usual), *weak, *zero_d, *scalars)
+    return (*(all_arrays if small else everyday_arrays), *weak, *zero_d, *scalars)
 
 
 def _weak_dtypes(system: System) -> Iterator[DType]:
@@ -47,11 +49,11 @@ def table(encoder: AnswerEncoder, op: str | None) -> dict[str, object]:
     out, and for the reasons of a system with too many operands.
     """
     rows = operands(encoder.system, small=op is None)
-    alone = op is not None and operation(op).has_one_promoting_operand
-    asked = [(row,) for row in rows] if alone else [*product(rows, repeat=2)]
+    is_unary = op is not None and operation(op).has_one_promoting_operand
+    asked = [(row,) for row in rows] if is_unary else [*product(rows, repeat=2)]
     answers = [None if _are_python_scalars(pair) else encoder.ask(pair, op) for pair in asked]
     numbers = [*map(encoder.pools.operand, rows)]
-    found: dict[str, object] = {"rows": numbers, "columns": None if alone else numbers}
+    found: dict[str, object] = {"rows": numbers, "columns": None if is_unary else numbers}
     return found | encoder.columns(op, answers, with_reasons=len(rows) <= MAX_EXPLAINED_OPERANDS)
 
 

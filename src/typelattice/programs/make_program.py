@@ -39,9 +39,12 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
     float16
     """
     systems = [x for x in operands if isinstance(x, System)]
-    operands, own = tuple(x for x in operands if not isinstance(x, System)), custom_operations(systems)
+    operands, known_operations = (
+        tuple(x for x in operands if not isinstance(x, System)),
+        custom_operations(systems),
+    )
     if not isinstance(what, str):
-        return program_of_function(what, operands, bound, own)
+        return program_of_function(what, operands, bound, known_operations)
     if operands:
         raise ProgramError("operands by position go with a function that is called; name them: x='int8'")
     in_file = IN_FILE.fullmatch(what) if len(what) < MAX_SOURCE_CHARS else None
@@ -51,9 +54,9 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
     if in_file:
         path = Path(in_file[1])
         text = _read_text_file(path)
-        builder, results = read(text, bound, own, path.name, in_file[2])
+        builder, results = read(text, bound, known_operations, path.name, in_file[2])
         return Program(tuple(builder.steps), tuple(results), what)
-    builder, results = read(what, bound, own)
+    builder, results = read(what, bound, known_operations)
     return Program(tuple(builder.steps), tuple(results), what.strip())
 
 

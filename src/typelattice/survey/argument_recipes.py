@@ -104,10 +104,10 @@ def _choices(name: str, type_: str) -> Choices:
     by_name: Choices = next((each for pattern, each in _patterns("names") if pattern.fullmatch(name)), ())
     found = [*by_type, *by_name] if type_ else [*by_name, *RECIPES["any"]]
     words: Choices = [{"text": word} for word in CHOICES.findall(type_)[:3]] or ["linear"]
-    made: list[Any] = []
+    choices: list[Any] = []
     for each in found or RECIPES["any"]:
-        made += words if each == "@text" else [each]
-    return made
+        choices += words if each == "@text" else [each]
+    return choices
 
 
 def _combinations(listed: Sequence[Choices]) -> Iterator[tuple[Any, ...]]:
@@ -118,9 +118,9 @@ def _combinations(listed: Sequence[Choices]) -> Iterator[tuple[Any, ...]]:
     for kind, scalar in itertools.product(RECIPES["any"], RECIPES["scalars"]):
         if len(listed) > 1:
             yield (kind, *(scalar if _is_array(choices[0]) else choices[0] for choices in listed[1:]))
-    draw = random.Random(0)
+    rng = random.Random(0)
     for _ in range(MAX_TRIES):
-        yield tuple(draw.choice(choices) for choices in listed)
+        yield tuple(rng.choice(choices) for choices in listed)
 
 
 def _distinct(made: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:

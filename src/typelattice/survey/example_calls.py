@@ -164,9 +164,9 @@ def calls_in_tests(name: str, function: Callable[..., Any], package: str) -> Ite
     """Yield the calls of a function in the package's own tests; skip tests with fixtures."""
     word, home = name.rpartition(".")[2], name.split(".")[1:-1]
     root = package.partition(".")[0]
-    having = [file for file, words in find_test_files(root).items() if word in words]
-    having.sort(key=lambda file: (word not in Path(file).stem, not {*home} <= {*Path(file).parts}))
-    for file in having[:2]:
+    files_calling = [file for file, words in find_test_files(root).items() if word in words]
+    files_calling.sort(key=lambda file: (word not in Path(file).stem, not {*home} <= {*Path(file).parts}))
+    for file in files_calling[:2]:
         recorder = CallRecorder(function, f"the tests in {Path(file).name}")
         with suppress(EnoughError), passed_over():
             _run_tests(file, word, root, recorder)

@@ -65,9 +65,9 @@ def judge_call(
             if found.startswith(SLOW):
                 break
             continue
-        now, has_others = found
-        judged.append(now)
-        if not now.wide or not has_others:
+        judged_call, has_others = found
+        judged.append(judged_call)
+        if not judged_call.wide or not has_others:
             break
     return min(judged, key=lambda each: len(each.wide), default=why)
 
@@ -117,11 +117,11 @@ def _call(
 
 def _make(function: Callable[..., Any], call: RecordedCall, conversion: Conversion) -> Any:
     args = [conversion.convert(x) for x in call.args]
-    named = {key: conversion.convert(x) for key, x in call.named.items()}
+    keywords = {key: conversion.convert(x) for key, x in call.named.items()}
     seed_random()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = function(*args, **named)
+        result = function(*args, **keywords)
     return [*result] if isinstance(result, Iterator) and not hasattr(result, "dtype") else result
 
 

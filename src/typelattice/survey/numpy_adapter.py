@@ -105,13 +105,13 @@ class Conversion:
             dtype = np.dtype(x.dtype)
         if dtype is None or dtype.kind not in "fciu":
             return x.copy() if hasattr(x, "copy") else x
-        to = self.target(dtype)
-        if to.kind in "iu" and self.integers == "narrow":
-            to = self._narrow_integer(x, to)
-        self.arrays += to.kind in "fc"
-        self.wide_integers += to.kind in "iu" and to.itemsize > 2
-        self.others += to.kind in "iu"
-        return x.astype(to)
+        target_dtype = self.target(dtype)
+        if target_dtype.kind in "iu" and self.integers == "narrow":
+            target_dtype = self._narrow_integer(x, target_dtype)
+        self.arrays += target_dtype.kind in "fc"
+        self.wide_integers += target_dtype.kind in "iu" and target_dtype.itemsize > 2
+        self.others += target_dtype.kind in "iu"
+        return x.astype(target_dtype)
 
     @staticmethod
     def _narrow_integer(x: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -126,21 +126,21 @@ class Conversion:
         dtypes = x.dtypes
         if not hasattr(dtypes, "items"):  # a single column
             return self._array(x)
-        wanted = {}
+        target_dtypes = {}
         for name, each in dtypes.items():
             with suppress(TypeError):
                 dtype = np.dtype(each)
                 if self.target(dtype) != dtype or dtype.kind in "fc":
-                    wanted[name] = self.target(dtype)
+                    target_dtypes[name] = self.target(dtype)
                 elif dtype.kind in "iu":
                     self.wide_integers += dtype.itemsize > 2
-        self.arrays += len(wanted)
+        self.arrays += len(target_dtypes)
         try:
-            return x.astype(wanted) if wanted else x.copy()
+            return x.astype(target_dtypes) if target_dtypes else x.copy()
         except Exception:  # not all tables take a mapping
-            if len({*wanted.values()}) != 1 or len(wanted) != len(dtypes):
+            if len({*target_dtypes.values()}) != 1 or len(target_dtypes) != len(dtypes):
                 raise UnconvertibleError from None
-            return x.astype(next(iter(wanted.values())))
+            return x.astype(next(iter(target_dtypes.values())))
 
     def _sequence(self, x: Any, depth: int) -> Any:
         """Convert a list, or a tuple with its items; lists of numbers may become arrays."""

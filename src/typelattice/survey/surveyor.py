@@ -89,19 +89,19 @@ def _survey_in_forks(
 ) -> Row:
     """Survey a function in a fork; if that ends early, in another one with the remaining sources."""
     row: Row = {}
-    left: Sequence[str] = SOURCES
-    ended, did = "", set[str]()
-    while left:
-        latest, ended_now, stage, noted = _fork(package, name, function, docs, left, limit)
+    remaining_sources: Sequence[str] = SOURCES
+    end_reason, did = "", set[str]()
+    while remaining_sources:
+        latest, ended_now, stage, noted = _fork(package, name, function, docs, remaining_sources, limit)
         did |= noted
         row = latest if latest.get("verdict") or not row.get("why") else row
         if not ended_now or row.get("verdict", NOT_REACHED) != NOT_REACHED:
             break
-        ended = ended_now
-        left = left[left.index(stage) + 1 :]
+        end_reason = ended_now
+        remaining_sources = remaining_sources[remaining_sources.index(stage) + 1 :]
     row.setdefault("verdict", NOT_REACHED)
     if row["verdict"] == NOT_REACHED:
-        row["why"] = f"it {ended}" if ended else row.get("why") or UNASKED
+        row["why"] = f"it {end_reason}" if end_reason else row.get("why") or UNASKED
     if did:
         row["did"] = sorted(did)
     return row
@@ -149,15 +149,15 @@ def _fork(
 
 def _messages(pipe: int, limit: float) -> Iterator[Row | None]:
     """Yield the messages of a fork until it ends, and None if it takes too long."""
-    text, end = b"", time.monotonic() + limit
+    text, deadline = b"", time.monotonic() + limit
     while True:
-        if not select([pipe], [], [], max(0.0, end - time.monotonic()))[0]:
+        if not select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
             yield None
             return
-        got = os.read(pipe, 65536)
-        if not got:
+        chunk = os.read(pipe, 65536)
+        if not chunk:
             return
-        *lines, text = (text + got).split(b"\n")
+        *lines, text = (text + chunk).split(b"\n")
         for line in lines:
             message = json.loads(line)
             yield message
@@ -177,17 +177,17 @@ def _in_fork(
         limit_memory()
         noted: set[str] = set()
 
-        def tell(**message: Any) -> None:
+        def send(**message: Any) -> None:
             os.write(pipe, json.dumps(message).encode() + b"\n")
 
         def note(deed: str) -> None:
             if deed not in noted:
                 noted.add(deed)
-                tell(did=[deed])
+                send(did=[deed])
 
         isolate(os.path.expanduser("~"), scratch, note)
-        _survey(package, name, function, docs, sources, limit, tell)
-        tell(done=True)
+        _survey(package, name, function, docs, sources, limit, send)
+        send(done=True)
     except BaseException:
         os._exit(1)
     os._exit(0)

@@ -93,8 +93,10 @@ def _summarise_counts(comparison: Comparison, new_causes: Sequence[Cause]) -> Pa
     if len(new_causes) < len(comparison.causes):
         yield f"{len(comparison.causes) - len(new_causes)} of the causes are known"
     if comparison.vague:
-        told = ", ".join(f"{number:,} {what}" for what, number in Counter(comparison.vague).most_common())
-        yield printable(f"{sum(comparison.vague.values()):,} answers are vague: {told}")
+        vague_text = ", ".join(
+            f"{number:,} {what}" for what, number in Counter(comparison.vague).most_common()
+        )
+        yield printable(f"{sum(comparison.vague.values()):,} answers are vague: {vague_text}")
 
 
 COMMAND = Command(

@@ -107,12 +107,12 @@ def _absent_otherwise(found: Sequence[str] | None, name: str) -> list[str]:
         return []
     listed = find_missing_operations(name)
     lacking = [op for op in found if op not in listed]
-    there = [op for op in OPERATIONS if op in listed and op not in found]
+    present = [op for op in OPERATIONS if op in listed and op not in found]
     unlisted = (
         f"{name} does not have {list_examples(lacking)}, and facts/missing_operations.txt does not say so"
     )
-    wrong = f"{name} has {list_examples(there)}, though facts/missing_operations.txt says that it does not"
-    return [*([unlisted] if lacking else ()), *([wrong] if there else ())]
+    wrong = f"{name} has {list_examples(present)}, though facts/missing_operations.txt says that it does not"
+    return [*([unlisted] if lacking else ()), *([wrong] if present else ())]
 
 
 def _read_departures(args: Namespace, name: str, system: tl.System) -> Sequence[Departure]:

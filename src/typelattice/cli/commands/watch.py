@@ -63,7 +63,7 @@ def run(args: Namespace) -> Paragraphs:
         check_writable(
             Path(args.output) / "any.jsonl", REQUIRED_BYTES
         )  # check before the calls, which take minutes
-    changed, lines, told = False, list[str](), list[dict[str, object]]()
+    changed, lines, documents = False, list[str](), list[dict[str, object]]()
     for name in args.libraries or _find_installed():
         try:
             found, proposed = _news(name, args)
@@ -73,14 +73,14 @@ def run(args: Namespace) -> Paragraphs:
             print_error(error_line(f"left out: {e}"))
             continue
         changed = changed or bool(found)
-        told.append(_data(name, found, proposed))
+        documents.append(_data(name, found, proposed))
         if args.format == "text":
             lines += _describe_news(name, found, proposed)
-    if not told:
+    if not documents:
         what = "watch: no library that was recorded is installed, so nothing was asked"
         raise UsageError(f"{what}; install one, such as numpy, or run watch in its environment")
     # Print only after the last library has answered, so that an error never follows half a report.
-    yield from [document("news", {"libraries": told})] if args.format == "json" else lines
+    yield from [document("news", {"libraries": documents})] if args.format == "json" else lines
     if changed:
         raise DifferencesFound
 
@@ -104,8 +104,8 @@ def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
         path = Path(args.output) / f"{release.replace(':', '.')}{ENDING}" if args.output else None
         if path:
             check_not_read(str(path), args.recording)
-        then = load_recording(args.recording or release)
-        found = changes_since_recording(asked, release, then, progress_bar())
+        old_recording = load_recording(args.recording or release)
+        found = changes_since_recording(asked, release, old_recording, progress_bar())
         if not found or path is None:
             return found, None
         plain, _, older = release.partition(VERSION_SIGN)

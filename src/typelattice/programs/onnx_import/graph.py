@@ -115,13 +115,13 @@ class OnnxGraph:
 
     def input(self, node_name: str, name: str, dtype: str, shape: Shape | None) -> None:
         """Add an input of the graph. Its name is changed to a valid Python name that is still free."""
-        plain = clip_text(re.sub(r"\W", "_", name), MAX_STEP_CHARS).replace(".", "_") or "x"
-        plain = plain if plain.isidentifier() else f"x_{plain}"
-        while plain in self.names:
-            plain += "_"
-        self.names.add(plain)
+        python_name = clip_text(re.sub(r"\W", "_", name), MAX_STEP_CHARS).replace(".", "_") or "x"
+        python_name = python_name if python_name.isidentifier() else f"x_{python_name}"
+        while python_name in self.names:
+            python_name += "_"
+        self.names.add(python_name)
         given, _ = read_input(f"{dtype}:0d" if shape == () else dtype)
-        self.record_value(node_name, name, dtype, self.add(Input(given, text=plain, shape=shape)))
+        self.record_value(node_name, name, dtype, self.add(Input(given, text=python_name, shape=shape)))
 
     def constant(self, node_name: str, name: str, tensor: Any) -> None:
         """Add a tensor of the model: written out if small, or as an input if large or stored elsewhere."""

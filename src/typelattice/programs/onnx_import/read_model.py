@@ -43,46 +43,48 @@ class _Reader:
 
     def read(self) -> tuple[tuple[Step, ...], tuple[int, ...]]:
         """Return the steps, and the numbers of the result steps."""
-        made = self.new_steps
+        onnx_graph = self.new_steps
         constants = {each.name for each in self.graph.initializer}
         for i, each in enumerate(self.graph.input):
             check_text(f"input {i}", each.name)
             if each.name not in constants:
-                made.input(f"input {i}", each.name, *made.type_of(f"input {i}", each.name))
+                onnx_graph.input(f"input {i}", each.name, *onnx_graph.type_of(f"input {i}", each.name))
         for i, tensor in enumerate(self.graph.initializer):
             check_text(f"initializer {i}", tensor.name)
-            made.constant(f"initializer {i}", tensor.name, tensor)
+            onnx_graph.constant(f"initializer {i}", tensor.name, tensor)
         for i, node in enumerate(self.graph.node):
             check_text(f"node {i}", node.op_type, node.domain, *node.input, *node.output)
             first = quote_short(next(iter(node.output), ""))
             self.node(f"node {i} ({clip_text(node.op_type, 40)} {first})", node)
-        results = [made.step_of(f"output {i}", each.name) for i, each in enumerate(self.graph.output)]
-        return tuple(made.steps), tuple(results)
+        results = [onnx_graph.step_of(f"output {i}", each.name) for i, each in enumerate(self.graph.output)]
+        return tuple(onnx_graph.steps), tuple(results)
 
     def node(self, node_name: str, node: Any) -> None:
         """Add the steps of a node: operations, a cast or a constant. Any other node is opaque."""
-        made, own = self.new_steps, node.domain in ONNX_DOMAINS
+        onnx_graph, own = self.new_steps, node.domain in ONNX_DOMAINS
         if own and node.op_type == "Constant" and [each.name for each in node.attribute] == ["value"]:
-            made.constant(node_name, node.output[0], node.attribute[0].t)
+            onnx_graph.constant(node_name, node.output[0], node.attribute[0].t)
             return
-        dtypes = [made.dtype_of(node_name, name) if name else None for name in node.input]
+        dtypes = [onnx_graph.dtype_of(node_name, name) if name else None for name in node.input]
         self.check(node_name, node, dtypes)
         outputs = [name for name in node.output if name]
         if own and node.op_type == "Identity":
             for output in outputs:
-                made.record_value(node_name, output, dtypes[0] or "", made.step_of(node_name, node.input[0]))
+                onnx_graph.record_value(
+                    node_name, output, dtypes[0] or "", onnx_graph.step_of(node_name, node.input[0])
+                )
             return
         step = self.operation(node_name, node) if own and len(outputs) == 1 else None
         if step is not None:
-            made.record_value(node_name, outputs[0], made.type_of(node_name, outputs[0])[0], step)
+            onnx_graph.record_value(node_name, outputs[0], onnx_graph.type_of(node_name, outputs[0])[0], step)
             return
-        parts = tuple(made.step_of(node_name, name) for name in node.input if name)
+        parts = tuple(onnx_graph.step_of(node_name, name) for name in node.input if name)
         for output in outputs:
-            dtype, shape = made.type_of(node_name, output)
+            dtype, shape = onnx_graph.type_of(node_name, output)
             given, _ = read_input(f"{dtype}:0d" if shape == () else dtype)
             name = clip_text(node.op_type, MAX_STEP_CHARS)
             opaque = Opaque(name, given, parts, text=self.text(node_name, node), shape=shape)
-            made.record_value(node_name, output, dtype, made.add(opaque))
+            onnx_graph.record_value(node_name, output, dtype, onnx_graph.add(opaque))
 
     def operation(self, node_name: str, node: Any) -> int | None:
         """Return the step of an operator that equals an operation, or None for any other."""

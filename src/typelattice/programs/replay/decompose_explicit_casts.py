@@ -25,28 +25,48 @@ class PlainStepWriter:
 
     def write(self, source: int) -> int:
         """Add the steps, and return the one to cast. Raises ProgramError if the rule has no plain steps."""
-        says, d, to = self.cast.cast_rule, self.cast.source, self.cast.target
-        is_real, into_whole = d.kind is Kind.FLOAT, to.kind.category < Kind.FLOAT.category
-        if says.rounding and into_whole:
-            if says.rounding not in ROUNDING_FUNCTIONS:
-                raise self._refuse(f"that rounds {says.rounding}")
-            source = self._add_call(ROUNDING_FUNCTIONS[says.rounding], d, source)
-        elif says.rounding not in ("", EVEN):
-            raise self._refuse(f"that rounds {says.rounding}")
-        if says.beyond == WRAP and is_real:
+        rule, source_dtype, target_dtype = self.cast.cast_rule, self.cast.source, self.cast.target
+        is_real, into_whole = (
+            source_dtype.kind is Kind.FLOAT,
+            target_dtype.kind.category < Kind.FLOAT.category,
+        )
+        if rule.rounding and into_whole:
+            if rule.rounding not in ROUNDING_FUNCTIONS:
+                raise self._refuse(f"that rounds {rule.rounding}")
+            source = self._add_call(ROUNDING_FUNCTIONS[rule.rounding], source_dtype, source)
+        elif rule.rounding not in ("", EVEN):
+            raise self._refuse(f"that rounds {rule.rounding}")
+        if rule.beyond == WRAP and is_real:
             raise self._refuse("that wraps floats")
-        if says.beyond != CLAMP or Kind.COMPLEX in (d.kind, to.kind):
+        if rule.beyond != CLAMP or Kind.COMPLEX in (source_dtype.kind, target_dtype.kind):
             return source
-        if is_real and "n" not in to.specials:
+        if is_real and "n" not in target_dtype.specials:
             is_nan = self._add_call("isnan", BOOL, source)
-            source = self._add_call("where", d, is_nan, self._add_number(0, d), source)
-        own, others = find_finite_values(d), find_finite_values(to)
-        if own is None or others is None or None in (d.min, d.max, to.min, to.max):
+            source = self._add_call("where", source_dtype, is_nan, self._add_number(0, source_dtype), source)
+        source_values, target_values = find_finite_values(source_dtype), find_finite_values(target_dtype)
+        if (
+            source_values is None
+            or target_values is None
+            or None in (source_dtype.min, source_dtype.max, target_dtype.min, target_dtype.max)
+        ):
             raise self._refuse("whose range is not known")
-        if "i" not in d.specials and others.low <= own.low and own.high <= others.high:
+        if (
+            "i" not in source_dtype.specials
+            and target_values.low <= source_values.low
+            and source_values.high <= target_values.high
+        ):
             return source  # no value is out of range
-        low, high = self._find_bound(own, d.min, to.min, max), self._find_bound(own, d.max, to.max, min)
-        return self._add_call("clip", d, source, self._add_number(low, d), self._add_number(high, d))
+        low, high = (
+            self._find_bound(source_values, source_dtype.min, target_dtype.min, max),
+            self._find_bound(source_values, source_dtype.max, target_dtype.max, min),
+        )
+        return self._add_call(
+            "clip",
+            source_dtype,
+            source,
+            self._add_number(low, source_dtype),
+            self._add_number(high, source_dtype),
+        )
 
     def _find_bound(
         self,

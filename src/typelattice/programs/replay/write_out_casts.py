@@ -181,14 +181,23 @@ class _Writer:
         The two operands are compared in this dtype. It is None if the step does not compare, or no number is
         out of range. Raises ProgramError if no dtype holds both.
         """
-        beyond = [f.value for f in p.fits if f.outcome not in ("fits", "wrap", "inf", "saturate", "raise")]
-        if not beyond or step.operation.of_class not in COMPARING_CLASSES or not isinstance(p.system, System):
+        out_of_range_values = [
+            f.value for f in p.fits if f.outcome not in ("fits", "wrap", "inf", "saturate", "raise")
+        ]
+        if (
+            not out_of_range_values
+            or step.operation.of_class not in COMPARING_CLASSES
+            or not isinstance(p.system, System)
+        ):
             return None
-        own = [o.dtype for o in p.operands if o.dtype]
+        operand_dtypes = [o.dtype for o in p.operands if o.dtype]
         for d in p.system.dtypes:
-            if all(not loss(x, d) for x in own) and all(is_in_range(value, d) for value in beyond):
+            if all(not loss(x, d) for x in operand_dtypes) and all(
+                is_in_range(value, d) for value in out_of_range_values
+            ):
                 return d
-        what = f"{_step_text(step)} compares with {beyond[0]}, which no dtype beside {own[0]} holds"
+        value = out_of_range_values[0]
+        what = f"{_step_text(step)} compares with {value}, which no dtype beside {operand_dtypes[0]} holds"
         raise ProgramError(f"{what}; compare with a number within its range")
 
     def cast(self, step: Call, operand_step: int, o: Operand, target: DType, p: Promotion | None) -> int:
@@ -281,14 +290,18 @@ def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
         return None
     if step.name in FUNCTION_OF_IN_PLACE:
         raise ProgramError(f"{_step_text(step)} writes into its left operand; take .explicit(system)")
-    joined = operands[step.operation.promoting]
-    if step.operation.of_class in ("power", "shift") and len({*joined}) > 1:  # an exponent may not promote
-        joined = joined[:1]
-    accumulates = step.operation.adds_up and _write_requested(step) not in joined
+    promoting_dtypes = operands[step.operation.promoting]
+    if (
+        step.operation.of_class in ("power", "shift") and len({*promoting_dtypes}) > 1
+    ):  # an exponent may not promote
+        promoting_dtypes = promoting_dtypes[:1]
+    accumulates = step.operation.adds_up and _write_requested(step) not in promoting_dtypes
     keep_their_own = step.custom_operation is not None or accumulates
-    families = {d.partition("(")[0] for d in joined if d}  # decimals may differ in their number of digits
-    if None in joined or (len(families) > 1 and not keep_their_own):
-        what = " and ".join(d or "a Python number" for d in dict.fromkeys(joined))
+    families = {
+        d.partition("(")[0] for d in promoting_dtypes if d
+    }  # decimals may differ in their number of digits
+    if None in promoting_dtypes or (len(families) > 1 and not keep_their_own):
+        what = " and ".join(d or "a Python number" for d in dict.fromkeys(promoting_dtypes))
         raise ProgramError(f"{_step_text(step)} casts implicitly, of {what}; take .explicit(system)")
     return _write_requested(step)
 

@@ -111,15 +111,15 @@ def question(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequenc
 
 def limits_of(excerpt: Excerpt, name: str, x: Argument) -> Limits:
     """Return the result of `finfo` or `iinfo` for a dtype or an array's dtype. Raises ProgramError."""
-    of = NamedDType(x) if isinstance(x, str) else DTypeOf(x.step) if isinstance(x, Ref) else x
-    if not isinstance(of, (NamedDType, DTypeOf)):
+    dtype_argument = NamedDType(x) if isinstance(x, str) else DTypeOf(x.step) if isinstance(x, Ref) else x
+    if not isinstance(dtype_argument, (NamedDType, DTypeOf)):
         raise excerpt.error(f"{name} takes a dtype; give one such as float32")
-    return Limits(name, of, name_meaning(NameSort.TYPED_FINFO, name, excerpt.owner) is not None)
+    return Limits(name, dtype_argument, name_meaning(NameSort.TYPED_FINFO, name, excerpt.owner) is not None)
 
 
 def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str) -> Argument:
     """One of the numbers of `finfo` and `iinfo`. Its kind is known even if a system decides the dtype."""
-    of_dtype, fields = LIMITS[limits.name]
+    find_limits, fields = LIMITS[limits.name]
     if field not in fields:
         near = spelling_hint(field, fields)
         raise excerpt.error(f"{limits.name} has no {quote_short(field)}{near}; it has {', '.join(fields)}")
@@ -128,14 +128,14 @@ def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str)
     known, typed = builder.dtype(limits.dtype), limits.is_array and field != "bits"
     if known is not None:
         try:
-            info = of_dtype(known)
+            info = find_limits(known)
         except TypelatticeError as e:
             raise excerpt.error(str(e)) from None
         value: Argument = getattr(info, "smallest_normal" if field == "tiny" else field)
         return builder.cast(excerpt, value, NamedDType(info.dtype.name)) if typed else value
     if not isinstance(limits.dtype, DTypeOf):
-        which = f"{limits.dtype.name}, whose limits are no system's alone"
-        raise excerpt.error(f"it asks for those of {which}; write the number")
+        dtype_text = f"{limits.dtype.name}, whose limits are no system's alone"
+        raise excerpt.error(f"it asks for those of {dtype_text}; write the number")
     kind = KIND_BY_NAME["int" if limits.name == "iinfo" or field == "bits" else "float"]
     number = builder.opaque(excerpt, f"{limits.name}.{field}", scalar(kind), (limits.dtype.step,), ())
     if not typed:

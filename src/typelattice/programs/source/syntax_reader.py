@@ -239,16 +239,16 @@ class Reader:
 
     def apply_operator(self, node: ast.AST, name: str, operands: Sequence[ReadValue]) -> Argument:
         """Return the result of an operator: a step, or a plain value for plain operands."""
-        given = [self.as_argument(node, x) for x in operands]
-        if any(isinstance(x, tuple) for x in given):
-            match [self.resolve_known_number(x) for x in given], name:
+        arguments = [self.as_argument(node, x) for x in operands]
+        if any(isinstance(x, tuple) for x in arguments):
+            match [self.resolve_known_number(x) for x in arguments], name:
                 case [tuple() as a, tuple() as b], "add":
                     return (*a, *b)
                 case [(tuple() as a, int(n)) | (int(n), tuple() as a)], "multiply" if (
                     len(a) * n <= MAX_RANGE_LENGTH
                 ):
                     return a * n
-        return self.builder.operator(self.excerpt(node), name, given)
+        return self.builder.operator(self.excerpt(node), name, arguments)
 
     def apply_comparison(self, node: ast.AST, op: ast.cmpop, a: ReadValue, b: ReadValue) -> Argument:
         """Return the result of a comparison: a step, or a bool for plain operands."""
@@ -370,10 +370,12 @@ class Reader:
         loop, *within = generators
         for each in self.read_loop_items(loop.iter, (yield self.read_expression(loop.iter, scope))):
             self.assign(loop.target, each, scope)
-            taken = True
+            passes_tests = True
             for test in loop.ifs:
-                taken = taken and self.known_truth(test, (yield self.read_expression(test, scope)))
-            if taken:
+                passes_tests = passes_tests and self.known_truth(
+                    test, (yield self.read_expression(test, scope))
+                )
+            if passes_tests:
                 yield self.passes(items, within, scope, lists)
 
     def assign(self, target: ast.expr, value: ReadValue, scope: Scope) -> None:
@@ -415,37 +417,37 @@ class Reader:
         """Read a call and return its result."""
         owner: str | None = None
         if isinstance(node.func, ast.Attribute):
-            of = yield self.read_expression(node.func.value, scope)
-            owner = of.owner if isinstance(of, Dotted) else None
-            if isinstance(of, Mapping):
-                return (yield self.read_dictionary_item(node, of, node.func.attr, scope))
-            if isinstance(of, Elements):
+            receiver = yield self.read_expression(node.func.value, scope)
+            owner = receiver.owner if isinstance(receiver, Dotted) else None
+            if isinstance(receiver, Mapping):
+                return (yield self.read_dictionary_item(node, receiver, node.func.attr, scope))
+            if isinstance(receiver, Elements):
                 args = yield self.read_items(node.args, scope)
                 return self.read_at_method(
-                    node, of, node.func.attr, [self.as_argument(node, x) for x in args]
+                    node, receiver, node.func.attr, [self.as_argument(node, x) for x in args]
                 )
-            function = self.find_method(node.func, of, node.func.attr)
+            function = self.find_method(node.func, receiver, node.func.attr)
         else:
             function = yield self.read_expression(node.func, scope)
         args = yield self.read_items(node.args, scope)
-        named = yield self.read_keywords(node, scope)
+        keywords = yield self.read_keywords(node, scope)
         if isinstance(function, Function):
-            return (yield self.read_defined_function(function, node, args, named))
+            return (yield self.read_defined_function(function, node, args, keywords))
         if isinstance(function, DTypeOf) and len(args) == 1:
             return cast_to(self.builder, self.excerpt(node), self.as_argument(node, args[0]), function)
         if isinstance(function, Method):
-            return self.read_method(node, function, args, named, scope)
+            return self.read_method(node, function, args, keywords, scope)
         if isinstance(function, Dotted) and is_ufunc_method(function.path):
-            return self.read_ufunc_method(node, function, owner, args, named, scope)
+            return self.read_ufunc_method(node, function, owner, args, keywords, scope)
         if isinstance(function, Dotted) and name_meaning(
             NameSort.RANDOM_GENERATOR, function.path[-1], function.owner
         ):
             return Dotted(function.path[:-1])
         name, owner, module = self.function_name(node, function, owner)
-        if name == APPLYING and len(args) == 3 and not named:
+        if name == APPLYING and len(args) == 3 and not keywords:
             function, axis, x = args
             name, owner, module = self.function_name(node, function, owner)
-            args, named = [x], {"axis": axis}
+            args, keywords = [x], {"axis": axis}
         if (
             name_meaning(NameSort.COLUMN_FUNCTION, name, owner)
             and len(args) == 1
@@ -454,7 +456,7 @@ class Reader:
             return self.as_argument(node, self.name(node, args[0], scope))
         if name_meaning(NameSort.TAKES_COLUMN_NAMES, name, owner):
             args = [self.name(node, x, scope) if isinstance(x, str) else x for x in args]
-        return self.call_named_function(node, name, owner, module, args, named)
+        return self.call_named_function(node, name, owner, module, args, keywords)
 
     def read_method(
         self,
@@ -476,14 +478,14 @@ class Reader:
         keywords: Mapping[str, ReadValue], scope: Scope,
     ) -> Argument | MultipleResults:
         """Return the result of a ufunc's method, such as `np.add.reduce`. `np.add.at` changes its array."""
-        taken, said = self.read_arguments(node, "", args, keywords)
+        read_args, read_keywords = self.read_arguments(node, "", args, keywords)
         *_, ufunc, method = function.path
-        made = call_ufunc_method(
-            self.builder, self.excerpt(node).of_library(owner), ufunc, method, taken, said
+        result = call_ufunc_method(
+            self.builder, self.excerpt(node).of_library(owner), ufunc, method, read_args, read_keywords
         )
-        if changes_array(function.path, said) and isinstance(node.args[0], ast.Name):
-            scope[node.args[0].id] = made
-        return made
+        if changes_array(function.path, read_keywords) and isinstance(node.args[0], ast.Name):
+            scope[node.args[0].id] = result
+        return result
 
     def read_items(self, nodes: Sequence[ast.expr], scope: Scope) -> Reading:
         """Read several expressions and return their values. A known starred list gives its items."""
@@ -523,20 +525,22 @@ class Reader:
 
         `casting="same_kind"` is our own notation: a program writes it where the source has `out=`.
         """
-        excerpt, written = (
+        excerpt, update_methods = (
             self.excerpt(node),
             {name: op for (_, name), op in names(NameSort.ELEMENT_METHOD).items()},
         )
         if method == "get" and not args:
             return self.builder.index(excerpt, target.array, target.key)
-        if method not in ("set", *written) or len(args) != 1:
-            raise excerpt.error(f"elements are written by set, {', '.join(written)}, of one value")
+        if method not in ("set", *update_methods) or len(args) != 1:
+            raise excerpt.error(f"elements are written by set, {', '.join(update_methods)}, of one value")
         if method == "set":
-            given = [(k.arg, k.value.value) for k in node.keywords if isinstance(k.value, ast.Constant)]
-            marks = (SAME_KIND_MARK,) if SAME_KIND_MARK in given else ()
+            constant_keywords = [
+                (k.arg, k.value.value) for k in node.keywords if isinstance(k.value, ast.Constant)
+            ]
+            marks = (SAME_KIND_MARK,) if SAME_KIND_MARK in constant_keywords else ()
             return self.builder.set_elements(excerpt, target.array, target.key, args[0], marks=marks)
         elements = self.builder.index(excerpt, target.array, target.key)
-        made = self.builder.call(excerpt, operation(written[method]), [elements, args[0]])
+        made = self.builder.call(excerpt, operation(update_methods[method]), [elements, args[0]])
         return self.builder.set_elements(excerpt, target.array, target.key, made)
 
     def find_method(self, node: ast.Attribute, receiver: ReadValue, name: str) -> ReadValue:
@@ -558,9 +562,9 @@ class Reader:
             return Dotted((method.name,))
         if method.name in QUESTIONS:
             return question(self.builder, self.excerpt(node), method.name, [method.receiver])
-        taken, said = self.read_arguments(node, method.name, [method.receiver, *args], keywords)
+        read_args, read_keywords = self.read_arguments(node, method.name, [method.receiver, *args], keywords)
         excerpt = self.excerpt(node).of_library(self.builder.steps[method.receiver.step].owner)
-        return call_method(self.builder, excerpt, method.name, method.receiver, taken[1:], said)
+        return call_method(self.builder, excerpt, method.name, method.receiver, read_args[1:], read_keywords)
 
     def function_name(
         self, node: ast.Call, function: ReadValue, owner: str | None
@@ -602,9 +606,9 @@ class Reader:
             if found is not USE_ARRAY_FUNCTION:
                 return found
         if isinstance(node.func, ast.Name):
-            of_arrays = self.builder.owner(excerpt, [x.step for x in known if isinstance(x, Ref)])
-            if instead := name_meaning(NameSort.MISSING_PYTHON_FUNCTION, name, of_arrays):
-                raise excerpt.error(f"arrays of {of_arrays} have no {name}; write {instead}")
+            arrays_library = self.builder.owner(excerpt, [x.step for x in known if isinstance(x, Ref)])
+            if replacement := name_meaning(NameSort.MISSING_PYTHON_FUNCTION, name, arrays_library):
+                raise excerpt.error(f"arrays of {arrays_library} have no {name}; write {replacement}")
         if name in ("filter", "map"):
             raise excerpt.error(f"a loop within {name}; write it out: [f(x) for x in (a, b)]")
         if name.startswith("math."):
@@ -617,8 +621,8 @@ class Reader:
             return question(self.builder, excerpt.of_library(owner), name, asked)
         if name in NAMESPACE_FUNCTIONS:
             return Dotted((name,))
-        taken, said = self.read_arguments(node, name, args, keywords)
-        return call_function(self.builder, excerpt.of_library(owner, module), name, taken, said)
+        read_args, read_keywords = self.read_arguments(node, name, args, keywords)
+        return call_function(self.builder, excerpt.of_library(owner, module), name, read_args, read_keywords)
 
     def read_question(
         self, node: ast.Call, args: Sequence[ReadValue], keywords: Mapping[str, ReadValue]
@@ -730,14 +734,14 @@ class Reader:
 
     def indexing(self, node: ast.Subscript, scope: Scope) -> Reading:
         """Read `x[key]`."""
-        of = yield self.read_expression(node.value, scope)
+        array = yield self.read_expression(node.value, scope)
         key = yield self.read_expression(node.slice, scope)
         match node.value:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) if name not in scope:
                 pass  # a function of a module
-            case ast.Call(func=ast.Attribute()) if isinstance(of, Ref) and isinstance(key, int):
-                self.refuse_unclear_result(node.value, of)
-        return self.subscript(node, of, key)
+            case ast.Call(func=ast.Attribute()) if isinstance(array, Ref) and isinstance(key, int):
+                self.refuse_unclear_result(node.value, array)
+        return self.subscript(node, array, key)
 
     def list_in_loop(self, node: ast.ListComp | ast.GeneratorExp, scope: Scope) -> Reading:
         values = yield self.read_comprehension([node.elt], node.generators, scope)
@@ -869,10 +873,14 @@ class Reader:
                 for target in targets:
                     yield self.read_assignment(target, value, scope)
                 self.share([each.id for each in (*targets, x) if isinstance(each, ast.Name)])
-            case ast.AnnAssign(target=target, annotation=said, value=x) if x is not None:
+            case ast.AnnAssign(target=target, annotation=annotation, value=x) if x is not None:
                 value = yield self.read_expression(x, scope)
-                if isinstance(said, ast.Constant) and isinstance(value, Ref) and names_dtype(said.value):
-                    self.builder.state_dtype(value, NamedDType(said.value))
+                if (
+                    isinstance(annotation, ast.Constant)
+                    and isinstance(value, Ref)
+                    and names_dtype(annotation.value)
+                ):
+                    self.builder.state_dtype(value, NamedDType(annotation.value))
                 yield self.read_assignment(target, value, scope)
             case ast.AugAssign(target=target, op=op, value=x):
                 yield self.read_in_place(
@@ -906,10 +914,10 @@ class Reader:
         """Assign to elements of an array."""
         if not isinstance(target.value, ast.Name):
             raise self.excerpt(target).error(REFUSED_TARGETS.get(type(target.value), NAMELESS))
-        of = yield self.read_expression(target.value, scope)
-        if isinstance(of, (Mapping, tuple)):
+        array = yield self.read_expression(target.value, scope)
+        if isinstance(array, (Mapping, tuple)):
             raise self.excerpt(target).error("a list or a dictionary that changes; write it out at once")
-        x = self.as_argument(target, of)
+        x = self.as_argument(target, array)
         owner = self.builder.steps[x.step].owner if isinstance(x, Ref) else None
         if instead := name_meaning(NameSort.IMMUTABLE_ARRAYS, "setitem", owner):
             raise self.excerpt(target).error(f"arrays of {owner} do not change; write {instead}")
@@ -917,8 +925,8 @@ class Reader:
             target, self.resolve_known_number((yield self.read_expression(target.slice, scope)))
         )
         given = self.as_argument(target, value)
-        made = self.builder.set_elements(self.excerpt(target), x, key, given, is_operator=True)
-        self.change_array(target.value.id, made, scope)
+        changed_array = self.builder.set_elements(self.excerpt(target), x, key, given, is_operator=True)
+        self.change_array(target.value.id, changed_array, scope)
 
     def share(self, names: Sequence[str]) -> None:
         """Record that several names were bound to one array."""
@@ -972,20 +980,20 @@ class Reader:
             raise self.excerpt(node).error(
                 f"more than {MAX_CALL_DEPTH} calls within one another; write a loop out"
             )
-        known = parameters(function.node)
-        given: dict[str, Any] = dict(zip(known, args, strict=False))
+        parameter_names = parameters(function.node)
+        values_by_parameter: dict[str, Any] = dict(zip(parameter_names, args, strict=False))
         if function.node.args.vararg or function.node.args.kwarg:
             raise self.excerpt(node).error(f"{function.name} has parameters with a star; name each")
-        if len(given) < len(args) or {*keywords} - {*known}:
+        if len(values_by_parameter) < len(args) or {*keywords} - {*parameter_names}:
             raise self.excerpt(node).error(
-                f"{function.name} takes {', '.join(known) or 'nothing'}; give those"
+                f"{function.name} takes {', '.join(parameter_names) or 'nothing'}; give those"
             )
-        given |= {**(yield self.defaults(function)), **given, **keywords}
-        missing = [name for name in known if name not in given]
+        values_by_parameter |= {**(yield self.defaults(function)), **values_by_parameter, **keywords}
+        missing = [name for name in parameter_names if name not in values_by_parameter]
         if missing:
             raise self.excerpt(node).error(f"{function.name} needs {missing[0]}; give it")
         self.calls += 1
-        found = yield self.read_block(function.lines, ChainMap(given, function.scope))
+        found = yield self.read_block(function.lines, ChainMap(values_by_parameter, function.scope))
         self.calls -= 1
         return None if found is UNRETURNED else found
 

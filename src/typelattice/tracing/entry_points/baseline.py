@@ -48,20 +48,22 @@ class Finding:
 
 def list_findings(findings: Findings, root: Path) -> dict[Finding, int]:
     """Return the findings of a run, each with its first line."""
-    checked = findings.predicted_run
-    told: dict[Finding, int] = {}
+    predicted_run = findings.predicted_run
+    line_by_finding: dict[Finding, int] = {}
 
     def add(i: int, what: str) -> None:
-        step = checked.steps[i]
+        step = predicted_run.steps[i]
         if step.location is not None:
-            told.setdefault(Finding(_file(step.location, root), step.text, what), step.location.line)
+            line_by_finding.setdefault(
+                Finding(_file(step.location, root), step.text, what), step.location.line
+            )
 
     for cause in findings.causes:
         add(cause.step, f"{cause.narrow_dtype} becomes {cause.wide_dtype}")
     for system, divergences in findings.divergences.items():
         for each in divergences:
             add(each.steps[0], f"{system} gives {each.outcome}, not {each.observed}")
-    return told
+    return line_by_finding
 
 
 def list_run_codes(steps: Iterable[Step], root: Path) -> set[tuple[str, str]]:

@@ -90,10 +90,10 @@ def follow_files(files: Mapping[str, str], recorder: Recorder) -> Iterator[None]
         if type(each) is FunctionType and each.__code__.co_filename in files:
             functions.setdefault(each.__code__.co_filename, []).append(each)
     codes: list[NewCode] = []
-    for file, those in functions.items():
-        text = "".join(linecache.getlines(file, those[0].__globals__))
+    for file, functions_of_file in functions.items():
+        text = "".join(linecache.getlines(file, functions_of_file[0].__globals__))
         code = ModuleCompiler(recorder).compile_module(files[file], file, text.encode()) if text else None
-        codes += _new_codes(those, code) if code else []
+        codes += _new_codes(functions_of_file, code) if code else []
     with _exchange_code(codes):
         yield
 
@@ -106,8 +106,12 @@ def _new_codes(functions: Iterable[FunctionType], module: CodeType) -> list[NewC
     found: list[NewCode] = []
     for each in functions:
         old = each.__code__
-        there = by_place.get(_function_key(old), [])
-        new = there[0] if len(there) == 1 else next((x for x in there if _start(x) == _start(old)), None)
+        candidates = by_place.get(_function_key(old), [])
+        new = (
+            candidates[0]
+            if len(candidates) == 1
+            else next((x for x in candidates if _start(x) == _start(old)), None)
+        )
         if new is not None and new.co_freevars == old.co_freevars:
             found.append((each, old, new))
     return found

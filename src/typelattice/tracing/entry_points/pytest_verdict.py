@@ -70,10 +70,10 @@ def collect_session_findings(
 ) -> SessionFindings:
     """Collect the findings of a run. Raises UnknownSystemError or FormatError if a system is unreadable."""
     codes = list_run_codes(run.program.steps, root)
-    ran = frozenset(each for each in baseline if (each.file, each.code) in codes)
+    executed_entries = frozenset(each for each in baseline if (each.file, each.code) in codes)
     places = list_findings(findings(run, systems), root)
     return SessionFindings(
-        places, ran, tuple(report(run, systems, width)), frozenset(packages_without_modules)
+        places, executed_entries, tuple(report(run, systems, width)), frozenset(packages_without_modules)
     )
 
 
@@ -87,9 +87,12 @@ def merge_session_findings(outcomes: Sequence[SessionFindings]) -> SessionFindin
         for finding, line in each.places.items():
             places.setdefault(finding, line)
     ran = frozenset(finding for each in outcomes for finding in each.run_findings)
-    told = outcomes[0].report if len(outcomes) == 1 else _list(places, len(outcomes))
+    report_lines = outcomes[0].report if len(outcomes) == 1 else _list(places, len(outcomes))
     return SessionFindings(
-        places, ran, told, frozenset.intersection(*(each.packages_without_modules for each in outcomes))
+        places,
+        ran,
+        report_lines,
+        frozenset.intersection(*(each.packages_without_modules for each in outcomes)),
     )
 
 
@@ -134,22 +137,22 @@ def _standing(baseline: Iterable[Finding], root: Path) -> Iterator[Finding]:
         except FileError:
             continue
         tree = _parse_statements(source)
-        wanted = {f: () if f.code.endswith(CUT) else _parse_statements(f.code) for f in entries}
+        statements_by_entry = {f: () if f.code.endswith(CUT) else _parse_statements(f.code) for f in entries}
         nodes = {
             finding: _unwrap_expression(code[0])
-            for finding, code in wanted.items()
+            for finding, code in statements_by_entry.items()
             if len(code) == 1 and tree
         }
         sorts = frozenset(map(type, nodes.values()))
-        there = {_dump_node(node) for line in tree for node in ast.walk(line) if type(node) in sorts}
+        dumped_nodes = {_dump_node(node) for line in tree for node in ast.walk(line) if type(node) in sorts}
         text = _remove_spaces(source)
-        for finding in wanted:
+        for finding in statements_by_entry:
             code = _dump_node(nodes[finding]) if finding in nodes else None
             if code:
-                stands = code in there
+                is_in_file = code in dumped_nodes
             else:  # code that was cut, that no Python can read, or that is nested too deeply
-                stands = _remove_spaces(finding.code.removesuffix(CUT)) in text
-            if stands:
+                is_in_file = _remove_spaces(finding.code.removesuffix(CUT)) in text
+            if is_in_file:
                 yield finding
 
 

@@ -103,7 +103,7 @@ def run_script(
         tracing.stop()
         sys.path[:] = path
         raise
-    ours, words = sys.modules["__main__"], sys.argv
+    own_main, own_argv = sys.modules["__main__"], sys.argv
     sys.argv = [name, *argv]
     sys.modules["__main__"] = module
     try:
@@ -114,7 +114,7 @@ def run_script(
     finally:
         vars(builtins).update(own_builtins)  # the script may have replaced some, and not restored them
         if not ends_process:
-            sys.modules["__main__"], sys.argv, sys.path[:] = ours, words, path
+            sys.modules["__main__"], sys.argv, sys.path[:] = own_main, own_argv, path
     tracing.recorder.name_results({name: x for name, x in module.__dict__.items() if name[:2] != "__"})
     if os.getpid() != pid or runs_folder:
         tracing.child_runs.write()

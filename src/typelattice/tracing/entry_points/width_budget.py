@@ -46,30 +46,30 @@ def budget_message(run: Run, earlier_run: Run | None, budget: Budget) -> str:
     if not since:
         return NOTHING_CHECKED_MESSAGE.format(budget.dtype)
     limit = dtype_width(budget.dtype) or 0
-    taken = {p for i in since for p in run.program.steps[i].inputs} if budget.results else set()
-    over = [
+    used_steps = {p for i in since for p in run.program.steps[i].inputs} if budget.results else set()
+    too_wide_steps = [
         i
         for i in since
-        if i not in taken
+        if i not in used_steps
         and (operand_width(run.observations[i].operand) or 0) > limit
         and run.observations[i].bytes >= budget.floor * run.observations[i].count
     ]
-    those = _excesses(predict_run(run), over) if over else []
-    found = [line for each in those for line in each]
-    head = f"the dtype budget {budget.dtype} is exceeded from {count_text(len(those), 'place')}"
-    return "\n".join([head, *found]) if those else ""
+    excesses = _excesses(predict_run(run), too_wide_steps) if too_wide_steps else []
+    found = [line for each in excesses for line in each]
+    head = f"the dtype budget {budget.dtype} is exceeded from {count_text(len(excesses), 'place')}"
+    return "\n".join([head, *found]) if excesses else ""
 
 
 def _excesses(predicted_run: PredictedRun, over: list[int]) -> list[list[str]]:
     """Describe the steps that made others too wide, in lines for each place."""
-    by: dict[object, list[int]] = {}
+    steps_by_place: dict[object, list[int]] = {}
     first: dict[object, int] = {}
     causes = map_responsible_steps(predicted_run)
     for i in over:
         step = predicted_run.steps[causes[i]]
         first.setdefault((step.location, step.text), causes[i])
-        by.setdefault((step.location, step.text), []).append(i)
-    return [[*_lines(predicted_run, first[place], those)] for place, those in by.items()]
+        steps_by_place.setdefault((step.location, step.text), []).append(i)
+    return [[*_lines(predicted_run, first[place], those)] for place, those in steps_by_place.items()]
 
 
 def _lines(predicted_run: PredictedRun, cause: int, over: list[int]) -> Iterator[str]:

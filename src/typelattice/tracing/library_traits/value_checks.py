@@ -159,19 +159,19 @@ def fits(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any],
     if not all(map(np.size, arrays)):
         return False
     limits, ranges = np.iinfo(result.dtype), [extremes(np, x) for x in arrays]
-    reached: tuple[Any, ...]
+    bounds: tuple[Any, ...]
     match name, ranges:
         case "add", ((a, b), (c, d)):
-            reached = a + c, b + d
+            bounds = a + c, b + d
         case "subtract", ((a, b), (c, d)):
-            reached = a - d, b - c
+            bounds = a - d, b - c
         case "multiply", ((a, b), (c, d)):
-            reached = a * c, a * d, b * c, b * d
+            bounds = a * c, a * d, b * c, b * d
         case "sum" | "cumsum", ((a, b),):
-            reached = a * arrays[0].size, b * arrays[0].size, a, b
+            bounds = a * arrays[0].size, b * arrays[0].size, a, b
         case _:
             return False
-    return bool(limits.min <= min(reached) and max(reached) <= limits.max)
+    return bool(limits.min <= min(bounds) and max(bounds) <= limits.max)
 
 
 def _compare_with_wide(
@@ -180,18 +180,18 @@ def _compare_with_wide(
     """Yield the losses of an operation, compared with the same operation in float64."""
     with np.errstate(all="ignore"):
         if name in ("add=", "subtract="):
-            back = np.subtract if name == "add=" else np.add  # exact, because integers wrap
-            arrays = [back(result, np.asarray(arrays[0]).astype(result.dtype)), *arrays]
+            inverse = np.subtract if name == "add=" else np.add  # exact, because integers wrap
+            arrays = [inverse(result, np.asarray(arrays[0]).astype(result.dtype)), *arrays]
         wide = compute_wide(np, NAMES.get(name, name), arrays, keywords)
         if wide is None or wide.shape != result.shape:
             return
-        apart = abs(wide - result)
+        errors = abs(wide - result)
         if result.dtype.kind == "f":
-            rule, bad = LOST_DIGITS, apart > abs(wide) * sum_tolerance(result.dtype)
+            rule, is_lost = LOST_DIGITS, errors > abs(wide) * sum_tolerance(result.dtype)
         else:
-            rule, bad = WRAPPED, apart >= 2.0 ** (8 * result.dtype.itemsize - 1)
-        if is_any(bad) and is_any(bad := bad & np.isfinite(result)):
-            yield rule, partial(describe_loss, np, rule, bad, wide, result)
+            rule, is_lost = WRAPPED, errors >= 2.0 ** (8 * result.dtype.itemsize - 1)
+        if is_any(is_lost) and is_any(is_lost := is_lost & np.isfinite(result)):
+            yield rule, partial(describe_loss, np, rule, is_lost, wide, result)
 
 
 def compute_wide(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> Any:

@@ -108,10 +108,13 @@ class Rewriter:
         place = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         self.rows.append((*place, name, keywords, constants, lists))
         witness = place_node(node, ast.Constant(f"{WITNESS}{len(self.rows) - 1}"))
-        told = place_node(node, ast.Attribute(witness, method, LOAD))
-        told.end_lineno, told.end_col_offset = node.lineno, node.col_offset  # as for `called_at`
-        given = [*items, place_node(at or node, inner)] if inner is not None else [*items]
-        return place_node(at or node, ast.Call(told, given, []))
+        method_node = place_node(node, ast.Attribute(witness, method, LOAD))
+        method_node.end_lineno, method_node.end_col_offset = (
+            node.lineno,
+            node.col_offset,
+        )  # as for `called_at`
+        arguments = [*items, place_node(at or node, inner)] if inner is not None else [*items]
+        return place_node(at or node, ast.Call(method_node, arguments, []))
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         plain = isinstance(node.left, ast.Constant) and (

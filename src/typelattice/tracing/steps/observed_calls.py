@@ -99,9 +99,9 @@ class CallReader:
             raise UnknownCallError("its values decide of which kind its result is")
         count = operand_count(op)
         # The operand of these is not the first argument.
-        swapped = name_meaning(NameSort.ARRAY_AFTER_CONDITION, called.name, None)
-        further = count is not None and len(positional) > count and not swapped
-        names = called.parameters() if further else ()  # slow, so only if it is needed
+        operand_is_not_first = name_meaning(NameSort.ARRAY_AFTER_CONDITION, called.name, None)
+        has_further_arguments = count is not None and len(positional) > count and not operand_is_not_first
+        names = called.parameters() if has_further_arguments else ()  # slow, so only if it is needed
         positional, named = arguments_by_name(names, count, positional, named)
         out = named.pop("out", None)
         if called.operand_limit is not None and len(positional) > called.operand_limit:
@@ -274,9 +274,9 @@ def identify_function(function: Any) -> CalledFunction:
     if isinstance(module, str) and any(each in module for each in ELSEWHERE):
         return CalledFunction("", _find_library(module))
     library = _find_library(module if isinstance(module, str) else "") or _find_library(cls.__module__)
-    takes = function.nin if cls.__name__ == "ufunc" and hasattr(function, "nin") else None
-    if type(takes) is int:
-        return CalledFunction(name, library, (), takes)
+    operand_limit = function.nin if cls.__name__ == "ufunc" and hasattr(function, "nin") else None
+    if type(operand_limit) is int:
+        return CalledFunction(name, library, (), operand_limit)
     own = module_with_rules((*str(module).split("."), name), library)
     return CalledFunction(name, library, (), None, partial(list_parameters, function), own)
 

@@ -37,8 +37,8 @@ def check_casts_of_library(
     `tallies` have the observed results of the earlier steps.
     """
     last = steps[new_steps[-1]] if new_steps else None
-    under = casting(library) or (unrecorded_release(last.module) if isinstance(last, Call) else "")
-    if not under:
+    reason = casting(library) or (unrecorded_release(last.module) if isinstance(last, Call) else "")
+    if not reason:
         return
     find_evaluator = evaluator_finder(find_system(own_system(library, ())), steps)
     found: dict[int, Outcome] = {}
@@ -47,9 +47,9 @@ def check_casts_of_library(
             if part not in found:
                 found[part] = Outcome(tallies[part].operand)
         found[i] = find_evaluator(steps[i]).outcome(steps[i], found)
-    said = found[new_steps[-1]].operand if new_steps else observed
-    if said is None or said.dtype is not observed.dtype:
-        raise LibraryCastError(under)
+    predicted = found[new_steps[-1]].operand if new_steps else observed
+    if predicted is None or predicted.dtype is not observed.dtype:
+        raise LibraryCastError(reason)
 
 
 def unrecorded_release(module: str) -> str:

@@ -87,7 +87,7 @@ def test_without_its_options_it_loads_nothing_and_changes_nothing(project: Path)
 
             def test_nothing_is_loaded():
                 loaded = {name for name in sys.modules if name.startswith("typelattice.")}
-                assert loaded <= {"typelattice.facts", "typelattice.support.display_hooks",
+                assert loaded <= {"typelattice.support", "typelattice.support.display_hooks",
                                   "typelattice.tracing", "typelattice.tracing.entry_points",
                                   "typelattice.tracing.entry_points.pytest_plugin"}
             """

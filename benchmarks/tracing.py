@@ -18,7 +18,7 @@ from typing import Any
 from processes import spawn
 from timing import REPEATS, Row, absent, compared, measured
 
-from typelattice.tracing.record.importing import ModuleCompiler
+from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 
 LOOPS = {  # what is written in the loop

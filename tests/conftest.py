@@ -38,4 +38,4 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def tiny() -> Recording:
     """What a recorder finds when it asks a library three of whose calls go wrong."""
-    return record(Tiny, limit=0.5, several=10)
+    return record(Tiny, limit=0.5, random_calls_per_operation=10)

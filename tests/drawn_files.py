@@ -7,10 +7,10 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 
 import typelattice as tl
-from typelattice.engine.operations import GROUPS, KINDS, STANDARD
-from typelattice.engine.rule_words import ScalarPlaces, WeakResult
+from typelattice.engine.operation_rules import GROUPS, KINDS, STANDARD
+from typelattice.engine.rule_enums import ScalarPlaces, WeakResult
 from typelattice.engine.scalar_fit import OUTCOMES, RAISE_BEYOND_DEFAULT
-from typelattice.facts.cast_rules import BEYOND, ROUNDINGS
+from typelattice.facts.cast_rounding_and_overflow import BEYOND, ROUNDINGS
 from typelattice.facts.operations import OPERATIONS
 from typelattice.files.reader import COMBINE, parse
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from typelattice.tracing.record.importing import ModuleCompiler
+from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.run_data.run import Run
 

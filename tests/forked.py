@@ -26,8 +26,8 @@ LOADED = [
     "pytest", "numpy", "typelattice.tracing.findings.findings", "typelattice.tracing.report.text_report",
     "typelattice.fixing.traced_run", "typelattice.fixing.measured_run",
     "typelattice.tracing.rewrite.syntax_tree",
-    "typelattice.tracing.front.pytest_session", "typelattice.tracing.front.settings",
-    "typelattice.tracing.libraries.numpy", "typelattice.operands.adapters.numpy",
+    "typelattice.tracing.entry_points.pytest_verdict", "typelattice.tracing.entry_points.pyproject_settings",
+    "typelattice.tracing.library_traits.numpy", "typelattice.operands.adapters.numpy",
     "pdb", "unittest", "xml.etree.ElementTree",  # which pytest imports as it starts
 ]  # fmt: skip
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from typelattice.conformance.library import OperandString
 from typelattice.facts.operations import NAMES, OPERATIONS
-from typelattice.recorded.answers import EXCEPTION
+from typelattice.recorded.answer_notation import EXCEPTION
 from typelattice.recorded.recording_files import open_recording
 
 BREAKING = ("hypot", "int8", "float16")

@@ -11,7 +11,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.calls.steps import Opaque
-from typelattice.tracing.front.script import run_script
+from typelattice.tracing.entry_points.script import run_script
 from typelattice.tracing.run_data.run import Run
 
 pytestmark = pytest.mark.live

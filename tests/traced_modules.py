@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from typelattice.tracing.record.package_tracing import Tracing
+from typelattice.tracing.record.trace_imports import Tracing
 from typelattice.tracing.run_data.run import Run
 
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
-from typelattice.conformance.absent import without_names
+from typelattice.conformance.find_missing_operations import list_absent_operations
 from typelattice.conformance.library import MissingLibraryError
 from typelattice.conformance.process import LibraryProcess
-from typelattice.conformance.registry import library
+from typelattice.conformance.registry import load_library
 from typelattice.facts.libraries import recordings
 from typelattice.facts.missing_operations import TABLE, find_missing_operations
 from typelattice.facts.operations import OPERATIONS
@@ -35,7 +35,7 @@ def looked_up(names: Iterable[str]) -> Mapping[str, frozenset[str]]:
     found = {}
     for name in names:
         try:
-            with LibraryProcess(partial(library, name)) as asked:
+            with LibraryProcess(partial(load_library, name)) as asked:
                 if asked.catalogue.absent is not None:
                     found[name] = frozenset(asked.catalogue.absent)
         except MissingLibraryError:
@@ -52,7 +52,7 @@ def of_releases(known: Mapping[str, frozenset[str]]) -> Mapping[str, frozenset[s
         if page and plain in known:
             lacks, _ = page.missing_in_release
             asked = {op for op in page.operations if op not in lacks and any(page.answers(op))}
-            found[name] = frozenset(without_names(({*OPERATIONS} - known[plain] - lacks) | asked))
+            found[name] = frozenset(list_absent_operations(({*OPERATIONS} - known[plain] - lacks) | asked))
     return found
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 import typelattice as tl
-from typelattice.conformance.compare import compare
+from typelattice.conformance.compare_with_system import compare
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.files.system_text import systems
 from typelattice.recorded.list_departures import list_departures

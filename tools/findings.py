@@ -9,7 +9,7 @@ from generated import write_pages
 
 from typelattice.engine.system import System
 from typelattice.operands.notation import parse_operand
-from typelattice.recorded.answers import EXCEPTION
+from typelattice.recorded.answer_notation import EXCEPTION
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import load_recording
 

@@ -22,12 +22,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.library import Library
-from typelattice.conformance.registry import library
+from typelattice.conformance.registry import load_library
 from typelattice.facts.libraries import library_of, recordings
 from typelattice.files.reader import system
 from typelattice.files.system_text import systems
 from typelattice.operands.operand import FOREIGN_SCALAR_SUFFIX
-from typelattice.recorded.answers import NOT_ASKED, TAKEN_OVER, Messages
+from typelattice.recorded.answer_notation import NOT_ASKED, TAKEN_OVER, Messages
 from typelattice.recorded.encode_recording import encode_recording, save_recording
 from typelattice.recorded.recorded_calls import Answers
 from typelattice.recorded.recording import Recording
@@ -103,10 +103,10 @@ def record_foreign_arrays(library: Library, foreign: Library) -> Recording:
 
 def record(name: str) -> None:
     """Writes the recording of one library, asked in this process."""
-    asked = library(name)
-    if Host(asked, library(OWNER)).operations():  # some answer of promotion alone
+    asked = load_library(name)
+    if Host(asked, load_library(OWNER)).operations():  # some answer of promotion alone
         path = Path(RECORDINGS) / FOREIGN / f"{name}.jsonl"
-        save_recording(record_foreign_arrays(asked, library(OWNER)), path)
+        save_recording(record_foreign_arrays(asked, load_library(OWNER)), path)
 
 
 def main(names: tuple[str, ...]) -> int:

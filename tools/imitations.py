@@ -19,7 +19,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from typelattice.conformance.comparison import ComparisonError, compare_implementation, comparison_data
+from typelattice.conformance.compare_implementation import (
+    ComparisonError,
+    compare_implementation,
+    comparison_data,
+)
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.library import CannotAskError, MissingLibraryError
 

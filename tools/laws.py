@@ -9,7 +9,7 @@ from pathlib import Path
 from generated import write_pages
 
 import typelattice as tl
-from typelattice.explanations.library_code import term_text
+from typelattice.explanations.expression_terms import term_text
 from typelattice.rendering import Grid
 from typelattice.study.jep9407_criteria import CRITERIA
 from typelattice.study.laws import LAWS

@@ -24,8 +24,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from typelattice.facts.errors import TypelatticeError
 from typelattice.fixing.patch_search import fix_script
+from typelattice.support.errors import TypelatticeError
 from typelattice.survey.time_limit import SlowError, time_limit
 from typelattice.tracing.report.formatting import size_text
 

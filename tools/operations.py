@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from generated import write_pages
 
-from typelattice.engine.operations import GROUPS, KINDS, STANDARD, OperationRules
-from typelattice.facts.call_forms import FORMS
+from typelattice.engine.operation_rules import GROUPS, KINDS, STANDARD, OperationRules
 from typelattice.facts.dtypes import Kind
+from typelattice.facts.operation_forms import FORMS
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 
 if TYPE_CHECKING:
-    from typelattice.engine.operations import ResultRule
+    from typelattice.engine.operation_rules import ResultRule
 
 PAGE = Path(__file__).parents[1] / "docs" / "operations.md"
 GIVES: dict[ResultRule, str] = {

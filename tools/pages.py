@@ -90,7 +90,7 @@ def _with_plugin(words: Sequence[str]) -> str:
     """The output of pytest in the current folder, with our plug-in and no other."""
     path = os.pathsep.join([str(ROOT / "src"), os.getcwd()])
     env = {**os.environ, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": COLUMNS}
-    plugin = ["-p", "no:cacheprovider", "-p", "typelattice.tracing.front.pytest"]
+    plugin = ["-p", "no:cacheprovider", "-p", "typelattice.tracing.entry_points.pytest_plugin"]
     return run_module(["pytest", *plugin, *words], env)
 
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
 
-from typelattice.facts.errors import TypelatticeError
 from typelattice.fixing.patch_search import fix_script
+from typelattice.support.errors import TypelatticeError
 
 CASES = Path(__file__).with_suffix(".txt")
 SECONDS = 600

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from html import escape
 from textwrap import wrap
 
-from typelattice.facts.frozen_classes import frozen
 from typelattice.rendering.colours import FILL
 from typelattice.rendering.grid import printable
-from typelattice.rendering.style import GROUND
+from typelattice.rendering.style_sheet import GROUND
+from typelattice.support.frozen_classes import frozen
 
 INK, LINES = "currentColor", ("#c0392b", "#2980b9", "#27ae60")
 LEFT, TOP, WIDE, HIGH, KEY, ROW = 60, 30, 520, 420, 600, 17  # the frame, where the key begins, a line of text

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 import typelattice as tl
-from typelattice.facts.errors import TypelatticeError
 from typelattice.fixing.patch import Patch
+from typelattice.support.errors import TypelatticeError
 
 N = 8  # the length of the input
 CONSTANTS = """

@@ -6,7 +6,7 @@ int16
 """
 from importlib import import_module
 
-from typelattice.facts.display_hooks import HOOKS
+from typelattice.support.display_hooks import HOOKS
 
 TYPE_CHECKING = (
     False  # type checkers treat this name as true; importing `typing` costs more than this file
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from typelattice.explanations.grouped_answers import Answers, explain
     from typelattice.facts.cast_chains import CastChain, cast_chain
     from typelattice.facts.dtypes import DType, DTypeError, Kind, dtype
-    from typelattice.facts.errors import TypelatticeError
     from typelattice.facts.loss import Loss, loss
     from typelattice.facts.operations import OpError
     from typelattice.facts.order import Order, OrderError
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from typelattice.operands.adapters import native
     from typelattice.operands.operand import Operand, OperandError
     from typelattice.operands.read_objects import operand
-    from typelattice.programs.implicit_cast_functions import implicit_cast, implicit_cast_type
+    from typelattice.programs.implicit_cast import implicit_cast, implicit_cast_type
     from typelattice.programs.make_program import program
     from typelattice.programs.program import Program, Replay
     from typelattice.programs.symbols.symbol_namespace import Symbols
@@ -50,8 +49,9 @@ if TYPE_CHECKING:
     from typelattice.study.laws import Laws, laws
     from typelattice.study.study_scope import BeyondReachError
     from typelattice.study.tables import Table, table
-    from typelattice.tracing.front.followed import Traced, TraceError
-    from typelattice.tracing.front.function import trace, why
+    from typelattice.support.errors import TypelatticeError
+    from typelattice.tracing.entry_points.followed_functions import Traced, TraceError
+    from typelattice.tracing.entry_points.trace_function import trace, why
     from typelattice.tracing.report.explain_result import ResultError, Why
 
 # Every public name is loaded when it is first asked for, so that `import typelattice` costs next to nothing.
@@ -66,7 +66,7 @@ _LATER = {
         "explanations.grouped_answers": ("Answers", "explain"),
         "facts.cast_chains": ("CastChain", "cast_chain"),
         "facts.dtypes": ("DType", "DTypeError", "Kind", "dtype"),
-        "facts.errors": ("TypelatticeError",),
+        "support.errors": ("TypelatticeError",),
         "facts.loss": ("Loss", "loss"),
         "facts.operations": ("OpError",),
         "facts.order": ("Order", "OrderError"),
@@ -79,7 +79,7 @@ _LATER = {
         "operands.adapters": ("native",),
         "operands.operand": ("Operand", "OperandError"),
         "operands.read_objects": ("operand",),
-        "programs.implicit_cast_functions": ("implicit_cast", "implicit_cast_type"),
+        "programs.implicit_cast": ("implicit_cast", "implicit_cast_type"),
         "programs.make_program": ("program",),
         "programs.program": ("Program", "Replay"),
         "calls.steps": ("ProgramError",),
@@ -96,8 +96,8 @@ _LATER = {
         "study.laws": ("Laws", "laws"),
         "study.tables": ("Table", "table"),
         "tracing.report.explain_result": ("ResultError", "Why"),
-        "tracing.front.followed": ("TraceError", "Traced"),
-        "tracing.front.function": ("trace", "why"),
+        "tracing.entry_points.followed_functions": ("TraceError", "Traced"),
+        "tracing.entry_points.trace_function": ("trace", "why"),
     }.items()
     for name in names
 }
@@ -106,7 +106,7 @@ _LATER = {
 _NAMES_INSIDE = {"Observed": "RecordedAnswer", "observed": "find_recorded_answer"}
 
 # The engine makes a Promotion. What shows it is loaded when it is first shown.
-HOOKS["text"] = lambda: import_module("typelattice.explanations.explanation").explanation
+HOOKS["text"] = lambda: import_module("typelattice.explanations.explanation_text").explanation
 HOOKS["html"] = lambda: import_module("typelattice.drawings.notebook_views").html
 HOOKS["svg"] = lambda: import_module("typelattice.drawings.notebook_views").svg
 
@@ -123,7 +123,7 @@ def __getattr__(name: str) -> object:
 
 def load_ipython_extension(shell: object) -> None:
     """Define the magic `%%dtypes` in a notebook: `%load_ext typelattice`."""
-    import_module("typelattice.tracing.front.notebook").load_ipython_extension(shell)
+    import_module("typelattice.tracing.entry_points.notebook").load_ipython_extension(shell)
 
 
 def __dir__() -> list[str]:

@@ -50,7 +50,8 @@ def test_every_example_runs(
 ) -> None:
     (tmp_path / "mine.toml").write_text(MINE)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("typelattice.cli.explore.serve", lambda at, port, ready: None)  # it would never end
+    # The server would never end.
+    monkeypatch.setattr("typelattice.cli.commands.explore.serve", lambda at, port, ready: None)
     if name in ("conform", "record", "watch"):
         sampled(monkeypatch)
     for example in map(shlex.split, command(name).examples):

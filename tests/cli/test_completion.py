@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import said
 
-from typelattice.cli.completion import COMPLETIONS, SHELLS
+from typelattice.cli.commands.completion import COMPLETIONS, SHELLS
 from typelattice.cli.main import COMMANDS, Parser, main
 
 FREE = {  # metavars of free text

@@ -126,7 +126,7 @@ def test_an_interrupt_ends_it_without_a_traceback(command: str, statuses: set[in
 
 def test_an_interrupt_while_nobody_reads_ends_it() -> None:
     """Output is more than a pipe holds, so that writing waits for a reader; the interrupt comes meanwhile."""
-    program = "import sys\nfrom typelattice.rendering.terminal import print_output as show\n"
+    program = "import sys\nfrom typelattice.rendering.terminal_output import print_output as show\n"
     program += "show(['x' * 10**6], sys.stdout)"
     argv = [sys.executable, "-c", program]
     p = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT)

@@ -20,8 +20,8 @@ from samples import one_in
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.codegen.emit import LANGUAGES, PROBES, emit_files
-from typelattice.codegen.lint_tables import lint_table, read_form
 from typelattice.codegen.tables import EmitError, build_tables
+from typelattice.conformance.hand_written_tables import lint_table, read_form
 from typelattice.files.reader import parse
 
 BY_VALUE = ("numpy1", "polars", "csharp", "python")  # which are refused; Python has no arrays

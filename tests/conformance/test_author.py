@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from typelattice.cli.main import main
-from typelattice.conformance.compare import Mismatch, Report
+from typelattice.conformance.compare_with_system import Mismatch, Report
 from typelattice.conformance.library import CannotAskError
-from typelattice.conformance.pytest import calls, compare_all, is_undefined, library_of, promotion_tests
+from typelattice.conformance.pytest import as_library, calls, compare_all, is_undefined, promotion_tests
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recorded_calls import RecordedCall
 
@@ -100,7 +100,7 @@ def test_what_python_answers_is_not_held_against_the_library() -> None:
 
 
 def test_a_namespace_of_the_standard_needs_no_adapter() -> None:
-    report = compare_all(library_of(np), "array-api", op="add")
+    report = compare_all(as_library(np), "array-api", op="add")
     assert report.compared > 1_000
     assert {m.ours for m in report.mismatches} == {"-"}  # NumPy answers what the standard leaves undefined
     promotion_tests(np, "array-api", undefined=True)("add")
@@ -164,5 +164,5 @@ def test_the_reference_of_the_standard_passes_where_the_standard_says_something(
 
 
 def test_functions_that_take_python_numbers_are_asked_nothing_of_arrays() -> None:
-    answers = {call.answer for call in calls(library_of(np), "full")}
+    answers = {call.answer for call in calls(as_library(np), "full")}
     assert answers <= {"!NotAsked"}

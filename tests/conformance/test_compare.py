@@ -14,22 +14,22 @@ from planted import Faithful
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.conformance.comparison import imitated
-from typelattice.conformance.implementation import implementation, implementations
+from typelattice.conformance.compare_implementation import find_imitated
+from typelattice.conformance.difference_reproducer import snippet
+from typelattice.conformance.implementation import implementations, load_implementation
 from typelattice.conformance.implementation_differences import (
     ACCEPTS,
-    OTHER,
+    OTHER_DTYPE,
     REFUSES,
     Difference,
     calls_of_system,
-    causes,
+    group_by_cause,
     some_of_each_class,
 )
 from typelattice.conformance.in_process_library import Catalogue
-from typelattice.conformance.known_differences import not_known, read_known, write_known
+from typelattice.conformance.known_differences import known_differences_json, not_known, read_known
 from typelattice.conformance.library import MissingLibraryError
 from typelattice.conformance.pytest import imitation_tests
-from typelattice.conformance.snippet import snippet
 from typelattice.facts.libraries import libraries
 from typelattice.recorded.recorded_calls import RecordedCall
 
@@ -158,9 +158,9 @@ def test_random_calls_come_from_each_class_alike() -> None:
 
 def test_an_implementation_is_compared_with_the_installed_release(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.metadata, "version", lambda _: "2.13.0+cpu")
-    assert (imitated("torch-meta"), imitated("dask-chunked")) == ("torch@2.13", "dask-computed")
+    assert (find_imitated("torch-meta"), find_imitated("dask-chunked")) == ("torch@2.13", "dask-computed")
     monkeypatch.setattr(importlib.metadata, "version", lambda _: "99")
-    assert imitated("torch-meta") == "torch"
+    assert find_imitated("torch-meta") == "torch"
 
 
 def test_one_implementation_is_compared_with_another(capsys: pytest.CaptureFixture[str]) -> None:
@@ -287,15 +287,15 @@ def test_calls_of_several_operands_are_known_one_by_one(tmp_path: Path) -> None:
         return Difference(RecordedCall("concat", operands, "int8"), RecordedCall("concat", operands, "int16"))
 
     calls = [("int8",), ("uint8",), *product(("int8", "bool"), ("int8",), ("uint8", "bool"))]
-    found = causes(differ(*operands) for operands in calls)
+    found = group_by_cause(differ(*operands) for operands in calls)
     file = tmp_path / "known.json"
-    file.write_text(write_known(found))
+    file.write_text(known_differences_json(found))
     assert json.loads(file.read_text()) == {
         "another dtype: merge: a wider signed": {"concat": ["bool int8, int8, bool uint8", "int8 uint8"]}
     }
     known = read_known(file)
     assert not not_known(found, known)
-    (new,) = not_known(causes([*found[0].differences, differ("int8", "bool", "bool")]), known)
+    (new,) = not_known(group_by_cause([*found[0].differences, differ("int8", "bool", "bool")]), known)
     assert [each.found.operands for each in new.differences] == [("int8", "bool", "bool")]
 
 
@@ -330,11 +330,13 @@ def test_a_mistake_of_the_caller_is_one_line(
 def test_what_is_missing_is_named_with_the_command_that_installs_it(
     missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "typelattice.conformance.implementations.torch", raising=False)
+    monkeypatch.delitem(
+        sys.modules, "typelattice.conformance.alternative_implementations.torch", raising=False
+    )
     monkeypatch.setitem(sys.modules, missing, None)
     told = rf"torch-meta cannot be asked: .*{missing}.*; pip install .*'{missing}=="
     with pytest.raises(MissingLibraryError, match=told):
-        implementation("torch-meta")
+        load_implementation("torch-meta")
 
 
 def test_a_system_without_a_recording_answers_by_its_rules(tmp_path: Path) -> None:
@@ -351,13 +353,13 @@ def test_a_cause_is_named_without_dtypes_and_operations() -> None:
             RecordedCall(op, (dtype,), dtype), RecordedCall(op, (dtype,), "!NotImplementedError", message)
         )
 
-    (cause,) = causes([refused("exp", "float16"), refused("sin", "int8"), refused("sin", "float16")])
+    (cause,) = group_by_cause([refused("exp", "float16"), refused("sin", "int8"), refused("sin", "float16")])
     assert cause.name == f"{REFUSES}: NotImplementedError: … not implemented for …"
     assert str(cause.differences[0].found) == "sin(int8) = !NotImplementedError"
     other = Difference(
         RecordedCall("add", ("int8", "int"), "int8"), RecordedCall("add", ("int8", "int"), "float32")
     )
-    assert (other.sort, other.cause) == (OTHER, "arithmetic with Python numbers: float for signed")
+    assert (other.sort, other.cause) == (OTHER_DTYPE, "arithmetic with Python numbers: float for signed")
     taken = Difference(RecordedCall("add", ("int8",), "-"), RecordedCall("add", ("int8",), "int8"))
     assert (taken.sort, taken.cause) == (ACCEPTS, "by rule: arithmetic")
 

@@ -13,18 +13,18 @@ import pytest
 from samples import one_in
 
 from typelattice.cli.main import main
-from typelattice.conformance.comparison import Comparison, compare_implementation, imitated
-from typelattice.conformance.implementation import implementation, implementations
+from typelattice.conformance.compare_implementation import Comparison, compare_implementation, find_imitated
+from typelattice.conformance.difference_reproducer import snippet
+from typelattice.conformance.implementation import implementations, load_implementation
 from typelattice.conformance.implementation_differences import (
     BREAKS,
-    VALUE,
+    OTHER_VALUE,
     Difference,
     calls_of_implementation,
-    differences,
+    find_differences,
 )
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.questions import Question
-from typelattice.conformance.snippet import snippet
 from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import load_recording
 
@@ -65,9 +65,9 @@ KNOWN: dict[str, list[tuple[str, tuple[str, ...], str]]] = {
 
 @pytest.mark.parametrize("name", one_in(2, [*KNOWN]))
 def test_known_differences_are_found(name: str) -> None:
-    expected = answers(imitated(name) or "", [(op, operands) for op, operands, _ in KNOWN[name]])
-    with LibraryProcess(partial(implementation, name), 60) as asked:
-        found = [each for _, each in differences(asked, expected)]
+    expected = answers(find_imitated(name) or "", [(op, operands) for op, operands, _ in KNOWN[name]])
+    with LibraryProcess(partial(load_implementation, name), 60) as asked:
+        found = [each for _, each in find_differences(asked, expected)]
         spellings = asked.catalogue.spellings
     assert [each and each.sort for each in found] == [sort for *_, sort in KNOWN[name]], found
     check([snippet(implementations()[name], each, spellings) for each in found if each])
@@ -75,7 +75,7 @@ def test_known_differences_are_found(name: str) -> None:
 
 def answers(other: str, questions: list[Question]) -> list[RecordedCall]:
     if other in implementations():
-        with LibraryProcess(partial(implementation, other), 60) as asked:
+        with LibraryProcess(partial(load_implementation, other), 60) as asked:
             return [*calls_of_implementation(asked, questions)]
     recording = load_recording(other)
     return [recording.find_call(*question) or RecordedCall(*question, "float32") for question in questions]
@@ -138,11 +138,11 @@ def test_values_of_libraries_are_compared() -> None:
     question = [("+", ("complex64=(0.3+0.7j)", "inf")), ("+", ("bool=True", "float32=0.3"))]
     calls = []
     for name in ("numpy", "torch-numpy"):
-        with LibraryProcess(partial(implementation, name), 60, tells_values=True) as asked:
+        with LibraryProcess(partial(load_implementation, name), 60, tells_values=True) as asked:
             calls.append([*calls_of_implementation(asked, question)])
     assert [call.message.split()[0] for call in calls[1]] == ["inf+nanj", "1.2999999523162842"]
     found = Difference(*(answers[0] for answers in calls))
-    assert (found.sort, found.cause) == (VALUE, "add: complex")
+    assert (found.sort, found.cause) == (OTHER_VALUE, "add: complex")
     code = snippet(implementations()["torch-numpy"], found, {})
     run = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     printed = [line.partition("+")[2] for line in run.stdout.splitlines()]

@@ -17,12 +17,12 @@ import planted
 import pytest
 
 from typelattice.conformance.in_process_library import InProcessLibrary
-from typelattice.conformance.libraries.language import Language
+from typelattice.conformance.libraries.language_base import Language
 from typelattice.conformance.library import CannotAskError, UnknownLibraryError
-from typelattice.conformance.process import CRASH, HANG, STARTING, LibraryProcess
-from typelattice.conformance.registry import library
-from typelattice.facts.errors import TypelatticeError
+from typelattice.conformance.process import CRASH, HANG, START_TIME_FACTOR, LibraryProcess
+from typelattice.conformance.registry import load_library
 from typelattice.recorded.recording_files import RECORDINGS, load_recording
+from typelattice.support.errors import TypelatticeError
 
 HERE = Path(__file__).parents[1]
 LONG = 10.0  # seconds, where nothing should take as long
@@ -100,7 +100,7 @@ def test_a_library_that_cannot_be_asked_is_refused_with_the_reason(name: str) ->
 @pytest.mark.parametrize("name", ("ConstructorHangs", "MakeHangs"))
 def test_a_library_that_is_never_ready_is_given_up(name: str) -> None:
     limit = 0.02
-    message = f"it was not ready within {STARTING * limit:g} seconds"
+    message = f"it was not ready within {START_TIME_FACTOR * limit:g} seconds"
     with pytest.raises(CannotAskError, match=message), LibraryProcess(getattr(hostile, name), limit):
         pass
 
@@ -139,7 +139,7 @@ def test_a_library_is_held_to_the_same_in_this_process() -> None:
 )
 def test_a_library_of_your_own_that_is_none_is_refused(name: str, message: str) -> None:
     with pytest.raises(UnknownLibraryError, match=message):
-        library(name)
+        load_library(name)
 
 
 def command(*arguments: str) -> tuple[list[str], dict[str, str]]:
@@ -176,7 +176,7 @@ def test_a_library_that_exits_while_recorded_is_recorded_all_the_same(tmp_path: 
 
 
 def test_the_libraries_that_are_no_module_are_made_by_partial() -> None:
-    with LibraryProcess(partial(library, "hostile:Sane"), LONG) as asked:
+    with LibraryProcess(partial(load_library, "hostile:Sane"), LONG) as asked:
         assert asked.catalogue.operands == hostile.DTYPES
 
 

@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 
 import typelattice as tl
-from typelattice.conformance.compare import answer_text
+from typelattice.conformance.compare_with_system import answer_as_recorded
 from typelattice.conformance.process import LibraryProcess
-from typelattice.conformance.registry import library
+from typelattice.conformance.registry import load_library
 
 pytestmark = pytest.mark.live
 
@@ -68,13 +68,13 @@ LINES = {
 @pytest.mark.parametrize("name", LINES)
 def test_lines_as_people_write_them(name: str) -> None:
     questions = [(op, operands) for op, operands, _ in LINES[name]]
-    with LibraryProcess(partial(library, name), 60) as asked:
+    with LibraryProcess(partial(load_library, name), 60) as asked:
         operands = {operand for _, of in questions for operand in of}
         assert operands <= {*asked.catalogue.operands}
         answers = [REFUSED if answer.startswith("!") else answer for answer, _ in asked.answers(questions)]
     said = [answer for _, _, answer in LINES[name]]
     assert dict(zip(questions, answers, strict=True)) == dict(zip(questions, said, strict=True))
-    ours = [answer_text(tl.system(name).explain(*of, op=op)) for op, of in questions]
+    ours = [answer_as_recorded(tl.system(name).explain(*of, op=op)) for op, of in questions]
     assert dict(zip(questions, ours, strict=True)) == dict(zip(questions, said, strict=True))
 
 
@@ -93,4 +93,4 @@ def test_a_language_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) ->
     }  # fmt: skip
     for name, command in commands.items():
         with pytest.raises(ImportError, match=f"there is no {command} here"):
-            library(name)
+            load_library(name)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import typelattice as tl
-from typelattice.conformance.compare import Mismatch
+from typelattice.conformance.compare_random_calls import compare_live, shrink_mismatch
+from typelattice.conformance.compare_with_system import Mismatch
 from typelattice.conformance.library import NoSuchOperandError, OperandString
 from typelattice.conformance.process import LibraryProcess
-from typelattice.conformance.random_calls import compare_live, shrink_mismatch
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recorded_calls import RecordedCall
 

@@ -28,7 +28,7 @@ def test_pytorch_moves_the_dtypes_that_its_system_says() -> None:
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    found = library.read(function(library.array(library.native[name], 1)))
+                    found = library.read(function(library.make_array(library.native[name], 1)))
             except (RuntimeError, NotImplementedError):
                 found = "refused"
             said = str(system.explain(name, op=op).dtype or "refused")

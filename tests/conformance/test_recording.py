@@ -8,21 +8,21 @@ import pytest
 from tiny import DTYPES, Tiny
 
 import typelattice as tl
-from typelattice.conformance.compare import compare
-from typelattice.conformance.functions import into_array
+from typelattice.conformance.compare_with_system import compare
+from typelattice.conformance.functions import skip_number_first
 from typelattice.conformance.library import MissingLibraryError, UnknownLibraryError
 from typelattice.conformance.questions import (
     ASKED_OF_EVERY_DTYPE,
     MAX_OPERANDS_FOR_OPERATORS,
-    TAKE_SEVERAL,
-    asked_of,
-    planned_calls,
+    MULTI_OPERAND_OPERATIONS,
+    operand_indices,
+    plan_calls,
     random_questions,
 )
 from typelattice.conformance.recorder import record
-from typelattice.conformance.registry import library
+from typelattice.conformance.registry import load_library
 from typelattice.facts.operations import OPERATIONS
-from typelattice.recorded.answers import MAX_MESSAGES, Messages, answer_of, split_message
+from typelattice.recorded.answer_notation import MAX_MESSAGES, Messages, answer_of, split_message
 from typelattice.recorded.recording import Recording
 
 
@@ -78,7 +78,7 @@ class IntoArrays(Tiny):
         return 1 if operand == "int" else super().make(operand)
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        return {"iadd": into_array(lambda x, y: "int8")}
+        return {"iadd": skip_number_first(lambda x, y: "int8")}
 
 
 def test_a_call_that_says_nothing_of_a_library_is_recorded_as_not_asked_and_left_out() -> None:
@@ -106,17 +106,17 @@ def test_what_an_earlier_recording_of_the_same_versions_has_is_not_asked_again(t
 
 def test_a_library_that_is_not_known_or_not_installed_says_what_to_do() -> None:
     with pytest.raises(UnknownLibraryError, match=r"recorded as 'jax-x3' [(]did you mean jax-x32"):
-        library("jax-x3")
+        load_library("jax-x3")
     if find_spec("triton") is None:
         with pytest.raises(MissingLibraryError, match=r"triton cannot be asked: .*; pip install 'triton=="):
-            library("triton")
+            load_library("triton")
 
 
 def test_the_wrong_version_is_a_missing_library() -> None:
     numpy = pytest.importorskip("numpy")
     other = "numpy1" if numpy.__version__.startswith("2.") else "numpy"
     with pytest.raises(MissingLibraryError, match=rf"{other} cannot be asked: .*; pip install 'numpy"):
-        library(other)
+        load_library(other)
 
 
 # -- which operands an operation is asked of
@@ -125,18 +125,18 @@ def test_the_wrong_version_is_a_missing_library() -> None:
 def test_the_further_operations_are_asked_of_the_usual_dtypes() -> None:
     """Of arrays, and element by element of arrays without dimensions; of these no value beyond `KINDS`."""
     operands = ("int8", "int4", "int8:0d", "int8:weak", "True", "300")
-    assert asked_of("sort", operands) == (0, 3)
-    assert asked_of("+=", operands) == (0, 2, 3, 4)
-    assert asked_of("solve", operands) == (0,)
-    assert asked_of("sqrt", operands) == (0, 1, 2, 3, 4, 5)
+    assert operand_indices("sort", operands) == (0, 3)
+    assert operand_indices("+=", operands) == (0, 2, 3, 4)
+    assert operand_indices("solve", operands) == (0,)
+    assert operand_indices("sqrt", operands) == (0, 1, 2, 3, 4, 5)
 
 
 def test_operators_are_asked_what_their_functions_are_unless_there_are_many_operands() -> None:
     operands = ("int8", "int4", "int8:0d", "int8:weak", "True", "300")
-    assert asked_of("+", operands) == asked_of("add", operands) == (0, 1, 2, 3, 4, 5)
+    assert operand_indices("+", operands) == operand_indices("add", operands) == (0, 1, 2, 3, 4, 5)
     many = (*operands, *(f"int8:0d={value}" for value in range(MAX_OPERANDS_FOR_OPERATORS)))
-    assert len(asked_of("add", many)) == len(many)
-    assert asked_of("+", many) == asked_of("+=", many) == (0, 2, 3, 4)
+    assert len(operand_indices("add", many)) == len(many)
+    assert operand_indices("+", many) == operand_indices("+=", many) == (0, 2, 3, 4)
 
 
 def test_the_operations_that_are_asked_of_every_dtype_go_by_their_one_name() -> None:
@@ -146,8 +146,10 @@ def test_the_operations_that_are_asked_of_every_dtype_go_by_their_one_name() -> 
 
 def test_every_operation_is_asked_of_as_many_operands_as_it_takes() -> None:
     operands = ("int8", "float32", "int8:0d", "int8:weak", "int", "300")
-    questions = [*planned_calls(operands, tuple(OPERATIONS), TAKE_SEVERAL, 60, seed=0).questions(operands)]
-    questions += random_questions(operands, tuple(OPERATIONS), TAKE_SEVERAL, 5_000, seed=0)
+    questions = [
+        *plan_calls(operands, tuple(OPERATIONS), MULTI_OPERAND_OPERATIONS, 60, seed=0).questions(operands)
+    ]
+    questions += random_questions(operands, tuple(OPERATIONS), MULTI_OPERAND_OPERATIONS, 5_000, seed=0)
     asked: dict[str, set[int]] = {}
     for op, chosen in questions:
         OPERATIONS[op].check(len(chosen))

@@ -12,21 +12,21 @@ from typing import Any
 
 import pytest
 
-from typelattice.conformance import stubs, type_checkers
-from typelattice.conformance.askers import Askers
+from typelattice.conformance import stub_implementation, type_checkers
+from typelattice.conformance.alternative_implementations.numpy_stub_types import answer_of_type
+from typelattice.conformance.ask_in_parallel import Askers
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.implementation_differences import questions_of_both
-from typelattice.conformance.implementations.numpy_stubs import answer_of_type
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import CannotAskError, MissingLibraryError
-from typelattice.conformance.stubs import Stubs
-from typelattice.conformance.type_checkers import EXPRESSIONS, Inferred, infer
+from typelattice.conformance.stub_implementation import Stubs
+from typelattice.conformance.type_checkers import EXPRESSIONS_FILE, Inferred, infer
 from typelattice.facts.operations import make_custom_operation
 
 OF_MYPY = f"""\
-{EXPRESSIONS}:2: note: Revealed type is "numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.float64]]"
-{EXPRESSIONS}:3: error: Unsupported operand types for & ("int" and "str")  [operator]
-{EXPRESSIONS}:3: note: Revealed type is "Any"
+{EXPRESSIONS_FILE}:2: note: Revealed type is "numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.float64]]"
+{EXPRESSIONS_FILE}:3: error: Unsupported operand types for & ("int" and "str")  [operator]
+{EXPRESSIONS_FILE}:3: note: Revealed type is "Any"
 operands.pyi:3: error: elsewhere
 """
 SCALAR = "numpy.floating[numpy._typing._nbit_base._32Bit]"
@@ -76,7 +76,7 @@ def test_what_each_checker_prints_is_read(monkeypatch: pytest.MonkeyPatch) -> No
         (2, "error", types[1].error + "\nand more"),
     ]
     diagnostics = [
-        {"file": f"/tmp/{EXPRESSIONS}", "range": {"start": {"line": n}}, "severity": s, "message": text}
+        {"file": f"/tmp/{EXPRESSIONS_FILE}", "range": {"start": {"line": n}}, "severity": s, "message": text}
         for n, s, text in told
     ]
     printed(monkeypatch, json.dumps({"generalDiagnostics": diagnostics}))
@@ -112,14 +112,14 @@ def test_expressions_are_asked_in_batches(monkeypatch: pytest.MonkeyPatch) -> No
 
     def run(command: Sequence[str], folder: str, *_: object) -> tuple[str, str]:
         folders.append(folder)
-        _, *lines = Path(folder, EXPRESSIONS).read_text().splitlines()
+        _, *lines = Path(folder, EXPRESSIONS_FILE).read_text().splitlines()
         types = [line.partition("reveal_type(")[2].rstrip(")") for line in lines]
-        told = [f'{EXPRESSIONS}:{n}: note: Revealed type is "{each}"' for n, each in enumerate(types, 2)]
+        told = [f'{EXPRESSIONS_FILE}:{n}: note: Revealed type is "{each}"' for n, each in enumerate(types, 2)]
         return "\n".join(told), ""
 
     printed(monkeypatch, "")
     monkeypatch.setattr(type_checkers, "_run", run)
-    monkeypatch.setattr(type_checkers, "BATCH", 2)
+    monkeypatch.setattr(type_checkers, "EXPRESSIONS_PER_RUN", 2)
     assert [each.type for each in infer("mypy", "", [], [*"vwxyz"], 1)] == [*"vwxyz"]
     assert len(folders) == 3 and len({*folders}) == 1  # so that a run may use what the first has read
 
@@ -135,7 +135,7 @@ def test_a_checker_that_is_ended_from_another_thread_ends_with_its_own_processes
         (tmp_path / "mypy.py").write_text(code, encoding="ascii")
         monkeypatch.setenv("PYTHONPATH", str(tmp_path))
         end = type_checkers.end_checker
-        list(infer("mypy", "", [], ["x"], 600, started=lambda process: Timer(0.5, end, [process]).start()))
+        list(infer("mypy", "", [], ["x"], 600, on_start=lambda process: Timer(0.5, end, [process]).start()))
 
 
 class Library:
@@ -169,8 +169,8 @@ def test_calls_are_written_as_expressions(
         assert "list_float: list[float]" in names
         yield from [Inferred("numpy.int8", "")] * len(these)
 
-    monkeypatch.setattr(stubs, "infer", answered)
-    monkeypatch.setattr(stubs, "versions_of", lambda *_: {"mypy": "2.0"})
+    monkeypatch.setattr(stub_implementation, "infer", answered)
+    monkeypatch.setattr(stub_implementation, "versions_of", lambda *_: {"mypy": "2.0"})
     monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
     library: Any = Library()
     has = Stubs("mypy", library, implementations()["numpy-stubs"], 1)
@@ -199,8 +199,8 @@ def test_stubs_are_asked_in_batches_for_which_the_checker_keeps_its_folder(
         folders.append(folder)
         yield from [Inferred("numpy.int8", "")] * len(args[3])
 
-    monkeypatch.setattr(stubs, "infer", answered)
-    monkeypatch.setattr(stubs, "versions_of", lambda *_: {"mypy": "2.0"})
+    monkeypatch.setattr(stub_implementation, "infer", answered)
+    monkeypatch.setattr(stub_implementation, "versions_of", lambda *_: {"mypy": "2.0"})
     monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
     assert Stubs.batch < 10_000
     monkeypatch.setattr(Stubs, "batch", 2)

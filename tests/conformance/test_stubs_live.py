@@ -10,20 +10,20 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.conformance.comparison import start_implementation
+from typelattice.conformance.compare_implementation import start_implementation
+from typelattice.conformance.difference_reproducer import snippet
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.implementation_differences import (
-    FORM,
-    OTHER,
+    ARRAY_OR_SCALAR,
+    OTHER_DTYPE,
     Difference,
     askable,
     calls_of_implementation,
     calls_of_system,
-    causes,
-    differences,
+    find_differences,
+    group_by_cause,
     questions_of_both,
 )
-from typelattice.conformance.snippet import snippet
 
 pytestmark = pytest.mark.live
 
@@ -39,8 +39,8 @@ def asked(name: str, op: str) -> tuple[list[Difference | None], str]:
     """The differences of an operation, and a snippet of the first cause."""
     with start_implementation(name, 30) as stubs:
         calls = askable(calls_of_system(tl.system(SYSTEM), stubs.catalogue), stubs.catalogue)
-        found = [each for _, each in differences(stubs, [call for call in calls if call.op == op])]
-        (first, *_) = (c for c in causes(filter(None, found)) if c.sort == OTHER)
+        found = [each for _, each in find_differences(stubs, [call for call in calls if call.op == op])]
+        (first, *_) = (c for c in group_by_cause(filter(None, found)) if c.sort == OTHER_DTYPE)
         return found, snippet(implementations()[name], first.differences[0], stubs.catalogue.spellings)
 
 
@@ -51,7 +51,9 @@ def test_28_quotients_of_narrow_floats_are_float64_in_the_stubs(name: str, tmp_p
     wrong = {
         each.found.operands
         for each in found
-        if each and each.sort == OTHER and not any(":scalar" in operand for operand in each.found.operands)
+        if each
+        and each.sort == OTHER_DTYPE
+        and not any(":scalar" in operand for operand in each.found.operands)
     }
     assert len(wrong) == 28
     assert {("float32", "int8"), ("int", "float16"), ("bool", "float16"), ("uint16", "float32")} <= wrong
@@ -71,9 +73,9 @@ def test_stubs_that_are_right_give_no_difference(name: str) -> None:
     with start_implementation(name, 30) as stubs:
         calls = askable(calls_of_system(tl.system(SYSTEM), stubs.catalogue), stubs.catalogue)
         calls = [call for call in calls if call.op in ("sqrt", "inv", "<", "isnan")]
-        found = [each for _, each in differences(stubs, calls)]
+        found = [each for _, each in find_differences(stubs, calls)]
     assert len(found) > 300
-    assert not [each for each in found if each and each.sort == OTHER]
+    assert not [each for each in found if each and each.sort == OTHER_DTYPE]
 
 
 def test_stubs_that_give_an_array_for_a_scalar_are_found() -> None:
@@ -81,7 +83,7 @@ def test_stubs_that_give_an_array_for_a_scalar_are_found() -> None:
         questions = questions_of_both(eager.catalogue, stubs.catalogue)
         asked = [each for each in questions if each[0] in ("@", "clip", "take", "sqrt")]
         calls = askable(calls_of_implementation(eager, asked), stubs.catalogue)
-        found = [each for _, each in differences(stubs, calls)]
-    assert {each.cause for each in found if each and each.sort == FORM} == {
+        found = [each for _, each in find_differences(stubs, calls)]
+    assert {each.cause for each in found if each and each.sort == ARRAY_OR_SCALAR} == {
         "matmul: array for scalar", "clip: scalar for array",
     }  # fmt: skip

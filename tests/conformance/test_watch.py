@@ -10,7 +10,7 @@ import pytest
 
 from typelattice.cli.main import main
 from typelattice.conformance.library import MissingLibraryError
-from typelattice.conformance.registry import library
+from typelattice.conformance.registry import load_library
 from typelattice.recorded.recording_files import load_recording
 
 # A made-up library, at a release: its dtypes, what adding an int8 and an int16 gives, what else it can do.
@@ -180,12 +180,12 @@ def test_of_two_libraries_one_of_which_cannot_be_asked_nothing_is_told(
     """Beside an error stands no part of an answer, not even the whole of the first."""
 
     def news(name: str, _: object) -> tuple[bool, None]:
-        return (False, None) if name == "numpy" else library(name)  # type: ignore[return-value]  # it raises
+        return (False, None) if name == "numpy" else load_library(name)  # type: ignore[return-value]  # it raises
 
-    monkeypatch.setattr("typelattice.cli.watch._news", news)
+    monkeypatch.setattr("typelattice.cli.commands.watch._news", news)
     as_it_was = lambda name, found, proposed: [f"{name}: as it was"]  # noqa: E731
-    monkeypatch.setattr("typelattice.cli.watch._describe_news", as_it_was)
-    monkeypatch.setattr("typelattice.cli.watch._data", lambda name, found, proposed: {})
+    monkeypatch.setattr("typelattice.cli.commands.watch._describe_news", as_it_was)
+    monkeypatch.setattr("typelattice.cli.commands.watch._data", lambda name, found, proposed: {})
     assert main(["watch", "numpy"]) == 0
     assert capsys.readouterr().out == "numpy: as it was\n"
     assert main(["watch", "numpy", "nothing"]) == 2
@@ -196,7 +196,7 @@ def test_watching_where_no_library_is_installed_is_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A job whose installation failed must not end as if nothing had changed."""
-    monkeypatch.setattr("typelattice.cli.watch.find_spec", lambda name: None)
+    monkeypatch.setattr("typelattice.cli.commands.watch.find_spec", lambda name: None)
     assert main(["watch"]) == 2
     assert "no library that was recorded is installed" in capsys.readouterr().err
 
@@ -208,7 +208,7 @@ def test_a_library_that_is_installed_and_cannot_be_imported_is_an_error(
     (tmp_path / "triton.py").write_text("raise ImportError('no such symbol')")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "triton", raising=False)
-    monkeypatch.setattr("typelattice.cli.watch.recording_names", lambda: ("triton",))
+    monkeypatch.setattr("typelattice.cli.commands.watch.recording_names", lambda: ("triton",))
     assert main(["watch"]) == 2
     told = capsys.readouterr().err
     assert "triton cannot be asked: no such symbol; pip install 'triton==" in told and "left out" not in told
@@ -220,8 +220,8 @@ def test_what_is_left_out_is_one_bounded_line(
     def news(name: str, _: object) -> None:
         raise MissingLibraryError("many\nlines\n" * 1_000)
 
-    monkeypatch.setattr("typelattice.cli.watch._news", news)
-    monkeypatch.setattr("typelattice.cli.watch._find_installed", lambda: ("triton",))
+    monkeypatch.setattr("typelattice.cli.commands.watch._news", news)
+    monkeypatch.setattr("typelattice.cli.commands.watch._find_installed", lambda: ("triton",))
     capsys.readouterr()
     assert main(["watch"]) == 2
     left_out, nothing = capsys.readouterr().err.splitlines()

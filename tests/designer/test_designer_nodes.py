@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from random_orders import Covers, dags, reachable
 
 import typelattice as tl
-from typelattice.designer.nodes import missing_nodes
+from typelattice.designer.missing_nodes import missing_nodes
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.files.reader import parse
 

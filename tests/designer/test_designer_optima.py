@@ -9,7 +9,7 @@ from samples import one_in
 from small_orders import KEPT, SMALL, partial
 
 from typelattice.designer import DEMANDS, ConflictError, Demand, design
-from typelattice.designer.demands import NodeFacts, count_shortfalls, list_node_facts
+from typelattice.designer.standard_demands import NodeFacts, count_shortfalls, list_node_facts
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
 from typelattice.files.writer import reduce_order

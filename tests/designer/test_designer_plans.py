@@ -11,8 +11,8 @@ from small_orders import DESIGNS, KEPT, partial
 
 import typelattice as tl
 from typelattice.designer import BeyondReachError, ConflictError, PlanError, design, read_plan
-from typelattice.designer.plan import DEMAND_KEYS, PLAN_KEYS
-from typelattice.designer.problem import build_problem
+from typelattice.designer.plan_file import DEMAND_KEYS, PLAN_KEYS
+from typelattice.designer.solver_facts import build_problem
 from typelattice.files.reader import parse
 
 

@@ -9,7 +9,7 @@ from small_orders import DESIGNS, partial, split
 from typelattice.cli.main import main
 from typelattice.designer import BeyondReachError, MissingSolverError, design, read_plan
 from typelattice.designer.clingo_solver import solve
-from typelattice.designer.problem import build_problem
+from typelattice.designer.solver_facts import build_problem
 from typelattice.facts.dtypes import DTYPES
 from typelattice.files.reader import parse
 

@@ -7,7 +7,7 @@ import pytest
 from small_orders import KEPT, SMALL, partial, split
 
 from typelattice.designer import DEMANDS, ConflictError, Demand, repairs
-from typelattice.designer.demands import list_node_facts
+from typelattice.designer.standard_demands import list_node_facts
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node
 from typelattice.files.writer import reduce_order

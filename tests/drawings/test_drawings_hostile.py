@@ -10,7 +10,7 @@ import pytest
 from typelattice.cli.main import main
 from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex
 from typelattice.rendering.drawing import Drawing
-from typelattice.rendering.layered import lay_out
+from typelattice.rendering.layout.layered import lay_out
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '<script>alert("x")</script> & \' "q" ]]> --> %%{init: {}}%% `b` \x1b[31m\\N \\" |"| #quot; end'

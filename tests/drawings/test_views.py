@@ -14,7 +14,7 @@ import pytest
 import typelattice as tl
 from typelattice.designer import repairs
 from typelattice.files.reader import parse
-from typelattice.rendering import Cell, Grid, terminal
+from typelattice.rendering import Cell, Grid, terminal_output
 from typelattice.rendering.grid_svg import grid_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -133,11 +133,11 @@ class Terminal(io.StringIO):
 def test_progress_is_shown_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
-    assert list(terminal.show_progress_of(["a", "b"], str.upper)) == ["a", "b"]
+    assert list(terminal_output.show_progress_of(["a", "b"], str.upper)) == ["a", "b"]
     assert "0/2 A" in stream.getvalue() and "1/2 B" in stream.getvalue()
     assert stream.getvalue().endswith("\r\x1b[K")  # and taken away in the end
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    list(terminal.show_progress_of(["a", "b"], str.upper))
+    list(terminal_output.show_progress_of(["a", "b"], str.upper))
     assert sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
 
 

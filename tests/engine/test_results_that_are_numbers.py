@@ -6,7 +6,7 @@ import pytest
 from small_systems import CHAIN, NUMPYLIKE, make
 
 import typelattice as tl
-from typelattice.conformance.compare import answer_text as written
+from typelattice.conformance.compare_with_system import answer_as_recorded as written
 from typelattice.explanations.promotion_in_english import answer_text
 from typelattice.recorded.recorded_answer import find_recorded_answer
 

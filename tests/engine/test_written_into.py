@@ -7,7 +7,7 @@ from small_systems import CHAIN, VALUES, fate, make, said, steps
 
 import typelattice as tl
 from typelattice.engine.decisions import DtypeByOperation
-from typelattice.engine.rule_words import LeftOperand
+from typelattice.engine.rule_enums import LeftOperand
 
 KIND = {"gives": "left, same-kind cast"}
 

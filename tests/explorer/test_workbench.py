@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import typelattice as tl
-from typelattice.explorer.editing import EditError, edit_covers
+from typelattice.explorer.edit_order_text import EditError, edit_covers
 from typelattice.explorer.server import MAX_REQUEST_BYTES, Application, ServerError, serve
 from typelattice.explorer.workbench import ConflictError, open_desk, save_text, show_text
 from typelattice.files.reader import parse

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from typelattice.engine import operations as engine
+from typelattice.engine import operation_rules as engine
 from typelattice.facts import operations
-from typelattice.facts.lazy_tables import LazyTable
+from typelattice.support.lazy_tables import LazyTable
 
 GOOD = "add arithmetic elementwise 2 + __add__\n"
 

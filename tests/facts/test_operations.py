@@ -8,8 +8,8 @@ from itertools import product
 import pytest
 
 import typelattice as tl
-from typelattice.engine.operations import STANDARD
-from typelattice.facts.call_forms import FORMS
+from typelattice.engine.operation_rules import STANDARD
+from typelattice.facts.operation_forms import FORMS
 from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS, Operation, operation
 
 NUMPY = tl.system("numpy")

@@ -15,10 +15,15 @@ from typelattice.facts.libraries import file_of, libraries, recordings
 from typelattice.recorded.recording_files import recording_names
 
 PACKAGE = ROOT / "src" / "typelattice"
-ROOMS = ("conformance/libraries", "explanations/libraries", "namespaces/libraries", "operands/adapters")
+ROOMS = (
+    "conformance/libraries",
+    "explanations/code_templates",
+    "namespaces/computing_libraries",
+    "operands/adapters",
+)
 HEADING = "A library that we lack"
 # Modules for several libraries.
-NO_LIBRARY = {"__init__", "framework", "language", "sql", "computing_library", "array_api"}
+NO_LIBRARY = {"__init__", "framework_base", "language_base", "sql_base", "computing_library", "array_api"}
 
 GADGET = '''"""A made-up library, whose arrays have a dtype and nothing else."""
 
@@ -106,7 +111,7 @@ def test_the_guide_adds_one_row_and_one_file_a_room() -> None:
         "src/typelattice/systems/gadget.toml",
         "src/typelattice/conformance/libraries/gadget.py",
         "src/typelattice/operands/adapters/gadget.py",
-        "src/typelattice/explanations/libraries/gadget.toml",
+        "src/typelattice/explanations/code_templates/gadget.toml",
     ]
     assert files_in_the_guide(HEADING)["src/typelattice/facts/libraries.txt"].count("\n") == 1
 
@@ -133,7 +138,7 @@ def test_it_is_installed_and_asked_by_make_conform(house: Path) -> None:
 
 def test_its_code_is_shown(house: Path) -> None:
     program = (
-        "import typelattice as tl; from typelattice.explanations.library_code import write_code; "
+        "import typelattice as tl; from typelattice.explanations.expression_terms import write_code; "
         "pair = (tl.operand('int8'), tl.operand('int16')); "
         "setup, (code,) = write_code(tl.system('gadget'), (pair,)); print(setup); print(code)"
     )

@@ -20,8 +20,8 @@ from typelattice.files import system_text as source
 from typelattice.files.order_entries import MAX_COVERS, MAX_STATEMENTS
 from typelattice.files.reader import build, parse, system
 from typelattice.files.system_definition import MAX_EXTENDED_FILES, definition
-from typelattice.files.system_file_words import MAX_ENTRIES, MAX_NODES, Words
 from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES, FormatError, Text, UnknownSystemError
+from typelattice.files.value_reader import MAX_ENTRIES, MAX_NODES, Words
 
 FOLDER = Path(source.FOLDER)
 

@@ -16,10 +16,10 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.fixing import workspace
-from typelattice.fixing.comparison import ValueDifference
 from typelattice.fixing.patch import Patch
 from typelattice.fixing.patch_search import fix_script
 from typelattice.fixing.source import FixError, Source
+from typelattice.fixing.value_comparison import ValueDifference
 
 SCRIPT = "import numpy as np\nx = np.ones(3, np.float32)\ny = x * np.ones(3)\n"
 HELPER = "import numpy as np\ndef f(x):\n    return x * np.ones(3)\n"

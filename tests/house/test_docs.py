@@ -17,16 +17,16 @@ from forked import fork_searches, run_python
 from samples import one_in
 
 import typelattice as tl
-from typelattice.engine.operations import KINDS
-from typelattice.engine.rule_words import LeftOperand, PairJoin, RightLimit, WeakResult
+from typelattice.engine.operation_rules import KINDS
+from typelattice.engine.rule_enums import LeftOperand, PairJoin, RightLimit, WeakResult
 from typelattice.engine.scalar_fit import CONDITIONS, OUTCOMES
-from typelattice.facts.cast_rules import BEYOND, ROUNDINGS
+from typelattice.facts.cast_rounding_and_overflow import BEYOND, ROUNDINGS
 from typelattice.files.custom_dtypes import FACTS
 from typelattice.files.operation_entries import KEYS as OPERATION_KEYS
 from typelattice.files.operation_entries import SIDES
 from typelattice.files.reader import COMBINE
 from typelattice.files.system_definition import KEYS
-from typelattice.tracing.report.plain_data import run_data
+from typelattice.tracing.report.run_as_data import run_data
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))

@@ -9,7 +9,7 @@ import pytest
 from guide import ROOT, copied, python
 
 PROGRAM = """
-from typelattice.tracing.front.block import followed_block
+from typelattice.tracing.entry_points.block import followed_block
 with followed_block("widening", systems=("torch",)):
     import widening
 print(widening.total.dtype)

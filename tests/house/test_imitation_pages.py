@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
 import imitations
 
 from typelattice.conformance.implementation import implementations
-from typelattice.engine.operations import STANDARD
+from typelattice.engine.operation_rules import STANDARD
 from typelattice.files.reader import system
 
 ROOT = Path(__file__).parents[2]

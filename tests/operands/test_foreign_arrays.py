@@ -8,7 +8,7 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.conformance.compare import compare
+from typelattice.conformance.compare_with_system import compare
 from typelattice.files.reader import parse
 from typelattice.files.system_text import FormatError
 from typelattice.recorded.recorded_calls import RecordedCall

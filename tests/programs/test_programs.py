@@ -10,8 +10,8 @@ import typelattice as tl
 from typelattice.calls.steps import DTypeOf, Ref
 from typelattice.facts.operations import OPERATIONS
 from typelattice.programs.json.outcome_data import outcome_data
-from typelattice.programs.json.write import step_data
-from typelattice.programs.source.reader import OPERATORS
+from typelattice.programs.json.write import encode_step
+from typelattice.programs.source.syntax_reader import OPERATORS
 
 np = pytest.importorskip("numpy")
 
@@ -148,5 +148,5 @@ def test_a_step_of_other_steps_has_those_in_all_its_fields() -> None:
 
     for step in steps:
         other = step.map_refs(lambda i: i + 10, moved)
-        assert step_data(other) == shifted(step_data(step), 10)
+        assert encode_step(other) == shifted(encode_step(step), 10)
         assert other.inputs == tuple(i + 10 for i in step.inputs)

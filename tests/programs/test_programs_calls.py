@@ -8,8 +8,8 @@ import pytest
 from expressions import whole
 
 import typelattice as tl
-from typelattice.calls import call_signatures
-from typelattice.calls.call_signatures import TableError
+from typelattice.calls import call_tables
+from typelattice.calls.call_tables import TableError
 from typelattice.calls.compositions import _parse_row
 
 
@@ -121,16 +121,16 @@ def test_a_row_that_cannot_be_read_is_named_by_file_row_and_column(monkeypatch: 
         ("sum  *  operands\nsum  *  operands", "signatures.txt, row 2, column 1: sum has a row already"),
     ):
         read = io.StringIO(rows)
-        monkeypatch.setattr(call_signatures, "open", lambda *a, read=read, **k: read, raising=False)
+        monkeypatch.setattr(call_tables, "open", lambda *a, read=read, **k: read, raising=False)
         with pytest.raises(TableError, match=re.escape(said)):
-            call_signatures._read_signatures.__wrapped__()
+            call_tables._read_signatures.__wrapped__()
     for read_table, rows, said in (
-        (call_signatures._read_names.__wrapped__, "* half cast int8\n* half cast int16", "names.txt, row 2"),
-        (call_signatures._read_names.__wrapped__, "* half cast int8 x", "names.txt, row 1: 5 columns"),
-        (call_signatures.equivalents.__wrapped__, "* view reshape\n" * 2, "equivalents.txt, row 2, column 1"),
+        (call_tables._read_names.__wrapped__, "* half cast int8\n* half cast int16", "names.txt, row 2"),
+        (call_tables._read_names.__wrapped__, "* half cast int8 x", "names.txt, row 1: 5 columns"),
+        (call_tables.equivalents.__wrapped__, "* view reshape\n" * 2, "equivalents.txt, row 2, column 1"),
     ):
         read = io.StringIO(rows)
-        monkeypatch.setattr(call_signatures, "open", lambda *a, read=read, **k: read, raising=False)
+        monkeypatch.setattr(call_tables, "open", lambda *a, read=read, **k: read, raising=False)
         with pytest.raises(TableError, match=re.escape(said)):
             read_table()
 

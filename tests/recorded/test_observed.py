@@ -9,12 +9,12 @@ from kept import calls_of, kept, some
 from samples import one_in
 
 import typelattice as tl
-from typelattice.conformance.compare import compare
+from typelattice.conformance.compare_with_system import compare
 from typelattice.explanations.recorded_answer_in_english import list_evidence
 from typelattice.facts.system_headings import LIBRARIES, heading_of
 from typelattice.operands.notation import parse_operand
 from typelattice.recorded import recording_files as store
-from typelattice.recorded.answers import answer_of
+from typelattice.recorded.answer_notation import answer_of
 from typelattice.recorded.departure import departure_of
 from typelattice.recorded.encode_recording import encode_recording, save_recording
 from typelattice.recorded.list_departures import list_departures

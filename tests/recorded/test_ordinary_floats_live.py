@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from typelattice import TypelatticeError
-from typelattice.conformance.registry import library
+from typelattice.conformance.registry import load_library
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 OPERATIONS = ("add", "-", "*", "divide", "floor_divide", "%", "maximum", "equal", "where", "atan2")
@@ -13,7 +13,7 @@ OPERATIONS = ("add", "-", "*", "divide", "floor_divide", "%", "maximum", "equal"
 
 @pytest.mark.parametrize("name", ["numpy", "torch", "tensorflow", "jax", "mlx", "dask"])
 def test_ordinary_floats_count_alike(name: str) -> None:
-    asked = library(name)
+    asked = load_library(name)
     has = asked.operations()
     compared = 0
 

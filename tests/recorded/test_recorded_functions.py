@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import typelattice as tl
-from typelattice.conformance.compare import compare
+from typelattice.conformance.compare_with_system import compare
 from typelattice.programs.replay.replay import system_of_function
 from typelattice.recorded.recording_files import load_recording
 

@@ -9,7 +9,7 @@ from kept import calls_of, kept, some
 from samples import one_in
 
 import typelattice as tl
-from typelattice.conformance.compare import Report, compare
+from typelattice.conformance.compare_with_system import Report, compare
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recording_files import RECORDINGS, recording_names

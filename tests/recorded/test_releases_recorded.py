@@ -12,7 +12,7 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.facts.releases import system_for_version
-from typelattice.recorded.answers import NOT_ASKED
+from typelattice.recorded.answer_notation import NOT_ASKED
 from typelattice.recorded.encode_recording import rest_on_base, save_recording
 from typelattice.recorded.recording import RecordingError
 from typelattice.recorded.recording_files import (

@@ -13,7 +13,7 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.rendering.diagram import Arrow, Diagram, DrawingError, Link, Vertex
-from typelattice.rendering.layered import PlacedDiagram, Rect, lay_out
+from typelattice.rendering.layout.layered import PlacedDiagram, Rect, lay_out
 
 GRAPHS = json.loads((Path(__file__).parents[1] / "seeds/jep9407_graphs.json").read_text())["graphs"]
 Pair = tuple[float, float]

@@ -9,7 +9,7 @@ from jep9407 import DOCUMENT
 from samples import one_in
 
 import typelattice as tl
-from typelattice.explanations.library_code import Term, value_of_term
+from typelattice.explanations.expression_terms import Term, value_of_term
 from typelattice.facts.order import Order
 from typelattice.files.reader import parse
 from typelattice.study.laws import LAWS, Verdict

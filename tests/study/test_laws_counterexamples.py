@@ -10,8 +10,8 @@ from kept import kept
 from samples import one_in
 
 import typelattice as tl
-from typelattice.explanations.library_code import list_leaves, term_text, value_of_term, write_code
-from typelattice.explanations.library_forms import find_form
+from typelattice.explanations.code_templates import find_form
+from typelattice.explanations.expression_terms import list_leaves, term_text, value_of_term, write_code
 from typelattice.facts.libraries import libraries
 from typelattice.recorded.recording_files import recording_names
 from typelattice.study.laws import Counterexample

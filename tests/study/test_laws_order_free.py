@@ -11,7 +11,7 @@ from jep9407 import DOCUMENT
 from samples import one_in
 
 import typelattice as tl
-from typelattice.explanations.library_code import value_of_term
+from typelattice.explanations.expression_terms import value_of_term
 from typelattice.study import laws
 from typelattice.study.closure import answer_key, compute_closure
 from typelattice.study.law_equations import Judge, first_swapped

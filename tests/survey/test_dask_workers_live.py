@@ -35,7 +35,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     distributed = pytest.importorskip("distributed")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(Path(module.__file__).parents[2])]))
-    monkeypatch.setattr(module, "ON_WORKERS", 3)
+    monkeypatch.setattr(module, "FUNCTIONS_PER_WORKER_TASK", 3)
     (tmp_path / "planted").mkdir()
     functions = [
         FUNCTION.format(number=i, times="* np.float64(2)" if i % 2 else "* 2") for i in range(FUNCTIONS)

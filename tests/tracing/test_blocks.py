@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.tracing.front.followed import Traced
+from typelattice.tracing.entry_points.followed_functions import Traced
 
 
 def halved(x: Any) -> Any:

@@ -16,7 +16,7 @@ import pytest
 from known_upcasts import CASES, Case
 
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.record.package_tracing import Tracing
+from typelattice.tracing.record.trace_imports import Tracing
 from typelattice.tracing.report.text_report import report
 
 LIVE = [

@@ -12,8 +12,8 @@ import pytest
 from forked import run_python
 
 from typelattice.calls.steps import Input, SourceLocation
-from typelattice.tracing.front.baseline import Finding, list_run_codes
-from typelattice.tracing.front.pytest_session import SessionFindings, verdict
+from typelattice.tracing.entry_points.baseline import Finding, list_run_codes
+from typelattice.tracing.entry_points.pytest_verdict import SessionFindings, verdict
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -57,7 +57,7 @@ def run(project: Path, *options: str, fresh: bool = False) -> tuple[int, str]:
     """The exit status of pytest with the plug-in, and what it printed; a fresh process has loaded nothing."""
     path = os.pathsep.join([str(SOURCE), str(project)])
     env = {**os.environ, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "80"}
-    words = ("-q", "-p", "typelattice.tracing.front.pytest", *options)
+    words = ("-q", "-p", "typelattice.tracing.entry_points.pytest_plugin", *options)
     if fresh:
         command = [sys.executable, "-m", "pytest", *words]
         done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, timeout=120)
@@ -87,9 +87,9 @@ def test_without_its_options_it_loads_nothing_and_changes_nothing(project: Path)
 
             def test_nothing_is_loaded():
                 loaded = {name for name in sys.modules if name.startswith("typelattice.")}
-                assert loaded <= {"typelattice.facts", "typelattice.facts.display_hooks",
-                                  "typelattice.tracing", "typelattice.tracing.front",
-                                  "typelattice.tracing.front.pytest"}
+                assert loaded <= {"typelattice.support", "typelattice.support.display_hooks",
+                                  "typelattice.tracing", "typelattice.tracing.entry_points",
+                                  "typelattice.tracing.entry_points.pytest_plugin"}
             """
         )
     )

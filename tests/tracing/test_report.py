@@ -17,10 +17,10 @@ from followed import followed
 
 import typelattice as tl
 from typelattice.calls.steps import Input, Opaque, SourceLocation
+from typelattice.tracing.findings.cast_plans import plan_casts
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.findings.suggested_casts import plan_casts
-from typelattice.tracing.report.html import write
-from typelattice.tracing.report.markup import text
+from typelattice.tracing.report.html_elements import escape_text
+from typelattice.tracing.report.html_report import write_pages
 from typelattice.tracing.report.report_entries import RULES, make_report
 from typelattice.tracing.report.sarif_and_github import entry_data, github, sarif
 from typelattice.tracing.report.text_report import report
@@ -347,7 +347,7 @@ def test_pages_hold_no_script_but_ours_and_the_source_stays_text(tmp_path: Path)
         ),
         summaries=("<b>summary</b>",),
     )
-    write(hostile, ["torch"], tmp_path / "pages")
+    write_pages(hostile, ["torch"], tmp_path / "pages")
     pages = sorted((tmp_path / "pages").iterdir())
     assert [page.name for page in pages] == ["001_code.html", "index.html"]
     for page in pages:
@@ -367,7 +367,7 @@ def test_every_link_of_the_pages_leads_to_a_line_or_a_page(tmp_path: Path) -> No
     import re
 
     run = run_of(tmp_path, PARTS, x="float32[9]", n="int32[9]", u="uint32[9]")
-    write(run, ["torch"], tmp_path / "pages")
+    write_pages(run, ["torch"], tmp_path / "pages")
     anchors = {
         f"{page.name}#{each}" if each else page.name
         for page in (tmp_path / "pages").iterdir()
@@ -380,7 +380,7 @@ def test_every_link_of_the_pages_leads_to_a_line_or_a_page(tmp_path: Path) -> No
 
 def test_the_line_of_a_cause_is_marked_and_those_that_follow_are(tmp_path: Path) -> None:
     run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]")
-    write(run, [], tmp_path / "pages")
+    write_pages(run, [], tmp_path / "pages")
     told = (tmp_path / "pages" / "001_code.html").read_text(encoding="utf-8")
     assert '<details id="L5" class="line cause change flagged">' in told
     plain = html.unescape(re.sub("<[^>]*>", "", told.partition('<div class="line added">')[2]))
@@ -399,7 +399,7 @@ def test_the_line_that_makes_the_wide_float_is_marked_and_each_that_it_widens(tm
             z = x[:8] * scale
             return z + 1
     """
-    write(run_of(tmp_path, source, x="float32[8]"), [], tmp_path / "pages")
+    write_pages(run_of(tmp_path, source, x="float32[8]"), [], tmp_path / "pages")
     told = (tmp_path / "pages" / "001_code.html").read_text(encoding="utf-8")
     marks = dict(re.findall(r'id="L(\d+)" class="line ?(\w*)', told))
     assert [marks[n] for n in "45678"] == ["made", "made", "cause", "cause", "later"]
@@ -423,24 +423,24 @@ def test_pages_of_an_earlier_run_are_removed_and_nothing_else(tmp_path: Path) ->
     steps = tuple(
         replace(s, location=s.location and replace(s.location, file="old.py")) for s in run.program.steps
     )
-    write(replace(run, program=replace(run.program, steps=steps)), [], folder)
+    write_pages(replace(run, program=replace(run.program, steps=steps)), [], folder)
     (folder / "002_mine.html").write_text("mine")
-    write(run, [], folder)
+    write_pages(run, [], folder)
     assert sorted(p.name for p in folder.iterdir()) == ["001_code.html", "002_mine.html", "index.html"]
     (folder / "index.html").write_text('<a href="002_mine.html">not ours</a>')
-    write(run, [], folder)
+    write_pages(run, [], folder)
     assert (folder / "002_mine.html").exists()
 
 
 def test_text_of_pages_has_nothing_that_controls() -> None:
-    assert text("a\x00\x1b[31m<") == "a\ufffd\ufffd[31m&lt;"
+    assert escape_text("a\x00\x1b[31m<") == "a\ufffd\ufffd[31m&lt;"
 
 
 def test_a_folder_that_cannot_be_is_one_error(tmp_path: Path) -> None:
     run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]")
     (tmp_path / "file").write_text("")
     with pytest.raises(tl.TypelatticeError, match=r"cannot write .*file"):
-        write(run, [], tmp_path / "file")
+        write_pages(run, [], tmp_path / "file")
 
 
 def test_a_run_without_arrays_claims_nothing() -> None:
@@ -473,7 +473,7 @@ def test_what_is_written_into_out_is_named_by_the_function(tmp_path: Path) -> No
         "add into out",
         "setitem",
     ]
-    write(run, (), tmp_path)
+    write_pages(run, (), tmp_path)
     pages = "".join(page.read_text() for page in tmp_path.glob("*.html"))
     assert "add into out" in pages
 

@@ -12,7 +12,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.cli.main import main as command
-from typelattice.tracing.report.saved_runs import RunFileError, combine_documents, compare_documents, read_run
+from typelattice.tracing.report.run_files import RunFileError, combine_documents, compare_documents, read_run
 
 
 def before(x: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from typelattice.cli.main import run as command
-from typelattice.tracing.front.settings import Settings, SettingsError, read_settings
+from typelattice.tracing.entry_points.pyproject_settings import Settings, SettingsError, read_settings
 
 
 def section(folder: Path, text: str) -> Path:

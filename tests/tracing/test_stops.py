@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from followed import followed_module
 
+from typelattice.tracing.findings.cast_plans import CastPlan, plan_casts
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.findings.suggested_casts import CastPlan, plan_casts
 from typelattice.tracing.findings.widening_causes import Cause
-from typelattice.tracing.record.importing import ModuleCompiler
+from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.report.text_report import report
 from typelattice.tracing.run_data.run import Run

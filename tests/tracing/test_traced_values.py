@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from typelattice.tracing.entry_points.script import run_script
 from typelattice.tracing.findings.findings import findings
-from typelattice.tracing.front.script import run_script
 from typelattice.tracing.report.report_entries import make_report
 
 LOSSES = {

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from traced_modules import ended, followed, texts, write
 
-from typelattice.tracing.record.importing import ModuleCompiler
+from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 
 BEHAVIOUR = """

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.tracing.steps.called_functions import CallReader
+from typelattice.tracing.steps.observed_calls import CallReader
 
 X = np.ones((3, 3), np.float32)
 

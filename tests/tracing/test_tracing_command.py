@@ -16,8 +16,8 @@ from traced_modules import followed, texts, write
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.tracing.front.script import run_script
-from typelattice.tracing.record.package_tracing import Tracing
+from typelattice.tracing.entry_points.script import run_script
+from typelattice.tracing.record.trace_imports import Tracing
 
 SCRIPT = """
 import sys, os, threading

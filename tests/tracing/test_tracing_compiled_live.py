@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import typelattice as tl
-from typelattice.calls.call_signatures import graph_operation
+from typelattice.calls.call_tables import graph_operation
 from typelattice.calls.steps import Input
 from typelattice.tracing.run_data.run import Run
 

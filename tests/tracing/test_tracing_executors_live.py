@@ -120,7 +120,9 @@ def test_pytest_in_two_processes_ends_as_it_does_untraced(tmp_path: Path) -> Non
     (tmp_path / "test_work.py").write_text(TESTS, encoding="utf-8")
     words = ("-m", "pytest", "-n", "2", "-q", "-p", "no:cacheprovider", "test_work.py")
     plain, traced = both(tmp_path, *words)
-    followed = ran(tmp_path, *words, "-p", "typelattice.tracing.front.pytest", "--dtype-trace=work")
+    followed = ran(
+        tmp_path, *words, "-p", "typelattice.tracing.entry_points.pytest_plugin", "--dtype-trace=work"
+    )
     for each in (plain, traced, followed):
         assert each.returncode == 1, each.stdout + each.stderr
         assert "1 failed, 4 passed" in each.stdout

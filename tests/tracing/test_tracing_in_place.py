@@ -9,7 +9,7 @@ import pytest
 from followed import followed, followed_module
 
 from typelattice.tracing.findings.findings import findings
-from typelattice.tracing.report.html import write
+from typelattice.tracing.report.html_report import write_pages
 from typelattice.tracing.report.text_report import report
 
 PLAIN = """
@@ -135,7 +135,7 @@ def test_what_is_computed_in_a_wider_float_than_it_is_written_in_widens_nothing(
     told = " ".join("\n".join(report(run, ())).split())
     said = "1 place computes in a wider float than it writes: that widens nothing, but takes time"
     assert f"{said} code.py:5: {line}: computes in float64, writes float32" in told
-    write(run, (), tmp_path)
+    write_pages(run, (), tmp_path)
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "1 place computes in a wider float" in page
     assert ">No float was widened by another</h2>" in page and "0 places" not in page

@@ -16,7 +16,7 @@ from samples import one_in
 import typelattice as tl
 from typelattice.facts.releases import system_for_version
 from typelattice.fixing.patch_search import fix_script
-from typelattice.tracing.libraries import own_system, version
+from typelattice.tracing.library_traits import own_system, version
 
 pytestmark = pytest.mark.live
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from typelattice.tracing.record import importing
-from typelattice.tracing.record.importing import ModuleCompiler
+from typelattice.tracing.record import import_hook
+from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.witness import LazyWitness, Module, Witness, WitnessBase
 
@@ -87,13 +87,13 @@ def test_code_is_read_from_a_cache_and_from_no_other_nor_a_damaged_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = []
-    with_copies = importing.with_copies
+    original = import_hook.insert_copies
 
     def counted(*given: Any) -> CodeType:
         made.append(given)
-        return with_copies(*given)
+        return original(*given)
 
-    monkeypatch.setattr(importing, "with_copies", counted)
+    monkeypatch.setattr(import_hook, "insert_copies", counted)
 
     def rewritten() -> bool:
         """Whether the code had to be rewritten; it computes the same."""
@@ -111,8 +111,8 @@ def test_code_is_read_from_a_cache_and_from_no_other_nor_a_damaged_one(
     for part in (b"", whole[:3], whole[:-1]):
         kept.write_bytes(part)
         assert rewritten() and not rewritten()
-    for what in ("VERSION", "MAGIC_NUMBER"):
-        monkeypatch.setattr(importing, what, b"another")
+    for what in ("CACHE_VERSION", "MAGIC_NUMBER"):
+        monkeypatch.setattr(import_hook, what, b"another")
         assert rewritten() and not rewritten()
 
 

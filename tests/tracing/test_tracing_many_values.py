@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from typelattice.tracing.record.importing import ModuleCompiler
+from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.rewrite import bytecode
 from typelattice.tracing.rewrite import unsafe_rewrites as cautions

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from traced_modules import texts, write
 
-from typelattice.tracing.record.importing import ModuleCompiler
-from typelattice.tracing.record.package_tracing import Tracing
+from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
+from typelattice.tracing.record.trace_imports import Tracing
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from typelattice.operands.read_objects import operand
-from typelattice.tracing.record.importing import ModuleCompiler
+from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 
 pytestmark = pytest.mark.live

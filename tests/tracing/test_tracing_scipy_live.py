@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.calls.call_signatures import NameSort, equivalents, names
+from typelattice.calls.call_tables import NameSort, equivalents, names
 from typelattice.calls.steps import Opaque
 from typelattice.tracing.run_data.run import Run
 

@@ -21,10 +21,10 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.tracing.record.importing import ModuleCompiler
+from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import MAX_KEYS_PER_OPERATION, Recorder
 from typelattice.tracing.run_data.array_classes import ArrayKinds
-from typelattice.tracing.run_data.array_links import (
+from typelattice.tracing.run_data.producing_steps import (
     LINKS_BEFORE_CLEANUP,
     MAX_CONSTANTS,
     MAX_KEPT_ALIVE,

@@ -66,6 +66,6 @@ def test_results_that_nobody_wants_any_more_are_not_made() -> None:
 
 def test_a_cluster_without_dask_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    monkeypatch.delitem(sys.modules, "typelattice.workers.dask_workers", raising=False)
+    monkeypatch.delitem(sys.modules, "typelattice.workers.dask_pool", raising=False)
     with pytest.raises(WorkersError, match="a cluster needs Dask; install it with pip install distributed"):
         cluster(Doubling, lambda task: [], "tcp://127.0.0.1:1")

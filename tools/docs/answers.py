@@ -22,8 +22,8 @@ from typelattice.explanations.recorded_answer_in_english import UNKNOWN_REASON, 
 from typelattice.explorer.answer_addresses import (
     DEFAULT_OPERATION,
     FOLDER,
-    NUMBERS,
-    SIGNS,
+    NUMBER_OPERANDS,
+    SIGN_BY_OPERATION,
     UNARY_OPERATIONS,
     Question,
     describe_scope,
@@ -127,7 +127,7 @@ def variants(question: Question) -> Iterator[Question]:
     if len(set(question.operands)) > 1:
         yield Question(question.op, question.operands[::-1])
     for i, operand in enumerate(question.operands):
-        if len(question.operands) > 1 and operand not in NUMBERS:
+        if len(question.operands) > 1 and operand not in NUMBER_OPERANDS:
             for tier in ("0d", "scalar"):
                 changed = f"{operand}:{tier}"
                 yield Question(question.op, (*question.operands[:i], changed, *question.operands[i + 1 :]))
@@ -225,7 +225,7 @@ def _others(question: Question, up: str) -> str:
     """Links to the same operands in other operations, if there are pages of them."""
     links = [
         f'<a href="{up}{escape(other.path)}">{escape(other.op)}</a>'
-        for op in (*SIGNS, *UNARY_OPERATIONS)
+        for op in (*SIGN_BY_OPERATION, *UNARY_OPERATIONS)
         if (other := find_question(question.operands, op)) and other != question
     ]
     return f"<p>The same operands in {', '.join(links)}.</p>" if links else ""
@@ -266,7 +266,7 @@ def box(folder: str = "") -> str:
 
 def index(paths: Sequence[Question]) -> str:
     """The page that leads to all others, with a box that finds them by their operands."""
-    operations = ", ".join(f'<a href="{op}.html">{op}</a>' for op in (*SIGNS, *UNARY_OPERATIONS))
+    operations = ", ".join(f'<a href="{op}.html">{op}</a>' for op in (*SIGN_BY_OPERATION, *UNARY_OPERATIONS))
     usual = [q for q in paths if q.op == DEFAULT_OPERATION]
     links = "".join(f'<li><a href="{escape(q.path)}">{escape(q.title)}</a>' for q in usual)
     body = (
@@ -364,12 +364,12 @@ def write(html: Path, address: str = "") -> int:
     into = html / FOLDER
     into.mkdir(parents=True, exist_ok=True)
     every = [*list_questions()]
-    for op in (*SIGNS, *UNARY_OPERATIONS):
+    for op in (*SIGN_BY_OPERATION, *UNARY_OPERATIONS):
         (into / op).mkdir(exist_ok=True)
     with ProcessPoolExecutor() as processes:
         made = processes.map(partial(_write_page, into, address), every, chunksize=20)
         newest = dict(zip(every, made, strict=True))
-    for op in (*SIGNS, *UNARY_OPERATIONS):
+    for op in (*SIGN_BY_OPERATION, *UNARY_OPERATIONS):
         (into / f"{op}.html").write_text(overview(op, newest), encoding="utf-8")
     (into / "index.html").write_text(index(every), encoding="utf-8")
     pages = f'"use strict";\nconst ANSWER_PAGES = {json.dumps(searched())};\n'
@@ -378,7 +378,7 @@ def write(html: Path, address: str = "") -> int:
         found = (html / name).read_text(encoding="utf-8")
         if SCRIPTS not in found:  # Sphinx leaves a page of an earlier build that has not changed
             (html / name).write_text(found.replace("</body>", f"{SCRIPTS}</body>"), encoding="utf-8")
-    return len(every) + len(SIGNS) + len(UNARY_OPERATIONS) + 1
+    return len(every) + len(SIGN_BY_OPERATION) + len(UNARY_OPERATIONS) + 1
 
 
 def _write_page(into: Path, address: str, question: Question) -> dict[str, Given]:

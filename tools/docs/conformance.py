@@ -17,12 +17,12 @@ from answers import COLOURS, DEPARTS, RIGHT, UNASKED, badge_of, html_page, libra
 from matrix import chip, chips, heading, matrix, share
 
 import typelattice as tl
-from typelattice.conformance.compare import compare
-from typelattice.engine.operations import STANDARD
+from typelattice.conformance.compare_with_system import compare
+from typelattice.engine.operation_rules import STANDARD
 from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.operations import NAMES, OPERATIONS
 from typelattice.facts.releases import VERSION_SIGN, releases
-from typelattice.recorded.answers import BROKEN, EXCEPTION, NOT_ASKED
+from typelattice.recorded.answer_notation import BROKEN, EXCEPTION, NOT_ASKED
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import open_recording

@@ -10,7 +10,7 @@ from gallery import drawing
 from printed import GRAPHS, node
 
 import typelattice as tl
-from typelattice.drawings.orders import nodes_between
+from typelattice.drawings.orders import restrict_order
 from typelattice.facts.dtypes import DType, Kind, Weak
 
 
@@ -64,7 +64,7 @@ def figures() -> Iterator[tuple[str, tl.System | tl.Order[str]]]:
     drawn = {node(code) for code in _nodes(GRAPHS[-1]["covers"])}
     yield (
         "the system [jax](gallery/jax.md), on the nodes of the drawing",
-        _system(_covers(nodes_between(jax, [n for n in jax.nodes if n in drawn]))),
+        _system(_covers(restrict_order(jax, [n for n in jax.nodes if n in drawn]))),
     )
 
 

@@ -24,8 +24,8 @@ from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recording_files import load_recording, recording_names
 from typelattice.rendering.drawing import Drawing
 from typelattice.study.changed_calls import changes
-from typelattice.study.check import check
 from typelattice.study.study_scope import PYTHON_SCALARS
+from typelattice.study.system_check import check
 
 if TYPE_CHECKING:
     from typelattice.rendering import Gridded

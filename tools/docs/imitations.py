@@ -21,27 +21,27 @@ from matrix import chip, chips, heading, matrix, share
 from typelattice.conformance.implementation_differences import (
     ACCEPTS,
     AGREES,
+    ARRAY_OR_SCALAR,
     BREAKS,
-    FORM,
-    LEFT_OPEN,
-    OTHER,
+    OTHER_DTYPE,
+    OTHER_VALUE,
     REFUSES,
-    VALUE,
+    VAGUE_ANSWER,
 )
-from typelattice.engine.operations import STANDARD
+from typelattice.engine.operation_rules import STANDARD
 from typelattice.facts.operations import OPERATIONS
 
 FOLDER = "imitations"
 FILES = Path(__file__).parents[2] / "docs" / "imitations"
 SORTS = {
     AGREES: ("right", "agree"),
-    OTHER: ("departs", "differ"),
+    OTHER_DTYPE: ("departs", "differ"),
     REFUSES: ("refused", "refuse"),
     ACCEPTS: ("departs", "accept"),
-    FORM: ("departs", "are no array, or no scalar"),
-    VALUE: ("departs", "have another value"),
+    ARRAY_OR_SCALAR: ("departs", "are no array, or no scalar"),
+    OTHER_VALUE: ("departs", "have another value"),
     BREAKS: ("unasked", "crash"),
-    LEFT_OPEN: ("unasked", "are vague"),
+    VAGUE_ANSWER: ("unasked", "are vague"),
 }
 """The colour of each sort of answer, and its words after a number of calls."""
 Data = Mapping[str, Any]
@@ -121,7 +121,7 @@ def _classes(rows: Sequence[Data]) -> list[str]:
 
 def _cell(row: Data, of_class: str) -> str:
     counts = row["classes"].get(of_class, {})
-    if asked := sum(counts.values()) - counts.get(LEFT_OPEN, 0):
+    if asked := sum(counts.values()) - counts.get(VAGUE_ANSWER, 0):
         shown = share(counts.get(AGREES, 0), asked)
         return f'<a href="{row["implementation"]}.html#{of_class}">{shown}</a>'
     return chip("unasked", "vague" if counts else "never asked")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from typelattice.calls.call_signatures import FUNCTIONS
+from typelattice.calls.call_tables import FUNCTIONS
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.shapes import GIVE_SHAPE, size
+from typelattice.calls.result_shapes import GIVE_SHAPE, size
 from typelattice.calls.steps import Argument, Excerpt, Ref
 from typelattice.facts.shapes import Shape
-from typelattice.facts.suggestions import clip_text
+from typelattice.support.error_texts import clip_text
 
 VIEWS = {"T": "matrix_transpose", "mT": "matrix_transpose", "real": "real", "imag": "imag"}
 LENGTHS: Mapping[str, Callable[[Shape], Argument]] = {  # attributes that follow from the shape

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.shapes import plain_axes
+from typelattice.calls.result_shapes import plain_axes
 from typelattice.calls.steps import Argument, Excerpt, Ref
 from typelattice.facts.operations import ACCUMULATOR, SHAPE, Operation
-from typelattice.facts.suggestions import quote_short, spelling_hint
+from typelattice.support.error_texts import quote_short, spelling_hint
 
 
 def call_custom_operation(

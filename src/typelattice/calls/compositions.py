@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from typelattice.calls.attributes import read_attribute
-from typelattice.calls.call_signatures import ParameterRow, Signature, TableError, check_library, read_rows
+from typelattice.calls.call_tables import ParameterRow, Signature, TableError, check_library, read_rows
 from typelattice.calls.function_call import FunctionCall
 from typelattice.calls.multiple_results import INNER_PART, SAME_DTYPE_AS, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.calls.call_signatures import NameSort, name_meaning
+from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.operations import operation
-from typelattice.facts.suggestions import quote_short
+from typelattice.support.error_texts import quote_short
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from typelattice.calls.attributes import read_attribute
-from typelattice.calls.bound_calls import call_function, is_function
-from typelattice.calls.call_signatures import (
+from typelattice.calls.call_tables import (
     FUNCTIONS,
     NameSort,
     dtype_named,
@@ -15,12 +14,13 @@ from typelattice.calls.call_signatures import (
     name_meaning,
     names,
 )
+from typelattice.calls.calls_to_steps import call_function, is_function
 from typelattice.calls.compositions import is_composition
-from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, add_bitcast, convert_fill_value
 from typelattice.calls.function_call import requested_dtype
+from typelattice.calls.function_handlers import COMPOSED, MAKERS, add_bitcast, convert_fill_value
 from typelattice.calls.multiple_results import SAME_DTYPE_AS, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.shapes import NO_SHAPE, size
+from typelattice.calls.result_shapes import NO_SHAPE, size
 from typelattice.calls.steps import FUNCTION_OF_IN_PLACE, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.calls.call_signatures import ITSELF, fields_of
+from typelattice.calls.call_tables import ITSELF, fields_of
 from typelattice.calls.program_builder import RESULT_KEYWORD
 from typelattice.calls.steps import Argument, Call, Ref
 from typelattice.facts.operations import OPERATIONS, Operation

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.call_signatures import NameSort, name_meaning
+from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.python_arithmetic import python_result
-from typelattice.calls.shapes import indexed_shape, result_shape
+from typelattice.calls.result_shapes import indexed_shape, result_shape
 from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     IN_PLACE_OF_FUNCTION,
@@ -35,16 +35,16 @@ from typelattice.calls.steps import (
     map_argument,
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDEX_FORMS
-from typelattice.engine.operations import STANDARD, class_of
+from typelattice.engine.operation_rules import STANDARD, class_of
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS, Operation, OpError, operation
-from typelattice.facts.range_checks import Value, exceeds_int32
+from typelattice.facts.range_and_overflow import Value, exceeds_int32
 from typelattice.facts.shapes import Shape, ShapeError
-from typelattice.facts.suggestions import clip_text
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
 from typelattice.operands.read_objects import operand
+from typelattice.support.error_texts import clip_text
 
 YIELDING_LIBRARY = "numpy"  # in `numpy_array + tensor`, the other library decides
 MAX_LIST_LENGTH = 48  # characters of a list, as a step writes it

@@ -6,12 +6,12 @@ import re
 from typing import Any, TypeGuard
 
 from typelattice.facts.dtypes import DTYPES, DTypeError
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.shapes import Shape
-from typelattice.facts.suggestions import quote_short
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand, OperandError
 from typelattice.operands.read_objects import operand
+from typelattice.support.error_texts import quote_short
+from typelattice.support.errors import TypelatticeError
 
 SHAPED = re.compile(r"([^\[\]]*)\[([^\[\]]*)\](:weak)?")
 CUSTOM_NAME = re.compile(r"[a-z][a-z0-9_]*\b")  # a name that a system file may give to a dtype

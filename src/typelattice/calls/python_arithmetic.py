@@ -8,7 +8,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 from typelattice.operands.notation import MAX_INT_BITS
 from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
 

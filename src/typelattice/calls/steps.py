@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import Any, ClassVar, Self, TypeAlias
 
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 from typelattice.facts.shapes import Shape
-from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
+from typelattice.support.error_texts import clip_text
+from typelattice.support.errors import TypelatticeError
 
 MAX_STEP_CHARS = 160  # characters of a step's text
 FUNCTION_OF_IN_PLACE = {  # operator that writes in place -> the operation that computes its value

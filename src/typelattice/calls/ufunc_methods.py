@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from typelattice.calls.bound_calls import call_function
-from typelattice.calls.call_signatures import FUNCTIONS, NameSort, name_meaning
+from typelattice.calls.call_tables import FUNCTIONS, NameSort, name_meaning
+from typelattice.calls.calls_to_steps import call_function
 from typelattice.calls.multiple_results import SAME_DTYPE_AS, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.engine.foreign_arrays import INDEX_FORMS
-from typelattice.facts.suggestions import clip_text
+from typelattice.support.error_texts import clip_text
 
 # Method -> function of two arrays -> the operation that the method computes.
 REDUCED: Mapping[str, Mapping[str, str]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from typelattice.facts.suggestions import quote_short
+from typelattice.support.error_texts import quote_short
 
 BINDING = re.compile(r"([^\W\d]\w*)=(?!=)([^\n]*)\Z")  # an operand has a colon before its =
 

@@ -6,14 +6,14 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import clip_text, quote_short
 from typelattice.rendering.grid import printable
+from typelattice.support.error_texts import clip_text, quote_short
+from typelattice.support.errors import TypelatticeError
 
 MAX_EXAMPLES = 4  # examples shown if there are many of the same sort
 MAX_ERROR_CHARS = 1_000  # longest error line
 Paragraphs = Iterator[str]  # the output of a command; each gets a line break
-PRINTED = "-"  # the file name for standard output
+STANDARD_OUTPUT = "-"  # the file name for standard output
 
 
 class UsageError(TypelatticeError, ValueError):
@@ -52,10 +52,10 @@ def exit_code_argument(parser: ArgumentParser, meaning: str) -> None:
     parser.add_argument("--exit-code", action="store_true", help=f"exit with 1 if {meaning}")
 
 
-def count_own_words(valued: Collection[str], words: Sequence[str]) -> int:
+def count_own_words(options_with_value: Collection[str], words: Sequence[str]) -> int:
     """Count our own words of a command line: those before the script, or up to the module of `-m`.
 
-    `valued` are the options with a value.
+    `options_with_value` are the options with a value.
 
     >>> count_own_words(["--to"], ["--to", "float32", "script.py", "--write"])
     2
@@ -66,7 +66,7 @@ def count_own_words(valued: Collection[str], words: Sequence[str]) -> int:
             return i
         if words[i].startswith("-m"):
             return min(len(words), i + (2 if words[i] == "-m" else 1))
-        i += 2 if words[i] in valued else 1
+        i += 2 if words[i] in options_with_value else 1
     return min(i, len(words))
 
 

@@ -24,7 +24,7 @@ from typelattice.programs.replay.divergences import Divergences, StepDivergence,
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE
 from typelattice.rendering.json import document
-from typelattice.rendering.terminal import layout
+from typelattice.rendering.terminal_output import layout
 
 Paragraph = TypeVar("Paragraph", bound=tuple[object, ...])
 
@@ -108,14 +108,18 @@ def _describe_briefly(p: Program, bound: Mapping[str, str], replays: Sequence[Re
             continue
         groups: dict[str, list[str]] = {}
         for replayed in replays:
-            said, name = _result_text(replayed[i], replayed.name)
-            groups.setdefault(said, []).append(name)
-        stub = max(map(len, groups)) + 8
+            answer_text, name = _result_text(replayed[i], replayed.name)
+            groups.setdefault(answer_text, []).append(name)
+        answer_columns = max(map(len, groups)) + 8
         ranked = sorted(groups.items(), key=lambda g: (g[0] in ("refused", "not reached"), -len(g[1])))
         lines = []
         for answer, names in ranked:
             systems = ["every system" if len(names) == len(replays) else ", ".join(names)]
-            lines.append(page.join_columns(f"  {answer.ljust(stub - 8)}{len(names):4}", systems, stub))
+            lines.append(
+                page.join_columns(
+                    f"  {answer.ljust(answer_columns - 8)}{len(names):4}", systems, answer_columns
+                )
+            )
         paragraphs.append((_title(step), marks.get(i, ""), tuple(lines)))
     for (title, mark, lines_), times in _join_repeated(paragraphs):
         yield ""
@@ -204,12 +208,12 @@ def explain_outcome(o: Outcome) -> Sequence[str]:
     )
     sums = [f"accumulates in {p.accumulator}"] if p.accumulator else []
     said = [*(refused or casts), *sums, *map(describe_fit, p.fits)]
-    same = p.op is not None and all(operand.dtype is p.dtype for operand in p.promoting_operands)
-    if said or not same:
+    keeps_dtype = p.op is not None and all(operand.dtype is p.dtype for operand in p.promoting_operands)
+    if said or not keeps_dtype:
         said.append(f"rule: {p.rule}")
     seen = o.recorded_answer
-    if (seen is None or seen.departs) and (did := recorded_words(p, seen)):
-        said.append(f"observed: {'; '.join(did)}")
+    if (seen is None or seen.departs) and (observed_words := recorded_words(p, seen)):
+        said.append(f"observed: {'; '.join(observed_words)}")
     return said
 
 

@@ -21,10 +21,10 @@ from typelattice.cli.command import (
     error_line,
 )
 from typelattice.cli.interrupts import end_by_interrupt, end_in_silence
-from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
-from typelattice.rendering.terminal import OutputError, print_error, print_output
+from typelattice.rendering.terminal_output import OutputError, print_error, print_output
+from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
 
-COMMANDS = (  # each a module in this folder
+COMMANDS = (  # each a module in `commands/`
     "explain", "table", "diff", "consensus", "laws", "draw", "explore", "conform", "compare", "record",
     "watch", "trace", "runs", "fix", "survey", "lsp", "design", "emit", "stubs", "lint", "systems",
     "check", "completion",
@@ -35,7 +35,7 @@ ANSWERED, DIFFERENT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 130  # exit statuses; she
 
 def command(name: str) -> Command:
     """Return the command of a name; its module is imported at the first call."""
-    found: Command = import_module(f"typelattice.cli.{name}").COMMAND
+    found: Command = import_module(f"typelattice.cli.commands.{name}").COMMAND
     return found
 
 

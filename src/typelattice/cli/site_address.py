@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 
 from typelattice.cli.command import UsageError
-from typelattice.facts.suggestions import quote_short
+from typelattice.support.error_texts import quote_short
 
 DISTRIBUTION = "typelattice"
 LABEL = "Documentation"  # label of the site's address in a distribution's metadata

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from typelattice.codegen.c_family import c_header, c_probe, c_test, cpp_header, cpp_probe, cpp_test
+from typelattice.codegen.c_and_cpp import c_header, c_probe, c_test, cpp_header, cpp_probe, cpp_test
 from typelattice.codegen.mlir_tablegen import mlir_constraints, mlir_test
 from typelattice.codegen.names import member_names, snake_case
 from typelattice.codegen.python import python_module, python_probe, python_test
@@ -40,7 +40,7 @@ PROBES: Mapping[str, tuple[str, Printer]] = {  # the program that calls an imple
     "python": ("probe_{}_dtypes.py", python_probe),
     "typescript": ("probe_{}_dtypes.ts", typescript_probe),
 }
-FORM_OF_PROBE = 'kind = "grid"\nrefused = "-"\n'  # form with which `lint` reads the output of a probe
+PROBE_FORM = 'kind = "grid"\nrefused = "-"\n'  # form with which `lint` reads the output of a probe
 MAX_FILE_BYTES = 1_000_000  # limit of a file to read
 
 
@@ -85,11 +85,11 @@ def emit_files(
             raise EmitError(f"a probe is a program, and {lang} is no language for one")
         name, write = PROBES[lang]
         found[name.format(snake_case(system.name))] = write(tables, members, head)
-        found[f"probe_{base}.form.toml"] = FORM_OF_PROBE
+        found[f"probe_{base}.form.toml"] = PROBE_FORM
     if lang == "json":
         found[f"{base}.json"] = _json({**tables.data(), "sha256": tables.digest})
-    kept = {**(indices or {}), **{str(d): i for d, i in tables.indices.items()}}
-    found[f"{base}.indices.json"] = _json(dict(sorted(kept.items(), key=lambda item: item[1])))
+    all_indices = {**(indices or {}), **{str(d): i for d, i in tables.indices.items()}}
+    found[f"{base}.indices.json"] = _json(dict(sorted(all_indices.items(), key=lambda item: item[1])))
     found[f"{base}.reasons.json"] = _json(tables.numbered_reasons)
     return found
 
@@ -107,10 +107,10 @@ def read_names(path: str) -> tuple[dict[str, str], dict[str, int]]:
     tables: dict[str, tuple[type, str]] = {"names": (str, "string"), "indices": (int, "whole number")}
     if not found or not {*found} <= {*tables} or not all(isinstance(x, dict) for x in found.values()):
         raise EmitError(f'{path}: it has the tables [names], with lines such as int8 = "S8", and [indices]')
-    for key, given in found.items():
-        wanted, described = tables[key]
-        for dtype, value in given.items():
-            if type(value) is not wanted:
+    for key, entries in found.items():
+        expected_type, described = tables[key]
+        for dtype, value in entries.items():
+            if type(value) is not expected_type:
                 got = type(value).__name__
                 raise EmitError(f"{path}: {key}, {dtype[:80]!r} is a {got}; write a {described}")
     return found.get("names", {}), found.get("indices", {})

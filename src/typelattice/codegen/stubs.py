@@ -91,7 +91,7 @@ def stub_file(system: System, ops: Sequence[str] = ()) -> StubFile:
         if op.is_operator or (op.most or 3) > 2:
             raise EmitError(f"stubs: {op.name} is no function of one or two operands")
         body += writer.function(op)
-    left_out = writer.left_out()
+    left_out = writer.describe_omissions()
     notes = "\n".join(f"# {note}" for note in ("What types cannot say:", *left_out))
     text = "\n".join([STUB_HEAD.format(name=system.name, notes=notes), *body, ""])
     names = [f"x_{dtype}: Array[{dtype}]" for dtype in dtypes]
@@ -106,7 +106,7 @@ class _Writer:
         self.overloads = 0
         self._weak = self._by_value = self._never = self._compared = 0
 
-    def left_out(self) -> list[str]:
+    def describe_omissions(self) -> list[str]:
         """Say what the types leave out, with the number of calls."""
         notes = [
             "- the value of a Python number: one that a dtype cannot hold may be refused or count otherwise",
@@ -139,8 +139,8 @@ class _Writer:
         )
         if self._scalars and sign not in COMPARISON_OPERATORS and f"__r{method[2:]}" in dir(int):
             arms = self._arms(op, form, self._scalars, self._dtypes)
-            turned = [_Arm(arm.operands[::-1], arm.result) for arm in arms]
-            yield from self._write_overloads(f"__r{method[2:]}", turned, ("self", "other"))
+            swapped = [_Arm(arm.operands[::-1], arm.result) for arm in arms]
+            yield from self._write_overloads(f"__r{method[2:]}", swapped, ("self", "other"))
 
     def function(self, op: Operation) -> Iterator[str]:
         if op.most == 1:

@@ -12,12 +12,12 @@ from typing import Literal
 from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import Operation
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand, Tier, operand_of_dtype
 from typelattice.study.foldable_casts import is_foldable
 from typelattice.study.study_scope import list_operands
+from typelattice.support.errors import TypelatticeError
 
 FORMAT = 1  # version of the names of functions and of the JSON
 REFUSED_INDEX = 255  # index of a refusal, so there are at most 255 dtypes
@@ -45,10 +45,10 @@ class Lookup:
         names = {"scalar": "Scalar"}
         return {name: names.get(tier, "DType") for name, tier in zip("ab", self.tiers, strict=False)}
 
-    def cell(self, how: str = "[{}]") -> str:
-        """Write the index of the cell in the table; `how` is the form of the index of one parameter."""
+    def cell(self, index_template: str = "[{}]") -> str:
+        """Write the index of the cell in the table; `index_template` writes that of one parameter."""
         row = "" if len(self.tiers) > 1 else "[0]"
-        return row + "".join(map(how.format, self.parameters))
+        return row + "".join(map(index_template.format, self.parameters))
 
 
 @dataclass(slots=True)
@@ -140,16 +140,18 @@ def build_tables(
         raise EmitError(f"{system.name} has no dtypes of arrays, so there is no table to emit")
     indices = _assign_indices(system.dtypes, earlier_indices or {})
     scalars = tuple(str(o.kind.word) for o in list_operands(system, "scalar") if o.tier == "scalar")
-    told_apart: tuple[Tier, ...] = ("array", *(t for t in ("0d", "scalar") if t in system.tiers))
-    if scalars and "scalar" not in told_apart:
-        told_apart = (*told_apart, "scalar")
-    chosen = told_apart if tiers is None else tuple(tiers)
-    if unknown := [t for t in chosen if t not in told_apart]:
-        raise EmitError(f"{system.name} tells no tier {unknown[0]!r} apart; it has {', '.join(told_apart)}")
+    distinguished_tiers: tuple[Tier, ...] = ("array", *(t for t in ("0d", "scalar") if t in system.tiers))
+    if scalars and "scalar" not in distinguished_tiers:
+        distinguished_tiers = (*distinguished_tiers, "scalar")
+    chosen = distinguished_tiers if tiers is None else tuple(tiers)
+    if unknown := [t for t in chosen if t not in distinguished_tiers]:
+        raise EmitError(
+            f"{system.name} tells no tier {unknown[0]!r} apart; it has {', '.join(distinguished_tiers)}"
+        )
     if {*chosen} != {"array"}:
         _check_independent_of_values(system)
-    folds = _list_foldable_casts(system, indices) if casts else ()
-    found = Tables(system.name, indices, scalars, no_fold=_why_no_fold(system), casts=folds)
+    foldable_casts = _list_foldable_casts(system, indices) if casts else ()
+    found = Tables(system.name, indices, scalars, no_fold=_why_no_fold(system), casts=foldable_casts)
     _add_functions(found, system, None, chosen)
     if casts and system.casts:
         _add_casts(found, system)
@@ -160,8 +162,8 @@ def build_tables(
 
 def expected_results(t: Tables, f: Lookup) -> Iterator[tuple[tuple[tuple[str, int], ...], int]]:
     """Yield every call of a function: the tier and index of each operand, and the index that it gives."""
-    every = {"scalar": range(len(t.scalars))}
-    for given in product(*(every.get(tier, t.indices.values()) for tier in f.tiers)):
+    indices_by_tier = {"scalar": range(len(t.scalars))}
+    for given in product(*(indices_by_tier.get(tier, t.indices.values()) for tier in f.tiers)):
         row = t.tables[f.table][given[0] if len(given) > 1 else 0]
         yield tuple(zip(f.tiers, given, strict=True)), row[given[-1]]
 
@@ -244,8 +246,8 @@ def _count_operands(tables: Tables, tier: Tier) -> int:
 
 def _add_functions(tables: Tables, system: System, op: str | None, tiers: Sequence[Tier]) -> None:
     """Add the look-ups of an operation, or of plain promotion, for all combinations of tiers."""
-    known = None if op is None else system.operation(op)
-    most, least = (known.most, known.least) if known else (2, 2)
+    operation = None if op is None else system.operation(op)
+    most, least = (operation.most, operation.least) if operation else (2, 2)
     if op is not None and least > 2:
         raise EmitError(f"{op} takes {least} operands, and tables are made for one or two; leave it out")
     parts: tuple[Part, ...] = ("result",)
@@ -255,11 +257,11 @@ def _add_functions(tables: Tables, system: System, op: str | None, tiers: Sequen
         parts = ("result", "compute", "accumulate") if accumulates else ("result", "compute")
     count = 1 if most == 1 else 2
     for combination in product(tiers, repeat=count):
-        given = "" if set(combination) == {"array"} else "_" + "_".join(combination)
+        tier_suffix = "" if set(combination) == {"array"} else "_" + "_".join(combination)
         for part in parts:
             name = "promote" if op is None else f"{_function_name(system.operation(op))}_{part}"
-            table = _fill_table(tables, system, op, combination, part, f"{name}{given}")
-            tables.add(f"{name}{given}", combination, table)
+            table = _fill_table(tables, system, op, combination, part, f"{name}{tier_suffix}")
+            tables.add(f"{name}{tier_suffix}", combination, table)
 
 
 def _add_casts(tables: Tables, system: System) -> None:
@@ -287,13 +289,15 @@ def _fill_table(
     rows = [[REFUSED_INDEX] * _count_operands(tables, tiers[-1]) for _ in range(height)]
     for given in product(*(_list_operands(tables, tier) for tier in tiers)):
         p = system.explain(*(o for _, o in given), op=op)
-        found = {"result": p.dtype, "compute": p.compute, "accumulate": p.dtype and p.arithmetic_dtype}[part]
+        part_dtype = {"result": p.dtype, "compute": p.compute, "accumulate": p.dtype and p.arithmetic_dtype}[
+            part
+        ]
         row = given[0][0] if len(given) > 1 else 0
         if p.dtype is None:
             tables.reasons.setdefault(function, {})[", ".join(str(o) for _, o in given)] = str(p.reason)
-        elif found is not None:
-            found = found.family or found
-            if found not in tables.indices:
-                raise EmitError(f"{system.name}: {function} gives {found}, which no operand may have")
-            rows[row][given[-1][0]] = tables.indices[found]
+        elif part_dtype is not None:
+            part_dtype = part_dtype.family or part_dtype
+            if part_dtype not in tables.indices:
+                raise EmitError(f"{system.name}: {function} gives {part_dtype}, which no operand may have")
+            rows[row][given[-1][0]] = tables.indices[part_dtype]
     return tuple(map(tuple, rows))

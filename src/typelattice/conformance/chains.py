@@ -9,28 +9,28 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from typelattice.conformance.compare import REFUSAL
+from typelattice.conformance.compare_with_system import REFUSAL
 from typelattice.conformance.questions import Question
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import NAMES
-from typelattice.recorded.answers import ARRAY, EXCEPTION, NOT_ASKED, split_form
+from typelattice.recorded.answer_notation import ARRAY, EXCEPTION, NOT_ASKED, split_form
 
-THEN = " then "
+CHAIN_SEPARATOR = " then "
 LENGTHS = (2, 3, 4)
-NUMBERS = ("int", "float")
+PYTHON_NUMBERS = ("int", "float")
 """Python numbers, of which one may stand beside an array."""
 
 Function = Callable[..., object]
 
 
-def steps_of(chain: str, operands: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
+def split_chain(chain: str, operands: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
     """Yield each operation of a chain with its own operands: all but the first lack the previous result.
 
-    >>> list(steps_of("add then sqrt then multiply", ("int8", "int8", "float32")))
+    >>> list(split_chain("add then sqrt then multiply", ("int8", "int8", "float32")))
     [('add', ('int8', 'int8')), ('sqrt', ()), ('multiply', ('float32',))]
     """
     taken = 0
-    for name in chain.split(THEN):
+    for name in chain.split(CHAIN_SEPARATOR):
         count = NAMES[name].least - (taken > 0)
         yield name, operands[taken : taken + count]
         taken += count
@@ -43,13 +43,13 @@ def chained_function(library: Any, functions: Mapping[str, Function], chain: str
     """
     own_way: Callable[[Sequence[str]], Function] | None = getattr(library, "chain", None)
     if own_way:
-        return own_way(chain.split(THEN))
+        return own_way(chain.split(CHAIN_SEPARATOR))
     as_whole: Callable[[Function], Function] | None = getattr(library, "as_whole", None)
     plain = {name: getattr(f, "__wrapped__", f) if as_whole else f for name, f in functions.items()}
 
     def call(*operands: object) -> object:
         result = None
-        for i, (name, own) in enumerate(steps_of(chain, operands)):
+        for i, (name, own) in enumerate(split_chain(chain, operands)):
             result = plain[name](*([result] if i else []), *own)
         return result
 
@@ -60,15 +60,15 @@ def random_chains(
     operands: Sequence[str], operations: Sequence[str], number: int, seed: int
 ) -> Iterator[Question]:
     """Yield random chains of two to four operations, with arrays and Python numbers."""
-    dice = random.Random(seed)
-    known = [op for op in operations if op in NAMES and _can_be_chained(op)]
+    rng = random.Random(seed)
+    chainable_operations = [op for op in operations if op in NAMES and _can_be_chained(op)]
     arrays = [operand for operand in operands if operand in DTYPES]
-    numbers = [operand for operand in NUMBERS if operand in operands]
-    for _ in range(number if known and arrays else 0):
-        names = dice.choices(known, k=dice.choice(LENGTHS))
-        own = 1 - len(names) + sum(NAMES[name].least for name in names)
-        others = dice.choices([*arrays, *numbers], k=own - 1)
-        yield THEN.join(names), (dice.choice(arrays), *others)
+    numbers = [operand for operand in PYTHON_NUMBERS if operand in operands]
+    for _ in range(number if chainable_operations and arrays else 0):
+        names = rng.choices(chainable_operations, k=rng.choice(LENGTHS))
+        operand_count = 1 - len(names) + sum(NAMES[name].least for name in names)
+        others = rng.choices([*arrays, *numbers], k=operand_count - 1)
+        yield CHAIN_SEPARATOR.join(names), (rng.choice(arrays), *others)
 
 
 def _can_be_chained(op: str) -> bool:
@@ -82,7 +82,7 @@ def answer_step_by_step(chain: str, operands: Sequence[str], ask: Callable[[Ques
     It is NOT_ASKED if an intermediate result is neither an array of a strong dtype nor a refusal.
     """
     answer = ""
-    for name, own in steps_of(chain, operands):
+    for name, own in split_chain(chain, operands):
         answer = ask((name, (*([answer] if answer else []), *own)))
         if answer not in DTYPES:
             return answer if answer.startswith((EXCEPTION, REFUSAL)) else NOT_ASKED
@@ -94,18 +94,18 @@ def parts_of(chain: str, operands: Sequence[str], ask: Callable[[Question], str]
 
     `ask` gives the dtypes of results, which become the first operand of a part.
     """
-    steps = [*steps_of(chain, operands)]
-    before = [(), *((_as_operand(ask(_joined(steps[:end]))),) for end in range(1, len(steps)))]
+    steps = [*split_chain(chain, operands)]
+    previous_results = [(), *((_as_operand(ask(_joined(steps[:end]))),) for end in range(1, len(steps)))]
     for length in range(1, len(steps)):
         for start in range(len(steps) - length + 1):
             names, own = _joined(steps[start : start + length])
-            if all(before[start]):
-                yield names, (*before[start], *own)
+            if all(previous_results[start]):
+                yield names, (*previous_results[start], *own)
 
 
-def last_step(chain: str, operands: Sequence[str], ask: Callable[[Question], str]) -> Question:
+def last_call(chain: str, operands: Sequence[str], ask: Callable[[Question], str]) -> Question:
     """Return the last operation of a chain as a call, with the result of the others as its first operand."""
-    *before, (name, own) = steps_of(chain, operands)
+    *before, (name, own) = split_chain(chain, operands)
     return name, (_as_operand(ask(_joined(before))), *own)
 
 
@@ -123,4 +123,6 @@ def _as_operand(answer: str) -> str:
 
 def _joined(steps: Sequence[tuple[str, Sequence[str]]]) -> Question:
     """Return steps as a chain: their names, and the operands of all steps."""
-    return THEN.join(name for name, _ in steps), tuple(operand for _, own in steps for operand in own)
+    return CHAIN_SEPARATOR.join(name for name, _ in steps), tuple(
+        operand for _, own in steps for operand in own
+    )

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from typelattice.conformance.library import OperandString, versions
 from typelattice.conformance.process import LibraryProcess
-from typelattice.conformance.recorder import Progress, asked_again
+from typelattice.conformance.recorder import Progress, repeat_recording
 from typelattice.facts.releases import VERSION_SIGN
-from typelattice.recorded.answers import NOT_ASKED
+from typelattice.recorded.answer_notation import NOT_ASKED
 from typelattice.recorded.recording import Recording
 from typelattice.study.changed_calls import Changes, changes_between, list_recorded_calls
 
@@ -33,22 +33,22 @@ class News:
 
 
 def changes_since_recording(
-    asked: LibraryProcess, name: str, then: Recording, progress: Progress
+    asked: LibraryProcess, name: str, old_recording: Recording, progress: Progress
 ) -> News:
-    """Compare a library with its recording `then`, which is called `name`.
+    """Compare a library with an old recording, which is called `name`.
 
     The recording of an older release has only calls of the newest release, so nothing counts as new in it.
     """
-    now = asked_again(asked, then, progress)
+    now = repeat_recording(asked, old_recording, progress)
     found = changes_between(
         f"{name} (recorded)",
-        list_recorded_calls(then),
+        list_recorded_calls(old_recording),
         f"{versions(now.versions)} (installed)",
         list_recorded_calls(now),
     )
-    before, after = {*_list_asked(then)}, {*asked.catalogue.dtypes, *asked.catalogue.operations}
+    before, after = {*_list_asked(old_recording)}, {*asked.catalogue.dtypes, *asked.catalogue.operations}
     new = () if VERSION_SIGN in name else tuple(sorted(after - before))
-    return News(then, now, found, tuple(sorted(before - after)), new)
+    return News(old_recording, now, found, tuple(sorted(before - after)), new)
 
 
 def _list_asked(recording: Recording) -> Iterable[str]:

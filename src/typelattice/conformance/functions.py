@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.calls.call_signatures import signature
+from typelattice.calls.call_tables import signature
 from typelattice.conformance.library import NotAskedError, python_answer
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 
@@ -18,7 +18,15 @@ Function = Callable[..., object]
 MATRICES = ("addmm", "matrix_rank", "solve")
 """Operations that are asked of matrices, as are those whose operands need two dimensions."""
 
-BY_HAND = ("promote_types", "cond", "cross", "squeeze", "meshgrid", "broadcast_arrays", "take_along_axis")
+LIBRARY_SPECIFIC_OPERATIONS = (
+    "promote_types",
+    "cond",
+    "cross",
+    "squeeze",
+    "meshgrid",
+    "broadcast_arrays",
+    "take_along_axis",
+)
 """Operations whose arguments differ between libraries: a library's own file defines those that are asked."""
 
 
@@ -34,41 +42,43 @@ class SpelledFunction:
 
 
 def functions(
-    spaces: Sequence[Any],
+    namespaces: Sequence[Any],
     condition: object,
     renamed: Mapping[str, str] = {},
     matrix: Callable[[Any], object] | None = None,
-    copied: Callable[[Any], Any] = copy.deepcopy,
+    copy_array: Callable[[Any], Any] = copy.deepcopy,
 ) -> dict[str, Function]:
     """Return the functions of a library, by operation.
 
     They are searched in the namespaces, the main one first: by the name in `renamed`, or by all names of the
     operation. `condition` is a true array for `where`, and gives `take` its index. `matrix` makes a matrix of
-    an array of one dimension, by default a diagonal one. `copied` copies an array before an operator writes
-    into it. All of Python's operators are included.
+    an array of one dimension, by default a diagonal one. `copy_array` copies an array before an operator
+    writes into it. All of Python's operators are included.
     """
-    main = spaces[0]
+    main = namespaces[0]
     matrix = matrix or (lambda x: main.tril(main.triu(main.broadcast_to(x, (2, 2)))))
     found: dict[str, Function] = {}
     for op in OPERATIONS.values():
         names = (renamed[op.name],) if op.name in renamed else op.functions
-        first_found = _first_function(spaces, names)
-        if first_found is not None and op.name not in BY_HAND:
+        first_found = _first_function(namespaces, names)
+        if first_found is not None and op.name not in LIBRARY_SPECIFIC_OPERATIONS:
             function, spelling = first_found
             found[op.name] = SpelledFunction(
-                of_operands(op, function, condition, matrix, main), spelling
+                function_of_operands(op, function, condition, matrix, main), spelling
             )
-    return found | operators(copied)
+    return found | operators(copy_array)
 
 
-def operators(copied: Callable[[Any], Any] = copy.deepcopy) -> dict[str, Function]:
+def operators(copy_array: Callable[[Any], Any] = copy.deepcopy) -> dict[str, Function]:
     """Return Python's operators. Python itself answers for two Python scalars.
 
     `@=` is left out: a product of arrays of one dimension has no dimensions, and cannot be written into one.
     """
     return {
         op.name: (
-            _in_place(op.method, copied) if op.in_place else beside_an_array(getattr(operator, op.method))
+            _in_place(op.method, copy_array)
+            if op.in_place
+            else skip_without_array(getattr(operator, op.method))
         )
         for op in OPERATORS.values()
         if op.method and op.name != "@="
@@ -78,7 +88,7 @@ def operators(copied: Callable[[Any], Any] = copy.deepcopy) -> dict[str, Functio
 def _in_place(method: str, copied: Callable[[Any], Any]) -> Function:
     """Return an operator that writes into a copy of its left operand."""
     write = getattr(operator, method)
-    return into_array(lambda x, y: write(copied(x), y))
+    return skip_number_first(lambda x, y: write(copied(x), y))
 
 
 def as_is(x: Any) -> Any:
@@ -86,7 +96,7 @@ def as_is(x: Any) -> Any:
     return x
 
 
-def into_array(function: Function) -> Function:
+def skip_number_first(function: Function) -> Function:
     """Wrap a function whose first operand must be an array, and skip Python scalars there."""
 
     @functools.wraps(function)
@@ -100,10 +110,10 @@ def into_array(function: Function) -> Function:
 
 def by_operator(*names: str) -> dict[str, Function]:
     """Return the functions that a library has only as Python's operators."""
-    return {name: beside_an_array(getattr(operator, OPERATIONS[name].method or "")) for name in names}
+    return {name: skip_without_array(getattr(operator, OPERATIONS[name].method or "")) for name in names}
 
 
-def beside_an_array(function: Function) -> Function:
+def skip_without_array(function: Function) -> Function:
     """Wrap a function, and skip calls with only Python scalars and lists."""
 
     @functools.wraps(function)
@@ -115,7 +125,7 @@ def beside_an_array(function: Function) -> Function:
     return call
 
 
-def of_numbers(function: Function) -> Function:
+def skip_unless_numbers(function: Function) -> Function:
     """Wrap a function that makes an array of Python scalars, and skip all other operands."""
 
     @functools.wraps(function)
@@ -127,7 +137,7 @@ def of_numbers(function: Function) -> Function:
     return call
 
 
-def first(result: Any) -> Any:
+def first_result(result: Any) -> Any:
     """Return the first of several results."""
     return result[0] if isinstance(result, (tuple, list)) else result
 
@@ -155,11 +165,11 @@ def _spelling(space: Any, main: Any) -> str:
     return name if space is main else next((f"{name}.{key}" for key in inside), space.__name__)
 
 
-def of_operands(
+def function_of_operands(
     op: Operation, function: Callable[..., Any], condition: object, matrix: Callable[[Any], object], main: Any
 ) -> Function:
     """Return the function of an operation that takes only its operands, and gives only its first result."""
-    more = signature(op, None).recorder_arguments
+    extra_arguments = signature(op, None).recorder_arguments
     if op.form == "choice":
         return lambda x, y: function(condition, x, y)
     if op.form == "list":
@@ -171,9 +181,9 @@ def of_operands(
     if op.name == "full":
         return lambda x: function((2,), x)
     if op.name == "take":
-        return lambda x: function(x, first(main.nonzero(condition)))
+        return lambda x: function(x, first_result(main.nonzero(condition)))
     if op.name == "clip":
-        return into_array(lambda x, low=None, high=None: function(x, low, high))
+        return skip_number_first(lambda x, low=None, high=None: function(x, low, high))
     if op.dimensions > 1 or op.name in MATRICES:
-        return lambda *arrays: first(function(*map(matrix, arrays), *more))
-    return lambda *operands: first(function(*operands, *more))
+        return lambda *arrays: first_result(function(*map(matrix, arrays), *extra_arguments))
+    return lambda *operands: first_result(function(*operands, *extra_arguments))

@@ -9,7 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from typelattice.calls.call_signatures import signature
+from typelattice.calls.call_tables import signature
 from typelattice.conformance.functions import SpelledFunction
 from typelattice.conformance.library import (
     CannotAskError,
@@ -19,12 +19,12 @@ from typelattice.conformance.library import (
     UnknownLibraryError,
 )
 from typelattice.conformance.questions import TIERS
-from typelattice.conformance.registry import library, missing_library
+from typelattice.conformance.registry import load_library, missing_library_error
 from typelattice.facts.libraries import file_of, recordings
 from typelattice.facts.operations import NAMES, OPERATIONS
-from typelattice.facts.suggestions import quote_short, spelling_hint
+from typelattice.support.error_texts import quote_short, spelling_hint
 
-TABLE = Path(__file__).parent / "implementations" / "table.toml"
+TABLE_PATH = Path(__file__).parent / "alternative_implementations" / "table.toml"
 
 FORMS = ("setup", "array", "argument", "function", "expected", "found")
 """What `forms` must have: `function` is how the library writes one, such as `numpy.{op}`.
@@ -113,7 +113,7 @@ def _call(op: str, *operands: str) -> object:
     return "ask", op, operands, signature(NAMES[op], None).recorder_arguments
 
 
-def implementation(name: str) -> Library:
+def load_implementation(name: str) -> Library:
     """Return a built-in implementation, a recorded library, or the user's own `module:attribute`.
 
     Calling `attribute` gives an object with the method `ask`, or with the four methods of a library. Raises
@@ -122,14 +122,14 @@ def implementation(name: str) -> Library:
     if name in implementations() and name not in recordings():
         entry = implementations()[name]
         of = entry["library"]
-        module_name = f"{__package__}.implementations.{entry.get('file', file_of(of))}"
+        module_name = f"{__package__}.alternative_implementations.{entry.get('file', file_of(of))}"
         try:
             return cast(Library, importlib.import_module(module_name).IMPLEMENTATIONS[name]())
         except ImportError as error:
             environment = next(each.environment for each in recordings().values() if each.library == of)
-            raise missing_library(name, error, of, environment) from error
+            raise missing_library_error(name, error, of, environment) from error
     check_name(name)
-    made: Any = library(name)
+    made: Any = load_library(name)
     if hasattr(made, "ask"):
         return ImplementationAsLibrary(made)
     if not hasattr(made, "make"):
@@ -139,7 +139,7 @@ def implementation(name: str) -> Library:
 
 
 def check_name(name: str) -> None:
-    """Raise UnknownLibraryError if `implementation` cannot find an implementation by its name."""
+    """Raise UnknownLibraryError if `load_implementation` cannot find an implementation by its name."""
     if ":" not in name and name not in (known := (*implementations(), *recordings())):
         near = spelling_hint(name, known) or f"; built in: {', '.join(implementations())}"
         what = f"unknown implementation {quote_short(name)}{near}"
@@ -153,7 +153,7 @@ def implementations() -> Mapping[str, Mapping[str, Any]]:
     >>> implementations()["torch-numpy"]["with"]
     'numpy'
     """
-    read = tomllib.loads(TABLE.read_text(encoding="ascii"))
+    read = tomllib.loads(TABLE_PATH.read_text(encoding="ascii"))
     whole: dict[str, Mapping[str, Any]] = {}
     for name, entry in read.items():  # an entry with `like` follows the entry that it names
         whole[name] = {**whole.get(entry.get("like"), {}), **entry}

@@ -11,17 +11,17 @@ from functools import cache
 from itertools import islice
 from operator import itemgetter
 
-from typelattice.conformance.askers import Asked
-from typelattice.conformance.chains import THEN, answer_step_by_step, last_step, parts_of
-from typelattice.conformance.compare import REFUSAL, answer_text
+from typelattice.conformance.ask_in_parallel import Asked
+from typelattice.conformance.chains import CHAIN_SEPARATOR, answer_step_by_step, last_call, parts_of
+from typelattice.conformance.compare_with_system import REFUSAL, answer_as_recorded
+from typelattice.conformance.compared_values import same_values
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import OperandString
-from typelattice.conformance.questions import Question, planned_calls
-from typelattice.conformance.values import same_values
+from typelattice.conformance.questions import Question, plan_calls
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import NAMES
-from typelattice.recorded.answers import (
+from typelattice.recorded.answer_notation import (
     BROKEN,
     EXCEPTION,
     NO_NUMBERS,
@@ -32,10 +32,10 @@ from typelattice.recorded.answers import (
 from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import open_recording
 
-SEVERAL = 200
+RANDOM_CALLS_PER_OPERATION = 200
 """Random calls of three operands and more, of each operation that takes them."""
 
-BREAKS, REFUSES, ACCEPTS, OTHER, FORM, VALUE, LEFT_OPEN = SORTS = (
+BREAKS, REFUSES, ACCEPTS, OTHER_DTYPE, ARRAY_OR_SCALAR, OTHER_VALUE, VAGUE_ANSWER = DIFFERENCE_TYPES = (
     "breaks down",
     "refuses what is accepted",
     "accepts what is refused",
@@ -45,12 +45,14 @@ BREAKS, REFUSES, ACCEPTS, OTHER, FORM, VALUE, LEFT_OPEN = SORTS = (
     "vague",
 )
 AGREES = "agrees"
-VAGUE = "?"
+VAGUE_PREFIX = "?"
 """The first character of an answer that leaves the dtype open, such as a type: `?floating`."""
 
 
-NUMBERS = "Python numbers"
-CHANGING = re.compile(r"""(["'`])[^"'`]*\1|0x[0-9a-f]+|\s*This error occurred in .*|; NodeDef: .*""")
+PYTHON_NUMBER_TIER = "Python numbers"
+VARIABLE_TEXT_PATTERN = re.compile(
+    r"""(["'`])[^"'`]*\1|0x[0-9a-f]+|\s*This error occurred in .*|; NodeDef: .*"""
+)
 """What a message quotes, such as the name of a kernel, addresses in memory, and the expression or node."""
 
 
@@ -75,21 +77,21 @@ class Difference:
     @property
     def of_class(self) -> str:
         """The class of the operation that differs."""
-        return class_of(self.call[0]) + (" in programs" if self.agrees_alone else "")
+        return class_name_of(self.call[0]) + (" in programs" if self.agrees_alone else "")
 
     @property
     def sort(self) -> str:
         if self.found.answer in BROKEN:
             return BREAKS
         if split_form(self.expected.answer)[1]:
-            return FORM
-        if self.found.answer.startswith(VAGUE):
-            return LEFT_OPEN
+            return ARRAY_OR_SCALAR
+        if self.found.answer.startswith(VAGUE_PREFIX):
+            return VAGUE_ANSWER
         if _is_refusal(self.found.answer):
             return REFUSES
         if _is_refusal(self.expected.answer):
             return ACCEPTS
-        return VALUE if self.expected.answer == self.found.answer else OTHER
+        return OTHER_VALUE if self.expected.answer == self.found.answer else OTHER_DTYPE
 
     @property
     def message(self) -> str:
@@ -108,12 +110,12 @@ class Difference:
         op, operands = self.call
         if self.sort == BREAKS:
             return f"{self.of_class}: {BROKEN[self.found.answer]}"
-        if self.sort == LEFT_OPEN:
-            return self.found.answer[len(VAGUE) :]
-        if self.sort in (OTHER, FORM):
-            beside = " with Python numbers" if NUMBERS in map(_tier, operands) else ""
+        if self.sort == VAGUE_ANSWER:
+            return self.found.answer[len(VAGUE_PREFIX) :]
+        if self.sort in (OTHER_DTYPE, ARRAY_OR_SCALAR):
+            beside = " with Python numbers" if PYTHON_NUMBER_TIER in map(_tier, operands) else ""
             return f"{self.of_class}{beside}: {_how(self.expected.answer, self.found.answer)}"
-        if self.sort == VALUE:
+        if self.sort == OTHER_VALUE:
             kind = DTYPES.get(self.found.answer.rstrip("*"))
             return f"{NAMES[op].function if op in NAMES else op}: {kind.kind if kind else self.found.answer}"
         refusal = self.found if self.sort == REFUSES else self.expected
@@ -121,7 +123,7 @@ class Difference:
         return f"{refusal.answer.strip(EXCEPTION + REFUSAL) or 'by rule'}: {message or self.of_class}"
 
     def __str__(self) -> str:
-        if self.sort == VALUE:
+        if self.sort == OTHER_VALUE:
             return f"{self.found}: {self.found.message}, expected {self.expected.message}"
         return f"{self.found}, expected {self.expected.answer}"
 
@@ -140,62 +142,71 @@ class Cause:
         return f"{self.sort}: {self.cause}"
 
 
-def class_of(op: str) -> str:
+def class_name_of(op: str) -> str:
     """The class of an operation; of a library's own one the beginning of its name, such as `special`."""
-    if THEN in op:
+    if CHAIN_SEPARATOR in op:
         return "programs"
     return NAMES[op].of_class if op in NAMES else op.partition("_")[0]
 
 
-def askable(calls: Iterable[RecordedCall], has: Catalogue) -> list[RecordedCall]:
+def askable(calls: Iterable[RecordedCall], catalogue: Catalogue) -> list[RecordedCall]:
     """The calls that an implementation has, but those that nobody answered or that broke the reference."""
-    operands, two, more = {*has.operands}, {*has.operations}, {*has.several}
+    operands, operations, multi_operand_operations = (
+        {*catalogue.operands},
+        {*catalogue.operations},
+        {*catalogue.several},
+    )
     return [
         call
         for call in calls
-        if call.op in (two if len(call.operands) < 3 else more)
+        if call.op in (operations if len(call.operands) < 3 else multi_operand_operations)
         and operands.issuperset(call.operands)
         and call.answer != NOT_ASKED
         and call.answer not in BROKEN
     ]
 
 
-def differences(
+def find_differences(
     asked: Asked, expected: Sequence[RecordedCall]
 ) -> Iterator[tuple[RecordedCall, Difference | None]]:
     """Ask an implementation each expected call; yield it with its difference, None if it agrees."""
     answers = asked.answers([(call.op, call.operands) for call in expected])
     for call, (answer, message) in zip(expected, answers, strict=True):
         if has_values(call) and answer == call.answer and not message:
-            answer = f"{VAGUE}no values"
+            answer = f"{VAGUE_PREFIX}no values"
         if answer != NOT_ASKED:
-            wanted, answer = _in_same_terms(call.answer, answer)
-            before = replace(call, answer=wanted)
+            expected_answer, answer = _in_same_terms(call.answer, answer)
+            expected_call = replace(call, answer=expected_answer)
             found = RecordedCall(call.op, call.operands, answer, message)
-            yield call, None if _agree(before, found) else Difference(before, found)
+            yield call, None if _agree(expected_call, found) else Difference(expected_call, found)
 
 
 def _in_same_terms(expected: str, found: str) -> tuple[str, str]:
     """Leave out of two answers whether they are arrays or scalars, unless that alone differs."""
-    (one, of_one), (other, of_other) = split_form(expected), split_form(found)
-    if of_one and of_other and of_one != of_other and (one == other or other.startswith(VAGUE)):
+    (expected_dtype, expected_suffix), (found_dtype, found_suffix) = split_form(expected), split_form(found)
+    if (
+        expected_suffix
+        and found_suffix
+        and expected_suffix != found_suffix
+        and (expected_dtype == found_dtype or found_dtype.startswith(VAGUE_PREFIX))
+    ):
         return expected, found
-    return one, other
+    return expected_dtype, found_dtype
 
 
-def causes(found: Iterable[Difference]) -> list[Cause]:
+def group_by_cause(found: Iterable[Difference]) -> list[Cause]:
     """Return the differences by root cause: sort by sort, the commonest cause first."""
     groups: dict[tuple[str, str], list[Difference]] = {}
     for each in found:
         groups.setdefault((each.sort, each.cause), []).append(each)
-    found_causes, left = _with_one_rule(sorted(groups.values(), key=len, reverse=True))
+    found_causes, ungrouped = _with_one_rule(sorted(groups.values(), key=len, reverse=True))
     merged: list[list[list[Difference]]] = []
-    for group in left:
-        (like := next((m for m in merged if _same_cause(m[0], group)), [])).append(group)
-        if len(like) == 1:
-            merged.append(like)
+    for group in ungrouped:
+        (groups_of_cause := next((m for m in merged if _same_cause(m[0], group)), [])).append(group)
+        if len(groups_of_cause) == 1:
+            merged.append(groups_of_cause)
     found_causes += [_cause(parts) for parts in merged]
-    return sorted(found_causes, key=lambda c: (SORTS.index(c.sort), -len(c.differences), c.cause))
+    return sorted(found_causes, key=lambda c: (DIFFERENCE_TYPES.index(c.sort), -len(c.differences), c.cause))
 
 
 def _with_one_rule(groups: Sequence[list[Difference]]) -> tuple[list[Cause], list[list[Difference]]]:
@@ -203,20 +214,21 @@ def _with_one_rule(groups: Sequence[list[Difference]]) -> tuple[list[Cause], lis
 
     Returns their causes, and the groups that are left.
     """
-    like: dict[tuple[str, str], list[list[Difference]]] = {}
+    groups_by_rule: dict[tuple[str, str], list[list[Difference]]] = {}
     for group in groups:
         if rule := _rule(group):
-            like.setdefault((group[0].of_class, rule), []).append(group)
-    joined = {key: parts for key, parts in like.items() if len(parts) > 1}
+            groups_by_rule.setdefault((group[0].of_class, rule), []).append(group)
+    joined = {key: parts for key, parts in groups_by_rule.items() if len(parts) > 1}
     found_causes = [
-        Cause(OTHER, f"{of_class}: {rule}", _sorted(parts)) for (of_class, rule), parts in joined.items()
+        Cause(OTHER_DTYPE, f"{of_class}: {rule}", _sorted(parts))
+        for (of_class, rule), parts in joined.items()
     ]
     return found_causes, [group for group in groups if not any(group in parts for parts in joined.values())]
 
 
 def _rule(group: Sequence[Difference]) -> str | None:
     """Return the simplest rule that gives every answer found; None if there is none."""
-    if group[0].sort != OTHER or len(group[0].call[1]) < 2:
+    if group[0].sort != OTHER_DTYPE or len(group[0].call[1]) < 2:
         return None
     for position, word in ((0, "first"), (-1, "last")):
         if all(d.found.answer == OperandString.parse(d.call[1][position]).dtype for d in group):
@@ -234,10 +246,10 @@ def _same_cause(one: Sequence[Difference], other: Sequence[Difference]) -> bool:
 
     This is so if what decides the dtype is the same for both, such as a wrong entry in a table.
     """
-    if one[0].sort != other[0].sort or one[0].sort not in (OTHER, FORM):
+    if one[0].sort != other[0].sort or one[0].sort not in (OTHER_DTYPE, ARRAY_OR_SCALAR):
         return False
-    same = {_without_operation(each) for each in one}
-    return len(one[0].call[1]) > 1 and all(_without_operation(each) in same for each in other)
+    first_keys = {_without_operation(each) for each in one}
+    return len(one[0].call[1]) > 1 and all(_without_operation(each) in first_keys for each in other)
 
 
 def _without_operation(each: Difference) -> tuple[str, ...]:
@@ -249,33 +261,36 @@ def _cause(parts: Sequence[Sequence[Difference]]) -> Cause:
     sort, cause = parts[0][0].sort, parts[0][0].cause
     others = [part[0].of_class for part in parts[1:]]
     if others:
-        of_class, _, how = cause.partition(":")
-        cause = f"{', '.join([of_class, *others])}:{how}"
+        of_class, _, description = cause.partition(":")
+        cause = f"{', '.join([of_class, *others])}:{description}"
     return Cause(sort, cause, _sorted(parts))
 
 
-def calls_of_system(system: System, has: Catalogue) -> Sequence[RecordedCall]:
+def calls_of_system(system: System, catalogue: Catalogue) -> Sequence[RecordedCall]:
     """Return the calls to ask, each with the recorded answer; without a recording, with the rule's answer.
 
     Calls of Python numbers alone are left out: Python answers them, or the library as it likes.
     """
     if recording := open_recording(system.name):
-        asked = [op for op in recording.operations if op in has.operations or op in has.several]
-        numbers = {operand for operand in has.operands if _tier(operand) == NUMBERS}
-        calls = (call for op in asked for call in recording.calls_of(op, among=frozenset(has.operands)))
+        asked_operations = [
+            op for op in recording.operations if op in catalogue.operations or op in catalogue.several
+        ]
+        numbers = {operand for operand in catalogue.operands if _tier(operand) == PYTHON_NUMBER_TIER}
+        among = frozenset(catalogue.operands)
+        calls = (call for op in asked_operations for call in recording.calls_of(op, among=among))
         return [call for call in calls if not numbers.issuperset(call.operands)]
-    read = cache(system.operand)
+    read_operand = cache(system.operand)
     return [
-        RecordedCall(op, operands, answer_text(system.explain(*map(read, operands), op=op)))
-        for op, operands in questions_of_both(has, has)
+        RecordedCall(op, operands, answer_as_recorded(system.explain(*map(read_operand, operands), op=op)))
+        for op, operands in questions_of_both(catalogue, catalogue)
     ]
 
 
-def operands_of_system(system: System, has: Catalogue) -> Sequence[str]:
+def operands_of_system(system: System, catalogue: Catalogue) -> Sequence[str]:
     """Return the operands of which a system has answers; a rule answers for all that there are."""
     if recording := open_recording(system.name):
         return recording.operands
-    return [*map(str, system.dtypes), *has.operands]
+    return [*map(str, system.dtypes), *catalogue.operands]
 
 
 def answers_of_system(system: System, chains: Iterable[Question]) -> Iterator[RecordedCall]:
@@ -285,7 +300,7 @@ def answers_of_system(system: System, chains: Iterable[Question]) -> Iterator[Re
     def ask(question: Question) -> str:
         op, operands = question
         if recording is None:
-            return answer_text(system.explain(*map(system.operand, operands), op=op))
+            return answer_as_recorded(system.explain(*map(system.operand, operands), op=op))
         call = recording.find_call(op, operands)
         return call.answer if call else NOT_ASKED
 
@@ -304,8 +319,8 @@ def chain_differences(
     Yields each with the smallest part of it that differs, None if it agrees.
     """
     expected = [*islice(askable_chains(expect(chains)), number)]
-    for call, difference in [*differences(asked, expected)]:
-        if difference and difference.sort != LEFT_OPEN:
+    for call, difference in [*find_differences(asked, expected)]:
+        if difference and difference.sort != VAGUE_ANSWER:
             difference = _smallest_part(asked, expect, difference)
         yield call, difference
 
@@ -331,13 +346,13 @@ def _smallest_part(
 
     for question in parts_of(whole.found.op, whole.found.operands, answer):
         if operands.issuperset(question[1]):
-            found = [each for _, each in differences(asked, [*askable_chains(expect([question]))])]
-            if found and found[0] and found[0].sort != LEFT_OPEN:
+            found = [each for _, each in find_differences(asked, [*askable_chains(expect([question]))])]
+            if found and found[0] and found[0].sort != VAGUE_ANSWER:
                 smallest = found[0]
                 break
-    if THEN not in smallest.found.op:
+    if CHAIN_SEPARATOR not in smallest.found.op:
         return smallest
-    step = last_step(smallest.found.op, smallest.found.operands, answer)
+    step = last_call(smallest.found.op, smallest.found.operands, answer)
     return replace(smallest, step=step, agrees_alone=operands.issuperset(step[1]))
 
 
@@ -352,7 +367,9 @@ def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:
         planned_as = [operand.replace(":scalar", ":0d") for operand in operands]
     operations = [op for op in one.operations if op in other.operations]
     several = [op for op in one.several if op in other.several]
-    planned = planned_calls(planned_as, operations, several, SEVERAL, 0, {**one.own, **other.own})
+    planned = plan_calls(
+        planned_as, operations, several, RANDOM_CALLS_PER_OPERATION, 0, {**one.own, **other.own}
+    )
     return (question for question in planned.questions(operands) if _has_array(question[1]))
 
 
@@ -363,12 +380,12 @@ def some_at_random(questions: Sequence[Question], number: int, seed: int) -> lis
 
 def some_of_each_class(questions: Sequence[Question], number: int, seed: int) -> list[Question]:
     """Choose questions at random, as many of each class of operations and form of call as there are."""
-    before = Counter[tuple[object, ...]]()
+    counts = Counter[tuple[object, ...]]()
     ranks = list[tuple[int, Question]]()
     for question in random.Random(seed).sample(questions, len(questions)):
         form = _form_of(question)
-        ranks.append((before[form], question))
-        before[form] += 1
+        ranks.append((counts[form], question))
+        counts[form] += 1
     return [question for _, question in sorted(ranks, key=itemgetter(0))[:number]]
 
 
@@ -378,8 +395,8 @@ def _form_of(question: Question) -> tuple[object, ...]:
     An operation that one library alone has is a class by itself.
     """
     op, operands = question
-    of_class = class_of(op) if op in NAMES else op
-    return of_class, is_operator(op), *(_tier(operand) == NUMBERS for operand in operands[:2])
+    of_class = class_name_of(op) if op in NAMES else op
+    return of_class, is_operator(op), *(_tier(operand) == PYTHON_NUMBER_TIER for operand in operands[:2])
 
 
 def is_operator(op: str) -> bool:
@@ -399,7 +416,7 @@ def has_values(call: RecordedCall) -> bool:
 
 
 def _has_array(operands: Sequence[str]) -> bool:
-    return any(_tier(operand) != NUMBERS for operand in operands)
+    return any(_tier(operand) != PYTHON_NUMBER_TIER for operand in operands)
 
 
 def _is_refusal(answer: str) -> bool:
@@ -418,34 +435,34 @@ def _agree(call: RecordedCall, other: RecordedCall) -> bool:
 @cache
 def _tier(operand: str) -> str:
     read = OperandString.parse(operand)
-    return NUMBERS if read.dtype is None else f"{read.tier} operands"
+    return PYTHON_NUMBER_TIER if read.dtype is None else f"{read.tier} operands"
 
 
 def _how(expected: str, found: str) -> str:
     """Say how one answer differs from the other."""
-    (expected, wanted), (found, form) = split_form(expected), split_form(found)
-    if wanted:
-        return f"{form[1:]} for {wanted[1:]}"
+    (expected, expected_suffix), (found, found_suffix) = split_form(expected), split_form(found)
+    if expected_suffix:
+        return f"{found_suffix[1:]} for {expected_suffix[1:]}"
     if expected.rstrip("*") == found.rstrip("*"):
         return "weak for strong" if found.endswith("*") else "strong for weak"
-    one, other = DTYPES.get(expected.rstrip("*")), DTYPES.get(found.rstrip("*"))
-    if one is None or other is None:
+    expected_dtype, found_dtype = DTYPES.get(expected.rstrip("*")), DTYPES.get(found.rstrip("*"))
+    if expected_dtype is None or found_dtype is None:
         return f"{found} for {expected}"
-    if one.kind is not other.kind:
-        return f"{other.kind} for {one.kind}"
-    wider = (other.bits or 0) > (one.bits or 0)
-    return f"a {'wider' if wider else 'narrower'} {one.kind}"
+    if expected_dtype.kind is not found_dtype.kind:
+        return f"{found_dtype.kind} for {expected_dtype.kind}"
+    wider = (found_dtype.bits or 0) > (expected_dtype.bits or 0)
+    return f"a {'wider' if wider else 'narrower'} {expected_dtype.kind}"
 
 
 def _without_names(message: str, op: str) -> str:
     """Replace what is quoted, addresses and the names of the operation, by which causes would differ."""
     names = NAMES[NAMES[op].function].functions if op in NAMES else [op.partition("_")[2]]
     words = "|".join(map(re.escape, names))
-    return re.sub(rf"\b({words})(?=\b|_)", "…", CHANGING.sub("…", message))
+    return re.sub(rf"\b({words})(?=\b|_)", "…", VARIABLE_TEXT_PATTERN.sub("…", message))
 
 
 def _simplicity(each: Difference) -> tuple[int, int, int, str]:
     """Sort plain calls first: few operands, arrays, operators, short names."""
     call = each.found
-    marked = sum(_tier(operand) != "array operands" for operand in call.operands)
-    return len(call.operands), marked, not is_operator(call.op), f"{len(str(call)):04}{call}"
+    non_array_count = sum(_tier(operand) != "array operands" for operand in call.operands)
+    return len(call.operands), non_array_count, not is_operator(call.op), f"{len(str(call)):04}{call}"

@@ -6,23 +6,23 @@ import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from typelattice.conformance.absent import absent_operations
 from typelattice.conformance.chains import chained_function
+from typelattice.conformance.compared_values import values_of
+from typelattice.conformance.find_missing_operations import absent_operations
 from typelattice.conformance.library import CannotAskError, Library, NoSuchOperandError, NotAskedError
-from typelattice.conformance.questions import TAKE_SEVERAL, candidates
-from typelattice.conformance.values import values_of
+from typelattice.conformance.questions import MULTI_OPERAND_OPERATIONS, candidates
 from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import Operation, operation
-from typelattice.facts.suggestions import quote_short
-from typelattice.recorded.answers import EXCEPTION, NOT_ASKED
+from typelattice.recorded.answer_notation import EXCEPTION, NOT_ASKED
+from typelattice.support.error_texts import quote_short
 
-MESSAGE = 160
+MAX_MESSAGE_CHARS = 160
 """Characters kept of an exception's message."""
 
-TEXT = 400
+MAX_TEXT_CHARS = 400
 """Characters that each text may have which a library says of itself."""
 
-ANSWER = 80
+MAX_ANSWER_CHARS = 80
 """Characters that an answer string may have."""
 
 Answer = tuple[str, str]
@@ -72,7 +72,7 @@ class InProcessLibrary:
         extra = _texts("extra_operands", getattr(library, "extra_operands", ()))
         two = getattr(library, "two_at_most", ())
         own = getattr(library, "own", {})
-        take_several = {*TAKE_SEVERAL, *(op for op, known in own.items() if known.least > 2)}
+        take_several = {*MULTI_OPERAND_OPERATIONS, *(op for op, known in own.items() if known.least > 2)}
         return Catalogue(
             name=_text("name", library.name),
             versions={
@@ -135,7 +135,7 @@ class InProcessLibrary:
         # A Rust panic, for example, is not an Exception, and a library may raise its own KeyboardInterrupt.
         except BaseException as error:
             return exception_answer(error)
-        if isinstance(answer, str) and answer.isprintable() and 0 < len(answer) <= ANSWER:
+        if isinstance(answer, str) and answer.isprintable() and 0 < len(answer) <= MAX_ANSWER_CHARS:
             return str(answer), values_of(self._library, result) if self._tells_values else ""
         call = f"{op}({', '.join(operands)})"
         by = getattr(self._library, "answers_by", "read")
@@ -146,7 +146,7 @@ class InProcessLibrary:
 def exception_answer(error: BaseException) -> Answer:
     """Return an exception as an answer: its nearest public class, and its message on one line, cut."""
     public = next(cls.__name__ for cls in type(error).__mro__ if not cls.__name__.startswith("_"))
-    return f"{EXCEPTION}{public[:ANSWER]}", _message(error)
+    return f"{EXCEPTION}{public[:MAX_ANSWER_CHARS]}", _message(error)
 
 
 def _operations(library: Library) -> dict[str, Callable[..., object]]:
@@ -181,9 +181,10 @@ def _texts(what: str, given: object) -> tuple[str, ...]:
 
 def _text(what: str, given: object) -> str:
     """Return a string that the library gave."""
-    if isinstance(given, str) and given.isprintable() and len(given) <= TEXT:
+    if isinstance(given, str) and given.isprintable() and len(given) <= MAX_TEXT_CHARS:
         return str(given)
-    what = f"{what} must be of printable strings of up to {TEXT} characters, not {quote_short(repr(given))}"
+    needed = f"printable strings of up to {MAX_TEXT_CHARS} characters"
+    what = f"{what} must be of {needed}, not {quote_short(repr(given))}"
     raise CannotAskError(f"the library cannot be asked: {what}")
 
 
@@ -200,4 +201,6 @@ def _message(error: BaseException) -> str:
         words = " ".join(str(error).split())
     except Exception:
         return "a message that cannot be read"
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in words[:MESSAGE])[:MESSAGE]
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in words[:MAX_MESSAGE_CHARS])[
+        :MAX_MESSAGE_CHARS
+    ]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from typelattice.conformance.comparison import ComparisonError
+from typelattice.conformance.compare_implementation import ComparisonError
 from typelattice.conformance.implementation_differences import Cause, Difference
 from typelattice.conformance.questions import Question
 from typelattice.disk.read import FileError, read_bytes
@@ -56,7 +56,7 @@ def not_known(found: Sequence[Cause], known: Known) -> list[Cause]:
     return [cause for cause in left if cause.differences]
 
 
-def write_known(found: Iterable[Cause], known: Known | None = None) -> str:
+def known_differences_json(found: Iterable[Cause], known: Known | None = None) -> str:
     """Write the calls of causes that are known, or all calls if no file was read."""
     calls: dict[str, set[Question]] = {}
     for cause in found:

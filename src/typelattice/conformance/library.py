@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
 
-from typelattice.facts.errors import TypelatticeError
-from typelattice.recorded.answers import OF_PYTHON, UNKNOWN
+from typelattice.recorded.answer_notation import OF_PYTHON, UNKNOWN
+from typelattice.support.errors import TypelatticeError
 
 
 class NoSuchOperandError(TypelatticeError, LookupError):
@@ -111,10 +111,10 @@ def _scalar(text: str) -> Scalar:
     return cast(Scalar, ast.literal_eval(text))
 
 
-def in_order(names: Iterable[str]) -> list[str]:
+def sort_dtype_names(names: Iterable[str]) -> list[str]:
     """Sort dtype names by kind, then width.
 
-    >>> in_order(["float32", "int8", "bfloat16", "uint4", "bool"])
+    >>> sort_dtype_names(["float32", "int8", "bfloat16", "uint4", "bool"])
     ['bool', 'uint4', 'int8', 'bfloat16', 'float32']
     """
     kinds = ("bool", "uint", "int", "float", "complex")

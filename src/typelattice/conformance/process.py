@@ -21,8 +21,8 @@ from typing import Self
 from typelattice.conformance.in_process_library import Answer, Catalogue, InProcessLibrary, exception_answer
 from typelattice.conformance.library import CannotAskError, Library
 from typelattice.conformance.questions import Question
-from typelattice.facts.errors import TypelatticeError
-from typelattice.recorded.answers import BROKEN, EXCEPTION
+from typelattice.recorded.answer_notation import BROKEN, EXCEPTION
+from typelattice.support.errors import TypelatticeError
 
 try:
     import resource
@@ -34,13 +34,13 @@ HANG, CRASH = BROKEN.items()
 CALL_SECONDS = 10.0
 """Seconds that a call may take."""
 
-MOST_BYTES = 8 * 2**30
+MAX_PROCESS_BYTES = 8 * 2**30
 """Memory that a process may have. Addresses that a GPU's driver reserves do not count."""
 
-BATCH = 50
+QUESTIONS_PER_BATCH = 50
 """Questions at a time, so that several processes finish together."""
 
-STARTING = 30
+START_TIME_FACTOR = 30
 """How many times as long a library may take until it is ready for the first call."""
 
 
@@ -52,7 +52,7 @@ class LibraryProcess:
     all, this raises CannotAskError, or an error of ours that `make` raised.
     """
 
-    batch = BATCH
+    batch = QUESTIONS_PER_BATCH
 
     def __init__(
         self, make: Callable[[], Library], limit: float = CALL_SECONDS, tells_values: bool = False
@@ -104,37 +104,41 @@ class LibraryProcess:
         try:
             if not self._pipe.poll(self._limit):
                 return HANG
-            told = self._pipe.recv()
+            received = self._pipe.recv()
         except (EOFError, OSError):
             return CRASH
-        if isinstance(told, TypelatticeError):
-            raise told
-        answer, message = told
+        if isinstance(received, TypelatticeError):
+            raise received
+        answer, message = received
         return CRASH if answer == f"{EXCEPTION}MemoryError" else (str(answer), str(message))
 
     def _start(self) -> Catalogue:
         """Start a process; return the catalogue of the library in it."""
         context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        served = (self._make, self._tells_values, theirs)
-        self._process = context.Process(target=_serve, args=served, daemon=True)
+        self._pipe, child_end = context.Pipe()
+        process_arguments = (self._make, self._tells_values, child_end)
+        self._process = context.Process(target=_serve, args=process_arguments, daemon=True)
         self._process.start()
-        theirs.close()
+        child_end.close()
         try:
-            told = self._pipe.recv() if self._pipe.poll(STARTING * self._limit) else self._too_slow()
+            received = (
+                self._pipe.recv()
+                if self._pipe.poll(START_TIME_FACTOR * self._limit)
+                else self._slow_start_error()
+            )
         except (EOFError, OSError):
-            told = CannotAskError("the library cannot be asked: its process died before the first call")
+            received = CannotAskError("the library cannot be asked: its process died before the first call")
         except BaseException:
             self._end()
             raise
-        if isinstance(told, TypelatticeError):
+        if isinstance(received, TypelatticeError):
             self._end()
-            raise told
-        catalogue: Catalogue = told
+            raise received
+        catalogue: Catalogue = received
         return catalogue
 
-    def _too_slow(self) -> CannotAskError:
-        waited = f"{STARTING * self._limit:g} seconds, {STARTING} times the limit of a call"
+    def _slow_start_error(self) -> CannotAskError:
+        waited = f"{START_TIME_FACTOR * self._limit:g} seconds, {START_TIME_FACTOR} times the limit of a call"
         return CannotAskError(f"the library cannot be asked: it was not ready within {waited}")
 
     def _end(self) -> None:
@@ -174,9 +178,13 @@ def limit_memory() -> None:
     """Let no allocation take more than a process may have, where the system can limit it."""
     if resource is not None:
         with suppress(OSError, ValueError):
-            now, most = resource.getrlimit(resource.RLIMIT_DATA)
-            limit = MOST_BYTES if now == resource.RLIM_INFINITY else min(now, MOST_BYTES)
-            resource.setrlimit(resource.RLIMIT_DATA, (limit, most))
+            soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_DATA)
+            limit = (
+                MAX_PROCESS_BYTES
+                if soft_limit == resource.RLIM_INFINITY
+                else min(soft_limit, MAX_PROCESS_BYTES)
+            )
+            resource.setrlimit(resource.RLIMIT_DATA, (limit, hard_limit))
 
 
 def _end_with_parent() -> None:

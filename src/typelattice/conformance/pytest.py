@@ -20,27 +20,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from typelattice.conformance.array_namespace import INFO, ArrayNamespace
-from typelattice.conformance.compare import REFUSAL, Mismatch, Report, compare
-from typelattice.conformance.comparison import causes_in_words, compare_implementation
+from typelattice.conformance.array_api_library import INFO, ArrayNamespace
+from typelattice.conformance.compare_implementation import causes_in_words, compare_implementation
+from typelattice.conformance.compare_with_system import REFUSAL, Mismatch, Report, compare
 from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.known_differences import not_known, read_known
 from typelattice.conformance.library import Library, OperandString
 from typelattice.conformance.process import CALL_SECONDS
-from typelattice.conformance.questions import planned_calls
-from typelattice.engine.operations import STANDARD, class_of
+from typelattice.conformance.questions import plan_calls
+from typelattice.engine.operation_rules import STANDARD, class_of
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.libraries import library_of as library_of_module
 from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import NAMES
 from typelattice.files.reader import system as find_system
-from typelattice.recorded.answers import EXCEPTION
+from typelattice.recorded.answer_notation import EXCEPTION
 from typelattice.recorded.departure import Departure
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recorded_calls import RecordedCall
 
-SEVERAL = 500
+RANDOM_CALLS_PER_OPERATION = 500
 """Random calls of three operands and more, of each operation that takes them."""
 
 SHOWN = 3
@@ -50,11 +50,11 @@ SHOWN = 3
 def compare_all(
     library: Library,
     system: str | Path | System,
-    listed: Sequence[Departure] = (),
+    departures: Sequence[Departure] = (),
     op: str | None = None,
 ) -> Report:
-    """Compare a library with a system, over all calls or those of `op`; `listed` are known departures."""
-    return compare(find_system(system), calls(library, op), listed)
+    """Compare a library with a system, over all calls or those of `op`; `departures` are known departures."""
+    return compare(find_system(system), calls(library, op), departures)
 
 
 def calls(library: Library, op: str | None = None) -> Iterator[RecordedCall]:
@@ -64,7 +64,14 @@ def calls(library: Library, op: str | None = None) -> Iterator[RecordedCall]:
     """
     asker = InProcessLibrary(library)
     has = asker.catalogue()
-    planned = planned_calls(has.operands, has.operations, has.several, SEVERAL, seed=0, own=has.own)
+    planned = plan_calls(
+        has.operands,
+        has.operations,
+        has.several,
+        RANDOM_CALLS_PER_OPERATION,
+        seed=0,
+        custom_operations=has.own,
+    )
     for name, operands in planned.questions(has.operands):
         if op in (None, name) and any(OperandString.parse(operand).dtype for operand in operands):
             with warnings.catch_warnings():  # pytest can turn warnings into errors, which would be answers
@@ -73,7 +80,7 @@ def calls(library: Library, op: str | None = None) -> Iterator[RecordedCall]:
             yield RecordedCall(name, operands, answer, message)
 
 
-def library_of(library: Any) -> Library:
+def as_library(library: Any) -> Library:
     """Return a namespace as a library, or the library that a callable makes. Raises CannotAskError."""
     if callable(library) and not hasattr(library, INFO):
         return cast(Library, library())
@@ -97,19 +104,23 @@ def promotion_tests(
     """
     import pytest
 
-    asked = library_of(library)
+    tested_library = as_library(library)
     against = find_system(system)
-    listed = list_departures(asked.name, Path(baseline), against.custom_dtypes) if baseline else ()
-    known = list_departures(against.name) if library_of_module(asked.name) == _recorded_of(against) else ()
+    listed = list_departures(tested_library.name, Path(baseline), against.custom_dtypes) if baseline else ()
+    known = (
+        list_departures(against.name)
+        if library_of_module(tested_library.name) == _recorded_of(against)
+        else ()
+    )
 
-    @pytest.mark.parametrize("op", sorted(asked.operations()))
+    @pytest.mark.parametrize("op", sorted(tested_library.operations()))
     def test(op: str) -> None:
-        report = compare_all(asked, against, (*listed, *known), op)
+        report = compare_all(tested_library, against, (*listed, *known), op)
         if undefined:
-            kept = tuple(m for m in report.mismatches if not is_undefined(m))
-            if passed := len(report.mismatches) - len(kept):
-                print(f"{op}: {passed:,} answers where {against.name} refuses")
-            report = replace(report, mismatches=kept)
+            remaining = tuple(m for m in report.mismatches if not is_undefined(m))
+            if undefined_count := len(report.mismatches) - len(remaining):
+                print(f"{op}: {undefined_count:,} answers where {against.name} refuses")
+            report = replace(report, mismatches=remaining)
         # Raised and not asserted: pytest would add the values of an assert.
         if report.mismatches:
             raise AssertionError(report_text(report))

@@ -16,7 +16,7 @@ TIERS = ("", ":0d", ":scalar", ":weak")
 KINDS = ("True", "int", "float", "complex")
 """Python scalars whose value does not matter."""
 
-EDGES = (
+BOUNDARY_SCALARS = (
     *("-129", "-1", "127", "128", "255", "256", "300", "32767", "32768", "65535", "65536"),
     *("-32769", "2147483647", "2147483648", "4294967295", "4294967296"),
     *("9223372036854775807", "9223372036854775808"),
@@ -41,18 +41,20 @@ ASKED_OF_EVERY_DTYPE = (
     *("sum", "prod", "mean", "cumulative_sum", "max", "argmax"),
 )
 """Operations that are asked of every dtype, a choice from most classes, and their operators that write
-nothing; the others are asked of the `COMMON_DTYPES` ones."""
+nothing; the others are asked of the dtypes of `COMMON_DTYPE_PATTERN`."""
 
 MAX_OPERANDS_FOR_OPERATORS = 110
 """Operands beyond which operators, which double the calls, are asked of the usual dtypes only. PyTorch has
 102, and is asked all: its `*` differs from `multiply` in float8, as its list of departures says."""
 
-COMMON_DTYPES = re.compile(
+COMMON_DTYPE_PATTERN = re.compile(
     r"bool|u?int(8|16|32|64)?|b?float(16|32|64)?|complex(64|128)?|c?longdouble|\w+\(.*\)"
 )
 """The dtypes that most libraries have kernels for, those of Python and C, and those with parameters."""
 
-TAKE_SEVERAL = tuple(name for name, op in OPERATIONS.items() if op.form != "choice" and (op.most or 3) > 2)
+MULTI_OPERAND_OPERATIONS = tuple(
+    name for name, op in OPERATIONS.items() if op.form != "choice" and (op.most or 3) > 2
+)
 """Operations that three operands and more may take part in; a condition does not."""
 
 MAX_RANDOM_OPERANDS = 5
@@ -88,57 +90,79 @@ class PlannedCalls:
 
 def candidates(dtypes: Sequence[str], extra: Sequence[str]) -> tuple[str, ...]:
     """Return the operand strings that a library with these dtypes may have objects for."""
-    return *(dtype + tier for tier in TIERS for dtype in dtypes), *KINDS, *EDGES, *extra
+    return *(dtype + tier for tier in TIERS for dtype in dtypes), *KINDS, *BOUNDARY_SCALARS, *extra
 
 
-def planned_calls(
+def plan_calls(
     operands: Sequence[str],
     operations: Sequence[str],
-    several: Sequence[str],
-    calls: int,
+    multi_operand_operations: Sequence[str],
+    random_calls_per_operation: int,
     seed: int,
-    own: Mapping[str, Operation] = {},
+    custom_operations: Mapping[str, Operation] = {},
 ) -> PlannedCalls:
-    """Return the calls to make: all with one and two operands, and random ones with more for `several`.
+    """Return the calls to make: all with one and two operands, and random ones with more for some.
 
     Each operation of `ASKED_OF_EVERY_OPERAND` gets this number of random calls, and each other operation a
     tenth of it. Calls of plain promotion with three operands are made in two orders, because a library may
-    answer these differently. `own` has the operations that no other library has.
+    answer these differently. `custom_operations` has the operations that no other library has.
     """
-    drawn = random.Random(seed)
-    known = {op: operation(op, own) for op in operations}
-    of_more = [
-        (op, tuple(drawn.choices(pool, k=drawn.randint(max(3, known[op].least), _most(known[op])))))
-        for op in several
-        for pool in (_arrays(known[op], operands), _asked_of(known[op], operands))
-        for _ in range(calls // (2 if known[op].name in ASKED_OF_EVERY_OPERAND else 20))
+    rng = random.Random(seed)
+    operation_by_name = {op: operation(op, custom_operations) for op in operations}
+    multi_operand_calls = [
+        (
+            op,
+            tuple(
+                rng.choices(
+                    pool, k=rng.randint(max(3, operation_by_name[op].least), _most(operation_by_name[op]))
+                )
+            ),
+        )
+        for op in multi_operand_operations
+        for pool in (
+            _arrays(operation_by_name[op], operands),
+            _operand_indices(operation_by_name[op], operands),
+        )
+        for _ in range(
+            random_calls_per_operation // (2 if operation_by_name[op].name in ASKED_OF_EVERY_OPERAND else 20)
+        )
     ]
-    turned = [(op, of[::-1]) for op, of in of_more if op == "result_type" and len(of) == 3]
+    reversed_calls = [
+        (op, of[::-1]) for op, of in multi_operand_calls if op == "result_type" and len(of) == 3
+    ]
     return PlannedCalls(
-        unary={op: _asked_of(known[op], operands) for op in operations if _is_asked(known[op], 1, several)},
-        binary={op: _asked_of(known[op], operands) for op in operations if _is_asked(known[op], 2, several)},
-        nary=(*of_more, *turned),
+        unary={
+            op: _operand_indices(operation_by_name[op], operands)
+            for op in operations
+            if _is_asked(operation_by_name[op], 1, multi_operand_operations)
+        },
+        binary={
+            op: _operand_indices(operation_by_name[op], operands)
+            for op in operations
+            if _is_asked(operation_by_name[op], 2, multi_operand_operations)
+        },
+        nary=(*multi_operand_calls, *reversed_calls),
     )
 
 
-def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
+def operand_indices(op: str, operands: Sequence[str]) -> tuple[int, ...]:
     """Return the operands for calls of an operation, by their index.
 
     >>> operands = ("int8", "int4", "int8:0d", "300", "int")
-    >>> asked_of("add", operands), asked_of("multiply", operands), asked_of("hypot", operands)
-    ((0, 1, 2, 3, 4), (0, 1, 2, 4), (0, 2, 4))
-    >>> asked_of("matmul", ("int8", "int8:weak", "int8:0d", "int"))
+    >>> [operand_indices(op, operands) for op in ("add", "multiply", "hypot")]
+    [(0, 1, 2, 3, 4), (0, 1, 2, 4), (0, 2, 4)]
+    >>> operand_indices("matmul", ("int8", "int8:weak", "int8:0d", "int"))
     (0,)
     """
-    return _asked_of(operation(op), operands)
+    return _operand_indices(operation(op), operands)
 
 
-def _asked_of(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
+def _operand_indices(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
     """Return the operands for calls of an operation, by their index."""
-    usual = known.in_place or (known.is_operator and len(operands) > MAX_OPERANDS_FOR_OPERATORS)
-    every = known.function in ASKED_OF_EVERY_DTYPE and not usual
-    if (known.function in ASKED_OF_EVERY_OPERAND and not usual) or (
-        every and known.has_one_promoting_operand
+    only_common_dtypes = known.in_place or (known.is_operator and len(operands) > MAX_OPERANDS_FOR_OPERATORS)
+    takes_every_dtype = known.function in ASKED_OF_EVERY_DTYPE and not only_common_dtypes
+    if (known.function in ASKED_OF_EVERY_OPERAND and not only_common_dtypes) or (
+        takes_every_dtype and known.has_one_promoting_operand
     ):
         return tuple(range(len(operands)))
     tiers = _tiers(known)
@@ -147,16 +171,18 @@ def _asked_of(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
         if known.form == "creation" or not (known.has_one_promoting_operand or _takes_arrays_only(known))
         else ()
     )
-    read = [OperandString.parse(name) for name in operands]
+    parsed = [OperandString.parse(name) for name in operands]
     return tuple(
         i
-        for i, operand in enumerate(read)
+        for i, operand in enumerate(parsed)
         if operands[i] in scalars
         or (operands[i] in EXPONENTS and known.function == "pow")
         or (
             operand.dtype
             and ("array" if operand.tier == "list" else operand.tier) in tiers
-            and (COMMON_DTYPES.fullmatch(operand.dtype) or (every and operand.tier != "0d"))
+            and (
+                COMMON_DTYPE_PATTERN.fullmatch(operand.dtype) or (takes_every_dtype and operand.tier != "0d")
+            )
         )
         if "=" not in operands[i]  # only promotion needs a value; in other calls it is a length
     )
@@ -173,7 +199,7 @@ def _tiers(known: Operation) -> tuple[str, ...]:
 
 def _arrays(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
     """Return the arrays among the operands of an operation's calls, or all operands."""
-    asked = _asked_of(known, operands)
+    asked = _operand_indices(known, operands)
     arrays = tuple(i for i in asked if OperandString.parse(operands[i]).tier == "array")
     return arrays or asked
 
@@ -181,31 +207,35 @@ def _arrays(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
 def random_questions(
     operands: Sequence[str],
     operations: Sequence[str],
-    several: Sequence[str],
+    multi_operand_operations: Sequence[str],
     calls: int,
     seed: int,
-    own: Mapping[str, Operation] = {},
+    custom_operations: Mapping[str, Operation] = {},
 ) -> Iterator[Question]:
-    """Return random calls of two operands, and of more for operations in `several`; half are promotion."""
-    drawn = random.Random(seed)
-    known = {op: operation(op, own) for op in operations}
-    promoting = [op for op in operations if not known[op].has_one_promoting_operand]
+    """Return random calls of two operands, and of more for `multi_operand_operations`; half are promotion."""
+    rng = random.Random(seed)
+    operation_by_name = {op: operation(op, custom_operations) for op in operations}
+    promoting = [op for op in operations if not operation_by_name[op].has_one_promoting_operand]
     asked_first = [op for op in ("result_type",) if op in promoting] or promoting
-    pools = {op: _pool(known[op], operands) for op in promoting}
-    scalars = [name for name in operands if name in (*KINDS, *EDGES)]
+    pools = {op: _pool(operation_by_name[op], operands) for op in promoting}
+    scalars = [name for name in operands if name in (*KINDS, *BOUNDARY_SCALARS)]
     for _ in range(calls if promoting else 0):
-        op = drawn.choice(asked_first if drawn.random() < PROMOTION_SHARE else promoting)
-        count = drawn.randint(max(2, known[op].least), _most(known[op])) if op in several else 2
-        chosen = drawn.choices(pools[op], k=count)
-        if scalars and _of_every_tier(known[op]):
-            chosen = [drawn.choice(scalars) if drawn.random() < SCALAR_SHARE else name for name in chosen]
+        op = rng.choice(asked_first if rng.random() < PROMOTION_SHARE else promoting)
+        count = (
+            rng.randint(max(2, operation_by_name[op].least), _most(operation_by_name[op]))
+            if op in multi_operand_operations
+            else 2
+        )
+        chosen = rng.choices(pools[op], k=count)
+        if scalars and _of_every_tier(operation_by_name[op]):
+            chosen = [rng.choice(scalars) if rng.random() < SCALAR_SHARE else name for name in chosen]
         yield op, tuple(chosen)
 
 
 def _pool(known: Operation, operands: Sequence[str]) -> list[str]:
     """Return the operands for random calls of an operation: of every tier if it gets every dtype."""
     if not _of_every_tier(known):
-        return [operands[i] for i in _asked_of(known, operands)]
+        return [operands[i] for i in _operand_indices(known, operands)]
     return [name for name in operands if OperandString.parse(name).dtype and "=" not in name]
 
 
@@ -220,8 +250,8 @@ def _of_every_tier(known: Operation) -> bool:
 def _is_asked(known: Operation, count: int, several: Sequence[str]) -> bool:
     """Return True if a recording has calls of an operation with `count` operands, one or two.
 
-    One operand: if the operation promotes a single one, or if it is in `several` and takes a single one.
-    Two operands: they promote together, and the operation needs no more.
+    One operand: if the operation promotes a single one, or if it is in `multi_operand_operations` and takes a
+    single one. Two operands: they promote together, and the operation needs no more.
     """
     if count == 1:
         return known.has_one_promoting_operand or (known.name in several and known.least == 1)

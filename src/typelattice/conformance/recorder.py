@@ -7,12 +7,12 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
-from typelattice.conformance.askers import Asked, Askers
+from typelattice.conformance.ask_in_parallel import Asked, Askers
 from typelattice.conformance.in_process_library import Answer, Catalogue
 from typelattice.conformance.library import Library, versions
 from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
-from typelattice.conformance.questions import Question, planned_calls
-from typelattice.recorded.answers import MISSING_IN_RELEASE, Messages
+from typelattice.conformance.questions import Question, plan_calls
+from typelattice.recorded.answer_notation import MISSING_IN_RELEASE, Messages
 from typelattice.recorded.encode_recording import encode_recording
 from typelattice.recorded.recorded_calls import Answers
 from typelattice.recorded.recording import Recording, RecordingError
@@ -29,9 +29,9 @@ def record(
     make: Callable[[], Library],
     *,
     limit: float = CALL_SECONDS,
-    several: int = 1000,
+    random_calls_per_operation: int = 1000,
     seed: int = 0,
-    like: Recording | None = None,
+    recording_to_repeat: Recording | None = None,
     earlier: Recording | None = None,
     progress: Progress = in_silence,
     jobs: int = 1,
@@ -41,26 +41,26 @@ def record(
     """Return the recording of every call that is planned.
 
     `make` is called in another process, so it must be picklable. `limit`: seconds that a call may take.
-    `several`: random calls of three to five operands, for each operation that takes so many. `progress` is
-    given the number of calls done, that of calls planned, and the operation. Raises CannotAskError,
-    UnknownLibraryError, MissingLibraryError, WorkersError, JournalError, FileError.
+    `random_calls_per_operation`: random calls of three to five operands, for each operation that takes so
+    many. `progress` is given the number of calls done, that of calls planned, and the operation. Raises
+    CannotAskError, UnknownLibraryError, MissingLibraryError, WorkersError, JournalError, FileError.
 
-    `like`: a recording whose questions are asked instead, so that the two can be compared call by call. Where
-    the library has no such operand or operation, the call is not asked. `earlier`: a recording of the same
-    versions, whose answers are taken over; only what it was not asked is asked. Raises RecordingError if it
-    is of other versions.
+    `recording_to_repeat`: a recording whose questions are asked instead, so that the two can be compared call
+    by call. Where the library has no such operand or operation, the call is not asked. `earlier`: a recording
+    of the same versions, whose answers are taken over; only what it was not asked is asked. Raises
+    RecordingError if it is of other versions.
 
     `jobs`, `scheduler` and `journal` are those of `Askers`: processes, the address of a Dask scheduler whose
     workers ask, and a file that keeps each answer as it comes. A second run goes on from that file, which is
     deleted when all is answered.
     """
     with start_askers(make, limit, jobs, scheduler, journal) as asked:
-        if like is not None:
-            found = asked_again(asked, like, progress, earlier)
+        if recording_to_repeat is not None:
+            recording = repeat_recording(asked, recording_to_repeat, progress, earlier)
         else:
-            found = asked_everything(asked, several, seed, progress, earlier)
+            recording = record_everything(asked, random_calls_per_operation, seed, progress, earlier)
         asked.forget()
-        return found
+        return recording
 
 
 def start_askers(
@@ -71,28 +71,43 @@ def start_askers(
     return Askers(partial(LibraryProcess, make, limit), jobs, scheduler, journal, about)
 
 
-def asked_everything(
+def record_everything(
     asked: Asked,
-    several: int = 1000,
+    random_calls_per_operation: int = 1000,
     seed: int = 0,
     progress: Progress = in_silence,
     earlier: Recording | None = None,
 ) -> Recording:
     """Return the recording of all that a library in a process has; the options are those of `record`."""
-    has = asked.catalogue
-    planned = planned_calls(has.operands, has.operations, has.several, several, seed, has.own)
-    return _recording(asked, has.operands, list(planned.questions(has.operands)), seed, progress, earlier)
+    catalogue = asked.catalogue
+    planned = plan_calls(
+        catalogue.operands,
+        catalogue.operations,
+        catalogue.several,
+        random_calls_per_operation,
+        seed,
+        catalogue.own,
+    )
+    return _recording(
+        asked, catalogue.operands, list(planned.questions(catalogue.operands)), seed, progress, earlier
+    )
 
 
-def asked_again(
+def repeat_recording(
     asked: Asked,
-    like: Recording,
+    recording_to_repeat: Recording,
     progress: Progress,
     earlier: Recording | None = None,
 ) -> Recording:
     """The recording of the calls that another recording asked, as a library in a process answers them."""
-    questions = [(op, operands) for op in like.operations for operands in like.answers(op)]
-    return _recording(asked, like.operands, questions, like.seed, progress, earlier)
+    questions = [
+        (op, operands)
+        for op in recording_to_repeat.operations
+        for operands in recording_to_repeat.answers(op)
+    ]
+    return _recording(
+        asked, recording_to_repeat.operands, questions, recording_to_repeat.seed, progress, earlier
+    )
 
 
 def _recording(
@@ -104,22 +119,24 @@ def _recording(
     earlier: Recording | None,
 ) -> Recording:
     """Ask the questions that no earlier recording answers, and record all answers."""
-    has = asked.catalogue
-    known = _read_earlier(earlier, has)
-    known |= {question: MISSING_IN_RELEASE for question in questions if not _has(has, *question)}
-    answers = asked.answers([question for question in questions if question not in known])
+    catalogue = asked.catalogue
+    known_answers = _read_earlier(earlier, catalogue)
+    known_answers |= {
+        question: MISSING_IN_RELEASE for question in questions if not _has(catalogue, *question)
+    }
+    answers = asked.answers([question for question in questions if question not in known_answers])
     messages = Messages()
     found: dict[str, Answers] = {}
-    for done, (op, of) in enumerate(questions, 1):
-        answer, message = known.get((op, of)) or next(answers)
-        found.setdefault(op, {})[of] = messages.name_answer(answer, message)
+    for done, (op, call_operands) in enumerate(questions, 1):
+        answer, message = known_answers.get((op, call_operands)) or next(answers)
+        found.setdefault(op, {})[call_operands] = messages.name_answer(answer, message)
         progress(done, len(questions), op)
     head = {
-        "library": has.name,
-        "versions": dict(has.versions),
-        "python": has.python,
+        "library": catalogue.name,
+        "versions": dict(catalogue.versions),
+        "python": catalogue.python,
         "date": date.today().isoformat(),
-        "how": has.how,
+        "how": catalogue.how,
         "operands": list(operands),
         "seed": seed,
     }
@@ -128,15 +145,15 @@ def _recording(
 
 def _has(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:
     """Return True if a library has the operation and the operands of a call."""
-    able = op in (catalogue.operations if len(operands) < 3 else catalogue.several)
-    return able and set(operands) <= {*catalogue.operands}
+    has_operation = op in (catalogue.operations if len(operands) < 3 else catalogue.several)
+    return has_operation and set(operands) <= {*catalogue.operands}
 
 
-def _read_earlier(earlier: Recording | None, has: Catalogue) -> dict[Question, Answer]:
+def _read_earlier(earlier: Recording | None, catalogue: Catalogue) -> dict[Question, Answer]:
     """Return the answers of an earlier recording. Raises RecordingError if it is of other versions."""
     if earlier is None:
         return {}
-    if (dict(earlier.versions), earlier.python) != (dict(has.versions), has.python):
-        then, now = (f"{versions(of.versions)} on Python {of.python}" for of in (earlier, has))
+    if (dict(earlier.versions), earlier.python) != (dict(catalogue.versions), catalogue.python):
+        then, now = (f"{versions(of.versions)} on Python {of.python}" for of in (earlier, catalogue))
         raise RecordingError(f"the earlier recording is of {then}, and not of {now}; leave it out")
     return {(call.op, call.operands): (call.answer, call.message) for call in earlier.calls()}

@@ -17,10 +17,10 @@ from typelattice.conformance.library import (
 )
 from typelattice.facts.libraries import file_of, libraries, library_of, recordings
 from typelattice.facts.releases import VERSION_SIGN, installed_release
-from typelattice.facts.suggestions import quote_short, spelling_hint
+from typelattice.support.error_texts import quote_short, spelling_hint
 
 
-def library(name: str) -> Library:
+def load_library(name: str) -> Library:
     """Return the library of a recording's name, or the result of `module:attribute`, a callable of the user.
 
     Its constructor may set process-wide configuration: make one a process.
@@ -53,28 +53,30 @@ def _find_library(name: str) -> Library:
         found = cast(Library, importlib.import_module(module_name).LIBRARIES[plain]())
     except ImportError as error:
         entry = recordings()[name]
-        raise missing_library(name, error, entry.library, entry.environment) from error
+        raise missing_library_error(name, error, entry.library, entry.environment) from error
     if VERSION_SIGN in name and installed_release(plain, found.versions) != name:
         installed = ", ".join(f"{package} {version}" for package, version in found.versions.items())
         entry = recordings()[name]
-        remedy = _install(_packages(entry.library, entry.environment))
+        remedy = _install_command(_packages(entry.library, entry.environment))
         raise MissingLibraryError(f"{name} cannot be asked: {installed} is installed{remedy}")
     return found
 
 
-def missing_library(name: str, error: ImportError, of: str, environment: str) -> MissingLibraryError:
+def missing_library_error(
+    name: str, error: ImportError, library: str, environment: str
+) -> MissingLibraryError:
     """Return the error for `name` that cannot be imported, with the command that installs it.
 
-    The missing package is the library `of` in its environment, or another module that it needs, or both.
+    The missing package is the library itself in its environment, or another module that it needs, or both.
     """
     module = (error.name or "").partition(".")[0]
     needed = library_of(module)
     packages = _packages(needed, environment) if needed else [module] * bool(module)
-    if needed != of and (not module or find_spec(libraries()[of].modules[0]) is None):
-        packages = [*packages, *_packages(of, environment)]
+    if needed != library and (not module or find_spec(libraries()[library].modules[0]) is None):
+        packages = [*packages, *_packages(library, environment)]
     is_missing = isinstance(error, (ModuleNotFoundError, MissingLibraryError))
     cause = MissingLibraryError if is_missing else BrokenLibraryError
-    return cause(f"{name} cannot be asked: {error}{_install(packages)}")
+    return cause(f"{name} cannot be asked: {error}{_install_command(packages)}")
 
 
 def _packages(of: str, environment: str) -> list[str]:
@@ -82,6 +84,6 @@ def _packages(of: str, environment: str) -> list[str]:
     return [*libraries()[of].packages.get(environment, ())]
 
 
-def _install(packages: Sequence[str]) -> str:
+def _install_command(packages: Sequence[str]) -> str:
     """Return the command that installs packages, after a semicolon; nothing for none."""
     return f"; pip install {' '.join(map(repr, packages))}" if packages else ""

@@ -18,12 +18,12 @@ from typing import NamedTuple
 from typelattice.conformance.library import CannotAskError, MissingLibraryError
 
 NO_FILES: Mapping[str, str] = {}
-NAMES, EXPRESSIONS = "operands.pyi", "expressions.py"
+OPERANDS_FILE, EXPRESSIONS_FILE = "operands.pyi", "expressions.py"
 REVEALED = re.compile(r'[Rr]evealed type is "(.*)"|Type of ".*" is "(.*)"', re.DOTALL)
-OF_MYPY = re.compile(rf"{re.escape(EXPRESSIONS)}:(\d+): (error|note): (.*)")
+OF_MYPY = re.compile(rf"{re.escape(EXPRESSIONS_FILE)}:(\d+): (error|note): (.*)")
 
 
-BATCH = 5_000
+EXPRESSIONS_PER_RUN = 5_000
 """Expressions of one run of a checker."""
 
 PREFIXES = re.compile(r"\b(?:builtins|stubs)\.")
@@ -68,29 +68,29 @@ def require_checker(checker: str) -> None:
 def infer(
     checker: str,
     setup: str,
-    names: Sequence[str],
+    declarations: Sequence[str],
     expressions: Sequence[str],
     limit: float,
     files: Mapping[str, str] = NO_FILES,
-    started: Callable[[subprocess.Popen[str]], object] = lambda process: None,
+    on_start: Callable[[subprocess.Popen[str]], object] = lambda process: None,
     folder: str | None = None,
 ) -> Iterator[Inferred]:
     """Yield the types that a type checker infers for expressions, in batches.
 
-    `setup` is a line of imports, `names` the lines of a stub file that declares what the expressions name.
-    `files` are further files beside these. `limit` is the number of seconds for a batch. `started` gets each
-    process, which another thread may end with `end_checker`. The checker runs in `folder`, where it keeps
-    what it has read for the next run, or in a temporary folder.
-    Raises MissingLibraryError, CannotAskError.
+    `setup` is a line of imports, `declarations` the lines of a stub file that declares what the expressions
+    name. `files` are further files beside these. `limit` is the number of seconds for a batch. `on_start`
+    gets each process, which another thread may end with `end_checker`. The checker runs in `folder`, where it
+    keeps what it has read for the next run, or in a temporary folder. Raises MissingLibraryError,
+    CannotAskError.
     """
     require_checker(checker)
     with nullcontext(folder) if folder else TemporaryDirectory() as folder:
         for name, text in files.items():
             Path(folder, name).write_text(text, encoding="utf-8")
-        Path(folder, NAMES).write_text("\n".join([setup, *names]) + "\n", encoding="utf-8")
-        for start in range(0, len(expressions), BATCH):
+        Path(folder, OPERANDS_FILE).write_text("\n".join([setup, *declarations]) + "\n", encoding="utf-8")
+        for start in range(0, len(expressions), EXPRESSIONS_PER_RUN):
             yield from _infer_batch(
-                checker, setup, expressions[start : start + BATCH], limit, folder, started
+                checker, setup, expressions[start : start + EXPRESSIONS_PER_RUN], limit, folder, on_start
             )
 
 
@@ -105,8 +105,8 @@ def _infer_batch(
     """Run a type checker once in a folder, where it may keep what it has read for the next run."""
     lines = [f"{setup}; from operands import *"]
     lines += [f"def f{i}() -> None: reveal_type({each})" for i, each in enumerate(expressions)]
-    Path(folder, EXPRESSIONS).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    command = [sys.executable, "-m", checker, *ARGUMENTS[checker], EXPRESSIONS]
+    Path(folder, EXPRESSIONS_FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    command = [sys.executable, "-m", checker, *ARGUMENTS[checker], EXPRESSIONS_FILE]
     try:
         printed, complaint = _run(command, folder, limit, started)
     except subprocess.TimeoutExpired:
@@ -162,7 +162,7 @@ def _read_pyright(printed: str) -> list[_Message]:
     return [
         _Message(each["range"]["start"]["line"] + 1, each["severity"] == "error", each["message"])
         for each in diagnostics
-        if each["file"].endswith(EXPRESSIONS)
+        if each["file"].endswith(EXPRESSIONS_FILE)
     ]
 
 

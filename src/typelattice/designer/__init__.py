@@ -4,10 +4,10 @@ The search is exact: an answer-set solver tries everything that the rules allow.
 """
 from typelattice.designer.clingo_solver import MissingSolverError
 from typelattice.designer.completion import Completion, ConflictError, Design, design
-from typelattice.designer.demands import DEMANDS, Demand
-from typelattice.designer.nodes import MissingNode, MissingNodes, missing_nodes
-from typelattice.designer.plan import Plan, PlanError, read_plan
+from typelattice.designer.missing_nodes import MissingNode, MissingNodes, missing_nodes
+from typelattice.designer.plan_file import Plan, PlanError, read_plan
 from typelattice.designer.repair import Repair, Repairs, repairs
+from typelattice.designer.standard_demands import DEMANDS, Demand
 from typelattice.study.study_scope import BeyondReachError
 
 ERRORS = (BeyondReachError, ConflictError, MissingSolverError, PlanError, TimeoutError)

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from typelattice.facts.errors import TypelatticeError
+from typelattice.support.errors import TypelatticeError
 
 Atom = tuple[str, int, int]
 # seconds, least costs possible, best found

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TypeVar
 
 from typelattice.designer.clingo_solver import Answer, Progress, solve
-from typelattice.designer.demands import DEMANDS, Demand, count_shortfalls
-from typelattice.designer.plan import DEFAULT_RULE, DROPPED_RULE, Plan, PlanError, read_plan
-from typelattice.designer.problem import Problem, build_problem
+from typelattice.designer.plan_file import DEFAULT_RULE, DROPPED_RULE, Plan, PlanError, read_plan
+from typelattice.designer.solver_facts import Problem, build_problem
+from typelattice.designer.standard_demands import DEMANDS, Demand, count_shortfalls
 from typelattice.engine.system import System
-from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import Node
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.writer import code, reduce_order, write_system_file
+from typelattice.support.display_hooks import Viewed
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.errors import TypelatticeError
 
 Pair = tuple[Node, Node]
 Cap = tuple[Demand, int]  # a demand and its greatest allowed count

@@ -7,8 +7,8 @@ from itertools import combinations
 from pathlib import Path
 
 from typelattice.designer.completion import Completion, best_completion
-from typelattice.designer.demands import DEMANDS, NodeFacts, list_node_facts
-from typelattice.designer.plan import DEFAULT_RULES
+from typelattice.designer.plan_file import DEFAULT_RULES
+from typelattice.designer.standard_demands import DEMANDS, NodeFacts, list_node_facts
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node, Weak

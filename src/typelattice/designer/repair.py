@@ -8,9 +8,8 @@ from pathlib import Path
 
 from typelattice.designer.clingo_solver import Atom, Progress, solve
 from typelattice.designer.completion import ConflictError, Pair, smallest_conflict
-from typelattice.designer.demands import DEMANDS, Demand, count_shortfalls, list_node_facts
-from typelattice.designer.plan import DEFAULT_RULES, read_plan
-from typelattice.designer.problem import (
+from typelattice.designer.plan_file import DEFAULT_RULES, read_plan
+from typelattice.designer.solver_facts import (
     check_constraints,
     check_nodes,
     is_allowed_join,
@@ -19,12 +18,13 @@ from typelattice.designer.problem import (
     make_mask,
     masks_above,
 )
+from typelattice.designer.standard_demands import DEMANDS, Demand, count_shortfalls, list_node_facts
 from typelattice.engine.system import System
-from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import Node
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.writer import code, reduce_order, write_system_file
+from typelattice.support.display_hooks import Viewed
 
 # All rules but the one that a repair restores.
 KEPT_RULES = tuple(word for word in DEFAULT_RULES if word != "lattice")

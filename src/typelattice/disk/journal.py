@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Self
 
 from typelattice.disk.read import check_regular_file
 from typelattice.disk.write import explain_failure
-from typelattice.facts.errors import TypelatticeError
+from typelattice.support.errors import TypelatticeError
 
 KIND = "typelattice"
 """The key of the head that says what the rows are."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 import os
 from stat import S_ISDIR, S_ISREG
 
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import clip_text
+from typelattice.support.error_texts import clip_text
+from typelattice.support.errors import TypelatticeError
 
 
 class FileError(TypelatticeError, OSError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from typelattice.drawings.orders import ROWS, nodes_between, vertex
+from typelattice.drawings.orders import ROWS, restrict_order, vertex
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Node, sort_key
 from typelattice.facts.order import Order
@@ -12,7 +12,7 @@ from typelattice.rendering.diagram import Arrow, Diagram, Vertex
 from typelattice.study.table_labels import describe_left_out
 from typelattice.study.tables import small_nodes
 
-SPELLED = 6  # relations that are written out
+MAX_LISTED_RELATIONS = 6  # relations that are written out
 
 
 def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bits") -> Diagram:
@@ -21,11 +21,15 @@ def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bi
     If `b` puts a node between two of `a`, nothing is dropped: the relation still holds, with two arrows.
     """
     nodes = list(dict.fromkeys((*a.order.nodes, *b.order.nodes)))
-    left = [(s.order, small_nodes(s)) for s in (a, b)]
-    hidden = [] if small else [n for n in nodes if all(n in few for order, few in left if n in order)]
+    orders_with_small_nodes = [(s.order, small_nodes(s)) for s in (a, b)]
+    hidden = (
+        []
+        if small
+        else [n for n in nodes if all(n in few for order, few in orders_with_small_nodes if n in order)]
+    )
     hidden = [] if len(hidden) == sum(isinstance(n, DType) for n in nodes) else hidden
     shown = [n for n in nodes if n not in hidden]
-    orders = [nodes_between(s.order, [n for n in shown if n in s.order]) for s in (a, b)]
+    orders = [restrict_order(s.order, [n for n in shown if n in s.order]) for s in (a, b)]
     first, second = orders
     arrows = [
         Arrow(str(x), str(y), () if _le(first, x, y) else ("added",))
@@ -40,14 +44,14 @@ def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bi
     ]
     vertices = tuple(vertex(n, codes, _mark(n, first, second)) for n in shown)
     title = f"{b.name} beside {a.name}: what it adds, what it drops"
-    said = (_legend(a.name, b.name, vertices, arrows), *_words(a.name, b.name, first, second))
+    notes = (_legend(a.name, b.name, vertices, arrows), *_describe_changes(a.name, b.name, first, second))
     return Diagram(
         title,
         vertices,
         tuple(arrows),
         (),
         ROWS,
-        (*filter(None, said), *describe_left_out(tuple(d for d in hidden if isinstance(d, DType)))),
+        (*filter(None, notes), *describe_left_out(tuple(d for d in hidden if isinstance(d, DType)))),
     )
 
 
@@ -59,31 +63,36 @@ def _legend(a: str, b: str, vertices: Sequence[Vertex], arrows: Sequence[Arrow])
     return "; ".join(said)
 
 
-def _words(a: str, b: str, first_order: Order[Node], second_order: Order[Node]) -> Iterator[str]:
+def _describe_changes(a: str, b: str, first_order: Order[Node], second_order: Order[Node]) -> Iterator[str]:
     """Describe the changes from one order to the other, counted over all relations, arrows or not."""
     common = [n for n in first_order.nodes if n in second_order]
-    here, there = (
+    first_relations, second_relations = (
         {(x, y) for x in common for y in order.bounds(x) if y in common}
         for order in (first_order, second_order)
     )
-    yield f"{len(common)} nodes in both; of their relations {len(here & there) - len(common)} in both"
+    common_relations = len(first_relations & second_relations) - len(common)
+    yield f"{len(common)} nodes in both; of their relations {common_relations} in both"
     for order, other, verb, relations in (
-        (second_order, first_order, f"{b} adds", there - here),
-        (first_order, second_order, f"{b} drops", here - there),
+        (second_order, first_order, f"{b} adds", second_relations - first_relations),
+        (first_order, second_order, f"{b} drops", first_relations - second_relations),
     ):
         alone = [n for n in order.nodes if n not in other]
-        said = []
+        changes = []
         if alone:
             named = " ".join(map(str, sorted(alone, key=sort_key)))
-            said.append(f"{len(alone)} node{'s' * (len(alone) > 1)}: {named}")
+            changes.append(f"{len(alone)} node{'s' * (len(alone) > 1)}: {named}")
         if relations:
             # List arrows first: they are the most informative relations.
             covers = {(x, y) for x, y in relations if y in order.covers(x)}
             listed = sorted(relations, key=lambda r: (r not in covers, sort_key(r[0]), sort_key(r[1])))
-            shown = ", ".join(f"{x} -> {y}" for x, y in listed[:SPELLED])
-            more = f" and {len(relations) - SPELLED} more" if len(relations) > SPELLED else ""
-            said.append(f"{len(relations)} relation{'s' * (len(relations) > 1)}: {shown}{more}")
-        yield f"{verb} {'; '.join(said) or 'nothing'}"
+            shown = ", ".join(f"{x} -> {y}" for x, y in listed[:MAX_LISTED_RELATIONS])
+            more = (
+                f" and {len(relations) - MAX_LISTED_RELATIONS} more"
+                if len(relations) > MAX_LISTED_RELATIONS
+                else ""
+            )
+            changes.append(f"{len(relations)} relation{'s' * (len(relations) > 1)}: {shown}{more}")
+        yield f"{verb} {'; '.join(changes) or 'nothing'}"
 
 
 def _mark(node: Node, first_order: Order[Node], second_order: Order[Node]) -> tuple[str, ...]:

@@ -13,14 +13,14 @@ from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Weak
 from typelattice.facts.order import Order
-from typelattice.facts.suggestions import spelling_hint
 from typelattice.files.reader import system as find_system
 from typelattice.programs.program import Program, Replay
 from typelattice.rendering.diagram import Arrow, Diagram, DrawingError, Vertex
 from typelattice.rendering.drawing import Drawing
-from typelattice.rendering.layered import PlacedDiagram, lay_out
+from typelattice.rendering.layout.layered import PlacedDiagram, lay_out
 from typelattice.study.diffs import Diff
 from typelattice.study.table_labels import CODES
+from typelattice.support.error_texts import spelling_hint
 
 MAX_NODES = 1_000  # nodes of a drawing; nobody can read more
 MAX_ARROWS = 5_000
@@ -77,7 +77,7 @@ def draw(
             return Drawing(repr(x)[1:-1], draw_highlighted(x, small, codes))
         case Order():
             _check_alone(x, other, highlight)
-            return Drawing("an order", laid_out(_plain(x)))
+            return Drawing("an order", laid_out(_plain_order_diagram(x)))
     if not isinstance(x, (str, os.PathLike, System)):
         raise DrawingError(
             f"nothing to draw in an object of {type(x).__name__}; "
@@ -96,7 +96,7 @@ def draw(
     return Drawing(system.name, laid_out(order_diagram(system, small, codes)))
 
 
-def program_steps(x: Program) -> PlacedDiagram:
+def lay_out_steps(x: Program) -> PlacedDiagram:
     """Return the steps of a program by themselves. Raises DrawingError if there are too many."""
     _check_size(len(x.steps), 0)
     return laid_out(steps_diagram(x))
@@ -127,7 +127,7 @@ def _check_alone(x: object, second: object, highlight: Sequence[object]) -> None
         raise DrawingError(f"{what} is drawn by itself; leave out the rest")
 
 
-def _plain(order: Order[object]) -> Diagram:
+def _plain_order_diagram(order: Order[object]) -> Diagram:
     """Return an order of any nodes: kinds are the rows of dtypes; other nodes have no rows."""
     ids = {n: str(n) for n in order.nodes}
     if len({*ids.values()}) < len(ids):

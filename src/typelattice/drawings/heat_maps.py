@@ -14,7 +14,6 @@ from math import isnan
 from typing import Any
 
 from typelattice.engine.promotion import Promotion
-from typelattice.facts.suggestions import quote_short
 from typelattice.rendering.colours import ACCENT, ADDED
 from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.grid import Cell, Grid, printable
@@ -22,11 +21,12 @@ from typelattice.study.consensus import Consensus
 from typelattice.study.diffs import Diff, differ
 from typelattice.study.table_labels import REFUSED
 from typelattice.study.tables import Table
+from typelattice.support.error_texts import quote_short
 
 HEATS = ("loss", "width", "agreement")
 LOSSES = ("nothing is lost", "values are rounded", "values are out of range")
 AGREEMENTS = ("the same", "another answer")
-SIGNS = ".~!"  # one sign per rank in text; further ranks are shown as numbers
+RANK_SIGNS = ".~!"  # one sign per rank in text; further ranks are shown as numbers
 INCH = 0.42  # inches per cell
 NO_VALUE = float("nan")  # the value of a refusal, which is grey and hatched
 BRIGHT = 0.45  # cells brighter than this have dark text
@@ -56,11 +56,11 @@ class Heat:
 
 def make_heat(x: Table | Diff | Consensus, of: str | None = None) -> Heat:
     """Return the values of the heat map with a name. Raises DrawingError for a map that `x` lacks."""
-    have = HEATS[:2] if isinstance(x, Table) else HEATS[2:]
-    chosen = have[0] if of is None else of
-    if chosen not in have:
+    available = HEATS[:2] if isinstance(x, Table) else HEATS[2:]
+    chosen = available[0] if of is None else of
+    if chosen not in available:
         what = f"a {type(x).__name__} has no heat map of {quote_short(str(chosen))}"
-        raise DrawingError(f"{what}; it has {' and '.join(have)}")
+        raise DrawingError(f"{what}; it has {' and '.join(available)}")
     grid = x.grid()
     match x:
         case Table() if chosen == "loss":
@@ -115,8 +115,8 @@ def _cell(heat: Heat, value: float, cell: Cell) -> Cell:
 def _sign(value: float, ranks: Sequence[str]) -> str:
     """Return a value in a character or two."""
     if not ranks:
-        return f"{value:+.0f}" if value else SIGNS[0]
-    return SIGNS[int(value)] if len(ranks) <= len(SIGNS) else str(int(value) + 1)
+        return f"{value:+.0f}" if value else RANK_SIGNS[0]
+    return RANK_SIGNS[int(value)] if len(ranks) <= len(RANK_SIGNS) else str(int(value) + 1)
 
 
 def _values(table: Table, value: Callable[[Promotion], float]) -> Values:
@@ -169,8 +169,8 @@ def _map(heat: Heat, colours: Sequence[str], low: float, high: float) -> tuple[A
         figures, cm = import_module("matplotlib.figure"), import_module("matplotlib.cm")
         painting = import_module("matplotlib.colors")
     except ModuleNotFoundError:
-        wanted = "a heat map needs matplotlib, which is not here"
-        raise DrawingError(f"{wanted}: pip install matplotlib") from None
+        message = "a heat map needs matplotlib, which is not here"
+        raise DrawingError(f"{message}: pip install matplotlib") from None
     inches = (len(grid.columns) * INCH + 3.4, len(grid.rows) * INCH + 1.3)
 
     class Shown(figures.Figure):  # type: ignore[misc, name-defined]  # imported where needed
@@ -194,16 +194,18 @@ def _map(heat: Heat, colours: Sequence[str], low: float, high: float) -> tuple[A
             empty = isnan(values[i][j])
             red, green, blue, _ = painted.to_rgba(values[i][j])
             ink = "black" if empty or 0.3 * red + 0.6 * green + 0.1 * blue > BRIGHT else "white"
-            axes.text(j, i, _plain(cell.text), ha="center", va="center", color=ink, fontsize=7, family=CODE)
+            axes.text(
+                j, i, _escape_formula(cell.text), ha="center", va="center", color=ink, fontsize=7, family=CODE
+            )
             if empty:
                 square = import_module("matplotlib.patches").Rectangle
                 axes.add_patch(square((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="////", edgecolor="0.6"))
-    axes.set_xticks(range(len(grid.columns)), [_plain(c.text) for c in grid.columns])
-    axes.set_yticks(range(len(grid.rows)), [_plain(c.text) for c in grid.rows])
+    axes.set_xticks(range(len(grid.columns)), [_escape_formula(c.text) for c in grid.columns])
+    axes.set_yticks(range(len(grid.rows)), [_escape_formula(c.text) for c in grid.rows])
     longest = max((len(c.text) for c in grid.columns), default=0)
     axes.tick_params(length=0, labelsize=8, labelfontfamily=CODE)
     axes.tick_params("x", top=True, labeltop=True, labelbottom=False, rotation=90 if longest > UPRIGHT else 0)
-    axes.set_title(_plain(grid.title), fontsize=9, loc="left", weight="bold")
+    axes.set_title(_escape_formula(grid.title), fontsize=9, loc="left", weight="bold")
     for at in range(1, max(len(grid.rows), len(grid.columns))):
         axes.axhline(at - 0.5, color="white", linewidth=0.8)
         axes.axvline(at - 0.5, color="white", linewidth=0.8)
@@ -213,6 +215,6 @@ def _map(heat: Heat, colours: Sequence[str], low: float, high: float) -> tuple[A
     return figure, axes, lambda value: painted.to_rgba(value)
 
 
-def _plain(text: str) -> str:
+def _escape_formula(text: str) -> str:
     """Escape a text so that matplotlib finds no formula in it."""
     return printable(text).replace("$", r"\$")

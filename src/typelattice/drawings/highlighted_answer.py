@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from typelattice.drawings.orders import nodes_between, order_diagram
+from typelattice.drawings.orders import order_diagram, restrict_order
 from typelattice.engine.promotion import Promotion
 from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections, question
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
 from typelattice.facts.order_paths import paths
 from typelattice.rendering.diagram import Link
-from typelattice.rendering.layered import Edge, PlacedDiagram, lay_out
+from typelattice.rendering.layout.layered import Edge, PlacedDiagram, lay_out
 
 
 def draw_highlighted(p: Promotion, small: bool, codes: str) -> PlacedDiagram:
@@ -30,7 +30,7 @@ def draw_highlighted(p: Promotion, small: bool, codes: str) -> PlacedDiagram:
     diagram = order_diagram(p.system, small, codes, also)
     drawn = lay_out(diagram)
     there = {str(n): n for n in order.nodes}
-    shown = nodes_between(order, [there[v.id] for v in diagram.vertices])
+    shown = restrict_order(order, [there[v.id] for v in diagram.vertices])
     steps = {*_steps(shown, operands, join)}
     bounds = order.bounds(*operands) if operands else ()
     marks = {

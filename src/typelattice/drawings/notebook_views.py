@@ -1,7 +1,7 @@
 """Notebook views of a value: its drawing, its table, its words; as HTML in the page, or as a picture.
 
 The classes are defined in earlier rooms, which do not know this one. So `typelattice/__init__` passes these
-two functions to `facts.display_hooks.Viewed`, the base of these classes.
+two functions to `support.display_hooks.Viewed`, the base of these classes.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from html import escape
 from typelattice.designer.completion import Completion, Design
 from typelattice.designer.repair import Repair, Repairs
 from typelattice.drawings.comparison import comparison_diagram
-from typelattice.drawings.draw import draw, laid_out, program_steps
+from typelattice.drawings.draw import draw, laid_out, lay_out_steps
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
-from typelattice.explanations.explanation import explanation
+from typelattice.explanations.explanation_text import explanation
 from typelattice.facts.order import Order
 from typelattice.programs.program import Program, Replay
 from typelattice.rendering import has_grid, render
@@ -62,7 +62,7 @@ def _drawings(x: object) -> Iterator[Drawing]:
         case System() | Order() | Promotion() | Replay():
             yield draw(x)
         case Program():
-            yield Drawing("a program", program_steps(x))
+            yield Drawing("a program", lay_out_steps(x))
         case Design():
             for found in x.completions[:MAX_DESIGNS]:
                 yield _draw_change(x.system, found.system)

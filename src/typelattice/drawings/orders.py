@@ -15,33 +15,36 @@ from typelattice.study.table_labels import describe_left_out, short_label
 from typelattice.study.tables import small_nodes
 
 ROWS = ((0, "complex"), (1, "float"), (2, "signed"), (3, "unsigned"))
-BETWEEN = 2.5  # rows of bools, and of integers without a sign or a width: between the rows of integers
+MIDDLE_ROW = 2.5  # rows of bools, and of integers without a sign or a width: between the rows of integers
 MAX_LINKS = 8  # dotted lines in a drawing; a note replaces a greater number
 MAX_PAIRS = 50_000  # pairs of nodes to search for ties
 
 
 def order_diagram(
-    system: Rules, small: bool, codes: str, also: Iterable[Node] = ()
+    system: Rules, small: bool, codes: str, extra_nodes: Iterable[Node] = ()
 ) -> Diagram:
-    """Draw the order of a system; dtypes of less than 8 bits only if `small` is set or `also` has them.
+    """Draw the order of a system; dtypes of less than 8 bits only with `small` or in `extra_nodes`.
 
     `codes`: labels such as i8 (bits), i1 (bytes, as NumPy counts), or int8 (names).
     """
-    shown, hidden = _choose_nodes(system, small, {*also})
-    order = nodes_between(system.order, shown)
+    shown, hidden = _choose_nodes(system, small, {*extra_nodes})
+    order = restrict_order(system.order, shown)
     links = list(_links(system, order))
     refusing = {n for pair in system.refusals if not pair & {*hidden} for n in pair}
     vertices = tuple(vertex(n, codes, ("refuses",) if n in refusing else ()) for n in order.nodes)
     arrows = tuple(Arrow(str(a), str(b)) for a in order.nodes for b in order.covers(a))
-    few = links if len(links) <= MAX_LINKS else []
-    notes = [*(f"{SIGNS[link.mark]} {link.title}" for link in few), *_count_links(links[len(few) :])]
+    shown_links = links if len(links) <= MAX_LINKS else []
+    notes = [
+        *(f"{LINK_SIGNS[link.mark]} {link.title}" for link in shown_links),
+        *_count_links(links[len(shown_links) :]),
+    ]
     return Diagram(
-        f"{system.name}: {system.title}", vertices, arrows, tuple(few), ROWS,
+        f"{system.name}: {system.title}", vertices, arrows, tuple(shown_links), ROWS,
         (*notes, *_notes(system, {*hidden}), *describe_left_out(hidden)),
     )  # fmt: skip
 
 
-SIGNS = {"tie": "=", "fork": "×"}
+LINK_SIGNS = {"tie": "=", "fork": "×"}
 
 
 def vertex(node: Node, codes: str = "bits", marks: tuple[str, ...] = ()) -> Vertex:
@@ -62,11 +65,11 @@ def node_code(node: Node, codes: str) -> str:
 def row(node: Node) -> float:
     """Return the row of a node, by its kind."""
     if node.kind is Kind.BOOL or (node.kind.category == 1 and not isinstance(node, DType)):
-        return BETWEEN
+        return MIDDLE_ROW
     return next(i for i, kind in ROWS if kind == node.kind.value)
 
 
-def nodes_between(order: Order[Node], shown_nodes: Sequence[Node]) -> Order[Node]:
+def restrict_order(order: Order[Node], shown_nodes: Sequence[Node]) -> Order[Node]:
     """Return the order among some of its nodes: an arrow joins two if none of them is between these."""
     if len(shown_nodes) == len(order.nodes):
         return order
@@ -106,22 +109,22 @@ def _facts(node: Node) -> str:
 def _links(system: Rules, order: Order[Node]) -> Iterator[Link]:
     """Yield each set of lowest bounds of some pair, with the file's decision on it."""
     found: dict[tuple[tuple[Node, ...], Node | None], list[tuple[Node, Node]]] = {}
-    partial = False  # True if a lowest bound is hidden
+    some_bound_hidden = False  # True if a lowest bound is hidden
     nodes = order.nodes
     for a, b in combinations(nodes, 2) if len(nodes) ** 2 <= 2 * MAX_PAIRS else iter(()):
-        stated = frozenset((a, b))
-        if order.join(a, b) is not None or stated in system.refusals or stated in system.overrides:
+        pair = frozenset((a, b))
+        if order.join(a, b) is not None or pair in system.refusals or pair in system.overrides:
             continue
         lowest = system.order.minimal_bounds(a, b)
-        shown = tuple(_in_place(n for n in lowest if n in order))
-        partial = partial or len(shown) < len(lowest)
+        shown = tuple(_sort_nodes(n for n in lowest if n in order))
+        some_bound_hidden = some_bound_hidden or len(shown) < len(lowest)
         if len(shown) > 1:
             found.setdefault((shown, system.ties.get(frozenset(lowest))), []).append((a, b))
-    lie = "are among the lowest bounds" if partial else "are the lowest bounds"
-    for (shown, winner), meeting in found.items():
-        more = len(meeting) - 1
+    verb_phrase = "are among the lowest bounds" if some_bound_hidden else "are the lowest bounds"
+    for (shown, winner), pairs in found.items():
+        more = len(pairs) - 1
         rest = f" and {more} pair{'s' * (more > 1)} more" if more else ""
-        said = f"{join_words(shown)} {lie} of {meeting[0][0]} with {meeting[0][1]}{rest}"
+        said = f"{join_words(shown)} {verb_phrase} of {pairs[0][0]} with {pairs[0][1]}{rest}"
         ids = tuple(map(str, shown))
         if winner is None:
             yield Link("fork", ids, None, f"{said}: the file chooses none, which is a refusal")
@@ -137,7 +140,7 @@ def _count_links(links: Sequence[Link]) -> Iterator[str]:
     ):
         of = [link for link in links if link.mark == mark]
         if of:
-            yield f"{SIGNS[mark]} {len(of)} times {said}, e.g. {of[0].title}"
+            yield f"{LINK_SIGNS[mark]} {len(of)} times {said}, e.g. {of[0].title}"
 
 
 def _notes(system: Rules, hidden_nodes: Set[Node]) -> Iterator[str]:
@@ -161,13 +164,13 @@ def _notes(system: Rules, hidden_nodes: Set[Node]) -> Iterator[str]:
             changes.setdefault(b, []).append(a)
         for b, sources in changes.items():
             verb = "become" if len(sources) > 1 else "becomes"
-            yield f"{said} {join_words(_in_place(sources))} {verb} {b}"
+            yield f"{said} {join_words(_sort_nodes(sources))} {verb} {b}"
 
 
-def _in_place(nodes: Iterable[Node]) -> list[Node]:
+def _sort_nodes(nodes: Iterable[Node]) -> list[Node]:
     return sorted(nodes, key=sort_key)
 
 
 def _some(pairs: Sequence[Pair]) -> str:
-    first = " with ".join(map(str, _in_place(pairs[0])))
+    first = " with ".join(map(str, _sort_nodes(pairs[0])))
     return first if len(pairs) == 1 else f"{len(pairs)} pairs such as {first}"

@@ -8,12 +8,12 @@ from typelattice.calls.steps import Argument, Cast, DTypeOf, Ref, Step
 from typelattice.explanations.promotion_in_english import describe_loss
 from typelattice.facts.dtypes import DType
 from typelattice.facts.loss import loss
-from typelattice.facts.suggestions import clip_text
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.implicit_casts import ImplicitCast, implicit_casts
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.recorded.never_asked import NEVER_ASKED_NOTE
 from typelattice.rendering.diagram import Arrow, Diagram, Vertex
+from typelattice.support.error_texts import clip_text
 
 MAX_STEP_CHARS = 34  # longest text of a step
 
@@ -36,10 +36,16 @@ def program_diagram(replay: Replay) -> Diagram:
             arrow, note = _arrow(part, shown, i, steps[i], outcomes, casts.get((part, i)), len(notes) + 1)
             arrows.append(arrow)
             notes += [note] if note else []
-    written = [c for (part, i), c in casts.items() if part == i]
-    notes += [f"{c.step.text}: the result is cast, {_words(c.source, c.target)}" for c in written]
-    unlossy = sum("lossy" not in a.marks for a in arrows if "cast" in a.marks)
-    notes += [f"{unlossy} further casts (dashed) lose nothing, or are of Python numbers"] if unlossy else []
+    casts_of_results = [c for (part, i), c in casts.items() if part == i]
+    notes += [
+        f"{c.step.text}: the result is cast, {_describe_cast(c.source, c.target)}" for c in casts_of_results
+    ]
+    lossless_count = sum("lossy" not in a.marks for a in arrows if "cast" in a.marks)
+    notes += (
+        [f"{lossless_count} further casts (dashed) lose nothing, or are of Python numbers"]
+        if lossless_count
+        else []
+    )
     notes += [NEVER_ASKED_NOTE] if any(outcome.never_asked for outcome in outcomes) else []
     notes += [f"refused: {step.text}: {outcome.reason}" for step, outcome in replay.refusals]
     return Diagram(
@@ -62,23 +68,23 @@ def _drawn_steps(program: Program) -> dict[int, dict[int, int]]:
 
     Equal steps with equal inputs are drawn once. Numbers are drawn next to each step that takes them.
     """
-    first: list[int] = []
+    first_equal_step: list[int] = []
     known: dict[str, int] = {}  # text -> number: 1 == 1.0 == True, but their texts differ
 
     def renamed(x: Argument) -> Argument:
-        return replace(x, step=first[x.step]) if isinstance(x, (Ref, DTypeOf)) else x
+        return replace(x, step=first_equal_step[x.step]) if isinstance(x, (Ref, DTypeOf)) else x
 
     for i, step in enumerate(program.steps):
-        alike = replace(step.map_refs(first.__getitem__, renamed), location=None)
-        first.append(known.setdefault(repr(alike), i))
+        normalized_step = replace(step.map_refs(first_equal_step.__getitem__, renamed), location=None)
+        first_equal_step.append(known.setdefault(repr(normalized_step), i))
     numbers = {i for i, step in enumerate(program.steps) if not step.inputs}
     drawn = {
-        i: {part: part if part in numbers else first[part] for part in step.inputs}
+        i: {part: part if part in numbers else first_equal_step[part] for part in step.inputs}
         for i, step in enumerate(program.steps)
-        if i in numbers or first[i] == i
+        if i in numbers or first_equal_step[i] == i
     }
-    taken = {part for parts in drawn.values() for part in parts}
-    return {i: parts for i, parts in drawn.items() if first[i] == i or i in taken}
+    used_steps = {part for parts in drawn.values() for part in parts}
+    return {i: parts for i, parts in drawn.items() if first_equal_step[i] == i or i in used_steps}
 
 
 def _source(program: Program) -> str:
@@ -103,7 +109,7 @@ def _vertex(i: int, step: Step, outcome: Outcome) -> Vertex:
 
 
 def _arrow(
-    part: int,
+    input_step: int,
     drawn_step: int,
     i: int,
     step: Step,
@@ -114,19 +120,26 @@ def _arrow(
     """Return the arrow to a step from its input, or from the node drawn for that, and a note on the loss."""
     ends = str(drawn_step), str(i)
     if cast is not None:
-        said = _words(cast.source, cast.target)
+        said = _describe_cast(cast.source, cast.target)
         if cast.loss:
             return Arrow(
                 *ends, ("cast", "lossy"), said, str(number)
             ), f"{number}: in {cast.step.text}, {said}"
         return Arrow(*ends, ("cast",), said), ""
-    source, target = outcomes[part].operand, outcomes[i].operand
-    if isinstance(step, Cast) and part == step.source and source and target and source.dtype and target.dtype:
-        return Arrow(*ends, title=f"written: {_words(source.dtype, target.dtype)}"), ""
+    source, target = outcomes[input_step].operand, outcomes[i].operand
+    if (
+        isinstance(step, Cast)
+        and input_step == step.source
+        and source
+        and target
+        and source.dtype
+        and target.dtype
+    ):
+        return Arrow(*ends, title=f"written: {_describe_cast(source.dtype, target.dtype)}"), ""
     return Arrow(*ends), ""
 
 
-def _words(source: object, target: DType) -> str:
+def _describe_cast(source: object, target: DType) -> str:
     """Describe a cast and what it can lose."""
     if not isinstance(source, DType):
         return f"a Python {source} becomes {target}"

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from typelattice.editor.known_steps import KnownStep, location_range
-from typelattice.explanations.explanation import explanation
+from typelattice.explanations.explanation_text import explanation
 from typelattice.facts.dtypes import DTYPES
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.system_headings import LIBRARIES, heading_of
 from typelattice.files.system_text import systems
 from typelattice.programs.make_program import program
 from typelattice.programs.source.name_meanings import library_of_name
 from typelattice.programs.source.quiet_parser import parse
+from typelattice.support.errors import TypelatticeError
 
 DEFAULT_SYSTEM = "numpy"  # the system of a file that imports no library
 PYTHON_NUMBERS = ("bool", "int", "float", "complex")  # annotations of Python numbers

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.explanations.explanation import explanation
-from typelattice.facts.errors import TypelatticeError
+from typelattice.explanations.explanation_text import explanation
 from typelattice.files.reader import system
 from typelattice.operands.notation import parse_operand
+from typelattice.support.errors import TypelatticeError
 
 
 @dataclass(frozen=True, slots=True)

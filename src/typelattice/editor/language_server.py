@@ -16,7 +16,6 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from typelattice.editor.annotated_functions import list_steps_of_annotations
-from typelattice.editor.command_runs import patch_file, trace_file
 from typelattice.editor.known_steps import (
     KnownStep,
     find_step,
@@ -24,8 +23,9 @@ from typelattice.editor.known_steps import (
     list_hints,
     list_steps_of_run,
 )
-from typelattice.facts.errors import TypelatticeError
-from typelattice.tracing.report.saved_runs import read_run
+from typelattice.editor.trace_and_patch import patch_file, trace_file
+from typelattice.support.errors import TypelatticeError
+from typelattice.tracing.report.run_files import read_run
 
 TRACE = "typelattice.trace"  # the command that runs a file
 FIX = "typelattice.fix"  # value in the data of an action that is to be resolved

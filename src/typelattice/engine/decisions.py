@@ -5,7 +5,7 @@ All have the same three fields, so one loop can list them. Explanations match on
 from __future__ import annotations
 
 from typelattice.facts.dtypes import Node
-from typelattice.facts.frozen_classes import frozen
+from typelattice.support.frozen_classes import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from typelattice.engine.decisions import Decision, DtypeByOperation, OutOfRange, RefusalError
+from typelattice.engine.find_loop import find_casting_dtypes, find_loop
 from typelattice.engine.join_one_tier import find_entry_node
 from typelattice.engine.join_tiers import join_tiers
 from typelattice.engine.operand_checks import (
@@ -23,7 +24,7 @@ from typelattice.engine.operand_checks import (
     resolve_target,
 )  # fmt: skip
 from typelattice.engine.operation_join import check_alike, check_weak, join_operands, make_arrays
-from typelattice.engine.operations import (
+from typelattice.engine.operation_rules import (
     NUMBER_OF_ALL,
     PYTHON_NUMBERS,
     ComputedMember,
@@ -31,17 +32,16 @@ from typelattice.engine.operations import (
     look_up,
     merge_entries,
 )
-from typelattice.engine.rule_words import JoinRule, LeftOperand, PairJoin, ScalarTarget, WeakResult
+from typelattice.engine.rule_enums import JoinRule, LeftOperand, PairJoin, ScalarTarget, WeakResult
 from typelattice.engine.rules import Rules
 from typelattice.engine.scalar_fit import ValueFit, fit_values
-from typelattice.engine.ufunc_loops import find_casting_dtypes, find_loop
 from typelattice.facts.dtypes import DType, Kind, Node, complex_of, real_part_dtype
-from typelattice.facts.frozen_classes import frozen
 from typelattice.operands.operand import Operand
+from typelattice.support.frozen_classes import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typelattice.engine.operations import ResultRule
+    from typelattice.engine.operation_rules import ResultRule
 
 WEAK_RESULTS = (
     WeakResult.WEAK, WeakResult.WEAK_EVEN_IF_CAST, WeakResult.WEAK_IF_0D, WeakResult.DEFAULT_DTYPE_OR_ERROR,

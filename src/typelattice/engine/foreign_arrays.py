@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from typelattice.engine.decisions import CountedForeign, Decision, RefusalError
-from typelattice.engine.operations import OperationRules
-from typelattice.engine.rule_words import ForeignCountsAs
+from typelattice.engine.operation_rules import OperationRules
+from typelattice.engine.rule_enums import ForeignCountsAs
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.frozen_classes import replace
 from typelattice.operands.operand import FOREIGN_LIST, FOREIGN_SCALAR_SUFFIX, Operand, scalar
+from typelattice.support.frozen_classes import replace
 
 FOREIGN_WORDS = tuple(ForeignCountsAs)  # any other text is the reason of a refusal
 INDEX_FORMS = ("index", "indices")

@@ -18,7 +18,7 @@ from typelattice.engine.decisions import (
 )  # fmt: skip
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak
-from typelattice.facts.range_checks import is_in_range
+from typelattice.facts.range_and_overflow import is_in_range
 from typelattice.operands.operand import BOOL, Operand
 
 

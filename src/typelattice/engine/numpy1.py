@@ -12,9 +12,9 @@ from typelattice.engine.decisions import Decision, Defaulted, RefusalError, Size
 from typelattice.engine.join_one_tier import join
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import CODES, DType, Kind, Node
-from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.range_checks import Value, is_in_range
+from typelattice.facts.range_and_overflow import Value, is_in_range
 from typelattice.operands.operand import Operand
+from typelattice.support.frozen_classes import frozen
 
 UNSIGNED, SIGNED = ([CODES[f"{letter}{bits}"] for bits in (8, 16, 32, 64)] for letter in "ui")
 # NumPy compares with its own bounds, a little below the largest values of the dtypes.

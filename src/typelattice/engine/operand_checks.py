@@ -14,7 +14,7 @@ from typelattice.engine.decisions import (
     RefusalError,
     WithoutDimensions,
 )
-from typelattice.engine.operations import (
+from typelattice.engine.operation_rules import (
     ANY_OPERAND,
     DIFFERENT_DTYPE,
     DtypeOrKind,
@@ -22,12 +22,12 @@ from typelattice.engine.operations import (
     PairEntry,
     entry_names,
 )
-from typelattice.engine.rule_words import PairJoin, RightLimit, ScalarPlaces
+from typelattice.engine.rule_enums import PairJoin, RightLimit, ScalarPlaces
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import IN_PLACE_CLASS
-from typelattice.facts.range_checks import is_in_range
+from typelattice.facts.range_and_overflow import is_in_range
 from typelattice.operands.operand import BOOL, Operand
 
 SCALAR_PLACE_TEXTS = {

@@ -22,14 +22,14 @@ from typelattice.engine.decisions import (
 from typelattice.engine.join_one_tier import dtype_or_default
 from typelattice.engine.join_tiers import join_tiers
 from typelattice.engine.operand_checks import cast_remedy, deciding_entry, resolve_target
-from typelattice.engine.operations import Covers, OperationRules, look_up
-from typelattice.engine.rule_words import CountsAs
+from typelattice.engine.operation_rules import Covers, OperationRules, look_up
+from typelattice.engine.rule_enums import CountsAs
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Node
-from typelattice.facts.frozen_classes import replace
 from typelattice.facts.order import Order
-from typelattice.facts.range_checks import is_in_range
+from typelattice.facts.range_and_overflow import is_in_range
 from typelattice.operands.operand import Operand
+from typelattice.support.frozen_classes import replace
 
 
 def counted_dtype(rules: Rules, op: OperationRules, o: Operand) -> DType | None:

@@ -8,7 +8,7 @@ from typelattice.engine.decisions import Decision, RefusalError
 from typelattice.engine.evaluate_operation import Evaluation, evaluate_operation, operation_rules
 from typelattice.engine.join_tiers import join_tiers
 from typelattice.engine.operand_checks import check_scalar_limits
-from typelattice.engine.operations import check_operand_count
+from typelattice.engine.operation_rules import check_operand_count
 from typelattice.engine.promotion import DecidingLines, Promotion
 from typelattice.engine.rules import Rules
 from typelattice.engine.scalar_fit import fit_values
@@ -34,7 +34,9 @@ def promote_operands(
         op = operation_rules(rules, name)
     with_parameters = promoting
     if rules.families:
-        from typelattice.engine.families import without_arguments  # few systems have dtypes with parameters
+        from typelattice.engine.join_parametric_dtypes import (
+            without_arguments,  # few systems have dtypes with parameters
+        )
 
         promoting = without_arguments(promoting)
     try:
@@ -52,7 +54,7 @@ def promote_operands(
             else evaluate_operation(rules, op, promoting, trail)
         )
         if rules.families:
-            from typelattice.engine.families import add_arguments
+            from typelattice.engine.join_parametric_dtypes import add_arguments
 
             evaluation = add_arguments(rules, op, with_parameters, evaluation, trail)
     except RefusalError as e:

@@ -9,12 +9,12 @@ from typelattice.engine.join_one_tier import dtype_or_default
 from typelattice.engine.operand_checks import find_joining_places
 from typelattice.engine.rules import Rules
 from typelattice.engine.scalar_fit import ValueFit
-from typelattice.facts.display_hooks import Viewed, show
 from typelattice.facts.dtypes import DType, Kind, Node
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.loss import Loss, loss
 from typelattice.operands.operand import Operand
+from typelattice.support.display_hooks import Viewed, show
+from typelattice.support.errors import TypelatticeError
+from typelattice.support.frozen_classes import frozen
 
 
 @frozen()

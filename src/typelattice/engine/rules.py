@@ -3,17 +3,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from typelattice.facts.cast_rules import PLAIN, CastRule
+from typelattice.facts.cast_rounding_and_overflow import PLAIN, CastRule
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key
-from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.operations import Operation, operation
 from typelattice.facts.order import Order
+from typelattice.support.frozen_classes import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    from typelattice.engine.formulas import Family
+    from typelattice.engine.parameter_formulas import Family
 
     Combine = Literal["join", "fold", "comparable", "value"]
     WeakJoin = Literal["kind", "width"]

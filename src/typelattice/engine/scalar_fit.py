@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from typelattice.engine.join_one_tier import dtype_or_default
-from typelattice.engine.operations import OperationRules
+from typelattice.engine.operation_rules import OperationRules
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.range_checks import Value, is_in_range, nearest_in_dtype, overflow_result
+from typelattice.facts.range_and_overflow import Value, is_in_range, nearest_in_dtype, overflow_result
 from typelattice.operands.operand import Operand
+from typelattice.support.frozen_classes import frozen
 
 LEAST_DTYPE = "least dtype"
 OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact", LEAST_DTYPE)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Hashable
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.promotion import DecidingLines, Promotion, PromotionError
 from typelattice.engine.rules import Rules
-from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.frozen_classes import field, frozen
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import PYTHON_KINDS, Operand, OperandError
 from typelattice.operands.read_objects import CACHE_KEYS, PLAIN_ARRAY_CLASSES, mark_foreign, operand
+from typelattice.support.display_hooks import Viewed
+from typelattice.support.frozen_classes import field, frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,12 +7,10 @@ from pathlib import Path
 
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
-from typelattice.explanations.plain_data import promotion_data
+from typelattice.explanations.promotion_as_data import promotion_data
 from typelattice.explanations.promotion_in_english import answer_text, describe_outcome, question_text
 from typelattice.explanations.recorded_answer_in_english import result_words
-from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType
-from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.facts.system_headings import LIBRARIES, heading_of, headings, known_first
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import UnknownSystemError
@@ -22,6 +20,8 @@ from typelattice.recorded.never_asked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE,
 from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.rendering import Cell, Grid
 from typelattice.rendering.paragraphs import PLAIN, Layout
+from typelattice.support.display_hooks import Viewed
+from typelattice.support.error_texts import quote_short, spelling_hint
 
 Row = tuple[str, str, str]  # an answer, a reason for it or nothing, and a system's name
 Groups = dict[str, dict[str, list[str]]]  # answer -> reason -> names of systems

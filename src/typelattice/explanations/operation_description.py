@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.engine.operand_checks import SCALAR_PLACE_TEXTS, dtype_of_pair
 from typelattice.engine.operation_join import counted_dtype, make_arrays
-from typelattice.engine.operations import Domain, OperationRules
+from typelattice.engine.operation_rules import Domain, OperationRules
 from typelattice.engine.promotion import Promotion
-from typelattice.engine.rule_words import JoinRule
+from typelattice.engine.rule_enums import JoinRule
 from typelattice.facts.dtypes import DType, Kind
 
 ALWAYS_NAMED = 3  # excluded dtypes that are always named

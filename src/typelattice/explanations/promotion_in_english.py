@@ -26,7 +26,7 @@ from typelattice.engine.promotion import OperandCast, Promotion
 from typelattice.engine.scalar_fit import ValueFit
 from typelattice.explanations.operation_description import describe_operation, join_words
 from typelattice.explanations.results_by_value import list_intervals
-from typelattice.facts.cast_rules import (
+from typelattice.facts.cast_rounding_and_overflow import (
     AWAY,
     CLAMP,
     DOWN,
@@ -146,7 +146,7 @@ def _explain_step(p: Promotion, step: Decision) -> Iterator[TitledLines]:
         case ReplacedOnEntry():
             yield "on entry", [f"{nodes[0]} counts as {name_node(node) if node else node}"]
         case Parameterized() if isinstance(node, DType):
-            from typelattice.explanations.result_parameters import (
+            from typelattice.explanations.dtype_parameters_in_english import (
                 explain_parameters,  # few answers have parameters
             )
 

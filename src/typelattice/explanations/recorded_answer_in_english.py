@@ -5,7 +5,7 @@ from __future__ import annotations
 from typelattice.engine.decisions import CountedForeign
 from typelattice.engine.promotion import Promotion
 from typelattice.explanations.promotion_in_english import answer_text
-from typelattice.recorded.answers import OF_PYTHON, TAKEN_OVER
+from typelattice.recorded.answer_notation import OF_PYTHON, TAKEN_OVER
 from typelattice.recorded.never_asked import is_missing_operation, missing_dtype_of
 from typelattice.recorded.recorded_answer import (
     RecordedAnswer,

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.promotion import Promotion
 from typelattice.facts.dtypes import DType
-from typelattice.facts.frozen_classes import replace
+from typelattice.support.frozen_classes import replace
 
 # The values from which an integer may need another dtype.
 RANGE_ENDS = sorted({0, *(sign * 2**n for n in (7, 8, 15, 16, 31, 32, 63, 64) for sign in (1, -1))})

@@ -15,8 +15,8 @@ from typelattice.study.tables import is_small
 
 DEFAULT_OPERATION = "add"  # the operation of pages without an operation in their name
 OPERATIONS_WITH_NUMBERS = (DEFAULT_OPERATION, "multiply", "divide", "pow")
-NUMBERS = ("1", "-1", "300", "100000", "2.5", "1e5", "1j")
-SIGNS: Mapping[str, str] = {
+NUMBER_OPERANDS = ("1", "-1", "300", "100000", "2.5", "1e5", "1j")
+SIGN_BY_OPERATION: Mapping[str, str] = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//", "remainder": "%",
     "pow": "**", "maximum": "", "where": "", "concat": "", "matmul": "@", "equal": "==",
 }  # fmt: skip
@@ -45,7 +45,7 @@ class Question:
     @property
     def title(self) -> str:
         """The question as code: `int64 / float16`, `maximum(int64, float16)`."""
-        sign = SIGNS.get(self.op)
+        sign = SIGN_BY_OPERATION.get(self.op)
         return f" {sign} ".join(self.operands) if sign else f"{self.op}({', '.join(self.operands)})"
 
 
@@ -58,11 +58,11 @@ def list_questions() -> Iterator[Question]:
     """List the questions by operation: pairs of everyday dtypes, each dtype with a number, each dtype.
     """
     every = list_dtypes()
-    for op in SIGNS:
+    for op in SIGN_BY_OPERATION:
         for pair in combinations_with_replacement(every, 2):
             yield Question(op, pair)
         for dtype in every if op in OPERATIONS_WITH_NUMBERS else ():
-            yield from (Question(op, (dtype, number)) for number in NUMBERS)
+            yield from (Question(op, (dtype, number)) for number in NUMBER_OPERANDS)
     for op in UNARY_OPERATIONS:
         yield from (Question(op, (dtype,)) for dtype in every)
 
@@ -117,13 +117,13 @@ def describe_scope() -> dict[str, object]:
     return {
         "usual": DEFAULT_OPERATION,
         "dtypes": list(list_dtypes()),
-        "numbers": list(NUMBERS),
+        "numbers": list(NUMBER_OPERANDS),
         "withNumbers": list(OPERATIONS_WITH_NUMBERS),
         "alone": list(UNARY_OPERATIONS),
-        "operations": {op: _names(op) for op in (*SIGNS, *UNARY_OPERATIONS)},
+        "operations": {op: _names(op) for op in (*SIGN_BY_OPERATION, *UNARY_OPERATIONS)},
     }
 
 
 def _names(op: str) -> list[str]:
     """Return all names of an operation, and its sign."""
-    return [op, *OPERATIONS[op].names, *filter(None, [SIGNS.get(op)])]
+    return [op, *OPERATIONS[op].names, *filter(None, [SIGN_BY_OPERATION.get(op)])]

@@ -116,8 +116,8 @@ class AnswerEncoder:
         """Return the number of the answer itself."""
         stands_out = answer_marks(p)
         result = -1 if p.dtype is None else self._result(p.dtype, p.weak, _tier(p))
-        told = (dtype_code(p), answer_text(p), stands_out[0], p.weak, "lossy" in stands_out, result)
-        return self.pools.answers.number(told)
+        values = (dtype_code(p), answer_text(p), stands_out[0], p.weak, "lossy" in stands_out, result)
+        return self.pools.answers.number(values)
 
     def _result(self, dtype: DType, weak: bool, tier: Tier) -> int:
         """Return the number of a result as an operand."""
@@ -128,12 +128,12 @@ class AnswerEncoder:
 
     def trail(self, p: Promotion) -> int:
         """Return the number of the explanation's sections, except the one on the operation."""
-        alike = _equality_key(p)
-        if alike not in self._trails:
-            told = explain_in_sections(p, with_operation=False)
-            numbers = tuple(self.pools.sections.number((heading, *lines)) for heading, lines in told)
-            self._trails[alike] = self.pools.trails.number(numbers)
-        return self._trails[alike]
+        key = _equality_key(p)
+        if key not in self._trails:
+            sections = explain_in_sections(p, with_operation=False)
+            numbers = tuple(self.pools.sections.number((heading, *lines)) for heading, lines in sections)
+            self._trails[key] = self.pools.trails.number(numbers)
+        return self._trails[key]
 
     def operation(self, p: Promotion) -> int:
         """Return the number of the section on what the operation does."""
@@ -147,7 +147,7 @@ class AnswerEncoder:
 
     def way(self, p: Promotion) -> int:
         """Return the number of the joined nodes, their join, and the minimal bounds that lost."""
-        step = _meeting(p)
+        step = _join_decision(p)
         key = step.nodes, step.node
         if key not in self._ways:
             order = p.system.order
@@ -164,16 +164,16 @@ class AnswerEncoder:
         The same answer in both orders of operands has the same lines. If an operation returns the promoted
         dtype of two different operands, the lines are those of the promotion.
         """
-        asked = self._promotion_alone(p)
-        mirrored = (
-            frozenset(asked.operands), asked.op, asked.dtype, asked.weak, asked.reason,
-            asked.decision.key, asked.decision.entry,
+        explained = self._promotion_alone(p)
+        key = (
+            frozenset(explained.operands), explained.op, explained.dtype, explained.weak, explained.reason,
+            explained.decision.key, explained.decision.entry,
         )  # fmt: skip
-        if mirrored not in self._rules:
-            found = asked.rule
+        if key not in self._rules:
+            found = explained.rule
             quoted = (f"{n}: {line}" for n, line in zip(found.lines, found.quoted, strict=False))
-            self._rules[mirrored] = self.pools.rules.number((str(found), *quoted))
-        return self._rules[mirrored]
+            self._rules[key] = self.pools.rules.number((str(found), *quoted))
+        return self._rules[key]
 
     def _promotion_alone(self, p: Promotion) -> Promotion:
         """Return the promotion of the operands if it decides the operation's answer, or else this answer.
@@ -205,6 +205,6 @@ def _tier(p: Promotion) -> Tier:
     return next(tier for tier in TIERS if tier in tiers or tier == TIERS[-2])
 
 
-def _meeting(p: Promotion) -> Decision:
+def _join_decision(p: Promotion) -> Decision:
     """Return the step in which nodes joined: the last with several nodes, or else the first."""
     return next((s for s in reversed(p.steps) if len(set(s.nodes)) > 1), p.steps[0])

@@ -17,8 +17,8 @@ from typelattice.drawings.draw import draw
 from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.engine.system import System
 from typelattice.explorer.answer_encoding import AnswerEncoder, Columns, Pools
-from typelattice.explorer.pool_merging import merge
-from typelattice.explorer.tables import table
+from typelattice.explorer.merge_documents import merge
+from typelattice.explorer.table_encoding import table
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.releases import VERSION_SIGN, releases
@@ -41,7 +41,7 @@ COMMON_OPERATIONS = (
 )  # operations on the page
 FIRST_SYSTEM = "numpy"  # the system on the page when it opens, if it is one of the systems
 PROMOTION = ""  # the key of plain promotion among the operations
-FEW_GROUPS = 8  # groups of systems
+MIN_GROUPS_FOR_PROCESSES = 8  # groups of systems
 Which = str | Path | System
 Built = tuple[list[dict[str, object]], Pools]  # entries of systems, and the pools that their numbers refer to
 Report = Callable[[int, int, str], None]  # number of parts done, number of all parts, name of the next
@@ -91,7 +91,7 @@ def document(
     pools = Pools()
     entries: list[dict[str, object]] = []
     groups = [[*alike] for _, alike in groupby(named, lambda one: str(one).partition(VERSION_SIGN)[0])]
-    for group, (found, theirs) in _build_or_read(groups, asked, processes):
+    for group, (found, theirs) in _build_groups(groups, asked, processes):
         report(len(entries), len(named), str(group[0]))
         entries += merge(pools, found, theirs)
     report(len(named), len(named), "")
@@ -105,7 +105,7 @@ def document(
     })  # fmt: skip
 
 
-def _build_or_read(
+def _build_groups(
     groups: Sequence[Sequence[Which]], ops: Sequence[str | None], processes: int
 ) -> Iterator[tuple[Sequence[Which], Built]]:
     """Yield each group of systems with its entries and their pools; several processes build many groups.
@@ -113,7 +113,7 @@ def _build_or_read(
     For a few systems, one process is faster than starting several.
     """
     build, left = partial(_build, ops=ops), [*groups]
-    if processes > 1 and len(groups) >= FEW_GROUPS:
+    if processes > 1 and len(groups) >= MIN_GROUPS_FOR_PROCESSES:
         try:
             # After a fork, the children would outlive a parent that is killed.
             with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
@@ -154,7 +154,7 @@ def _entry(
     except FormatError as e:
         if isinstance(which, System):
             raise
-        return broken_entry(which, e)
+        return entry_of_invalid_file(which, e)
     asked = found.name if isinstance(which, System) else str(which)
     cells = AnswerEncoder(found, pools, columns)
     tables = {op or PROMOTION: table(cells, op) for op in ops}
@@ -171,15 +171,15 @@ def _operators(system: System, ops: Sequence[str | None]) -> dict[str, str]:
     return found
 
 
-def broken_entry(path: str | Path, error: FormatError) -> dict[str, object]:
+def entry_of_invalid_file(path: str | Path, error: FormatError) -> dict[str, object]:
     """Return a file that is not a valid system: its lines, and the error with its place."""
     try:
-        return faulty_entry(path, read_text(path).text, error)
+        return entry_of_invalid_text(path, read_text(path).text, error)
     except FormatError:  # the file is not text
-        return faulty_entry(path, "", error)
+        return entry_of_invalid_text(path, "", error)
 
 
-def faulty_entry(path: str | Path, text: str, error: FormatError) -> dict[str, object]:
+def entry_of_invalid_text(path: str | Path, text: str, error: FormatError) -> dict[str, object]:
     """Return a text that is not a valid system: its lines, and the error with its place."""
     place = {"file": error.file, "line": error.line, "key": error.key, "cause": error.cause}
     return {"name": Path(path).name, "asked": str(path), "error": place, "lines": text.split("\n")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from typelattice.engine.operations import entry_names
+from typelattice.engine.operation_rules import entry_names
 from typelattice.engine.system import System
 from typelattice.facts.operations import operation
 from typelattice.files.system_origin import SystemOrigin

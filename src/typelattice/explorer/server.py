@@ -29,8 +29,8 @@ from typelattice.explorer.workbench import (
     show_text,
 )
 from typelattice.facts.dtypes import DTYPES
-from typelattice.facts.errors import TypelatticeError
 from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES
+from typelattice.support.errors import TypelatticeError
 
 HOST = "127.0.0.1"
 MAX_REQUEST_BYTES = (
@@ -98,9 +98,9 @@ class Application:
         shown = show_text(self.desk, self.desk.text)
         data = shown["document"]
         assert isinstance(data, dict)
-        told = {"file": str(self.desk.path), "text": self.desk.text, "changes": shown.get("changes")}
-        told["dtypes"] = [d.code for d in DTYPES.values()]
-        return page_html(Document(data), told)
+        page_data = {"file": str(self.desk.path), "text": self.desk.text, "changes": shown.get("changes")}
+        page_data["dtypes"] = [d.code for d in DTYPES.values()]
+        return page_html(Document(data), page_data)
 
     def _question(self, environ: dict[str, Any]) -> Question:
         """Read the page's question from JSON. Raises RequestError."""

@@ -12,13 +12,13 @@ from pathlib import Path
 from typelattice.disk.read import FileError
 from typelattice.disk.write import check_writable, write_text
 from typelattice.engine.system import System
-from typelattice.explorer.document import document, faulty_entry
-from typelattice.explorer.editing import Cover, edit_covers
-from typelattice.facts.errors import TypelatticeError
+from typelattice.explorer.document import document, entry_of_invalid_text
+from typelattice.explorer.edit_order_text import Cover, edit_covers
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import FOLDER, FormatError, read_text
-from typelattice.study.check import Check, check
+from typelattice.study.system_check import Check, check
+from typelattice.support.errors import TypelatticeError
 
 START = "jep9407-0"  # a new file begins with a copy of this system
 BLANK = "blank"  # a start that is not a system: a text with one node
@@ -102,7 +102,7 @@ def show_text(desk: Desk, text: str, compared_systems: Sequence[str] = ()) -> di
         found = parse(text, desk.name)
     except FormatError as e:
         data = document(others or [START], ops=()).data
-        first = {**faulty_entry(desk.path, text, e), "of": desk.name, "release": ""}
+        first = {**entry_of_invalid_text(desk.path, text, e), "of": desk.name, "release": ""}
         rest = data["systems"] if others else ()
         assert isinstance(rest, (list, tuple))
         return {"document": {**data, "systems": [first, *rest], "first": first["name"]}, "text": text}
@@ -118,31 +118,35 @@ def show_text(desk: Desk, text: str, compared_systems: Sequence[str] = ()) -> di
 
 def _changes(desk: Desk, system: System) -> dict[str, object]:
     """List the pairs without a join now, and the changes of joins, laws and costs since the file."""
-    now = check(system)
-    told: dict[str, object] = {"without": _pairs_without_join(now), "split": now.split}
+    new_check = check(system)
+    result: dict[str, object] = {"without": _pairs_without_join(new_check), "split": new_check.split}
     try:
-        was = check(parse(desk.text, desk.name))
+        old_check = check(parse(desk.text, desk.name))
     except FormatError:
-        return told
-    before, after = {*map(tuple, _pairs_without_join(was))}, {*map(tuple, _pairs_without_join(now))}
-    nodes, nodes_now = ([*map(str, judged.system.order.nodes)] for judged in (was, now))
-    told["removed"] = [n for n in nodes if n not in nodes_now]
-    told["added"] = [n for n in nodes_now if n not in nodes]
-    known = {*nodes} & {*nodes_now}
+        return result
+    before, after = (
+        {*map(tuple, _pairs_without_join(old_check))},
+        {*map(tuple, _pairs_without_join(new_check))},
+    )
+    nodes, nodes_now = ([*map(str, judged.system.order.nodes)] for judged in (old_check, new_check))
+    result["removed"] = [n for n in nodes if n not in nodes_now]
+    result["added"] = [n for n in nodes_now if n not in nodes]
+    common_nodes = {*nodes} & {*nodes_now}
     lost, gained = (
-        sorted(pair for pair in pairs if {*pair} <= known) for pairs in (after - before, before - after)
+        sorted(pair for pair in pairs if {*pair} <= common_nodes)
+        for pairs in (after - before, before - after)
     )  # a pair with an added or removed node neither lost nor gained its join
     laws = [
-        [name, was.laws[name].mark, verdict.mark, str(verdict)]
-        for name, verdict in now.laws.items()
-        if verdict.mark != was.laws[name].mark
+        [name, old_check.laws[name].mark, verdict.mark, str(verdict)]
+        for name, verdict in new_check.laws.items()
+        if verdict.mark != old_check.laws[name].mark
     ]
     costs = [
-        [name, was.criteria.counts[name], count]
-        for name, count in now.criteria.counts.items()
-        if count != was.criteria.counts[name]
+        [name, old_check.criteria.counts[name], count]
+        for name, count in new_check.criteria.counts.items()
+        if count != old_check.criteria.counts[name]
     ]
-    return {**told, "lost": lost, "gained": gained, "laws": laws, "costs": costs}
+    return {**result, "lost": lost, "gained": gained, "laws": laws, "costs": costs}
 
 
 def _pairs_without_join(judged: Check) -> list[tuple[str, str]]:

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, product
 
-from typelattice.facts.cast_rules import PLAIN, CastRule, is_proved
+from typelattice.facts.cast_rounding_and_overflow import PLAIN, CastRule, is_proved
 from typelattice.facts.cast_values import Undefined, Value, make_caster, specials, wraps
 from typelattice.facts.dtypes import DType, DTypeError, Kind, real_part_dtype
 from typelattice.facts.finite_values import SCALE, FiniteValues, find_finite_values
-from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.loss import loss
-from typelattice.facts.suggestions import quote_short
+from typelattice.support.error_texts import quote_short
+from typelattice.support.frozen_classes import frozen
 
 MAX_VALUES_ALL_TRIED = 300  # values of a dtype that are all tried
 PHASES = range(5)  # halves of a spacing on either side of the start of a doubling: a whole period

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from typelattice.facts.cast_rules import (
+from typelattice.facts.cast_rounding_and_overflow import (
     CLAMP,
     EVEN,
     PLAIN,

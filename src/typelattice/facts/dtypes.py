@@ -9,9 +9,9 @@ from functools import cached_property
 from warnings import warn
 from weakref import WeakValueDictionary
 
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.suggestions import quote_short, spelling_hint
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.errors import TypelatticeError
+from typelattice.support.frozen_classes import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

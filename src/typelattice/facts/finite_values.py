@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from typelattice.facts.dtypes import DType
-from typelattice.facts.frozen_classes import frozen
+from typelattice.support.frozen_classes import frozen
 
 SCALE = 2**1100
 PLATFORM = (32, 64)  # widths of an integer if the platform decides

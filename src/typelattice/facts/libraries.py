@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from typelattice.facts.frozen_classes import field, frozen
+from typelattice.support.frozen_classes import field, frozen
 
 TABLE = __file__.rpartition(".")[0] + ".txt"
 NOTHING = "-"

@@ -5,8 +5,8 @@ from functools import lru_cache
 
 from typelattice.facts.dtypes import DType, DTypeError, Kind
 from typelattice.facts.finite_values import SCALE, FiniteValues, find_finite_values, scale, significant_bits
-from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.suggestions import quote_short
+from typelattice.support.error_texts import quote_short
+from typelattice.support.frozen_classes import frozen
 
 SPECIALS = {"i": "inf", "n": "nan", "m": "-0", "z": "zero"}
 

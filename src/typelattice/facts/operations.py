@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from keyword import iskeyword
 
-from typelattice.facts.call_forms import FORMS
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen_classes import frozen, replace
-from typelattice.facts.lazy_tables import LazyTable
-from typelattice.facts.suggestions import quote_short, spelling_hint
+from typelattice.facts.operation_forms import FORMS
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.errors import TypelatticeError
+from typelattice.support.frozen_classes import frozen, replace
+from typelattice.support.lazy_tables import LazyTable
 
 TABLE = __file__.rpartition(".")[0] + ".txt"
 IN_PLACE_CLASS = "in-place"  # the class of operators that write into their left operand
@@ -45,7 +45,7 @@ class Operation:
     """An operation: its one name, the form of its call, how many operands take part, its other names.
 
     `of_class` is the class that states its inputs and results. `form` is one of the forms in
-    facts/call_forms.py. `most` is None if the number of operands has no limit. `least_dimensions` is the
+    facts/operation_forms.py. `most` is None if the number of operands has no limit. `least_dimensions` is the
     least number of dimensions of an operand in every library: one number for all operands, or one for each.
     `operator` is Python's operator of the same meaning, `+`, or `-x` for a sign. `method` is its method in
     Python's data model, `__add__`. `function` is the name of the function of the same meaning: its own name,

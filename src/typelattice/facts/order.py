@@ -15,9 +15,9 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise, permutations, product
 from operator import and_, or_
 
-from typelattice.facts.display_hooks import Viewed
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import clip_text
+from typelattice.support.display_hooks import Viewed
+from typelattice.support.error_texts import clip_text
+from typelattice.support.errors import TypelatticeError
 
 TYPE_CHECKING = False  # `typing` costs a process as much as all of this
 if TYPE_CHECKING:

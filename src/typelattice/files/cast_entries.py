@@ -4,12 +4,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from typelattice.facts.cast_rules import BEYOND, ROUNDINGS, CastRule, why_impossible
+from typelattice.facts.cast_rounding_and_overflow import BEYOND, ROUNDINGS, CastRule, why_impossible
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.operations import NAMES, Operation
-from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.system_file_words import (
+from typelattice.files.value_reader import (
     OrderDependentError,
     UnknownWordError,
     Words,
@@ -17,6 +16,7 @@ from typelattice.files.system_file_words import (
     phrase,
     text,
 )
+from typelattice.support.error_texts import quote_short, spelling_hint
 
 ARROW = "->"
 NEEDS_PREFIX, REFUSED_PREFIX = "needs ", "refused: "

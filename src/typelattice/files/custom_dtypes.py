@@ -8,9 +8,9 @@ from sys import float_info
 
 from typelattice.facts.dtypes import DType, Kind, intern_dtype, least_of_float, numpy_reading
 from typelattice.facts.finite_values import find_finite_values, significant_bits
-from typelattice.facts.suggestions import quote_short
-from typelattice.files.family_entries import read_parameters
-from typelattice.files.system_file_words import (
+from typelattice.files.parametric_dtype_entries import read_parameters
+from typelattice.files.system_text import article
+from typelattice.files.value_reader import (
     ConsequentError,
     UnknownWordError,
     Words,
@@ -19,7 +19,7 @@ from typelattice.files.system_file_words import (
     text,
     unknown_word_error,
 )
-from typelattice.files.system_text import article
+from typelattice.support.error_texts import quote_short
 
 Number = int | float
 # a context manager that notes the mistakes of one fact

@@ -26,13 +26,12 @@ from typelattice.engine.decisions import (
     WidenedDefault,
     WithoutDimensions,
 )  # fmt: skip
-from typelattice.engine.operations import TABLE, entry_names
+from typelattice.engine.operation_rules import TABLE, entry_names
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.promotion import DecidingLines, Promotion
 from typelattice.engine.rules import Rules
 from typelattice.facts import missing_operations
 from typelattice.facts import operations as facts
-from typelattice.facts.frozen_classes import replace
 from typelattice.facts.operations import IN_PLACE_CLASS, OPERATIONS
 from typelattice.facts.order import OrderError
 from typelattice.files.order_entries import Covers
@@ -40,6 +39,7 @@ from typelattice.files.system_definition import SystemDefinition
 from typelattice.files.system_text import Text
 from typelattice.files.system_without_lines import LineRemoval, Lines
 from typelattice.operands.operand import FOREIGN_SCALAR_SUFFIX
+from typelattice.support.frozen_classes import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.system_file_words import OrderDependentError, Words, kind_of, not_in_order
+from typelattice.files.value_reader import OrderDependentError, Words, kind_of, not_in_order
 from typelattice.operands.operand import KIND_BY_NAME
 
 

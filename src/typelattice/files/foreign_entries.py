@@ -7,8 +7,8 @@ from types import MappingProxyType as Frozen
 from typelattice.engine.foreign_arrays import CONVERSION_WORD, FOREIGN_FORMS, FOREIGN_WORDS, conversion_form
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import libraries
-from typelattice.facts.suggestions import quote_short, spelling_hint
-from typelattice.files.system_file_words import UnknownWordError, Words, items, phrase, unknown_word_error
+from typelattice.files.value_reader import UnknownWordError, Words, items, phrase, unknown_word_error
+from typelattice.support.error_texts import quote_short, spelling_hint
 
 
 def read_foreign(words: Words, library: str, entries: object) -> Mapping[str | DType | None, str]:

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Collection
 from typing import Any
 
-from typelattice.engine.formulas import OF_EACH, OF_NUMBERS, OF_OPERANDS, OF_TERMS, SAME, Formula
-from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.suggestions import quote_short, spelling_hint
-from typelattice.files.system_file_words import UnknownWordError
+from typelattice.engine.parameter_formulas import OF_EACH, OF_NUMBERS, OF_OPERANDS, OF_TERMS, SAME, Formula
+from typelattice.files.value_reader import UnknownWordError
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.frozen_classes import frozen
 
 MAX_FORMULA_CHARS = 200  # characters: many times the length of SQL's formulas
 SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}

@@ -4,14 +4,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from typelattice.files.system_definition import SystemDefinition
-from typelattice.files.system_file_words import (
+from typelattice.files.system_text import FormatError, OrderRow, join_errors
+from typelattice.files.value_reader import (
     MAX_ENTRIES,
     ConsequentError,
     OrderDependentError,
     UnknownWordError,
     items,
 )
-from typelattice.files.system_text import FormatError, OrderRow, join_errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from typelattice.engine import operations as ops
-from typelattice.engine.rule_words import (
+from typelattice.engine import operation_rules as ops
+from typelattice.engine.rule_enums import (
     CountsAs,
     JoinRule,
     LeftOperand,
@@ -18,13 +18,11 @@ from typelattice.engine.rule_words import (
 )
 from typelattice.engine.scalar_fit import CONDITIONS, LEAST_DTYPE, OUTCOMES, OUTCOMES_OF_DTYPE
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak
-from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.operations import IN_PLACE_CLASS, OPERATORS, Operation, make_custom_operation
 from typelattice.facts.order import Order, collect, statements
-from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.order_entries import MAX_STATEMENTS
-from typelattice.files.system_file_words import (
+from typelattice.files.value_reader import (
     ENTRY_NAMES,
     ConsequentError,
     UnknownWordError,
@@ -39,6 +37,8 @@ from typelattice.files.system_file_words import (
     text,
 )
 from typelattice.operands.operand import KIND_BY_NAME
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.frozen_classes import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -366,7 +366,9 @@ class OperationEntries:
         """Return a dtype, the default dtype of a kind, or a word such as `left` or `real`."""
         words = (*ops.RESULT_WORDS, *ops.PYTHON_NUMBERS)
         if isinstance(code, str) and "(" in code:
-            from typelattice.files.family_entries import read_computed_member  # few files have such dtypes
+            from typelattice.files.parametric_dtype_entries import (
+                read_computed_member,  # few files have such dtypes
+            )
 
             return read_computed_member(code, self.words)
         if (

@@ -8,8 +8,8 @@ from itertools import pairwise, product
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order, OrderError, collect
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.system_file_words import MAX_NODES, ConsequentError, Words
 from typelattice.files.system_text import Line, OrderRow
+from typelattice.files.value_reader import MAX_NODES, ConsequentError, Words
 
 MAX_COVERS = (MAX_NODES // 2) ** 2  # no order of MAX_NODES nodes has more
 MAX_STATEMENTS = 500

@@ -5,17 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from typelattice.facts.dtypes import DType, Node
-from typelattice.facts.frozen_classes import field, frozen
 from typelattice.facts.order import Order
-from typelattice.facts.suggestions import quote_short
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.system_file_words import (
-    OrderDependentError,
-    Words,
-    not_in_order,
-    phrase,
-    read_distinct,
-)
+from typelattice.files.value_reader import OrderDependentError, Words, not_in_order, phrase, read_distinct
+from typelattice.support.error_texts import quote_short
+from typelattice.support.frozen_classes import field, frozen
 
 Pair = frozenset[Node]
 

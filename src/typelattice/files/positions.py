@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from typelattice.facts.frozen_classes import frozen
+from typelattice.support.frozen_classes import frozen
 
 Path = tuple[str | int, ...]  # ("ops", "divide", "to"). Elements of a list count from 0
 

@@ -10,19 +10,19 @@ from os import PathLike, path
 from types import MappingProxyType as Frozen
 
 from typelattice.engine.system import System
-from typelattice.facts.cast_rules import CastRule
+from typelattice.facts.cast_rounding_and_overflow import CastRule
 from typelattice.facts.dtypes import DType, Kind, Node
-from typelattice.facts.lazy_tables import LazyTable
 from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.order import Order
-from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.dtype_replacements import read_after, read_before, read_requested
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.operation_entries import OperationEntries, read_custom_operations
 from typelattice.files.order_entries import read_order
 from typelattice.files.pair_entries import PairEntries
 from typelattice.files.system_definition import SystemDefinition, definition, of_shipped, read
-from typelattice.files.system_file_words import (
+from typelattice.files.system_origin import SystemOrigin
+from typelattice.files.system_text import SHIPPED_FOLDER, Text, UnknownSystemError, systems
+from typelattice.files.value_reader import (
     OrderDependentError,
     UnknownWordError,
     Words,
@@ -32,15 +32,15 @@ from typelattice.files.system_file_words import (
     read_distinct,
     text,
 )
-from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.system_text import SHIPPED_FOLDER, Text, UnknownSystemError, systems
 from typelattice.operands.operand import KIND_BY_NAME, TIERS
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.lazy_tables import LazyTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from typelattice.engine.formulas import Family
+    from typelattice.engine.parameter_formulas import Family
     from typelattice.engine.rules import Combine, WeakJoin
 
     T = TypeVar("T")
@@ -126,7 +126,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     order, covers = read_order(reader, words)
     families: Mapping[DType, Family] = {}
     if any(d.parameters for d in dtypes.values()):
-        from typelattice.files.family_entries import read_families  # few files have such dtypes
+        from typelattice.files.parametric_dtype_entries import read_families  # few files have such dtypes
 
         families = read_families(reader, words, order, dtypes)
     combine = _word(reader, "combine", COMBINE)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 
-from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import VERSION_SIGN, releases, system_for_version
-from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.system_text import FOLDER, Text, UnknownSystemError, systems
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.frozen_classes import frozen
 
 
 @frozen()

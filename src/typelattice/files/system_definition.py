@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from os import PathLike, path
 
-from typelattice.facts.frozen_classes import field, frozen, replace
-from typelattice.facts.suggestions import spelling_hint
 from typelattice.files.system_text import (
     FOLDER,
     SHIPPED_FOLDER,
@@ -22,6 +20,8 @@ from typelattice.files.system_text import (
     read_text,
     systems,
 )
+from typelattice.support.error_texts import spelling_hint
+from typelattice.support.frozen_classes import field, frozen, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

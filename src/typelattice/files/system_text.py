@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from typelattice.disk.preparsed_toml import parse_toml
 from typelattice.disk.read import FileError, read_bytes
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen_classes import field, frozen
 from typelattice.facts.order import OrderError, statements
-from typelattice.facts.suggestions import quote_short
+from typelattice.support.error_texts import quote_short
+from typelattice.support.errors import TypelatticeError
+from typelattice.support.frozen_classes import field, frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from itertools import chain
 from typelattice.engine.promotion import DecidingLines
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import Node
-from typelattice.facts.frozen_classes import replace
 from typelattice.facts.order import Order
 from typelattice.files.order_entries import Covers
 from typelattice.files.system_definition import SystemDefinition
 from typelattice.files.system_text import FormatError, Line
+from typelattice.support.frozen_classes import replace
 
 Lines = tuple[Line, ...]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, combinations_with_replacement
 
-from typelattice.engine.operations import (
+from typelattice.engine.operation_rules import (
     LAST_ARRAY,
     Domain,
     OperationRules,
@@ -18,13 +18,13 @@ from typelattice.engine.operations import (
     entry_names,
     merge_entries,
 )
-from typelattice.engine.rule_words import CountsAs, JoinRule, LeftOperand, PairJoin
+from typelattice.engine.rule_enums import CountsAs, JoinRule, LeftOperand, PairJoin
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, weak
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.operation_entries import FIELDS
-from typelattice.files.system_file_words import Words, not_in_order
+from typelattice.files.value_reader import Words, not_in_order
 
 GIVES_OF_PAIRS_FIELD = "gives_of_pairs"
 # Fields of `OperationRules` with pairs of operands.

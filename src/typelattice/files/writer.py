@@ -8,10 +8,10 @@ from re import findall
 
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node, Weak
-from typelattice.facts.frozen_classes import replace
 from typelattice.facts.order import Order
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.unused_keys import unused_entries, unused_keys
+from typelattice.support.frozen_classes import replace
 
 REPLACED_KEYS = (
     "name", "title", "source", "library", "extends", "order", "combine", "ties", "overrides", "refusals",

@@ -11,10 +11,10 @@ from typelattice.calls.steps import Call, Cast, Created, Input, Step
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.libraries import libraries
 from typelattice.fixing.source import MAX_NAMES_TRIED, Edit, Source
-from typelattice.tracing.findings.dtype_origin import DTYPE_POSITIONS
+from typelattice.tracing.findings.dtype_argument_origin import DTYPE_POSITIONS
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import Cause
-from typelattice.tracing.libraries import cast_text, has_rules
+from typelattice.tracing.library_traits import cast_text, has_rules
 from typelattice.tracing.run_data.float_widths import is_integer, with_width_of
 
 MAX_LATER_EXPRESSIONS = 6  # expressions after a widening that are cast instead

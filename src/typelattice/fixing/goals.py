@@ -10,9 +10,9 @@ from typing import Any
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.files.reader import system
 from typelattice.fixing.changes import Change, propose_agreeing_changes, propose_narrowing_changes
-from typelattice.fixing.comparison import find_other_dtype
 from typelattice.fixing.kept_values import KeptValue
 from typelattice.fixing.source import FixError, Source
+from typelattice.fixing.value_comparison import find_other_dtype
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.report.formatting import count_text, size_text
 from typelattice.tracing.run_data.float_widths import dtype_width

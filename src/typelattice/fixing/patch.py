@@ -10,8 +10,8 @@ from pathlib import Path
 
 from typelattice.disk.read import read_bytes
 from typelattice.disk.write import check_writable, write_bytes
-from typelattice.fixing.comparison import ValueDifference
 from typelattice.fixing.source import FixError
+from typelattice.fixing.value_comparison import ValueDifference
 from typelattice.fixing.workspace import RunCost
 from typelattice.tracing.report.formatting import count_text, package_path, size_text
 

@@ -14,15 +14,7 @@ from typing import Any
 
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.dtypes import DType, dtype
-from typelattice.facts.suggestions import clip_text
 from typelattice.fixing.changes import Change
-from typelattice.fixing.comparison import (
-    ValueDifference,
-    compare_prints,
-    compare_values,
-    find_other_dtype,
-    larger_difference,
-)
 from typelattice.fixing.goals import DistanceByLine, Goal, NoWiderThan, SameDtypesAs
 from typelattice.fixing.patch import (
     ASSERTIONS_HOLD,
@@ -38,11 +30,19 @@ from typelattice.fixing.program_to_run import ProgramToRun
 from typelattice.fixing.source import Edit, FixError, Source
 from typelattice.fixing.step_values import compare_step_values
 from typelattice.fixing.traced_run import has_wide_form
+from typelattice.fixing.value_comparison import (
+    ValueDifference,
+    compare_prints,
+    compare_values,
+    find_other_dtype,
+    larger_difference,
+)
 from typelattice.fixing.workspace import FailedRun, FinishedRun, RunCost, Workspace, open_workspace
 from typelattice.operands.operand import Operand
+from typelattice.support.error_texts import clip_text
+from typelattice.tracing.entry_points.script import check_package
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import find_reached_steps
-from typelattice.tracing.front.script import check_package
 from typelattice.tracing.report.explain_result import LINE_PATTERN
 from typelattice.tracing.run_data.float_widths import dtype_width, is_integer, operand_width
 
@@ -295,7 +295,7 @@ class _PatchSearch:
         """Run the program with these contents of files, and keep the values of its steps. Raises FixError."""
         for file, content in contents.items():
             self.workspace.put_content(file, content)
-        finished_run = self.workspace.run(steps=True)
+        finished_run = self.workspace.run(records_steps=True)
         if isinstance(finished_run, FailedRun):
             raise FixError(f"the program fails while the values of its steps are kept: {finished_run.reason}")
         return finished_run

@@ -13,9 +13,9 @@ from io import BytesIO
 from pathlib import Path
 
 from typelattice.calls.steps import MAX_STEP_CHARS
-from typelattice.facts.errors import TypelatticeError
 from typelattice.rendering.grid import printable
-from typelattice.tracing.findings.dtype_origin import list_arrays_at_hand
+from typelattice.support.errors import TypelatticeError
+from typelattice.tracing.findings.dtype_argument_origin import list_arrays_at_hand
 
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Tuple)
 """Expressions that need no parentheses before `.astype(...)`. Tuples have their own."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.fixing.comparison import ValueDifference, compare_values
 from typelattice.fixing.kept_values import KeptValue, list_bound_values
+from typelattice.fixing.value_comparison import ValueDifference, compare_values
 from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
 
 MAX_KEPT_NUMBERS = 1 << 14  # numbers of one result that are kept

@@ -16,8 +16,8 @@ from typelattice.fixing.kept_values import KeptValue, list_bound_values, list_fi
 from typelattice.fixing.program_to_run import ProgramToRun, load_function, read_program
 from typelattice.fixing.step_values import Steps, StepValues
 from typelattice.operands.adapters import native
-from typelattice.tracing.front.function import trace_call
-from typelattice.tracing.front.script import EndedScript, run_script
+from typelattice.tracing.entry_points.script import EndedScript, run_script
+from typelattice.tracing.entry_points.trace_function import trace_call
 from typelattice.tracing.run_data.run import Run
 
 WIDE_DTYPE = "float64"
@@ -55,7 +55,7 @@ def main(program: str, out: str) -> None:
 
     if todo.runs_tests:
         # only tests need this, and it needs pytest
-        from typelattice.tracing.front.pytest_run import run_tests
+        from typelattice.tracing.entry_points.pytest_run import run_tests
 
         run, found = run_tests(todo.argv, todo.packages, cache, todo.replaced_contents)
         warned = tuple(sorted(found.warnings))
@@ -68,7 +68,7 @@ def main(program: str, out: str) -> None:
     else:
         patched = {**todo.replaced_contents, **(_widen_script(todo.target) if todo.has_wide_input else {})}
         given = todo.target, todo.argv, todo.packages, todo.as_module, cache
-        save_result(run_script(*given, leaving=save_result, patched=patched, values=steps or False))
+        save_result(run_script(*given, before_os_exit=save_result, patched=patched, values=steps or False))
 
 
 def serve() -> None:

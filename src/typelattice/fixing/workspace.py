@@ -22,7 +22,7 @@ from typelattice.fixing.program_to_run import ProgramToRun
 from typelattice.fixing.source import FixError
 from typelattice.fixing.step_values import Steps
 from typelattice.fixing.traced_run import TracedRun
-from typelattice.tracing.libraries import may_be_forked
+from typelattice.tracing.library_traits import may_be_forked
 from typelattice.tracing.run_data.run import Run
 
 MAX_FILES = 20_000
@@ -33,7 +33,7 @@ RUN_MAIN = "import sys; from typelattice.fixing.{} import main; main(*sys.argv[1
 SERVE = "from typelattice.fixing.traced_run import serve; serve()"
 PRELOADED = (
     ("typelattice.tracing.rewrite.syntax_tree",),
-    ("typelattice.tracing.rewrite.syntax_tree", "typelattice.tracing.front.pytest_run"),
+    ("typelattice.tracing.rewrite.syntax_tree", "typelattice.tracing.entry_points.pytest_run"),
 )
 """The modules to import before a run of a program, and before a run of tests."""
 
@@ -87,40 +87,50 @@ class Workspace:
     server: subprocess.Popen[bytes] | None = None
     asserts: bool = True
 
-    def run(self, widen: bool = False, steps: bool = False) -> FinishedRun | FailedRun:
+    def run(self, widen: bool = False, records_steps: bool = False) -> FinishedRun | FailedRun:
         """Run the program in a process of its own."""
-        todo, out, printed, errors = files = self._list_run_files("ran.pickle")
-        todo.write_bytes(
+        program_file, result_file, printed, errors = files = self._list_run_files("ran.pickle")
+        program_file.write_bytes(
             pickle.dumps(
                 replace(
                     self.program,
                     has_wide_input=widen,
-                    records_steps=steps,
+                    records_steps=records_steps,
                     replaced_contents=self.outside_contents,
                 )
             )
         )
-        out.unlink(missing_ok=True)
+        result_file.unlink(missing_ok=True)
         try:
             status = self.run_in_fork(files) if self.forked else self.run_in_process(files)
         except subprocess.TimeoutExpired:
             return FailedRun(f"it ran for more than {RUN_SECONDS:.0f} seconds")
         finally:
             self.restore_files()
-        ran: TracedRun | None = pickle.loads(out.read_bytes()) if out.is_file() else None
+        traced_run: TracedRun | None = (
+            pickle.loads(result_file.read_bytes()) if result_file.is_file() else None
+        )
         text = errors.read_text(encoding="utf-8", errors="replace")
-        if ran is None or ran.status != 0 or status != 0:
+        if traced_run is None or traced_run.status != 0 or status != 0:
             lines = text.strip().splitlines() or [f"it ended with status {status}"]
             reason = lines[-1].replace(f"{self.program.root}{os.sep}", "")
             return FailedRun(OWN_ERROR_CLASS.sub("", reason)[:300])
         if hasattr(os, "fork"):
-            own = (libraries()[name].modules[0] for name in ran.run.systems if may_be_forked(name))
-            self.forked = (*PRELOADED[self.program.runs_tests], *own)
+            forkable_modules = (
+                libraries()[name].modules[0] for name in traced_run.run.systems if may_be_forked(name)
+            )
+            self.forked = (*PRELOADED[self.program.runs_tests], *forkable_modules)
         warnings = [line.partition("Warning: ") for line in text.splitlines() if "Warning: " in line]
         written = tuple(sorted(f"{kind.rpartition(' ')[2]}Warning: {text}" for kind, _, text in warnings))
         output = "" if self.program.runs_tests else printed.read_text(encoding="utf-8", errors="replace")
         return FinishedRun(
-            ran.run, ran.values, output, ran.warnings or written, ran.tests, ran.failures, ran.steps
+            traced_run.run,
+            traced_run.values,
+            output,
+            traced_run.warnings or written,
+            traced_run.tests,
+            traced_run.failures,
+            traced_run.steps,
         )
 
     def measure_cost(self) -> RunCost | None:

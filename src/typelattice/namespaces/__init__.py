@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.cast_arrays import implicit_cast
+from typelattice.namespaces.cast_bare_arrays import implicit_cast
 from typelattice.namespaces.namespace import Namespace, namespace
 from typelattice.namespaces.namespace_error import NamespaceError
 

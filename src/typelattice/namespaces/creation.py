@@ -6,16 +6,15 @@ from functools import partial, wraps
 from typing import Any
 
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.range_checks import exceeds_int32, is_in_range
+from typelattice.facts.range_and_overflow import exceeds_int32, is_in_range
 from typelattice.namespaces.array import Array
+from typelattice.namespaces.computing_libraries.computing_library import NO_KERNEL_ERRORS
 from typelattice.namespaces.input_checks import (
     find_out_of_range,
     range_error,
     refuse_masked,
     refuse_out_of_range,
 )
-from typelattice.namespaces.libraries.computing_library import NO_KERNEL_ERRORS
 from typelattice.namespaces.namespace_context import NamespaceContext, class_name
 from typelattice.namespaces.namespace_error import NamespaceError
 from typelattice.namespaces.recipe import INTEGERS, one_line, python_number
@@ -23,6 +22,7 @@ from typelattice.namespaces.standard_signatures import name_function
 from typelattice.operands.notation import number_operand as scalar_of
 from typelattice.operands.operand import PYTHON_KINDS, operand_of_dtype
 from typelattice.operands.read_objects import operand
+from typelattice.support.errors import TypelatticeError
 
 Function = Callable[..., Any]
 FunctionMaker = Callable[[NamespaceContext], Function]

@@ -9,7 +9,7 @@ from typelattice.engine.promotion import Promotion
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.libraries.computing_library import NO_KERNEL_ERRORS
+from typelattice.namespaces.computing_libraries.computing_library import NO_KERNEL_ERRORS
 from typelattice.namespaces.namespace_context import NamespaceContext
 from typelattice.namespaces.namespace_error import NamespaceError
 from typelattice.namespaces.recipe import Recipe

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.facts.range_checks import Value, is_in_range
+from typelattice.facts.range_and_overflow import Value, is_in_range
 from typelattice.namespaces.namespace_error import NamespaceError
 from typelattice.namespaces.recipe import INTEGERS, RecipeMaker, number_text, python_number
 

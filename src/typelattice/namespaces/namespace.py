@@ -18,15 +18,15 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import systems
 from typelattice.namespaces.array import VERSIONS, Array
 from typelattice.namespaces.assignment import element_methods, in_place_maker
+from typelattice.namespaces.computing_libraries import library as find_library
+from typelattice.namespaces.computing_libraries.computing_library import ComputingLibrary
 from typelattice.namespaces.creation import make_creation_functions
 from typelattice.namespaces.function_makers import find_maker, make_promoting_functions
 from typelattice.namespaces.inspection import Info, make_inspection_functions
-from typelattice.namespaces.libraries import library as find_library
-from typelattice.namespaces.libraries.computing_library import ComputingLibrary
 from typelattice.namespaces.namespace_context import NamespaceContext
 from typelattice.namespaces.recipe import RecipeMaker
 from typelattice.namespaces.standard_signatures import name_function, standard
-from typelattice.namespaces.system_content import system_content
+from typelattice.namespaces.system_key import system_content
 
 if TYPE_CHECKING:
     from typelattice.namespaces.standard import FFT, Functions, Linalg

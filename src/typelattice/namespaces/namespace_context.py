@@ -10,10 +10,10 @@ from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype, real_part_dtype
 from typelattice.facts.operations import Operation, operation
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 from typelattice.facts.shapes import Shape
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.libraries.computing_library import NO_KERNEL_ERRORS, ComputingLibrary
+from typelattice.namespaces.computing_libraries.computing_library import NO_KERNEL_ERRORS, ComputingLibrary
 from typelattice.namespaces.namespace_error import NamespaceError
 from typelattice.namespaces.recipe import ArrayType, Recipe, RecipeMaker, one_line, python_number
 from typelattice.operands.notation import number_operand as scalar_of

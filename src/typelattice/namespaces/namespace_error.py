@@ -1,7 +1,7 @@
 """The error of a namespace for requests that its system or its array library cannot fulfil."""
 from __future__ import annotations
 
-from typelattice.facts.errors import TypelatticeError
+from typelattice.support.errors import TypelatticeError
 
 
 class NamespaceError(TypelatticeError, TypeError):

@@ -15,12 +15,12 @@ from typing import Any
 from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.engine.operand_checks import find_pair_join
 from typelattice.engine.promotion import Promotion
-from typelattice.engine.rule_words import JoinRule
+from typelattice.engine.rule_enums import JoinRule
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, Weak
 from typelattice.facts.operations import COMPARING_CLASSES, operation
-from typelattice.facts.range_checks import Value, is_in_range
-from typelattice.namespaces.libraries.computing_library import ComputingLibrary
+from typelattice.facts.range_and_overflow import Value, is_in_range
+from typelattice.namespaces.computing_libraries.computing_library import ComputingLibrary
 from typelattice.namespaces.namespace_error import NamespaceError
 from typelattice.operands.operand import PYTHON_KINDS, Operand, operand_of_dtype, scalar
 

@@ -5,9 +5,7 @@ import re
 from collections.abc import Mapping
 
 from typelattice.facts.dtypes import DType, dtype
-from typelattice.facts.frozen_classes import replace
-from typelattice.facts.range_checks import Value, is_in_range
-from typelattice.facts.suggestions import quote_short
+from typelattice.facts.range_and_overflow import Value, is_in_range
 from typelattice.operands.operand import (
     FOREIGN_SCALAR_SUFFIX,
     KIND_BY_NAME,
@@ -18,6 +16,8 @@ from typelattice.operands.operand import (
     operand_of_dtype,
     scalar,
 )
+from typelattice.support.error_texts import quote_short
+from typelattice.support.frozen_classes import replace
 
 NUMBER = re.compile(r"[+-]?\.?\d|([+-]?(inf|nan)([+-].*)?j?|True|False)$")
 # A library's own scalars count as 0-d arrays. Only recordings separate them, and write `int8:scalar`.
@@ -72,7 +72,7 @@ def read_dtype(name: str, custom_dtypes: Mapping[str, DType] = {}) -> DType:
     if name in custom_dtypes:
         return custom_dtypes[name]
     if "(" in name:
-        from typelattice.facts.dtype_members import read_member  # few dtypes have parameters
+        from typelattice.facts.parametric_dtypes import read_member  # few dtypes have parameters
 
         return read_member(name, custom_dtypes)
     return dtype(name)

@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 from typelattice.facts.dtypes import DTYPES, DType, Kind, Node, weak
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
+from typelattice.support.errors import TypelatticeError
+from typelattice.support.frozen_classes import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,9 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 
 from typelattice.facts.dtypes import DType
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen_classes import frozen, replace
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 from typelattice.operands.notation import number_operand, parse_operand
 from typelattice.operands.operand import (
     FOREIGN_SCALAR_SUFFIX,
@@ -16,6 +14,8 @@ from typelattice.operands.operand import (
     operand_of_dtype,
     scalar,
 )
+from typelattice.support.errors import TypelatticeError
+from typelattice.support.frozen_classes import frozen, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -39,9 +39,12 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
     float16
     """
     systems = [x for x in operands if isinstance(x, System)]
-    operands, own = tuple(x for x in operands if not isinstance(x, System)), custom_operations(systems)
+    operands, known_operations = (
+        tuple(x for x in operands if not isinstance(x, System)),
+        custom_operations(systems),
+    )
     if not isinstance(what, str):
-        return program_of_function(what, operands, bound, own)
+        return program_of_function(what, operands, bound, known_operations)
     if operands:
         raise ProgramError("operands by position go with a function that is called; name them: x='int8'")
     in_file = IN_FILE.fullmatch(what) if len(what) < MAX_SOURCE_CHARS else None
@@ -51,9 +54,9 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
     if in_file:
         path = Path(in_file[1])
         text = _read_text_file(path)
-        builder, results = read(text, bound, own, path.name, in_file[2])
+        builder, results = read(text, bound, known_operations, path.name, in_file[2])
         return Program(tuple(builder.steps), tuple(results), what)
-    builder, results = read(what, bound, own)
+    builder, results = read(what, bound, known_operations)
     return Program(tuple(builder.steps), tuple(results), what.strip())
 
 
@@ -95,10 +98,10 @@ def _make_symbol(xp: Symbols, name: str, x: object) -> object:
     return x if plain else xp.input(name, x)
 
 
-def file_of(text: str) -> str | None:
+def program_file(text: str) -> str | None:
     """Return the file of a program that is a function in a file, or None for any other text.
 
-    >>> file_of("models/f.py:softmax"), file_of("x + y")
+    >>> program_file("models/f.py:softmax"), program_file("x + y")
     ('models/f.py', None)
     """
     in_file = IN_FILE.fullmatch(text) if len(text) < MAX_SOURCE_CHARS else None
@@ -114,7 +117,7 @@ def is_program(text: str) -> bool:
     >>> is_program("x + y"), is_program("int8:0d"), is_program("sqrt(x"), is_program("f.py:softmax")
     (True, False, True, True)
     """
-    if file_of(text) is not None:
+    if program_file(text) is not None:
         return True
     try:
         lines = parse(text[:MAX_SOURCE_CHARS].strip()).body

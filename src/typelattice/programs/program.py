@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 from typelattice.calls.steps import Input, ProgramError, Step
 from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
-from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType
-from typelattice.facts.suggestions import spelling_hint
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.json.read import read_json
@@ -26,6 +24,8 @@ from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.replay import replay
 from typelattice.programs.replay.run_on_arrays import run
 from typelattice.programs.replay.write_out_casts import check_no_implicit_cast, write_out_casts
+from typelattice.support.display_hooks import Viewed
+from typelattice.support.error_texts import spelling_hint
 
 if TYPE_CHECKING:
     from typelattice.recorded.recorded_answer import RecordedAnswer
@@ -220,7 +220,8 @@ class Program(Viewed):
         system refuses a step, if ONNX lacks one, or if ndonnx is not installed.
         """
         chosen, typed = find_system(system), self.explicit(system)
-        return _find_target("onnx", "ndonnx").model(typed.steps, typed.results, chosen)
+        target = _import_graph_module("onnx", "targets.onnx", "ndonnx")
+        return target.model(typed.steps, typed.results, chosen)
 
     def to_stablehlo(self, system: AnySystem) -> str:
         """Return the program under a system as StableHLO text, with every cast written.
@@ -229,7 +230,8 @@ class Program(Viewed):
         not installed.
         """
         chosen, typed = find_system(system), self.explicit(system)
-        found: str = _find_target("stablehlo", "jax").module(typed.steps, typed.results, chosen)
+        target = _import_graph_module("stablehlo", "targets.stablehlo", "jax")
+        found: str = target.module(typed.steps, typed.results, chosen)
         return found
 
     def to_json(self) -> str:
@@ -253,7 +255,8 @@ class Program(Viewed):
         file = isinstance(model, (str, os.PathLike))
         name = Path(model).name if file else "it"
         data = read_bytes(Path(model), MAX_MODEL_BYTES) if file else model
-        steps, results = _find_target("onnx_reading", "onnx").read(data, name)
+        reader = _import_graph_module("onnx", "onnx_import.read_model", "onnx")
+        steps, results = reader.read(data, name)
         return cls(steps, results, name if file else "")
 
     def step(self, text: str) -> int:
@@ -265,12 +268,12 @@ class Program(Viewed):
         raise ProgramError(f"no step {text[:60]!r}{spelling_hint(text, texts)}")
 
 
-def _find_target(name: str, library: str) -> Any:
-    """Return the module that writes or reads graphs of a target. Raises ProgramError if it cannot load."""
+def _import_graph_module(graph_format: str, module: str, library: str) -> Any:
+    """Import the module that writes or reads graphs of a format. Raises ProgramError without its library."""
     try:
-        return import_module(f"typelattice.programs.targets.{name}")
+        return import_module(f"typelattice.programs.{module}")
     except ModuleNotFoundError as e:
         if (e.name or "").partition(".")[0] != library:
             raise
-        target = name.partition("_")[0]
-        raise ProgramError(f"{target} needs {library}, which is not here: pip install {library}") from None
+        what = f"{graph_format} needs {library}, which is not here"
+        raise ProgramError(f"{what}: pip install {library}") from None

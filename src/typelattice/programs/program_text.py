@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from typelattice.calls.creation_and_casts import PYTHON_TYPES
+from typelattice.calls.function_handlers import PYTHON_TYPES
 from typelattice.calls.multiple_results import source_arguments
 from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
@@ -27,7 +27,7 @@ from typelattice.calls.steps import (
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.operations import OPERATIONS
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 from typelattice.facts.shapes import Shape
 from typelattice.operands.operand import Operand
 
@@ -102,16 +102,16 @@ def _write_lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
         case Opaque(name=function, made_of=parts) if function in PYTHON_TYPES or function.startswith("math."):
             yield f"{name} = {function}({', '.join(names[part] for part in parts)})"
         case Opaque(fixed_result=given, made_of=parts):
-            said = input_text(given, step.shape)
-            yield f"{name} = opaque({', '.join([repr(said), *(names[part] for part in parts)])})"
+            operand_string = input_text(given, step.shape)
+            yield f"{name} = opaque({', '.join([repr(operand_string), *(names[part] for part in parts)])})"
 
 
 def _write_annotation(step: Call, names: Sequence[str]) -> str:
     """Return the dtype of a call if its function accepts none: an annotation, like an input's."""
     if step.dtype is None or step.operation.takes_dtype:
         return ""
-    said = step.dtype.name if isinstance(step.dtype, NamedDType) else _write_argument(step.dtype, names)
-    return f': "{said}"'
+    dtype_text = step.dtype.name if isinstance(step.dtype, NamedDType) else _write_argument(step.dtype, names)
+    return f': "{dtype_text}"'
 
 
 def _call_text(step: Call, names: Sequence[str]) -> str:

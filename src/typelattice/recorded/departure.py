@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.engine.operations import entry_names
-from typelattice.facts.frozen_classes import frozen
+from typelattice.engine.operation_rules import entry_names
 from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand
 from typelattice.recorded.operand_patterns import OperandPattern, RecordedOperand
 from typelattice.recorded.recorded_calls import RecordedCall
+from typelattice.support.frozen_classes import frozen
 
 
 @frozen()

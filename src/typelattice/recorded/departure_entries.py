@@ -3,13 +3,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from typelattice.engine.operations import GROUPS
+from typelattice.engine.operation_rules import GROUPS
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import recordings
-from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
-from typelattice.files.system_file_words import Words, check_entry, items, read_distinct, text
 from typelattice.files.system_text import article
+from typelattice.files.value_reader import Words, check_entry, items, read_distinct, text
 from typelattice.operands.notation import NUMBER, parse_number
 from typelattice.operands.operand import OperandError
 from typelattice.recorded.departure import Departure, Operations
@@ -25,6 +23,8 @@ from typelattice.recorded.operand_patterns import (
     WrittenNumber,
 )
 from typelattice.rendering.grid import printable
+from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
+from typelattice.support.frozen_classes import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

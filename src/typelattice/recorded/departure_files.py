@@ -8,8 +8,8 @@ from functools import cache
 
 from typelattice.disk.preparsed_toml import parse_toml
 from typelattice.disk.read import read_bytes
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import recordings
+from typelattice.support.errors import TypelatticeError
 
 # Uses os.path: importing pathlib takes as long as reading all departures of a library.
 FOLDER = os.path.join(os.path.dirname(__file__), "departures")

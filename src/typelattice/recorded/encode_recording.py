@@ -13,7 +13,7 @@ from typing import Any
 
 from typelattice.disk.write import write_text
 from typelattice.facts.operations import NAMES
-from typelattice.recorded.answers import MISSING_IN_RELEASE, SEPARATOR, outline_message, split_message
+from typelattice.recorded.answer_notation import MISSING_IN_RELEASE, SEPARATOR, outline_message, split_message
 from typelattice.recorded.recorded_calls import REST, Answers, Operands
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import (

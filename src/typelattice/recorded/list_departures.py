@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import VERSION_SIGN
-from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.reader import system
-from typelattice.files.system_file_words import Words, items, text
 from typelattice.files.system_text import systems
+from typelattice.files.value_reader import Words, items, text
 from typelattice.recorded.departure import Departure
 from typelattice.recorded.departure_entries import DepartureEntries
 from typelattice.recorded.departure_files import DepartureError, read_departure_file, read_departure_files
+from typelattice.support.error_texts import quote_short, spelling_hint
 
 KEYS = ("sets", "departure")
 

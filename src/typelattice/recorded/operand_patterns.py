@@ -4,10 +4,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.range_checks import Value, is_in_range, overflow_result
+from typelattice.facts.range_and_overflow import Value, is_in_range, overflow_result
 from typelattice.operands.operand import Operand
-from typelattice.recorded.answers import UNKNOWN
+from typelattice.recorded.answer_notation import UNKNOWN
+from typelattice.support.frozen_classes import frozen
 
 STRONG = "strong"
 MARKS = ("array", "0d", "scalar", "weak", STRONG)

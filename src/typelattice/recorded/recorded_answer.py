@@ -10,15 +10,22 @@ from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DTYPES, DType
-from typelattice.facts.frozen_classes import frozen, replace
 from typelattice.facts.libraries import recordings
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 from typelattice.operands.notation import parse_operand, read_dtype
 from typelattice.operands.operand import Operand
-from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON, TAKEN_OVER
+from typelattice.recorded.answer_notation import (
+    BROKEN,
+    EXCEPTION,
+    NO_NUMBERS,
+    NOT_ASKED,
+    OF_PYTHON,
+    TAKEN_OVER,
+)
 from typelattice.recorded.departure_files import may_vary
 from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import FOREIGN, open_recording
+from typelattice.support.frozen_classes import frozen, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import cycle, product
 from math import prod
 
-from typelattice.facts.frozen_classes import frozen
+from typelattice.support.frozen_classes import frozen
 
 REST = "*"  # in a row: all other operands of the operation
 Operands = tuple[str, ...]

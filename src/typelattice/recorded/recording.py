@@ -13,10 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import islice
 
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen_classes import field, frozen
-from typelattice.facts.suggestions import clip_text, quote_short
-from typelattice.recorded.answers import MISSING_IN_RELEASE, SEPARATOR, answer_of, split_message
+from typelattice.recorded.answer_notation import MISSING_IN_RELEASE, SEPARATOR, answer_of, split_message
 from typelattice.recorded.recorded_calls import (
     NO_SECTION,
     REST,
@@ -26,6 +23,9 @@ from typelattice.recorded.recorded_calls import (
     RecordedCall,
     Section,
 )
+from typelattice.support.error_texts import clip_text, quote_short
+from typelattice.support.errors import TypelatticeError
+from typelattice.support.frozen_classes import field, frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

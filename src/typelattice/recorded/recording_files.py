@@ -10,8 +10,7 @@ from functools import lru_cache
 
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.releases import VERSION_SIGN
-from typelattice.facts.suggestions import quote_short, spelling_hint
-from typelattice.recorded.answers import SEPARATOR
+from typelattice.recorded.answer_notation import SEPARATOR
 from typelattice.recorded.recorded_calls import Operands, Section
 from typelattice.recorded.recording import (
     Recording,
@@ -21,6 +20,7 @@ from typelattice.recorded.recording import (
     refuse_line,
     short_text,
 )
+from typelattice.support.error_texts import quote_short, spelling_hint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.rendering.grid import Cell, Grid
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.errors import TypelatticeError
 
 TYPE_CHECKING = False  # importing `typing` takes a process as long as all that a text needs
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen_classes import frozen
+from typelattice.support.errors import TypelatticeError
+from typelattice.support.frozen_classes import frozen
 
 FEWEST = 3  # vertices with the same arrows that share a box; one fewer if they have no arrows
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.dot import dot
 from typelattice.rendering.drawing_svg import path, svg
+from typelattice.rendering.drawing_text import sketch
 from typelattice.rendering.json import document
-from typelattice.rendering.layered import PlacedDiagram, Rect
-from typelattice.rendering.link_routes import route_links
+from typelattice.rendering.layout.layered import PlacedDiagram, Rect
+from typelattice.rendering.layout.link_routes import route_links
 from typelattice.rendering.mermaid import mermaid
-from typelattice.rendering.text_drawing import sketch
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.frozen_classes import frozen
 
 FORMATS = ("text", "svg", "png", "dot", "mermaid", "json")
 

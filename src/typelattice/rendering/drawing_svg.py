@@ -13,9 +13,9 @@ from itertools import pairwise
 from textwrap import wrap
 
 from typelattice.rendering.grid import printable
-from typelattice.rendering.layered import LINE, Edge, NodeGroup, PlacedDiagram, PlacedNode, Point, Rect
-from typelattice.rendering.link_routes import route_links
-from typelattice.rendering.style import GROUND, STYLE
+from typelattice.rendering.layout.layered import LINE, Edge, NodeGroup, PlacedDiagram, PlacedNode, Point, Rect
+from typelattice.rendering.layout.link_routes import route_links
+from typelattice.rendering.style_sheet import GROUND, STYLE
 
 MARGIN, TITLE = 16.0, 30.0
 SIDE = 76.0  # width for the names of rows

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from typelattice.facts.frozen_classes import frozen
+from typelattice.support.frozen_classes import frozen
 
 
 @frozen()

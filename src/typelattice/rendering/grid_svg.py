@@ -8,7 +8,7 @@ from html import escape
 
 from typelattice.rendering.colours import ACCENT, TINTS
 from typelattice.rendering.grid import Cell, Grid, printable
-from typelattice.rendering.style import GROUND
+from typelattice.rendering.style_sheet import GROUND
 
 LETTER, PAD, HIGH = 7.83, 7.0, 22.0  # letter of a monospaced font of 13 pixels; space next to a text; line
 MARGIN = 12.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from typelattice.facts.frozen_classes import frozen
 from typelattice.rendering.grid import Grid, printable
 from typelattice.rendering.text import paint, text
+from typelattice.support.frozen_classes import frozen
 
 STUB = 14  # columns for headings
 

@@ -11,7 +11,7 @@ from typelattice.facts.dtypes import DTypeError
 from typelattice.facts.operations import OPERATIONS
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand
-from typelattice.recorded.answers import EXCEPTION, NOT_ASKED, OF_PYTHON, answer_of
+from typelattice.recorded.answer_notation import EXCEPTION, NOT_ASKED, OF_PYTHON, answer_of
 from typelattice.recorded.recorded_answer import find_recorded_answer, recording_of
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import open_recording

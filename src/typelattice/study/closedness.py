@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from typelattice.engine.operations import GROUPS, class_of, merge_entries
+from typelattice.engine.operation_rules import GROUPS, class_of, merge_entries
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.explanations.promotion_in_english import TitledLines

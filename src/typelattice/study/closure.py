@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from typelattice.engine.system import System
-from typelattice.explanations.library_code import result_operand
+from typelattice.explanations.expression_terms import result_operand
 from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import Operand
 

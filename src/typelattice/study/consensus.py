@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
-from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand, operand_of_dtype
@@ -17,6 +16,7 @@ from typelattice.rendering import Cell, Grid, render
 from typelattice.study.study_scope import TierChoice, check_size, common_dtypes, read
 from typelattice.study.table_labels import REFUSED, dtype_code, operand_label
 from typelattice.study.tables import of_tier, tiers_of
+from typelattice.support.display_hooks import Viewed
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from typelattice.explanations.library_code import Term, list_leaves, term_text, write_code
+from typelattice.explanations.expression_terms import Term, list_leaves, term_text, write_code
 from typelattice.operands.operand import Operand
 from typelattice.study.closure import Closure, Key, answer_words
 from typelattice.study.law_equations import Case, monotone

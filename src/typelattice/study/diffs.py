@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.explanations.promotion_in_english import answer_text, question
-from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.study_scope import TierChoice, read
 from typelattice.study.table_labels import REFUSED, SHOW_SMALL, answer_marks, describe_left_out, dtype_code
 from typelattice.study.tables import Table, make_table, operands_of, tiers_of, without_idle_scalars
+from typelattice.support.display_hooks import Viewed
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.explanations.promotion_in_english import TitledLines
-from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, DTypeError, Node, real_part_dtype
 from typelattice.facts.finite_values import PLATFORM
 from typelattice.facts.loss import Loss, loss
@@ -23,6 +22,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.rendering import Cell, Grid
 from typelattice.study.study_scope import TierChoice, list_operands
+from typelattice.support.display_hooks import Viewed
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from itertools import product, repeat
 from operator import getitem, itemgetter, ne
 from typing import Protocol, TypeVar
 
-from typelattice.explanations.library_code import result_operand
+from typelattice.explanations.expression_terms import result_operand
 from typelattice.operands.operand import TIERS
 from typelattice.study.closure import REFUSED, Closure, Key, answer_key
 from typelattice.study.study_scope import BeyondReachError

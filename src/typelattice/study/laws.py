@@ -8,9 +8,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
-from typelattice.explanations.library_code import Term, write_code
+from typelattice.explanations.expression_terms import Term, write_code
 from typelattice.explanations.promotion_in_english import TitledLines
-from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DTypeError, Node
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
@@ -21,6 +20,7 @@ from typelattice.study.distributivity import Uneven, find_uneven
 from typelattice.study.law_equations import ELEMENTS, EQUATIONS, Judge
 from typelattice.study.multi_operand_recordings import find_evidence
 from typelattice.study.study_scope import BeyondReachError, TierChoice, list_operands
+from typelattice.support.display_hooks import Viewed
 
 if TYPE_CHECKING:
     from pathlib import Path

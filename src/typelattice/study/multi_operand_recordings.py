@@ -9,7 +9,7 @@ from typelattice.engine.system import System
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import systems
 from typelattice.operands.operand import Operand
-from typelattice.recorded.answers import BROKEN, EXCEPTION, NOT_ASKED, OF_PYTHON
+from typelattice.recorded.answer_notation import BROKEN, EXCEPTION, NOT_ASKED, OF_PYTHON
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import open_recording, recording_names
 from typelattice.study.closure import Key

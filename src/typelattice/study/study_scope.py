@@ -7,10 +7,10 @@ from typing import Literal
 
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, DTypeError, Weak, sort_key
-from typelattice.facts.errors import TypelatticeError
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand, operand_of_dtype
 from typelattice.operands.read_objects import operand
+from typelattice.support.errors import TypelatticeError
 
 TierChoice = Literal["array", "0d", "scalar", "all"]  # one tier, or all tiers that a system distinguishes
 PYTHON_SCALARS = ("int", "float", "complex")  # Python scalars of unknown value: only their kind counts

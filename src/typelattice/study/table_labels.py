@@ -9,10 +9,10 @@ from typelattice.explanations.promotion_in_english import answer_text, describe_
 from typelattice.explanations.recorded_answer_in_english import describe_answer
 from typelattice.facts.dtypes import DType, numpy_reading, weak
 from typelattice.facts.loss import loss
-from typelattice.facts.suggestions import spelling_hint
 from typelattice.operands.operand import BOOL, Operand
 from typelattice.recorded.recorded_answer import RecordedAnswer, find_recorded_answer
 from typelattice.rendering import Cell
+from typelattice.support.error_texts import spelling_hint
 
 CODES = ("bits", "bytes", "names")  # `i32` counts bits; `i4` counts bytes, as NumPy does; `int32` is a name
 REFUSED = "-"

@@ -10,7 +10,6 @@ from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.rules import Rules
 from typelattice.engine.system import System
-from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, DTypeError, Kind, Node
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.files.reader import system as find_system
@@ -28,6 +27,7 @@ from typelattice.study.table_labels import (
     operand_label,
     table_cell,
 )
+from typelattice.support.display_hooks import Viewed
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,16 +17,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from typelattice.survey.numpy_arrays import usual_fixtures
-from typelattice.survey.surveyor_process import OWN_EXAMPLES
+from typelattice.survey.numpy_adapter import usual_fixtures
+from typelattice.survey.surveyor_handle import OWN_EXAMPLES
 from typelattice.survey.time_limit import SlowError
 
 HOOK = "__typelattice_call__"
 WORD = re.compile(r"\b([A-Za-z_]\w*)\(")
 IMPORTED = re.compile(r"(?m)^ *>>> (?:import|from) ([\w.]+)")
-MOST_CALLS = 4
+MAX_CALLS = 4
 MOST_EXAMPLES = 4
-MOST_BYTES = 400_000  # limit of a file of tests
+MAX_TEST_FILE_BYTES = 400_000  # limit of a file of tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class CallRecorder:
         """Record a call of the function, and make every call. Raises EnoughError after the last."""
         if function is self.function:
             self.calls.append(RecordedCall(self.source, tuple(map(_copy, args)), _copy_each(named)))
-            if len(self.calls) >= MOST_CALLS:
+            if len(self.calls) >= MAX_CALLS:
                 raise EnoughError
         return function(*args, **named)
 
@@ -154,7 +154,7 @@ def find_test_files(package: str) -> Mapping[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for folder in getattr(sys.modules[package], "__path__", ()):
         for path in sorted(Path(folder).rglob("test*.py")):
-            if path.stat().st_size < MOST_BYTES:
+            if path.stat().st_size < MAX_TEST_FILE_BYTES:
                 text = path.read_text(encoding="utf-8", errors="replace")
                 found[str(path)] = frozenset(WORD.findall(text))
     return found
@@ -164,9 +164,9 @@ def calls_in_tests(name: str, function: Callable[..., Any], package: str) -> Ite
     """Yield the calls of a function in the package's own tests; skip tests with fixtures."""
     word, home = name.rpartition(".")[2], name.split(".")[1:-1]
     root = package.partition(".")[0]
-    having = [file for file, words in find_test_files(root).items() if word in words]
-    having.sort(key=lambda file: (word not in Path(file).stem, not {*home} <= {*Path(file).parts}))
-    for file in having[:2]:
+    files_calling = [file for file, words in find_test_files(root).items() if word in words]
+    files_calling.sort(key=lambda file: (word not in Path(file).stem, not {*home} <= {*Path(file).parts}))
+    for file in files_calling[:2]:
         recorder = CallRecorder(function, f"the tests in {Path(file).name}")
         with suppress(EnoughError), passed_over():
             _run_tests(file, word, root, recorder)

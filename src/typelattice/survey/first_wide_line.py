@@ -13,18 +13,18 @@ from typing import Any
 
 from typelattice.calls.steps import Cast, Input
 from typelattice.facts.libraries import library_of
-from typelattice.facts.suggestions import clip_text
+from typelattice.support.error_texts import clip_text
+from typelattice.tracing.entry_points.trace_function import trace
 from typelattice.tracing.findings.dtype_chain import find_dtype_chain
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import find_causes
-from typelattice.tracing.front.function import trace
 from typelattice.tracing.run_data.run import Run
 
 Trace = Callable[[FrameType, str, Any], Any]
 
 MAX_LINE_CHARS = 100  # longest text of a line
 NARROW_BITS = 32
-MOST_CALLERS = 6
+MAX_CALLERS = 6
 COPIED = re.compile(r"/_?(extern|vendor|third_party)")
 NAMED_DTYPE = re.compile(r"float|double|complex|['\"][dDfFcg]\d*['\"]")
 
@@ -135,7 +135,7 @@ def _naming_caller(repeat: Callable[[], Any], found: WideLine, root: str) -> Wid
         if event != "line" or frame.f_lineno != found.line or callers:
             return note_line
         caller = frame.f_back
-        while caller is not None and len(callers) < MOST_CALLERS:
+        while caller is not None and len(callers) < MAX_CALLERS:
             file = _file_in_package(caller.f_code.co_filename, root)
             if file is not None:
                 text = linecache.getline(caller.f_code.co_filename, caller.f_lineno)

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-NEW_NETWORK = 0x40000000
-END_WITH_PARENT = 1  # an option of prctl
+CLONE_NEWNET = 0x40000000
+PR_SET_PDEATHSIG = 1  # an option of prctl
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 SOCKETS = ("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto")
 PROGRAMS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.startfile")
@@ -49,13 +49,13 @@ def leave_network() -> None:
     unshare = getattr(os, "unshare", None)  # exists from Python 3.12 on, on Linux
     if unshare is not None:
         with suppress(OSError):
-            unshare(NEW_NETWORK)
+            unshare(CLONE_NEWNET)
 
 
 def end_with_parent() -> None:
     """Let this process end when its parent ends, if the system offers that, as Linux does."""
     with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(END_WITH_PARENT, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def isolate(home: str, scratch: str, note: Callable[[str], None]) -> None:

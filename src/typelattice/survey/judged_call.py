@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from typelattice.survey.example_calls import RecordedCall
-from typelattice.survey.numpy_arrays import (
+from typelattice.survey.numpy_adapter import (
     NARROW,
     WIDE,
     Conversion,
@@ -20,17 +20,17 @@ from typelattice.survey.numpy_arrays import (
     read_floats,
     seed_random,
 )
-from typelattice.survey.surveyor_process import NO_VALID_CALL
+from typelattice.survey.surveyor_handle import NO_VALID_CALL
 from typelattice.survey.time_limit import SlowError, time_limit
 
-WAYS = (
+TREATMENTS = (
     ("narrow", True, False), ("narrow", False, False), ("keep", True, False), ("keep", False, False),
     ("float", True, False), ("float", True, True),
 )  # fmt: skip
 """Treatments of integers, of lists, and of Python's floats, in the order in which they are tried."""
 
 FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+")  # folders of this machine, which mean nothing to a reader
-SLOW, REFUSED = "a call takes", "float32 is refused"
+SLOW, FLOAT32_REFUSED_PREFIX = "a call takes", "float32 is refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +58,16 @@ def judge_call(
     """
     why = "no call holds floats that can be converted"
     judged: list[JudgedCall] = []
-    for way in WAYS:
+    for way in TREATMENTS:
         found = _judge_one_way(name, function, call, way, seconds)
         if isinstance(found, str):
-            why = why if why.startswith(REFUSED) else found or why
+            why = why if why.startswith(FLOAT32_REFUSED_PREFIX) else found or why
             if found.startswith(SLOW):
                 break
             continue
-        now, has_others = found
-        judged.append(now)
-        if not now.wide or not has_others:
+        judged_call, has_others = found
+        judged.append(judged_call)
+        if not judged_call.wide or not has_others:
             break
     return min(judged, key=lambda each: len(each.wide), default=why)
 
@@ -99,7 +99,7 @@ def _judge_one_way(
     except SlowError:
         return f"{SLOW} more than {seconds:g} s with float32"
     except (UnconvertibleError, Exception, SystemExit) as e:
-        return f"{REFUSED}: {_error(e)}"
+        return f"{FLOAT32_REFUSED_PREFIX}: {_error(e)}"
     kept = tuple(leaf for leaf, dtype, _ in found if not is_wide(dtype))
     made_wide = tuple(leaf for leaf, dtype, _ in found if is_wide(dtype))
     if made_wide and narrow.wide_integers:
@@ -109,23 +109,25 @@ def _judge_one_way(
     return judged, narrow.others > 0
 
 
-def _call(function: Callable[..., Any], call: RecordedCall, to: Conversion) -> list[tuple[str, str, Any]]:
-    return [*read_floats(_make(function, call, to))]
+def _call(
+    function: Callable[..., Any], call: RecordedCall, conversion: Conversion
+) -> list[tuple[str, str, Any]]:
+    return [*read_floats(_make(function, call, conversion))]
 
 
-def _make(function: Callable[..., Any], call: RecordedCall, to: Conversion) -> Any:
-    args = [to.convert(x) for x in call.args]
-    named = {key: to.convert(x) for key, x in call.named.items()}
+def _make(function: Callable[..., Any], call: RecordedCall, conversion: Conversion) -> Any:
+    args = [conversion.convert(x) for x in call.args]
+    keywords = {key: conversion.convert(x) for key, x in call.named.items()}
     seed_random()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = function(*args, **named)
+        result = function(*args, **keywords)
     return [*result] if isinstance(result, Iterator) and not hasattr(result, "dtype") else result
 
 
-def _text(name: str, call: RecordedCall, to: Conversion) -> str:
-    args = [describe(to.convert(x)) for x in call.args]
-    args += [f"{key}={describe(to.convert(x))}" for key, x in call.named.items()]
+def _text(name: str, call: RecordedCall, conversion: Conversion) -> str:
+    args = [describe(conversion.convert(x)) for x in call.args]
+    args += [f"{key}={describe(conversion.convert(x))}" for key, x in call.named.items()]
     text = f"{name.rpartition('.')[2]}({', '.join(args)})"
     return text if len(text) <= 120 else f"{text[:116]}...)"
 

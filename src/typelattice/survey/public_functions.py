@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import quote_short
+from typelattice.support.error_texts import quote_short
+from typelattice.support.errors import TypelatticeError
 
 NOT_PUBLIC = re.compile(
     r"_.*|tests?|testing|test_.*|.*_tests?|.*_checks?|conftest|setup|examples?|benchmarks?|bench|tutorials?"

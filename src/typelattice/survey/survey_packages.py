@@ -11,14 +11,14 @@ from pathlib import Path
 
 from typelattice.disk.journal import Journal
 from typelattice.survey.public_functions import check_package_exists, check_system
-from typelattice.survey.surveyor_process import Row, list_functions, survey_functions
+from typelattice.survey.surveyor_handle import Row, list_functions, survey_functions
 from typelattice.workers.pool import LocalPool, Pool, cluster
 
 HEAD: Mapping[str, object] = {"typelattice": "survey rows", "version": 1}
-CHUNK = 200
+FUNCTIONS_PER_TASK = 200
 """Functions in one task: a surveyor imports the package once for all of them."""
 
-ON_WORKERS = 20
+FUNCTIONS_PER_WORKER_TASK = 20
 """The same on workers of a cluster, where a task that is lost is made again as a whole."""
 
 Task = tuple[str, Sequence[str]]
@@ -58,7 +58,7 @@ def survey_packages(
         known.setdefault((row["package"], row["version"]), {})[row["function"]] = row
     listed: dict[str, SurveyedPackage] = {}
     waiting: list[SurveyedPackage] = []
-    size = ON_WORKERS if scheduler else CHUNK
+    size = FUNCTIONS_PER_WORKER_TASK if scheduler else FUNCTIONS_PER_TASK
 
     def list_tasks() -> Iterator[Task]:
         for name in dict.fromkeys(packages):

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
-from typelattice.facts.suggestions import clip_text
+from typelattice.support.error_texts import clip_text
 from typelattice.survey.survey_packages import SurveyedPackage
-from typelattice.survey.surveyor_process import NO_VALID_CALL, OWN_EXAMPLES, Row
+from typelattice.survey.surveyor_handle import NO_VALID_CALL, OWN_EXAMPLES, Row
 from typelattice.survey.wide_by_design import reason_of_design
 
 VERSION = 1

@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from typelattice.conformance.process import limit_memory
+from typelattice.survey.argument_recipes import recipe_calls
 from typelattice.survey.example_calls import (
     RecordedCall,
     calls_in_tests,
@@ -31,16 +32,15 @@ from typelattice.survey.example_calls import (
 )
 from typelattice.survey.first_wide_line import WideLine, first_wide_line
 from typelattice.survey.isolation import end_with_parent, isolate, leave_network
-from typelattice.survey.judged_call import REFUSED, JudgedCall, judge_call
+from typelattice.survey.judged_call import FLOAT32_REFUSED_PREFIX, JudgedCall, judge_call
 from typelattice.survey.public_functions import SurveyError, public_functions
-from typelattice.survey.recipes import recipe_calls
-from typelattice.survey.surveyor_process import Row
+from typelattice.survey.surveyor_handle import Row
 from typelattice.survey.time_limit import SlowError, time_limit
 
 SOURCES = ("examples", "recipes", "tests")
 ENOUGH_CALLS = 3  # judged calls with floats in their results
-SHARE = 0.3  # share of the limit for one source of arguments, so that the next have time
-ONE_CALL = 0.25  # share of the limit for one call
+SOURCE_TIME_SHARE = 0.3  # share of the limit for one source of arguments, so that the next have time
+CALL_TIME_SHARE = 0.25  # share of the limit for one call
 NOT_REACHED = "not reached"
 UNASKED = "neither examples, recipes nor tests call it with floats"
 
@@ -89,19 +89,19 @@ def _survey_in_forks(
 ) -> Row:
     """Survey a function in a fork; if that ends early, in another one with the remaining sources."""
     row: Row = {}
-    left: Sequence[str] = SOURCES
-    ended, did = "", set[str]()
-    while left:
-        latest, ended_now, stage, noted = _fork(package, name, function, docs, left, limit)
+    remaining_sources: Sequence[str] = SOURCES
+    end_reason, did = "", set[str]()
+    while remaining_sources:
+        latest, ended_now, stage, noted = _fork(package, name, function, docs, remaining_sources, limit)
         did |= noted
         row = latest if latest.get("verdict") or not row.get("why") else row
         if not ended_now or row.get("verdict", NOT_REACHED) != NOT_REACHED:
             break
-        ended = ended_now
-        left = left[left.index(stage) + 1 :]
+        end_reason = ended_now
+        remaining_sources = remaining_sources[remaining_sources.index(stage) + 1 :]
     row.setdefault("verdict", NOT_REACHED)
     if row["verdict"] == NOT_REACHED:
-        row["why"] = f"it {ended}" if ended else row.get("why") or UNASKED
+        row["why"] = f"it {end_reason}" if end_reason else row.get("why") or UNASKED
     if did:
         row["did"] = sorted(did)
     return row
@@ -149,15 +149,15 @@ def _fork(
 
 def _messages(pipe: int, limit: float) -> Iterator[Row | None]:
     """Yield the messages of a fork until it ends, and None if it takes too long."""
-    text, end = b"", time.monotonic() + limit
+    text, deadline = b"", time.monotonic() + limit
     while True:
-        if not select([pipe], [], [], max(0.0, end - time.monotonic()))[0]:
+        if not select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
             yield None
             return
-        got = os.read(pipe, 65536)
-        if not got:
+        chunk = os.read(pipe, 65536)
+        if not chunk:
             return
-        *lines, text = (text + got).split(b"\n")
+        *lines, text = (text + chunk).split(b"\n")
         for line in lines:
             message = json.loads(line)
             yield message
@@ -177,17 +177,17 @@ def _in_fork(
         limit_memory()
         noted: set[str] = set()
 
-        def tell(**message: Any) -> None:
+        def send(**message: Any) -> None:
             os.write(pipe, json.dumps(message).encode() + b"\n")
 
         def note(deed: str) -> None:
             if deed not in noted:
                 noted.add(deed)
-                tell(did=[deed])
+                send(did=[deed])
 
         isolate(os.path.expanduser("~"), scratch, note)
-        _survey(package, name, function, docs, sources, limit, tell)
-        tell(done=True)
+        _survey(package, name, function, docs, sources, limit, send)
+        send(done=True)
     except BaseException:
         os._exit(1)
     os._exit(0)
@@ -202,9 +202,9 @@ def _survey(
     for source in sources:
         tell(stage=source)
         try:
-            with time_limit(SHARE * limit):
+            with time_limit(SOURCE_TIME_SHARE * limit):
                 for call in _calls(source, package, name, function, docs):
-                    found = judge_call(name, function, call, ONE_CALL * limit)
+                    found = judge_call(name, function, call, CALL_TIME_SHARE * limit)
                     if isinstance(found, str):
                         why = _better_reason(why, found)
                         continue
@@ -212,11 +212,11 @@ def _survey(
                     if sum(bool(each.kept or each.wide) for each in judged) >= ENOUGH_CALLS:
                         break
         except SlowError:
-            why = why or f"{source} take more than {SHARE * limit:g} s"
+            why = why or f"{source} take more than {SOURCE_TIME_SHARE * limit:g} s"
         if any(each.kept or each.wide for each in judged):
             break
     if not judged:
-        refused = why.startswith(REFUSED)
+        refused = why.startswith(FLOAT32_REFUSED_PREFIX)
         tell(row={"verdict": "refused" if refused else NOT_REACHED, "why": why} if why else {})
         return
     row = _row(judged)
@@ -225,7 +225,7 @@ def _survey(
     if wide is not None:
         cause: WideLine | str = "the trace takes too long"
         try:
-            with suppress(SlowError), time_limit(2 * SHARE * limit):
+            with suppress(SlowError), time_limit(2 * SOURCE_TIME_SHARE * limit):
                 cause = first_wide_line(wide.repeat, wide.wide, package)
         except Exception as e:  # an error of the function, or of ours: the verdict stays the same
             cause = f"the trace fails: {type(e).__name__}"
@@ -244,7 +244,7 @@ def _calls(
 
 def _better_reason(before: str, now: str) -> str:
     """Choose the better of two reasons: a refusal of float32 is a finding, a bad argument is not."""
-    order = (REFUSED, "a call", "integers", "an argument", "no valid call", "no call", "")
+    order = (FLOAT32_REFUSED_PREFIX, "a call", "integers", "an argument", "no valid call", "no call", "")
     return min((before, now), key=lambda why: next(i for i, head in enumerate(order) if why.startswith(head)))
 
 

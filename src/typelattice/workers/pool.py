@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any, Protocol, Self, cast
 
-from typelattice.facts.errors import TypelatticeError
+from typelattice.support.errors import TypelatticeError
 
 
 class WorkersError(TypelatticeError, RuntimeError):

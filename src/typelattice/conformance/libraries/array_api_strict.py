@@ -7,7 +7,7 @@ from functools import partial
 
 import array_api_strict as xp
 
-from typelattice.conformance.array_namespace import ArrayNamespace
+from typelattice.conformance.array_api_library import ArrayNamespace
 from typelattice.conformance.library import Library, versions_of
 
 

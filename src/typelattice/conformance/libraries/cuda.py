@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.language import C_FORMS, Language, compile_lines, run_program
+from typelattice.conformance.libraries.language_base import C_FORMS, Language, compile_lines, run_program
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
 ERROR = re.compile(r"^\S+\((?P<line>\d+)\): error: (?P<message>.*)$", re.MULTILINE)

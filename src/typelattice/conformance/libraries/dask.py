@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import dask.array as da
 import numpy as np
 
-from typelattice.conformance.functions import functions, of_numbers
+from typelattice.conformance.functions import functions, skip_unless_numbers
 from typelattice.conformance.libraries.numpy import DTYPES, RENAMED
 from typelattice.conformance.library import (
     Library,
@@ -55,8 +55,8 @@ class Dask(Library):
             "median": lambda x: da.median(x, 0),
             "nanmedian": lambda x: da.nanmedian(x, 0),
             "histogram": lambda x: da.histogram(x, 2, (0, 1))[0],
-            "arange": of_numbers(da.arange),
-            "linspace": of_numbers(lambda x, y: da.linspace(x, y, 3)),
+            "arange": skip_unless_numbers(da.arange),
+            "linspace": skip_unless_numbers(lambda x, y: da.linspace(x, y, 3)),
         }
 
 

@@ -6,7 +6,7 @@ import re
 
 import datafusion
 
-from typelattice.conformance.libraries.sql import SQL
+from typelattice.conformance.libraries.sql_base import SQL
 from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
 
 DTYPES = {
@@ -65,7 +65,7 @@ class DataFusion(SQL):
         columns = ", ".join(f"""arrow_cast(1, '{own}') AS "{own}\"""" for own in DTYPES.values())
         self.context.sql(f"CREATE TABLE t AS SELECT true AS condition, {columns}").collect()
 
-    def python(self, value: Scalar) -> str:
+    def make_python_scalar(self, value: Scalar) -> str:
         if isinstance(value, complex) or value in (float("inf"), float("-inf")):
             raise NoSuchOperandError("SQL has no such literal")
         if value >= 2**64:

@@ -6,7 +6,12 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.language import Language, compile_lines, run_program, signed
+from typelattice.conformance.libraries.language_base import (
+    Language,
+    compile_lines,
+    forms_from_operators,
+    run_program,
+)
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
 COMMAND = ("gfortran", "-std=f2018", "-w", "-fsyntax-only", "-fmax-errors=0", "-ffree-line-length-none")
@@ -47,7 +52,7 @@ class Fortran(Language):
         "rint",
     )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
-        **signed(
+        **forms_from_operators(
             "add", "subtract", "multiply", "divide", "pow", "equal", "less",
             "greater_equal", "positive", "negative",
         ),

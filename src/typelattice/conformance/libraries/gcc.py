@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.language import Language, run_program, signed
+from typelattice.conformance.libraries.language_base import Language, forms_from_operators, run_program
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
 ERROR = re.compile(r"^<stdin>:(?P<line>\d+):\d+: error: (?P<message>.*)$", re.MULTILINE)
@@ -22,7 +22,7 @@ class C(Language):
     int64: Mapping[str, str] = {"int64": "long int", "uint64": "long unsigned int"}
     """What int64_t and uint64_t are."""
     forms: Mapping[str, tuple[str, ...]] = {
-        **signed(
+        **forms_from_operators(
             "add", "subtract", "multiply", "divide", "remainder", "equal", "less",
             "bitwise_and", "bitwise_left_shift", "positive", "negative", "bitwise_invert",
         ),

@@ -7,7 +7,12 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 
-from typelattice.conformance.libraries.language import Language, compile_lines, run_program, signed
+from typelattice.conformance.libraries.language_base import (
+    Language,
+    compile_lines,
+    forms_from_operators,
+    run_program,
+)
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
 ERROR = re.compile(r"^\S+\.go:(?P<line>\d+):\d+: (?P<message>.*)$", re.MULTILINE)
@@ -54,7 +59,7 @@ class Go(Language):
         **{name: name for name in ("float32", "float64", "complex64", "complex128")},
     }
     forms: Mapping[str, tuple[str, ...]] = {
-        **signed(
+        **forms_from_operators(
             "add", "subtract", "multiply", "divide", "remainder", "equal", "not_equal",
             "less", "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor",
             "bitwise_left_shift", "bitwise_right_shift", "positive", "negative",

@@ -17,8 +17,8 @@ from typelattice.conformance.library import (
     Library,
     NoSuchOperandError,
     OperandString,
-    in_order,
     python_answer,
+    sort_dtype_names,
     versions_of,
 )
 from typelattice.facts.operations import OPERATIONS
@@ -59,7 +59,7 @@ class JAX(Library):
         self.found = {name: d for name, d in known.items() if wide or _narrow(d)}
 
     def dtypes(self) -> Sequence[str]:
-        return in_order(self.found)
+        return sort_dtype_names(self.found)
 
     def make(self, operand: str) -> object:
         wanted = OperandString.parse(operand)
@@ -101,7 +101,7 @@ class JAX(Library):
         """Return the functions before tracing."""
         condition = jnp.ones(2, bool)
         spaces = (jnp, jnp.linalg, jnp.fft, jax.nn, jax.scipy.special)
-        found = functions(spaces, condition, matrix=lambda x: jnp.broadcast_to(x, (2, 2)), copied=as_is)
+        found = functions(spaces, condition, matrix=lambda x: jnp.broadcast_to(x, (2, 2)), copy_array=as_is)
         found |= {"expand_dims": lambda x: jnp.expand_dims(x, 0)}
         found |= {
             "unique_values": lambda x: jnp.unique(x, size=1),
@@ -163,13 +163,13 @@ def _trace_call(function: Callable[..., object]) -> Callable[..., object]:
     # An eager call compiles each new pair, some 50 ms; tracing decides the same types. Arrays are closed over
     # to stay concrete, which power's rule for integer exponents needs.
     def call(*operands: object) -> object:
-        def of(*tracers: object) -> object:
+        def call_with_tracers(*tracers: object) -> object:
             rest = iter(tracers)
             return function(*(next(rest) if _abstract(x) else x for x in operands))
 
         # tracing is quicker without the inner jit, but jit checks a Python int's size
         with jax.disable_jit(not any(python_answer(x) for x in operands)):
-            return jax.eval_shape(of, *filter(_abstract, operands))
+            return jax.eval_shape(call_with_tracers, *filter(_abstract, operands))
 
     return call
 
@@ -195,14 +195,14 @@ def _abstract(operand: object) -> bool:
 
 def _result_type(*operands: object) -> object:
     # result_type ignores the weak_type of a ShapeDtypeStruct, but reads that of its tracer
-    told: list[object] = []
+    results: list[object] = []
 
-    def of(*operands: object) -> None:
+    def trace_operands(*operands: object) -> None:
         _, weak = rules.result_type(*operands, return_weak_type_flag=True)
-        told.append((jnp.result_type(*operands), weak))
+        results.append((jnp.result_type(*operands), weak))
 
-    _trace_call(of)(*operands)
-    return told[-1]
+    _trace_call(trace_operands)(*operands)
+    return results[-1]
 
 
 LAX: dict[str, Callable[..., object]] = {

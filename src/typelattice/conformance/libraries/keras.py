@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from typelattice.conformance.functions import first, functions
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.functions import first_result, functions
+from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import NoSuchOperandError, NotAskedError, Scalar, versions_of
 from typelattice.facts.operations import OPERATIONS, OPERATORS
 
@@ -24,7 +24,7 @@ RENAMED = {
 }
 """What keras.ops calls operations by a name of its own."""
 
-VALUES = {"arange"}
+VALUE_DEPENDENT_OPERATIONS = {"arange"}
 """Operations whose result is as long as the operands say: a symbolic tensor does not say."""
 
 
@@ -45,10 +45,10 @@ class Keras(Framework):
         self.versions = versions_of("keras", *self.packages)
         self.native = {name: name for name in DTYPES}
 
-    def array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: Scalar) -> Any:
         return self.keras.KerasTensor((2,), dtype=dtype)
 
-    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
         return self.keras.KerasTensor((), dtype=dtype)
 
     def read(self, result: object) -> str:
@@ -64,7 +64,7 @@ class Keras(Framework):
     def operations(self) -> Operations:
         condition = self.keras.KerasTensor((2,), dtype="bool")
         found = functions((self.keras.ops,), condition, RENAMED)
-        symbolic = {op: found[op] for op in found if op not in VALUES} | {
+        symbolic = {op: found[op] for op in found if op not in VALUE_DEPENDENT_OPERATIONS} | {
             "broadcast_to": lambda x: self.keras.ops.broadcast_to(x, (2, 2)),
             "expand_dims": lambda x: self.keras.ops.expand_dims(x, 0),
             "hstack": lambda *arrays: self.keras.ops.hstack(
@@ -133,10 +133,10 @@ class Computed(Keras):
         self.name = f"keras-{self.backend}-computed"
         self.how = f"keras.ops on arrays, {self.way}; {self.backend} backend"
 
-    def array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: Scalar) -> Any:
         return self.tensor(dtype, (2,), value)
 
-    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
         return self.tensor(dtype, (), value)
 
     def tensor(self, dtype: str, shape: tuple[int, ...], value: Scalar) -> Any:
@@ -160,7 +160,7 @@ class Computed(Keras):
             "hstack": lambda *arrays: ops.hstack([ops.broadcast_to(x, (2, 2)) for x in arrays]),
             "searchsorted": ops.searchsorted,
             "take": lambda x: ops.take(x, [0]),
-            "nonzero": lambda x: first(ops.nonzero(x)),
+            "nonzero": lambda x: first_result(ops.nonzero(x)),
             "clip": self.clip,
         }
         return {op: self.wrap_function(op, function) for op, function in asked.items()}
@@ -214,9 +214,9 @@ class ComputedJax(Computed, Jax):
 
 class ComputedTensorFlow(Computed, TensorFlow):
     def wrap_function(self, op: str, function: Callable[..., object]) -> Callable[..., object]:
-        from typelattice.conformance.libraries.tensorflow import afresh
+        from typelattice.conformance.libraries.tensorflow import clear_cache_first
 
-        return afresh(function)
+        return clear_cache_first(function)
 
     def matrix(self, x: Any) -> Any:
         import tensorflow as tf
@@ -247,7 +247,7 @@ class MixedFloat16(ComputedJax):
         self.name = "keras-mixed-float16"
         self.how = "layers such as Add, Dot and Activation under the policy mixed_float16; jax backend"
 
-    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
         raise NoSuchOperandError("a layer takes batches")
 
     def operations(self) -> Operations:

@@ -10,7 +10,7 @@ from max.dtype import DType
 from max.graph import DeviceRef, Graph, TensorType, TensorValue, ops
 
 from typelattice.conformance.functions import functions
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import (
     NoSuchOperandError,
     NotAskedError,
@@ -45,20 +45,20 @@ class Max(Framework):
         self.graph.__enter__()  # ops are built into the open graph
         self.inputs = dict(zip(inputs, self.graph.inputs, strict=True))
 
-    def array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: Scalar) -> Any:
         return self.inputs[dtype, (2,)].tensor
 
-    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
         return self.inputs[dtype, ()].tensor
 
-    def weak(self, dtype: Any, value: Scalar) -> Any:
+    def make_weak_array(self, dtype: Any, value: Scalar) -> Any:
         if dtype.name == "bool" or not hasattr(np, dtype.name):
             raise NoSuchOperandError(f"NumPy has no weak {dtype.name}")
         return np.full(2, value, dtype.name)
 
     def operations(self) -> Operations:
         renamed = {"divide": "div", "floor_divide": "floor_div", "maximum": "max", "minimum": "min"}
-        found = functions((ops,), self.array(DType.bool, True), renamed) | {"less": self.less}
+        found = functions((ops,), self.make_array(DType.bool, True), renamed) | {"less": self.less}
         found |= {
             "expand_dims": lambda x: ops.unsqueeze(x, 0),
             "nonzero": lambda x: ops.nonzero(x, "found"),

@@ -7,8 +7,8 @@ from typing import Any
 import mlx.core as mx
 from mlx import nn
 
-from typelattice.conformance.functions import functions, of_numbers
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.functions import functions, skip_unless_numbers
+from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
 DTYPES = (
@@ -29,10 +29,10 @@ class MLX(Framework):
         self.versions = versions_of("mlx")
         self.native = {name: getattr(mx, {"bool": "bool_"}.get(name, name)) for name in DTYPES}
 
-    def array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: Scalar) -> Any:
         return mx.array([value, value]).astype(dtype)  # mx.full does not read bool_ as a dtype
 
-    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
         return mx.array(value).astype(dtype)
 
     def operations(self) -> Operations:
@@ -42,8 +42,8 @@ class MLX(Framework):
             "take": lambda x: mx.take(x, mx.array([0])),
             "expand_dims": lambda x: mx.expand_dims(x, 0),
             "vector_norm": mx.linalg.norm,
-            "arange": of_numbers(mx.arange),
-            "linspace": of_numbers(lambda x, y: mx.linspace(x, y, 3)),
+            "arange": skip_unless_numbers(mx.arange),
+            "linspace": skip_unless_numbers(lambda x, y: mx.linspace(x, y, 3)),
         }
 
 

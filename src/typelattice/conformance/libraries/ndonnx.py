@@ -6,8 +6,8 @@ from typing import Any
 
 import ndonnx as ndx
 
-from typelattice.conformance.functions import as_is, functions, of_numbers
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.functions import as_is, functions, skip_unless_numbers
+from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
 DTYPES = (
@@ -28,19 +28,19 @@ class Ndonnx(Framework):
         self.versions = versions_of("ndonnx")
         self.native = {name: getattr(ndx, name) for name in DTYPES}
 
-    def array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: Scalar) -> Any:
         return ndx.argument(shape=(2,), dtype=dtype)
 
-    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
         return ndx.argument(shape=(), dtype=dtype)
 
     def operations(self) -> Operations:
-        return functions((ndx,), self.array(ndx.bool, True), copied=as_is) | {
+        return functions((ndx,), self.make_array(ndx.bool, True), copy_array=as_is) | {
             "expand_dims": lambda x: ndx.expand_dims(x, axis=0),
             "tensordot": lambda x, y: ndx.tensordot(x, y, axes=1),
-            "full": of_numbers(lambda x: ndx.full((2,), x)),
-            "arange": of_numbers(ndx.arange),
-            "linspace": of_numbers(lambda x, y: ndx.linspace(x, y, 3)),
+            "full": skip_unless_numbers(lambda x: ndx.full((2,), x)),
+            "arange": skip_unless_numbers(ndx.arange),
+            "linspace": skip_unless_numbers(lambda x, y: ndx.linspace(x, y, 3)),
         }
 
 

@@ -13,8 +13,8 @@ from typelattice.conformance.library import (
     MissingLibraryError,
     NoSuchOperandError,
     OperandString,
-    in_order,
     python_answer,
+    sort_dtype_names,
     versions_of,
 )
 from typelattice.conformance.questions import EXPONENTS
@@ -101,7 +101,7 @@ class NumPyWithMlDtypes(NumPy):
         self.further = {dtype.name: dtype for dtype in further}
 
     def dtypes(self) -> Sequence[str]:
-        return in_order((*DTYPES, *self.further))
+        return sort_dtype_names((*DTYPES, *self.further))
 
     def dtype(self, name: str) -> np.dtype[Any]:
         return self.further[name] if name in self.further else super().dtype(name)

@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.language import Language, compile_lines, run_program, signed
+from typelattice.conformance.libraries.language_base import (
+    Language,
+    compile_lines,
+    forms_from_operators,
+    run_program,
+)
 from typelattice.conformance.library import NotAskedError, Scalar
 
 ANSWER = re.compile(r"^(?P<number>\d+)\t(?P<class>\w*)\t(?P<message>.*)$", re.MULTILINE)
@@ -54,7 +59,7 @@ class Octave(Language):
         "fabs", "bitwise_invert", "bitwise_right_shift",
     )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
-        **signed("add", "subtract", "equal", "less", "greater_equal", "positive", "negative"),
+        **forms_from_operators("add", "subtract", "equal", "less", "greater_equal", "positive", "negative"),
         "result_type": ("+{}", "{} + {}"),
         "multiply": ("{} .* {}",),
         "divide": ("{} ./ {}",),

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.language import C_FORMS, Language, run_program
+from typelattice.conformance.libraries.language_base import C_FORMS, Language, run_program
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
 COMMAND = (

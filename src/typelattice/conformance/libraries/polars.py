@@ -7,8 +7,14 @@ from typing import Any
 
 import polars as pl
 
-from typelattice.conformance.functions import as_is, by_operator, functions, into_array, of_numbers
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.functions import (
+    as_is,
+    by_operator,
+    functions,
+    skip_number_first,
+    skip_unless_numbers,
+)
+from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
 DTYPES = {
@@ -58,10 +64,10 @@ class Polars(Framework):
         columns = {name: pl.Series([1, 1]).cast(dtype) for name, dtype in self.native.items()}
         self.frame = pl.DataFrame(columns)
 
-    def array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: Scalar) -> Any:
         return pl.col(self.dtype_name(dtype))
 
-    def scalar(self, dtype: Any, value: Scalar) -> Any:
+    def make_scalar(self, dtype: Any, value: Scalar) -> Any:
         return pl.lit(value, dtype=dtype)
 
     def read(self, result: object) -> str:
@@ -75,7 +81,7 @@ class Polars(Framework):
 
     def operations(self) -> Operations:
         condition = pl.col("bool")
-        found = functions((pl.Expr,), condition, RENAMED, copied=as_is)
+        found = functions((pl.Expr,), condition, RENAMED, copy_array=as_is)
         return found | by_operator(*BY_OPERATOR) | {
             "result_type": self.result_type,
             "maximum": pl.max_horizontal,
@@ -83,10 +89,10 @@ class Polars(Framework):
             "atan2": pl.arctan2,
             "where": lambda x, y: pl.when(condition).then(x).otherwise(y),
             "concat": lambda *columns: reduce(pl.Expr.append, columns),
-            "full": of_numbers(lambda x: pl.repeat(x, 2)),
-            "asarray": of_numbers(lambda x: pl.Series([x])),
-            "arange": of_numbers(pl.arange),
-            "linspace": of_numbers(lambda x, y: pl.linear_space(x, y, 3)),
+            "full": skip_unless_numbers(lambda x: pl.repeat(x, 2)),
+            "asarray": skip_unless_numbers(lambda x: pl.Series([x])),
+            "arange": skip_unless_numbers(pl.arange),
+            "linspace": skip_unless_numbers(lambda x, y: pl.linear_space(x, y, 3)),
         }
 
 
@@ -104,7 +110,7 @@ class Series(Framework):
         self.versions = versions_of("polars")
         self.native = {name: getattr(pl, own) for name, own in DTYPES.items()}
 
-    def array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: Scalar) -> Any:
         return pl.Series([1, 1]).cast(dtype)
 
     def result_type(self, *series: pl.Series) -> Any:
@@ -112,12 +118,12 @@ class Series(Framework):
 
     def operations(self) -> Operations:
         condition = pl.Series([True, True])
-        found = functions((pl.Series,), condition, RENAMED, copied=pl.Series.clone)
+        found = functions((pl.Series,), condition, RENAMED, copy_array=pl.Series.clone)
         return found | by_operator(*BY_OPERATOR) | {
             "result_type": self.result_type,
-            "where": into_array(lambda x, y: x.zip_with(condition, y)),
+            "where": skip_number_first(lambda x, y: x.zip_with(condition, y)),
             "concat": lambda *series: pl.concat(series),
-            "append": into_array(lambda x, y: x.clone().append(y)),
+            "append": skip_number_first(lambda x, y: x.clone().append(y)),
         }
 
 

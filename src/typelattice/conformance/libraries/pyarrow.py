@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from typelattice.conformance.functions import functions
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import (
     NoSuchOperandError,
     Scalar,
@@ -45,10 +45,10 @@ class Arrow(Framework):
         self.versions = versions_of("pyarrow")
         self.native = {name: getattr(pa, {"bool": "bool_"}.get(name, name))() for name in DTYPES}
 
-    def array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: Scalar) -> Any:
         return pa.array([value, value]).cast(dtype)
 
-    def scalar(self, dtype: Any, value: Scalar) -> Any:
+    def make_scalar(self, dtype: Any, value: Scalar) -> Any:
         return pa.scalar(value).cast(dtype)
 
     def read(self, result: object) -> str:
@@ -69,13 +69,13 @@ class Unify(Arrow):
     spaces = None  # this library only unifies types
     how = "pyarrow.unify_schemas, promote_options='permissive'"
 
-    def array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: Scalar) -> Any:
         return pa.schema([("field", dtype)])
 
-    def scalar(self, dtype: Any, value: Scalar) -> Any:
+    def make_scalar(self, dtype: Any, value: Scalar) -> Any:
         raise NoSuchOperandError("a schema has no scalars")
 
-    def python(self, value: Scalar) -> Any:
+    def make_python_scalar(self, value: Scalar) -> Any:
         raise NoSuchOperandError("a schema has no scalars")
 
     def operations(self) -> Operations:

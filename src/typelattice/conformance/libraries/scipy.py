@@ -9,14 +9,18 @@ import numpy as np
 from scipy import fft, linalg, ndimage, signal, special, stats
 from scipy.spatial import distance
 
-from typelattice.conformance.functions import SpelledFunction, first
+from typelattice.conformance.functions import SpelledFunction, first_result
 from typelattice.conformance.libraries.numpy import NumPy
 from typelattice.conformance.library import Library, NoSuchOperandError, OperandString, versions_of
 from typelattice.facts.operations import Operation, make_custom_operation
 
 Function = Callable[..., object]
-Shape = Callable[[Any], Any]
-LIKE = {1: "fftshift", 2: "kron", 3: "addmm"}  # an operation with this number of whole arrays
+ArrayMaker = Callable[[Any], Any]
+OPERATION_BY_ARRAY_COUNT = {
+    1: "fftshift",
+    2: "kron",
+    3: "addmm",
+}  # an operation with this number of whole arrays
 NOT_STATED = (
     "nbdtr", "nbdtrc", "nbdtri", "eval_gegenbauer", "eval_genlaguerre", "eval_jacobi", "eval_sh_jacobi",
 )  # fmt: skip
@@ -49,18 +53,18 @@ def sample(x: Any) -> Any:
     return (np.arange(24) % 2 + 1).astype(np.asarray(x).dtype)
 
 
-def call_of(module: Any, name: str, shape: Shape, *more: Any) -> Function:
+def make_function(module: Any, name: str, shape: ArrayMaker, *more: Any) -> Function:
     """Call a function of a module with arrays of a shape, and return its first result."""
     function = getattr(module, name)
     rest = "".join(f", {x.__module__}.{x.__name__}" if callable(x) else f", {x!r}" for x in more)
     spelling = f"{module.__name__}.{name}({{}}{rest})"
-    return SpelledFunction(lambda *arrays: first(function(*map(shape, arrays), *more)), spelling)
+    return SpelledFunction(lambda *arrays: first_result(function(*map(shape, arrays), *more)), spelling)
 
 
-def calls(module: Any, shape: Shape, names: str, *more: Any) -> dict[str, Function]:
+def make_functions(module: Any, shape: ArrayMaker, names: str, *more: Any) -> dict[str, Function]:
     """Make such calls of several functions of a module."""
     prefix = module.__name__.rpartition(".")[2]
-    return {f"{prefix}_{name}": call_of(module, name, shape, *more) for name in names.split()}
+    return {f"{prefix}_{name}": make_function(module, name, shape, *more) for name in names.split()}
 
 
 UFUNCS = {
@@ -75,22 +79,25 @@ SHARED_UFUNCS = {
 """Elementwise functions that other libraries have, too: operation → name."""
 
 
-def ufunc(name: str) -> Function:
+def make_ufunc_function(name: str) -> Function:
     """Call an elementwise function, and return its first result."""
     found = UFUNCS[name]
-    return SpelledFunction(lambda *operands: first(found(*operands)), f"scipy.special.{name}")
+    return SpelledFunction(lambda *operands: first_result(found(*operands)), f"scipy.special.{name}")
 
 
 SHARED: Mapping[str, Function] = {  # functions that other libraries also have, by operation
-    **{op: ufunc(name) for op, name in SHARED_UFUNCS.items()},
-    **{name: call_of(special, name, vector) for name in ("softmax", "log_softmax", "logsumexp")},
-    **{name: call_of(fft, name, vector) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
-    **{name: call_of(fft, name, grid) for name in ("fftn", "ifftn", "rfftn", "irfftn")},
-    **{name: call_of(fft, name, vector) for name in ("fftshift", "ifftshift")},
-    **{name: call_of(linalg, name, matrix) for name in ("inv", "pinv", "det", "cholesky", "solve", "norm")},
-    **{name: call_of(linalg, name, matrix) for name in ("svdvals", "eigvalsh", "eigvals")},
-    **{name: call_of(linalg, name, matrix) for name in ("qr", "svd", "eigh")},
-    **{name: call_of(signal, name, vector) for name in ("convolve", "correlate")},
+    **{op: make_ufunc_function(name) for op, name in SHARED_UFUNCS.items()},
+    **{name: make_function(special, name, vector) for name in ("softmax", "log_softmax", "logsumexp")},
+    **{name: make_function(fft, name, vector) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
+    **{name: make_function(fft, name, grid) for name in ("fftn", "ifftn", "rfftn", "irfftn")},
+    **{name: make_function(fft, name, vector) for name in ("fftshift", "ifftshift")},
+    **{
+        name: make_function(linalg, name, matrix)
+        for name in ("inv", "pinv", "det", "cholesky", "solve", "norm")
+    },
+    **{name: make_function(linalg, name, matrix) for name in ("svdvals", "eigvalsh", "eigvals")},
+    **{name: make_function(linalg, name, matrix) for name in ("qr", "svd", "eigh")},
+    **{name: make_function(signal, name, vector) for name in ("convolve", "correlate")},
 }
 BINARY = (
     *("linalg_solve_triangular", "linalg_khatri_rao", "signal_sosfilt", "signal_fftconvolve"),
@@ -99,51 +106,51 @@ BINARY = (
     *("distance_sqeuclidean", "distance_cosine", "distance_correlation", "distance_jensenshannon"),
 )
 OF_WHOLE_ARRAYS: Mapping[str, Function] = {  # functions of whole arrays that no other library has
-    **calls(special, vector, "lambertw"),
-    **calls(fft, vector, "dct idct dst idst"),
-    **calls(fft, grid, "dctn idctn dstn idstn hfftn ihfftn"),
-    **calls(linalg, matrix, "hessenberg null_space orth polar rq ldl lu_factor cho_factor pinvh"),
-    **calls(linalg, matrix, "solve_triangular expm cosm sinm tanm schur khatri_rao"),
-    **calls(linalg, vector, "circulant toeplitz hankel"),
-    **calls(ndimage, grid, "gaussian_filter gaussian_filter1d gaussian_laplace", 1.0),
-    **calls(ndimage, grid, "gaussian_gradient_magnitude", 1.0),
-    **calls(ndimage, grid, "fourier_gaussian fourier_uniform fourier_ellipsoid fourier_shift", 1.0),
-    **calls(ndimage, grid, "uniform_filter uniform_filter1d median_filter maximum_filter", 3),
-    **calls(ndimage, grid, "minimum_filter maximum_filter1d minimum_filter1d grey_dilation", 3),
-    **calls(ndimage, grid, "grey_erosion grey_opening grey_closing white_tophat black_tophat", 3),
-    **calls(ndimage, grid, "morphological_gradient morphological_laplace", 3),
-    **calls(ndimage, grid, "sobel prewitt laplace spline_filter spline_filter1d label"),
-    **calls(ndimage, grid, "mean variance standard_deviation binary_erosion binary_dilation"),
-    **calls(ndimage, grid, "binary_opening binary_closing binary_propagation binary_fill_holes"),
-    **calls(ndimage, grid, "distance_transform_edt distance_transform_bf distance_transform_cdt"),
-    **calls(ndimage, grid, "percentile_filter", 50, 3),
-    **calls(ndimage, grid, "rank_filter", 1, 3),
-    **calls(ndimage, grid, "generic_filter", np.mean, 3),
-    **calls(ndimage, grid, "zoom", 2),
-    **calls(ndimage, grid, "rotate shift", 30),
-    **calls(ndimage, grid, "convolve correlate", [[1.0] * 3] * 3),
-    **calls(ndimage, grid, "convolve1d correlate1d", [1, 1]),
-    **calls(ndimage, grid, "affine_transform", [[1.0, 0.0], [0.0, 1.0]]),
-    **calls(ndimage, grid, "map_coordinates", [[1, 2], [1, 2]]),
+    **make_functions(special, vector, "lambertw"),
+    **make_functions(fft, vector, "dct idct dst idst"),
+    **make_functions(fft, grid, "dctn idctn dstn idstn hfftn ihfftn"),
+    **make_functions(linalg, matrix, "hessenberg null_space orth polar rq ldl lu_factor cho_factor pinvh"),
+    **make_functions(linalg, matrix, "solve_triangular expm cosm sinm tanm schur khatri_rao"),
+    **make_functions(linalg, vector, "circulant toeplitz hankel"),
+    **make_functions(ndimage, grid, "gaussian_filter gaussian_filter1d gaussian_laplace", 1.0),
+    **make_functions(ndimage, grid, "gaussian_gradient_magnitude", 1.0),
+    **make_functions(ndimage, grid, "fourier_gaussian fourier_uniform fourier_ellipsoid fourier_shift", 1.0),
+    **make_functions(ndimage, grid, "uniform_filter uniform_filter1d median_filter maximum_filter", 3),
+    **make_functions(ndimage, grid, "minimum_filter maximum_filter1d minimum_filter1d grey_dilation", 3),
+    **make_functions(ndimage, grid, "grey_erosion grey_opening grey_closing white_tophat black_tophat", 3),
+    **make_functions(ndimage, grid, "morphological_gradient morphological_laplace", 3),
+    **make_functions(ndimage, grid, "sobel prewitt laplace spline_filter spline_filter1d label"),
+    **make_functions(ndimage, grid, "mean variance standard_deviation binary_erosion binary_dilation"),
+    **make_functions(ndimage, grid, "binary_opening binary_closing binary_propagation binary_fill_holes"),
+    **make_functions(ndimage, grid, "distance_transform_edt distance_transform_bf distance_transform_cdt"),
+    **make_functions(ndimage, grid, "percentile_filter", 50, 3),
+    **make_functions(ndimage, grid, "rank_filter", 1, 3),
+    **make_functions(ndimage, grid, "generic_filter", np.mean, 3),
+    **make_functions(ndimage, grid, "zoom", 2),
+    **make_functions(ndimage, grid, "rotate shift", 30),
+    **make_functions(ndimage, grid, "convolve correlate", [[1.0] * 3] * 3),
+    **make_functions(ndimage, grid, "convolve1d correlate1d", [1, 1]),
+    **make_functions(ndimage, grid, "affine_transform", [[1.0, 0.0], [0.0, 1.0]]),
+    **make_functions(ndimage, grid, "map_coordinates", [[1, 2], [1, 2]]),
     "signal_lfilter": lambda b, a, x: signal.lfilter(b, a[:1], vector(x)),
     "signal_sosfilt": lambda sos, x: signal.sosfilt(np.array([[1, 0, 0, 1, 0, 0]], sos.dtype), vector(x)),
-    **calls(signal, vector, "fftconvolve oaconvolve upfirdn hilbert envelope detrend cspline1d"),
-    **calls(signal, vector, "resample", 16),
-    **calls(signal, vector, "resample_poly", 2, 1),
-    **calls(signal, vector, "decimate", 2),
-    **calls(signal, vector, "savgol_filter", 5, 2),
-    **calls(signal, vector, "medfilt wiener", 3),
-    **calls(signal, grid, "medfilt2d", 3),
-    **calls(signal, grid, "order_filter", [[1] * 3] * 3, 1),
-    **calls(signal, grid, "convolve2d correlate2d"),
-    **calls(distance, grid, "cdist pdist"),
-    **calls(distance, one, "squareform"),
-    **calls(distance, vector, "braycurtis canberra hamming jaccard"),
-    **calls(distance, vector, "sqeuclidean cosine correlation jensenshannon"),
-    **calls(stats, sample, "zscore hmean skew kurtosis moment tmean tstd tvar gstd circstd circvar"),
-    **calls(stats, sample, "zmap sem median_abs_deviation variation circmean iqr entropy"),
-    **calls(stats, sample, "trim_mean", 0.1),
-    **calls(stats, sample, "pmean", 2),
+    **make_functions(signal, vector, "fftconvolve oaconvolve upfirdn hilbert envelope detrend cspline1d"),
+    **make_functions(signal, vector, "resample", 16),
+    **make_functions(signal, vector, "resample_poly", 2, 1),
+    **make_functions(signal, vector, "decimate", 2),
+    **make_functions(signal, vector, "savgol_filter", 5, 2),
+    **make_functions(signal, vector, "medfilt wiener", 3),
+    **make_functions(signal, grid, "medfilt2d", 3),
+    **make_functions(signal, grid, "order_filter", [[1] * 3] * 3, 1),
+    **make_functions(signal, grid, "convolve2d correlate2d"),
+    **make_functions(distance, grid, "cdist pdist"),
+    **make_functions(distance, one, "squareform"),
+    **make_functions(distance, vector, "braycurtis canberra hamming jaccard"),
+    **make_functions(distance, vector, "sqeuclidean cosine correlation jensenshannon"),
+    **make_functions(stats, sample, "zscore hmean skew kurtosis moment tmean tstd tvar gstd circstd circvar"),
+    **make_functions(stats, sample, "zmap sem median_abs_deviation variation circmean iqr entropy"),
+    **make_functions(stats, sample, "trim_mean", 0.1),
+    **make_functions(stats, sample, "pmean", 2),
 }
 
 
@@ -168,7 +175,8 @@ class SciPy(NumPy):
             },
             **{
                 name: make_custom_operation(
-                    name, LIKE[3 if name == "signal_lfilter" else 2 if name in BINARY else 1]
+                    name,
+                    OPERATION_BY_ARRAY_COUNT[3 if name == "signal_lfilter" else 2 if name in BINARY else 1],
                 )
                 for name in OF_WHOLE_ARRAYS
             },
@@ -180,7 +188,7 @@ class SciPy(NumPy):
         return super().make(operand)
 
     def operations(self) -> Mapping[str, Function]:
-        ufuncs = {name: ufunc(name.partition("_")[2]) for name in self.ufuncs}
+        ufuncs = {name: make_ufunc_function(name.partition("_")[2]) for name in self.ufuncs}
         return {**SHARED, **ufuncs, **OF_WHOLE_ARRAYS}
 
 

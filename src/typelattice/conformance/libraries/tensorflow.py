@@ -13,13 +13,13 @@ from tensorflow.python import pywrap_tfe
 from tensorflow.python.framework.weak_tensor import WeakTensor
 
 from typelattice.conformance.functions import as_is, functions, operators
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import (
     NoSuchOperandError,
     Scalar,
     versions_of,
 )
-from typelattice.conformance.questions import COMMON_DTYPES
+from typelattice.conformance.questions import COMMON_DTYPE_PATTERN
 from typelattice.facts.operations import OPERATORS
 
 DTYPES = (
@@ -54,17 +54,17 @@ class TensorFlow(Framework):
         self.versions = versions_of("tensorflow-cpu")
         self.native = {name: _dtype(name) for name in DTYPES}
 
-    def array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: Scalar) -> Any:
         return tf.constant(np.full(2, value, _numpy(dtype)))
 
-    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
         return tf.constant(np.full((), value, _numpy(dtype)))
 
     def read(self, result: object) -> str:
         return super().read(result) + "*" * isinstance(result, WeakTensor)
 
     def operations(self) -> Operations:
-        return {name: afresh(function) for name, function in self.eager().items()}
+        return {name: clear_cache_first(function) for name, function in self.eager().items()}
 
     def eager(self) -> Operations:
         condition = tf.constant([True, True])
@@ -100,7 +100,9 @@ class Function(TensorFlow):
     def __init__(self) -> None:
         tf.get_logger().setLevel("ERROR")  # TensorFlow warns of each traced function
         super().__init__()
-        self.native = {name: dtype for name, dtype in self.native.items() if COMMON_DTYPES.fullmatch(name)}
+        self.native = {
+            name: dtype for name, dtype in self.native.items() if COMMON_DTYPE_PATTERN.fullmatch(name)
+        }
 
     def operations(self) -> Operations:
         # A symbolic tensor can be neither copied nor written into.
@@ -148,10 +150,10 @@ class Safe(Legacy):
     how = "functions of tf, dtype_conversion_mode='safe'; result_type of tf.experimental.numpy"
     mode = "safe"
 
-    def weak(self, dtype: Any, value: Scalar) -> Any:
+    def make_weak_array(self, dtype: Any, value: Scalar) -> Any:
         if dtype.name not in ("int32", "int64", "float32", "float64", "complex128"):
             raise NoSuchOperandError(f"TensorFlow has no weak {dtype.name}")
-        return WeakTensor(self.array(dtype, value))
+        return WeakTensor(self.make_array(dtype, value))
 
     def eager(self) -> Operations:
         result_type = tf.experimental.numpy.result_type
@@ -178,7 +180,7 @@ def _numpy(dtype: Any) -> Any:
     return dtype.as_numpy_dtype or getattr(ml_dtypes, dtype.name)
 
 
-def afresh(function: Callable[..., object]) -> Callable[..., object]:
+def clear_cache_first(function: Callable[..., object]) -> Callable[..., object]:
     """Wrap a function so that it finds no scalar that an earlier call failed to convert.
 
     Such a scalar stays in TensorFlow's cache, and the next call with it succeeds.

@@ -7,8 +7,8 @@ from typing import Any
 from tinygrad import Device, Tensor, dtypes, helpers
 from tinygrad.dtype import least_upper_dtype
 
-from typelattice.conformance.functions import by_operator, functions, of_numbers
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.functions import by_operator, functions, skip_unless_numbers
+from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import NoSuchOperandError, NotAskedError, Scalar, versions_of
 
 DTYPES = (
@@ -16,7 +16,7 @@ DTYPES = (
     *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
     *("bfloat16", "float16", "float32", "float64"),
 )
-OWN = {
+TINYGRAD_DTYPE_NAMES = {
     "float8_e4m3fn": "fp8e4m3",
     "float8_e4m3fnuz": "fp8e4m3fnuz",
     "float8_e5m2": "fp8e5m2",
@@ -47,16 +47,16 @@ class Tinygrad(Framework):
         else:  # until tinygrad 0.12
             Device.DEFAULT = DEVICE
         self.versions = versions_of("tinygrad")
-        own = {name: OWN.get(name, name) for name in DTYPES}
+        own = {name: TINYGRAD_DTYPE_NAMES.get(name, name) for name in DTYPES}
         self.native = {name: getattr(dtypes, known) for name, known in own.items() if hasattr(dtypes, known)}
 
-    def array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: Scalar) -> Any:
         return Tensor.full((2,), value, dtype=dtype)
 
-    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
         return Tensor.full((), value, dtype=dtype)
 
-    def weak(self, dtype: Any, value: Scalar) -> Any:
+    def make_weak_array(self, dtype: Any, value: Scalar) -> Any:
         weak = {dtypes.default_int: int, dtypes.default_float: float}
         if dtype not in weak or not HAS_WEAK:
             raise NoSuchOperandError(f"tinygrad has no weak {dtype}")
@@ -103,9 +103,9 @@ class Tinygrad(Framework):
             "flip": lambda x: x.flip(0),
             "tile": lambda x: x.repeat(2),
             "pad": lambda x: x.pad(((1, 1),)),
-            "full": of_numbers(lambda x: Tensor.full((2,), x)),
-            "arange": of_numbers(Tensor.arange),
-            "linspace": of_numbers(lambda x, y: Tensor.linspace(x, y, 3)),
+            "full": skip_unless_numbers(lambda x: Tensor.full((2,), x)),
+            "arange": skip_unless_numbers(Tensor.arange),
+            "linspace": skip_unless_numbers(lambda x, y: Tensor.linspace(x, y, 3)),
             "sort": lambda x: x.sort()[0],
         }
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from typelattice.conformance.functions import functions
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
 DTYPES = (
@@ -41,10 +41,10 @@ class Torch(Framework):
         self.versions = versions_of("torch")
         self.native = {name: getattr(torch, name) for name in DTYPES if hasattr(torch, name)}
 
-    def array(self, dtype: Any, value: Scalar) -> torch.Tensor:
+    def make_array(self, dtype: Any, value: Scalar) -> torch.Tensor:
         return _full((2,), dtype, value)
 
-    def zero_d(self, dtype: Any, value: Scalar) -> torch.Tensor:
+    def make_0d_array(self, dtype: Any, value: Scalar) -> torch.Tensor:
         return _full((), dtype, value)
 
     def operations(self) -> Operations:

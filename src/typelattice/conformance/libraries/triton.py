@@ -12,7 +12,7 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.nvidia.compiler import CUDABackend
 from triton.language.semantic import TritonSemantic
 
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
 DTYPES = {
@@ -47,10 +47,10 @@ class Triton(Framework):
         builder.set_insertion_point_to_start(kernel.add_entry_block())
         self.semantic = TritonSemantic(builder)
 
-    def array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: Scalar) -> Any:
         return self.semantic.full([2], value, dtype)
 
-    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
         return self.semantic.scalar_constant(value, dtype)
 
     def result_type(self, x: Any, y: Any) -> Any:
@@ -65,7 +65,7 @@ class Triton(Framework):
 
     def operations(self) -> Operations:
         semantic = self.semantic
-        condition = self.array(tl.int1, True)
+        condition = self.make_array(tl.int1, True)
         unary = {"abs": tl.abs, "sqrt": tl.sqrt, "exp": tl.exp, "sin": tl.sin, "floor": tl.floor}
         return {
             "result_type": self.result_type,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydawn import utils, webgpu
 
-from typelattice.conformance.libraries.language import Language, signed
+from typelattice.conformance.libraries.language_base import Language, forms_from_operators
 from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
 
 ERROR = re.compile(r":\d+:\d+ error: (?P<message>[^\n]*)")
@@ -41,7 +41,7 @@ class WGSL(Language):
         "clip", "det", "dot", "cross", "lerp", "matrix_transpose", "norm", "vector_norm", "matmul",
     )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
-        **signed(
+        **forms_from_operators(
             "add", "subtract", "multiply", "divide", "equal", "not_equal", "less",
             "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor",
             "bitwise_left_shift", "bitwise_right_shift", "negative", "bitwise_invert",

@@ -11,8 +11,6 @@ from importlib import import_module
 from types import ModuleType
 
 from typelattice.facts.dtypes import NATIVE_DTYPE_MAKERS, DType, DTypeError, dtype
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import spelling_hint
 from typelattice.operands.operand import Operand, operand_of_dtype
 from typelattice.operands.read_objects import (
     NAMESPACE_ATTRIBUTE,
@@ -20,6 +18,8 @@ from typelattice.operands.read_objects import (
     ObjectReader,
     clear_reader_cache,
 )
+from typelattice.support.error_texts import spelling_hint
+from typelattice.support.errors import TypelatticeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typelattice.calls.steps import Step
-from typelattice.explanations.plain_data import promotion_data
+from typelattice.explanations.promotion_as_data import promotion_data
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.outcome import Outcome
 

@@ -30,12 +30,12 @@ from typelattice.calls.steps import (
     Step,
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDEX_FORMS
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import OPERATIONS, Operation, OpError, make_custom_operation
-from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
 from typelattice.operands.notation import MAX_INT_BITS, parse_operand
 from typelattice.operands.operand import Operand
 from typelattice.programs.json.write import KEYS, VERSION
+from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
+from typelattice.support.errors import TypelatticeError
 
 MAX_JSON_CHARS = 400_000_000  # characters
 MAX_NAME_CHARS = 1_000  # characters of the name of a file, a function or an operand

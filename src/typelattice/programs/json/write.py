@@ -28,11 +28,11 @@ def write_program(steps: Sequence[Step], results: Sequence[int], source: str) ->
     """
     head = {"typelattice": "program", "version": VERSION, "source": source, "results": list(results)}
     starts = range(0, len(steps), STEPS_AT_A_TIME)
-    listed = (dumps([*map(step_data, steps[i : i + STEPS_AT_A_TIME])])[1:-1] for i in starts)
+    listed = (dumps([*map(encode_step, steps[i : i + STEPS_AT_A_TIME])])[1:-1] for i in starts)
     return f'{dumps(head)[:-1]}, "steps": [{", ".join(listed)}]}}'
 
 
-def step_data(step: Step) -> dict[str, object]:
+def encode_step(step: Step) -> dict[str, object]:
     data: dict[str, object] = {"is": type(step).__name__.lower(), "text": step.text}
     if step.location:
         data["file"], data["line"] = step.location.file, step.location.line
@@ -59,13 +59,13 @@ def _own_fields(cls: Any) -> tuple[tuple[str, object], ...]:
 def _field_data(name: str, x: Any) -> object:
     """Return the value of a field: named arguments as an object, operands as strings, others as arguments."""
     if name == "keywords":
-        return {key: argument_data(value) for key, value in x}
+        return {key: encode_argument(value) for key, value in x}
     if isinstance(x, Operation):
         return {"like": x.like, "operands": list(x.operands), "parameters": list(x.parameters)}
-    return str(x) if isinstance(x, Operand) else argument_data(x)
+    return str(x) if isinstance(x, Operand) else encode_argument(x)
 
 
-def argument_data(x: Argument) -> object:
+def encode_argument(x: Argument) -> object:
     """Return an argument: JSON's own values and lists as they are, any other as an object with one key."""
     if isinstance(x, Ref):  # nearly every argument is one
         return {"step": x.step}
@@ -79,11 +79,11 @@ def argument_data(x: Argument) -> object:
         case tuple():
             return _encode_list(x)
         case complex():
-            return {"complex": [argument_data(x.real), argument_data(x.imag)]}
+            return {"complex": [encode_argument(x.real), encode_argument(x.imag)]}
         case float() if not math.isfinite(x):
             return {"float": str(x)}
     return {"ellipsis": True} if x is ... else x
 
 
 def _encode_list(x: Sequence[Argument]) -> list[object]:
-    return [argument_data(each) for each in x]
+    return [encode_argument(each) for each in x]

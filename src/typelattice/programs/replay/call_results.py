@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.calls.call_signatures import COMPUTED, ITSELF, OF_OPERAND
+from typelattice.calls.call_tables import COMPUTED, ITSELF, OF_OPERAND
 from typelattice.calls.multiple_results import result_dtype_origin
 from typelattice.calls.steps import Call
 from typelattice.engine.evaluate_operation import operation_rules
-from typelattice.engine.operations import NUMBER_OF_ALL
+from typelattice.engine.operation_rules import NUMBER_OF_ALL
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Kind

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from typelattice.calls.program_builder import RESULT_KEYWORD
-from typelattice.calls.shapes import size
+from typelattice.calls.result_shapes import size
 from typelattice.calls.steps import Call, Step
 from typelattice.engine.promotion import Promotion
 from typelattice.facts.dtypes import DType, Kind
@@ -65,9 +65,9 @@ def promoting_inputs(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
 
 
 def _make_cast(
-    number: int, steps: Sequence[Step], part: int, source: DType | Kind, target: DType
+    number: int, steps: Sequence[Step], operand_step: int, source: DType | Kind, target: DType
 ) -> ImplicitCast:
-    count, bits = size(steps[part].shape), target.storage_bits
+    count, bits = size(steps[operand_step].shape), target.storage_bits
     made = None if count is None or bits is None else count * bits // 8
     lost = loss(source, target) if isinstance(source, DType) else None
-    return ImplicitCast(number, steps[number], part, source, target, lost, made)
+    return ImplicitCast(number, steps[number], operand_step, source, target, lost, made)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from typelattice.engine.promotion import DecidingLines, Promotion
-from typelattice.facts.cast_rules import CastRule
+from typelattice.facts.cast_rounding_and_overflow import CastRule
 from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import Operand
 

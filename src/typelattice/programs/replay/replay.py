@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from typelattice.calls.call_signatures import NameSort, name_meaning, system_of_mode, system_of_module
+from typelattice.calls.call_tables import NameSort, name_meaning, system_of_mode, system_of_module
 from typelattice.calls.multiple_results import SAME_DTYPE_AS, source_arguments
 from typelattice.calls.program_builder import YIELDING_LIBRARY
 from typelattice.calls.python_arithmetic import python_result
@@ -33,16 +33,15 @@ from typelattice.engine.decisions import RefusalError
 from typelattice.engine.evaluate_operation import operation_rules, write_into_left
 from typelattice.engine.foreign_arrays import MASK_FORM, converted_dtype, why_index_refused
 from typelattice.engine.operand_checks import check_scalar_limits, dtype_of_pair
-from typelattice.engine.operations import LAST_ARRAY
+from typelattice.engine.operation_rules import LAST_ARRAY
 from typelattice.engine.promotion import Promotion
-from typelattice.engine.rule_words import ForeignCountsAs, JoinRule, LeftOperand
+from typelattice.engine.rule_enums import ForeignCountsAs, JoinRule, LeftOperand
 from typelattice.engine.scalar_fit import fit_values
 from typelattice.engine.system import System
-from typelattice.facts.cast_rules import PLAIN
+from typelattice.facts.cast_rounding_and_overflow import PLAIN
 from typelattice.facts.dtypes import DType, Kind, dtype
-from typelattice.facts.frozen_classes import replace as with_fields
 from typelattice.facts.operations import OPERATIONS, OpError
-from typelattice.facts.range_checks import exceeds_int32, is_in_range
+from typelattice.facts.range_and_overflow import exceeds_int32, is_in_range
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.facts.shapes import Shape
 from typelattice.files.reader import system as find_system
@@ -59,6 +58,7 @@ from typelattice.operands.operand import (
 )
 from typelattice.programs.replay.call_results import result_of
 from typelattice.programs.replay.outcome import NOT_REACHED, EarlierOutcomes, ExplicitCast, Outcome
+from typelattice.support.frozen_classes import replace as with_fields
 
 Systems = Mapping[str, System]  # the system of each library that owns steps
 
@@ -96,8 +96,12 @@ def predict_each_step(
 
 def _adds_known_value(known_outcome: Outcome, computed: Outcome) -> bool:
     """Return True if the computed outcome differs from the given one only by a known value."""
-    o, own = known_outcome.operand, computed.operand
-    return own is not None and own.value is not None and o == replace(own, value=None)
+    known_operand, computed_operand = known_outcome.operand, computed.operand
+    return (
+        computed_operand is not None
+        and computed_operand.value is not None
+        and known_operand == replace(computed_operand, value=None)
+    )
 
 
 def evaluator_finder(system: System | Systems, steps: Sequence[Step]) -> FindEvaluator:
@@ -109,12 +113,14 @@ def evaluator_finder(system: System | Systems, steps: Sequence[Step]) -> FindEva
     if isinstance(system, System):
         constants = _find_constants(steps) if YIELDING_LIBRARY in system.foreign else ()
         if not constants:
-            one = _Evaluator(system)
-            return _module_evaluator_finder(lambda step: one, steps)
-        kept = {id(steps[i]) for i in constants}
+            evaluator = _Evaluator(system)
+            return _module_evaluator_finder(lambda step: evaluator, steps)
+        constant_step_ids = {id(steps[i]) for i in constants}
         owners = [_foreign_mark(step) if i in constants else None for i, step in enumerate(steps)]
-        numpy, one = _Evaluator(find_system(YIELDING_LIBRARY)), _Evaluator(system, owners)
-        return _module_evaluator_finder(lambda step: numpy if id(step) in kept else one, steps)
+        numpy, evaluator = _Evaluator(find_system(YIELDING_LIBRARY)), _Evaluator(system, owners)
+        return _module_evaluator_finder(
+            lambda step: numpy if id(step) in constant_step_ids else evaluator, steps
+        )
     owners = [None if isinstance(step, Created) else _foreign_mark(step) for step in steps]
     evaluators = {name: _Evaluator(s, owners) for name, s in system.items()}
     return _module_evaluator_finder(lambda step: _find_owner_evaluator(evaluators, step), steps)
@@ -220,22 +226,35 @@ class _Evaluator:
                 )
                 return self.outcome(written, earlier_outcomes)
             case Call(name, _, _, operands):
-                made = tuple([o for i in operands if (o := earlier_outcomes[i].operand)])
-                foreign_arrays = self.foreign_arrays(step, made)
+                call_operands = tuple([o for i in operands if (o := earlier_outcomes[i].operand)])
+                foreign_arrays = self.foreign_arrays(step, call_operands)
                 if foreign_arrays:
-                    pairs = zip(operands, made, strict=True)
-                    made = tuple([replace(o, foreign=foreign_arrays.get(i, o.foreign)) for i, o in pairs])
-                if beside := self.outcome_among_arrays(step, earlier_outcomes):
-                    return beside
-                asked = None if step.dtype is None else self.requested_dtype(step.dtype, earlier_outcomes)
+                    pairs = zip(operands, call_operands, strict=True)
+                    call_operands = tuple(
+                        [replace(o, foreign=foreign_arrays.get(i, o.foreign)) for i, o in pairs]
+                    )
+                if outcome_of_array := self.outcome_among_arrays(step, earlier_outcomes):
+                    return outcome_of_array
+                requested = None if step.dtype is None else self.requested_dtype(step.dtype, earlier_outcomes)
                 number = step.keywords[-1] if step.keywords else step.rebinds
-                key = name, made, step.is_operator, asked, number, _find_tier(step, made)
-                known = self.outcomes_of_calls.get(key)
-                if known is None:
-                    known = self.outcomes_of_calls[key] = self.outcome_of_call(step, made, asked)
+                key = (
+                    name,
+                    call_operands,
+                    step.is_operator,
+                    requested,
+                    number,
+                    _find_tier(step, call_operands),
+                )
+                cached_outcome = self.outcomes_of_calls.get(key)
+                if cached_outcome is None:
+                    cached_outcome = self.outcomes_of_calls[key] = self.outcome_of_call(
+                        step, call_operands, requested
+                    )
                 fills = [self.system.operand(x) for x in step.args if isinstance(x, (int, float, complex))]
-                why = self.why_number_refused("full", fills, known) if name == "full_like" else None
-                return Outcome(None, reason=why) if why else known
+                refusal_reason = (
+                    self.why_number_refused("full", fills, cached_outcome) if name == "full_like" else None
+                )
+                return Outcome(None, reason=refusal_reason) if refusal_reason else cached_outcome
             case Number(value=value):
                 return Outcome(self.system.operand(value))
             case Input(fixed_result=given) | Opaque(fixed_result=given):
@@ -243,15 +262,15 @@ class _Evaluator:
             case Index(source=source, lists=lists):
                 o = earlier_outcomes[source].operand
                 assert o is not None
-                if why := self.why_index_refused(step.key, lists, earlier_outcomes):
-                    return Outcome(None, None, why)
+                if refusal_reason := self.why_index_refused(step.key, lists, earlier_outcomes):
+                    return Outcome(None, None, refusal_reason)
                 return Outcome(replace(o, tier=_find_tier(step, (o,)), value=None))
             case Cast(source=source, to=to):
                 o = earlier_outcomes[source].operand
                 assert o is not None
-                alone = self.dtype_from_foreign(o, source) if to == DTypeOf(source) else None
-                return self.explicit_cast(
-                    o, alone or self.requested_dtype(to, earlier_outcomes), _find_tier(step, (o,))
+                converted = self.dtype_from_foreign(o, source) if to == DTypeOf(source) else None
+                return self.outcome_of_explicit_cast(
+                    o, converted or self.requested_dtype(to, earlier_outcomes), _find_tier(step, (o,))
                 )
             case Item(source=source):
                 o = earlier_outcomes[source].operand
@@ -288,15 +307,15 @@ class _Evaluator:
         operands = [o for x in args if isinstance(x, Ref) and (o := earlier_outcomes[x.step].operand)]
         if (number or 0) >= len(operands):  # a run observes each array by itself
             return None
-        own = operands[number or 0]
+        own_operand = operands[number or 0]
         if op.gives == LAST_ARRAY:
-            return Outcome(replace(own, dtype=operands[-1].dtype, kind=operands[-1].kind, value=None))
+            return Outcome(replace(own_operand, dtype=operands[-1].dtype, kind=operands[-1].kind, value=None))
         for o in operands:
             if o.dtype is not operands[0].dtype and not dtype_of_pair(op.overrides, (operands[0], o)):
                 what = f"{step.name} does not promote: operands have to be of one dtype"
                 return Outcome(None, None, f"{what}, and these are {operands[0]} and {o}")
-        to = dtype_of_pair(op.overrides, (operands[0], own))
-        return Outcome(operand_of_dtype(to, tier=own.tier)) if to else None
+        to = dtype_of_pair(op.overrides, (operands[0], own_operand))
+        return Outcome(operand_of_dtype(to, tier=own_operand.tier)) if to else None
 
     def why_out_refused(self, output: Operand, result: Operand) -> str | None:
         """Return the reason why the library does not write a result into the `out=` array."""
@@ -352,7 +371,7 @@ class _Evaluator:
             return scalar(KIND_BY_NAME[requested.name])
         return read_dtype(requested.name, self.system.custom_dtypes)
 
-    def cast(self, o: Operand, target: DType | Operand, tier: Tier) -> Outcome:
+    def outcome_of_cast(self, o: Operand, target: DType | Operand, tier: Tier) -> Outcome:
         """Return an operand cast to a dtype. A 0-d operand keeps its value if the value fits."""
         if isinstance(target, Operand):
             p = self.system.explain(target)
@@ -369,20 +388,20 @@ class _Evaluator:
         )
         return Outcome(operand_of_dtype(target, tier=tier, value=o.value if kept else None))
 
-    def explicit_cast(self, o: Operand, target: DType | Operand, tier: Tier) -> Outcome:
+    def outcome_of_explicit_cast(self, o: Operand, target: DType | Operand, tier: Tier) -> Outcome:
         """Return the outcome of a cast that the source writes, by the system's rule for it if it has one."""
-        made = self.cast(o, target, tier)
+        made = self.outcome_of_cast(o, target, tier)
         if why := self.why_number_refused("asarray", (o,), made):
             return Outcome(None, reason=why)
         if o.dtype is None or made.dtype is None or not self.system.casts:
             return made
-        says = self.system.cast_rule(o.dtype, made.dtype)
-        if says == PLAIN:
+        cast_rule = self.system.cast_rule(o.dtype, made.dtype)
+        if cast_rule == PLAIN:
             return made
-        rule = self.system.origin.rule_of_key("casts", says.entry)
-        cast = ExplicitCast(o.dtype, made.dtype, says, rule)
-        if says.obstacle:
-            why = f"{o.dtype} is not cast to {made.dtype}: {says.obstacle}"
+        rule = self.system.origin.rule_of_key("casts", cast_rule.entry)
+        cast = ExplicitCast(o.dtype, made.dtype, cast_rule, rule)
+        if cast_rule.obstacle:
+            why = f"{o.dtype} is not cast to {made.dtype}: {cast_rule.obstacle}"
             return Outcome(None, reason=why, cast=cast)
         assert made.operand is not None
         return replace(made, operand=replace(made.operand, value=None), cast=cast)
@@ -393,12 +412,12 @@ class _Evaluator:
         An int may be out of range: `np.uint8(300)`, `np.float32(10**400)`. The rule of that operation
         decides: `asarray`, `full` or `arange`. Numbers of other kinds are cast, unless its rule names them.
         """
-        known = [x for x in numbers if x.tier == "scalar" and x.value is not None]
+        known_numbers = [x for x in numbers if x.tier == "scalar" and x.value is not None]
         to = outcome.dtype
-        if to is None or to.kind is Kind.BOOL or not known:
+        if to is None or to.kind is Kind.BOOL or not known_numbers:
             return None
         op = operation_rules(self.system, name)
-        checked = [x for x in known if x.kind is Kind.SIGNED or x.kind.word in (op.fit or ())]
+        checked = [x for x in known_numbers if x.kind is Kind.SIGNED or x.kind.word in (op.fit or ())]
         try:
             check_scalar_limits(
                 self.system.limits if op.limits is None else {}, checked
@@ -418,7 +437,9 @@ class _Evaluator:
         tier: Tier = "0d" if step.shape == () else "array"
         assert described_operand is not None
         if step.dtype is not None:
-            made = self.cast(described_operand, self.requested_dtype(step.dtype, earlier_outcomes), tier)
+            made = self.outcome_of_cast(
+                described_operand, self.requested_dtype(step.dtype, earlier_outcomes), tier
+            )
             listed = leaves(step.args[0]) if step.name == "asarray" and step.args else ()
             numbers = [self.system.operand(x) for x in listed if isinstance(x, int)]
             why = self.why_number_refused(step.name, (described_operand, *numbers), made)
@@ -449,8 +470,8 @@ class _Evaluator:
         fills = step.name == "full" or (
             described_operand.tier == "scalar" and described_operand.kind not in self.system.defaults
         )
-        asked = "full" if fills else step.name if exceeds_int32(described_operand.value) else None
-        return self.system.explain(described_operand, op=asked)
+        asked_op = "full" if fills else step.name if exceeds_int32(described_operand.value) else None
+        return self.system.explain(described_operand, op=asked_op)
 
     def outcome_of_call(
         self, step: Call, operands: Sequence[Operand], requested: DType | Operand | None
@@ -471,10 +492,10 @@ class _Evaluator:
             return Outcome(None, None, why)
         if requested is not None:
             refused = self.dtype_refusal(step, operands)
-            return refused or self.cast(replace(operands[0], value=None), requested, tier)
+            return refused or self.outcome_of_cast(replace(operands[0], value=None), requested, tier)
         name = step.name
         if name in FUNCTION_OF_IN_PLACE:
-            return self.in_place(name, operands, tier, step.rebinds)
+            return self.outcome_of_in_place(name, operands, tier, step.rebinds)
         asked_of = (step.operation.operator or name) if step.is_operator else name
         stands_for = next((str(value) for key, value in step.keywords if key == SAME_DTYPE_AS), "")
         if (
@@ -505,17 +526,19 @@ class _Evaluator:
             asked.append(self.system.explain(*operands, op=step.name))
         return next((Outcome(None, p, p.reason) for p in asked if p.dtype is None), None)
 
-    def in_place(self, name: str, operands: Sequence[Operand], tier: Tier, computed: bool) -> Outcome:
+    def outcome_of_in_place(
+        self, name: str, operands: Sequence[Operand], tier: Tier, rebinds: bool
+    ) -> Outcome:
         """Return the outcome of `x *= y`. A Python number on the left is replaced and not written into."""
         library = self.system.library.partition(" ")[0]
         rebound = operands[0].tier == "scalar" or (
-            computed and name_meaning(NameSort.IN_PLACE_REBINDS_SCALARS, "0d", library) is not None
+            rebinds and name_meaning(NameSort.IN_PLACE_REBINDS_SCALARS, "0d", library) is not None
         )
         function = FUNCTION_OF_IN_PLACE[name]
         # NumPy's scalars compute with functions. `**` of an array may call a function other than np.power.
-        instead = OPERATIONS[function].operator if operands[0].tier == "scalar" else function
-        asked = instead if rebound else name
-        p = self.system.explain(*operands, op=asked)
+        function_or_operator = OPERATIONS[function].operator if operands[0].tier == "scalar" else function
+        asked_op = function_or_operator if rebound else name
+        p = self.system.explain(*operands, op=asked_op)
         if p.dtype is None:
             return Outcome(None, p, p.reason)
         return Outcome(operand_of_dtype(p.dtype, p.weak, tier), p)

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.creation_and_casts import PYTHON_TYPES
+from typelattice.calls.function_handlers import PYTHON_TYPES
 from typelattice.calls.multiple_results import SAME_DTYPE_AS, source_arguments
 from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
@@ -30,12 +30,12 @@ from typelattice.calls.steps import (
 from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.dtypes import DType
 from typelattice.facts.operations import OPERATIONS, SHAPE, Operation
-from typelattice.facts.suggestions import spelling_hint
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import Namespace
 from typelattice.operands.operand import Operand
 from typelattice.operands.read_objects import operand
 from typelattice.programs.source.dtype_questions import LIMITS
+from typelattice.support.error_texts import spelling_hint
 
 EXTENSIONS = ("linalg", "fft")  # submodules where a namespace also has functions
 

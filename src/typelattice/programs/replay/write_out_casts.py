@@ -25,18 +25,18 @@ from typelattice.calls.steps import (
     Step,
     map_argument,
 )  # fmt: skip
-from typelattice.engine.operations import STANDARD
+from typelattice.engine.operation_rules import STANDARD
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import ACCUMULATOR, COMPARING_CLASSES
-from typelattice.facts.range_checks import Value, is_in_range
-from typelattice.facts.suggestions import clip_text
+from typelattice.facts.range_and_overflow import Value, is_in_range
 from typelattice.operands.operand import Operand
-from typelattice.programs.replay.casts_as_plain_steps import PlainStepWriter
+from typelattice.programs.replay.decompose_explicit_casts import PlainStepWriter
 from typelattice.programs.replay.implicit_casts import promoting_inputs
 from typelattice.programs.replay.outcome import Outcome
+from typelattice.support.error_texts import clip_text
 
 
 def write_out_casts(
@@ -181,29 +181,40 @@ class _Writer:
         The two operands are compared in this dtype. It is None if the step does not compare, or no number is
         out of range. Raises ProgramError if no dtype holds both.
         """
-        beyond = [f.value for f in p.fits if f.outcome not in ("fits", "wrap", "inf", "saturate", "raise")]
-        if not beyond or step.operation.of_class not in COMPARING_CLASSES or not isinstance(p.system, System):
+        out_of_range_values = [
+            f.value for f in p.fits if f.outcome not in ("fits", "wrap", "inf", "saturate", "raise")
+        ]
+        if (
+            not out_of_range_values
+            or step.operation.of_class not in COMPARING_CLASSES
+            or not isinstance(p.system, System)
+        ):
             return None
-        own = [o.dtype for o in p.operands if o.dtype]
+        operand_dtypes = [o.dtype for o in p.operands if o.dtype]
         for d in p.system.dtypes:
-            if all(not loss(x, d) for x in own) and all(is_in_range(value, d) for value in beyond):
+            if all(not loss(x, d) for x in operand_dtypes) and all(
+                is_in_range(value, d) for value in out_of_range_values
+            ):
                 return d
-        what = f"{_step_text(step)} compares with {beyond[0]}, which no dtype beside {own[0]} holds"
+        value = out_of_range_values[0]
+        what = f"{_step_text(step)} compares with {value}, which no dtype beside {operand_dtypes[0]} holds"
         raise ProgramError(f"{what}; compare with a number within its range")
 
-    def cast(self, step: Call, part: int, o: Operand, target: DType, p: Promotion | None) -> int:
+    def cast(self, step: Call, operand_step: int, o: Operand, target: DType, p: Promotion | None) -> int:
         """Cast an operand to a dtype if it has another. The system decides how it converts a number."""
         if o.dtype is target and not o.weak and o.tier != "scalar":
-            return self.new_numbers[part]
+            return self.new_numbers[operand_step]
         value = self.number_after_cast(step, o, target, p)
-        key = part, target.name, repr(value)
+        key = operand_step, target.name, repr(value)
         if key not in self.casts:
-            source = self.new_numbers[part]
+            source = self.new_numbers[operand_step]
             if value is not None and value is not o.value:
                 source = self.add(
                     Number(value, text=str(value)[:MAX_STEP_CHARS], location=step.location, shape=())
                 )
-            self.casts[key] = self.add(self.make_cast(self.steps[part], source, self.named_dtype(target)))
+            self.casts[key] = self.add(
+                self.make_cast(self.steps[operand_step], source, self.named_dtype(target))
+            )
         return self.casts[key]
 
     def number_after_cast(self, step: Call, o: Operand, target: DType, p: Promotion | None) -> Value | None:
@@ -279,15 +290,19 @@ def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
         return None
     if step.name in FUNCTION_OF_IN_PLACE:
         raise ProgramError(f"{_step_text(step)} writes into its left operand; take .explicit(system)")
-    joined = operands[step.operation.promoting]
+    promoting_dtypes = operands[step.operation.promoting]
     # an exponent may keep its own dtype
-    if step.operation.of_class in ("power", "shift") and len({*joined}) > 1:
-        joined = joined[:1]
-    accumulates = step.operation.adds_up and _write_requested(step) not in joined
+    if (
+        step.operation.of_class in ("power", "shift") and len({*promoting_dtypes}) > 1
+    ):
+        promoting_dtypes = promoting_dtypes[:1]
+    accumulates = step.operation.adds_up and _write_requested(step) not in promoting_dtypes
     keep_their_own = step.custom_operation is not None or accumulates
-    families = {d.partition("(")[0] for d in joined if d}  # decimals may differ in their number of digits
-    if None in joined or (len(families) > 1 and not keep_their_own):
-        what = " and ".join(d or "a Python number" for d in dict.fromkeys(joined))
+    families = {
+        d.partition("(")[0] for d in promoting_dtypes if d
+    }  # decimals may differ in their number of digits
+    if None in promoting_dtypes or (len(families) > 1 and not keep_their_own):
+        what = " and ".join(d or "a Python number" for d in dict.fromkeys(promoting_dtypes))
         raise ProgramError(f"{_step_text(step)} casts implicitly, of {what}; take .explicit(system)")
     return _write_requested(step)
 

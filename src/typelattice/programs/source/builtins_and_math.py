@@ -6,15 +6,22 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.call_signatures import FUNCTIONS
-from typelattice.calls.creation_and_casts import PYTHON_TYPES
+from typelattice.calls.call_tables import FUNCTIONS
+from typelattice.calls.function_handlers import PYTHON_TYPES
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.shapes import NO_SHAPE
+from typelattice.calls.result_shapes import NO_SHAPE
 from typelattice.calls.steps import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref, leaves
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.suggestions import spelling_hint
 from typelattice.operands.operand import Operand, scalar
-from typelattice.programs.source.name_meanings import ASKS, MAX_RANGE_LENGTH, Dotted, Function, Method, Read
+from typelattice.programs.source.name_meanings import (
+    MAX_RANGE_LENGTH,
+    NEEDS_VALUES,
+    Dotted,
+    Function,
+    Method,
+    ReadValue,
+)
+from typelattice.support.error_texts import spelling_hint
 
 LOOPED = ("enumerate", "reversed", "zip")
 USE_ARRAY_FUNCTION = object()  # the result if a Python builtin means the function of arrays
@@ -26,7 +33,7 @@ BUILTINS: Mapping[str, Callable[..., Any]] = {
     "round": round, "sorted": lambda x: tuple(sorted(x)), "sum": sum, "tuple": tuple,
     "zip": lambda *given: tuple(zip(*given, strict=False)),
 }  # fmt: skip
-CLASSES: Mapping[str, type] = {"str": str, "list": tuple, "tuple": tuple, "dict": Mapping}
+PYTHON_CLASSES: Mapping[str, type] = {"str": str, "list": tuple, "tuple": tuple, "dict": Mapping}
 
 
 def call_builtin(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
@@ -90,7 +97,7 @@ def _call_any_or_all(builder: ProgramBuilder, excerpt: Excerpt, name: str, known
 
 def _call_loop(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
     if any(isinstance(x, Ref) for x in known_args):
-        raise excerpt.error(f"a loop over an array {ASKS}; use whole-array functions")
+        raise excerpt.error(f"a loop over an array {NEEDS_VALUES}; use whole-array functions")
     return USE_PYTHON
 
 
@@ -120,7 +127,7 @@ def _call_sum(
 def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any) -> bool:
     """Return True if a value is of one of these Python classes. Raises ProgramError if one is an array's."""
     names = [each.path[-1] if isinstance(each, Dotted) else each.name for each in _flatten_classes(classes)]
-    asked = tuple(PYTHON_TYPES.get(name) or CLASSES.get(name) for name in names)
+    asked = tuple(PYTHON_TYPES.get(name) or PYTHON_CLASSES.get(name) for name in names)
     if isinstance(x, (Function, Dotted, Method)) or None in asked:
         raise excerpt.error("it asks for a class that libraries have of their own; leave it out")
     if not isinstance(x, Ref):
@@ -143,7 +150,7 @@ def _flatten_classes(classes: Any) -> Sequence[Any]:
 
 
 def call_math(
-    builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Read], known_args: Sequence[Any]
+    builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[ReadValue], known_args: Sequence[Any]
 ) -> Argument:
     """Return the result of a function of `math`: a Python float, known if the arguments are known."""
     function = vars(math).get(name)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from typelattice.calls.steps import DTypeOf, Excerpt, Ref
-from typelattice.facts.suggestions import clip_text
+from typelattice.support.error_texts import clip_text
 
 METHODS = ("get", "items", "keys", "values")
 

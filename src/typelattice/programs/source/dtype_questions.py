@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.calls.call_signatures import NameSort, name_meaning
+from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Opaque, Ref
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import operation
-from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.namespaces.inspection import KINDS, float_limits, integer_limits
 from typelattice.operands.operand import KIND_BY_NAME, scalar
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.errors import TypelatticeError
 
-CLASSES = {  # NumPy's scalar classes, as issubdtype takes them, and the standard's kinds
+KINDS_BY_SCALAR_CLASS = {  # NumPy's scalar classes, as issubdtype takes them, and the standard's kinds
     "bool_": ("bool",),
     "integer": ("integral",),
     "signedinteger": ("signed integer",),
@@ -31,7 +31,7 @@ LIMITS: Mapping[str, tuple[Callable[[DType], Any], tuple[str, ...]]] = {
     "finfo": (float_limits, ("eps", "max", "min", "smallest_normal", "tiny", "bits", "dtype")),
     "iinfo": (integer_limits, ("max", "min", "bits", "dtype")),
 }
-OF_KINDS: Mapping[str, tuple[str, ...]] = {  # functions and attributes that test for one kind
+KIND_TESTS: Mapping[str, tuple[str, ...]] = {  # functions and attributes that test for one kind
     "is_floating_point": ("real floating",),
     "is_floating": ("real floating",),
     "is_complex": ("complex floating",),
@@ -39,9 +39,9 @@ OF_KINDS: Mapping[str, tuple[str, ...]] = {  # functions and attributes that tes
     "iscomplexobj": ("complex floating",),
     "isrealobj": ("bool", "integral", "real floating"),
 }
-QUESTIONS = ("isdtype", "issubdtype", *LIMITS, *OF_KINDS)
+QUESTIONS = ("isdtype", "issubdtype", *LIMITS, *KIND_TESTS)
 SAME_DTYPE = "same dtype"  # the name of the step that compares dtypes if a system decides one of them
-DECIDED = (
+SYSTEM_DEPENDENT_DTYPE = (
     "a dtype that is another under each system, and the steps depend on it; cast first, e.g. .astype(float32)"
 )
 
@@ -66,7 +66,7 @@ def known_dtype(builder: ProgramBuilder, excerpt: Excerpt, x: Argument) -> DType
     elif isinstance(x, str):
         found = builder.dtype(NamedDType(x))
     if found is None:
-        raise excerpt.error(f"it asks for {DECIDED}")
+        raise excerpt.error(f"it asks for {SYSTEM_DEPENDENT_DTYPE}")
     return found
 
 
@@ -106,20 +106,20 @@ def question(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequenc
         raise excerpt.error(f"{name} is given {len(args)} arguments; give a dtype, and what it is asked for")
     if name in LIMITS:
         return limits_of(excerpt, name, args[0])
-    return is_kind(builder, excerpt, args[0], OF_KINDS[name] if name in OF_KINDS else args[1])
+    return is_kind(builder, excerpt, args[0], KIND_TESTS[name] if name in KIND_TESTS else args[1])
 
 
 def limits_of(excerpt: Excerpt, name: str, x: Argument) -> Limits:
     """Return the result of `finfo` or `iinfo` for a dtype or an array's dtype. Raises ProgramError."""
-    of = NamedDType(x) if isinstance(x, str) else DTypeOf(x.step) if isinstance(x, Ref) else x
-    if not isinstance(of, (NamedDType, DTypeOf)):
+    dtype_argument = NamedDType(x) if isinstance(x, str) else DTypeOf(x.step) if isinstance(x, Ref) else x
+    if not isinstance(dtype_argument, (NamedDType, DTypeOf)):
         raise excerpt.error(f"{name} takes a dtype; give one such as float32")
-    return Limits(name, of, name_meaning(NameSort.TYPED_FINFO, name, excerpt.owner) is not None)
+    return Limits(name, dtype_argument, name_meaning(NameSort.TYPED_FINFO, name, excerpt.owner) is not None)
 
 
 def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str) -> Argument:
     """One of the numbers of `finfo` and `iinfo`. Its kind is known even if a system decides the dtype."""
-    of_dtype, fields = LIMITS[limits.name]
+    find_limits, fields = LIMITS[limits.name]
     if field not in fields:
         near = spelling_hint(field, fields)
         raise excerpt.error(f"{limits.name} has no {quote_short(field)}{near}; it has {', '.join(fields)}")
@@ -128,14 +128,14 @@ def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str)
     known, typed = builder.dtype(limits.dtype), limits.is_array and field != "bits"
     if known is not None:
         try:
-            info = of_dtype(known)
+            info = find_limits(known)
         except TypelatticeError as e:
             raise excerpt.error(str(e)) from None
         value: Argument = getattr(info, "smallest_normal" if field == "tiny" else field)
         return builder.cast(excerpt, value, NamedDType(info.dtype.name)) if typed else value
     if not isinstance(limits.dtype, DTypeOf):
-        which = f"{limits.dtype.name}, whose limits are no system's alone"
-        raise excerpt.error(f"it asks for those of {which}; write the number")
+        dtype_text = f"{limits.dtype.name}, whose limits are no system's alone"
+        raise excerpt.error(f"it asks for those of {dtype_text}; write the number")
     kind = KIND_BY_NAME["int" if limits.name == "iinfo" or field == "bits" else "float"]
     number = builder.opaque(excerpt, f"{limits.name}.{field}", scalar(kind), (limits.dtype.step,), ())
     if not typed:
@@ -148,8 +148,8 @@ def dtype_attribute(builder: ProgramBuilder, excerpt: Excerpt, x: AnyDType, name
     """Return an attribute of a dtype: `x.dtype.itemsize`, `x.dtype.is_floating_point`."""
     if name == "type":  # `x.dtype.type(2)` is a cast
         return x
-    if name in OF_KINDS:
-        return is_kind(builder, excerpt, x, OF_KINDS[name])
+    if name in KIND_TESTS:
+        return is_kind(builder, excerpt, x, KIND_TESTS[name])
     if name not in ("kind", "itemsize", "name"):
         raise excerpt.error(f"nothing is known of its {quote_short(name)}; ask for its kind with isdtype")
     found = known_dtype(builder, excerpt, x)

@@ -13,15 +13,15 @@ from functools import lru_cache
 from types import GeneratorType
 from typing import Any, TypeAlias
 
-from typelattice.calls.call_signatures import NameSort, name_meaning
+from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.steps import Argument, Ref
 from typelattice.facts.libraries import library_of
 from typelattice.programs.source.dtype_questions import Limits
 
 MAX_RANGE_LENGTH = 100_000  # longest range of a loop
-ASKS = "needs the values of an array, which a program does not have"
-WHERE = "write where(condition, x, y), or each branch as a program of its own"
+NEEDS_VALUES = "needs the values of an array, which a program does not have"
+BRANCH_REMEDY = "write where(condition, x, y), or each branch as a program of its own"
 
 
 Scope: TypeAlias = MutableMapping[str, Any]  # the objects that names are bound to
@@ -80,12 +80,12 @@ class Elements:
     key: Argument
 
 
-def library_named(lines: Sequence[ast.stmt]) -> str | None:
+def library_used_by(lines: Sequence[ast.stmt]) -> str | None:
     """Return the library that the source uses. NumPy counts only if the source uses no other library.
 
     The result is None if it uses none, or several: then nobody knows which library's arrays the inputs are.
 
-    >>> library_named(ast.parse("torch.relu(x) * np.float64(2)").body)
+    >>> library_used_by(ast.parse("torch.relu(x) * np.float64(2)").body)
     'torch'
     """
     owners: set[str] = set()
@@ -105,7 +105,7 @@ def library_named(lines: Sequence[ast.stmt]) -> str | None:
     return (others or owners).pop() if len(others or owners) == 1 else None
 
 
-Read: TypeAlias = (
+ReadValue: TypeAlias = (
     "Argument | Dotted | Elements | Function | Limits | Mapping[Any, Any] | Method | MultipleResults"
 )
 Reading: TypeAlias = Generator[Any, Any, Any]

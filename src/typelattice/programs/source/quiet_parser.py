@@ -5,7 +5,7 @@ import ast
 import warnings
 from threading import Lock
 
-_FILTERS = Lock()  # warning filters belong to the whole process
+_FILTERS_LOCK = Lock()  # warning filters belong to the whole process
 
 
 def parse(text: str) -> ast.Module:
@@ -17,6 +17,6 @@ def parse(text: str) -> ast.Module:
     >>> type(parse("1or x").body[0].value.op).__name__
     'Or'
     """
-    with _FILTERS, warnings.catch_warnings():
+    with _FILTERS_LOCK, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(text)

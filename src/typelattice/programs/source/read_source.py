@@ -11,13 +11,13 @@ from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import is_operand
 from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, ProgramError, SourceLocation
 from typelattice.facts.operations import Operation
-from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
-from typelattice.programs.source.name_meanings import Function, Reading, Scope, library_named, run
+from typelattice.programs.source.name_meanings import Function, Reading, Scope, library_used_by, run
 from typelattice.programs.source.quiet_parser import parse
-from typelattice.programs.source.reader import UNRETURNED, Reader, parameters
+from typelattice.programs.source.syntax_reader import UNRETURNED, Reader, parameters
+from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
 
 MAX_SOURCE_CHARS = 8_000_000  # characters
-POSSIBLE = "operators, functions of arrays, .astype(dtype), names and numbers, on one line or several"
+ACCEPTED_SOURCE = "operators, functions of arrays, .astype(dtype), names and numbers, on one line or several"
 
 
 def read(
@@ -39,7 +39,7 @@ def read(
     builder = ProgramBuilder(custom_operations=custom_operations)
     source = Reader(builder, clean if not file else text, file, bound)
     lines = _parse_lines(source)
-    source.library = library_named(lines)
+    source.library = library_used_by(lines)
     scope: Scope = {}
     if function is not None or _is_function(lines):
         found = run(_read_function(source, lines, scope, function))
@@ -60,11 +60,11 @@ def _parse_lines(source: Reader) -> list[ast.stmt]:
         where = f"{SourceLocation(source.file or '<source>', line)}: " if source.has_several_lines else ""
         why += _point_at(e)
         raise ProgramError(
-            f"{where}{quote_short(source.text)} is no program: {why}; give {POSSIBLE}"
+            f"{where}{quote_short(source.text)} is no program: {why}; give {ACCEPTED_SOURCE}"
         ) from None
     if not lines:
         what = source.file or quote_short(source.text)
-        raise ProgramError(f"{what} is no program: there is nothing in it; give {POSSIBLE}")
+        raise ProgramError(f"{what} is no program: there is nothing in it; give {ACCEPTED_SOURCE}")
     return lines
 
 
@@ -121,17 +121,17 @@ def _read_script(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Rea
 def _read_lines(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
     """Read lines and return what they return, or the value of the last line."""
     *before, last = lines
-    found = yield source.block(before, scope)
+    found = yield source.read_block(before, scope)
     if found is UNRETURNED and isinstance(last, ast.Expr):
-        return source.as_argument(last, (yield source.expression(last.value, scope)))
+        return source.as_argument(last, (yield source.read_expression(last.value, scope)))
     if found is UNRETURNED:
-        found = yield source.block([last], scope)
+        found = yield source.read_block([last], scope)
     if found is not UNRETURNED:
         return found
     match last:
         case ast.Assign(targets=[*_, target]) | ast.AugAssign(target=target) | ast.AnnAssign(target=target):
             named = target.value if isinstance(target, ast.Subscript) else target
-            return source.as_argument(last, (yield source.expression(named, scope)))
+            return source.as_argument(last, (yield source.read_expression(named, scope)))
     raise source.excerpt(last).error("nothing is returned; end with an expression or with return")
 
 
@@ -176,7 +176,7 @@ def _read_function(source: Reader, lines: Sequence[ast.stmt], scope: Scope, name
         raise ProgramError(f"{source.file} has no function {quote_short(name)}{near}")
     name = name or defined[-1]
     for line in _find_needed_lines(lines, name):
-        yield source.line(line, scope)
+        yield source.read_line(line, scope)
     function: Function = scope[name]
     known = parameters(function.node)
     defaults = yield source.defaults(function)
@@ -190,9 +190,9 @@ def _read_function(source: Reader, lines: Sequence[ast.stmt], scope: Scope, name
     source.bound = {**_read_annotations(function), **source.bound}
     for needed in known:
         if needed not in source.bound and needed not in defaults:
-            raise source.unbound(function.node, needed)
+            raise source.unbound_name_error(function.node, needed)
     args = _bind_names(source, [name for name in known if name in source.bound])
-    found = yield source.block(function.lines, {**scope, **defaults, **args})
+    found = yield source.read_block(function.lines, {**scope, **defaults, **args})
     if found is UNRETURNED or found is None:
         raise source.excerpt(function.node).error("it returns nothing; end it with return")
     return found

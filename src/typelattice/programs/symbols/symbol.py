@@ -13,12 +13,12 @@ from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 from typelattice.operands.operand import PYTHON_KINDS, OperandError
 from typelattice.operands.read_objects import operand
 from typelattice.programs.symbols.caller_location import find_caller_location
 
-WHERE = "write where(condition, x, y), or each branch as a function of its own"
+BRANCH_REMEDY = "write where(condition, x, y), or each branch as a function of its own"
 
 
 class Symbol:
@@ -65,7 +65,7 @@ class Symbol:
 
     def __bool__(self) -> NoReturn:
         raise find_caller_location().error(
-            f"it needs the value of {self!r}, which a program does not have; {WHERE}"
+            f"it needs the value of {self!r}, which a program does not have; {BRANCH_REMEDY}"
         )
 
     def __len__(self) -> int:
@@ -138,7 +138,9 @@ class SymbolDType:
         self.ref = ref
 
     def __eq__(self, other: object) -> NoReturn:
-        raise find_caller_location().error(f"it compares a dtype that is another under each system; {WHERE}")
+        raise find_caller_location().error(
+            f"it compares a dtype that is another under each system; {BRANCH_REMEDY}"
+        )
 
 
 def argument(xp: Any, x: Any) -> Argument:

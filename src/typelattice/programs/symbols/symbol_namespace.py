@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from typelattice.calls.attributes import read_attribute
-from typelattice.calls.bound_calls import call_function
-from typelattice.calls.call_signatures import FUNCTIONS, constant, dtype_named
-from typelattice.calls.creation_and_casts import MAKERS
+from typelattice.calls.call_tables import FUNCTIONS, constant, dtype_named
+from typelattice.calls.calls_to_steps import call_function
+from typelattice.calls.function_handlers import MAKERS
 from typelattice.calls.methods import call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder

@@ -12,7 +12,7 @@ from typelattice.engine.system import System
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import namespace
 from typelattice.programs.replay.run_on_arrays import run
-from typelattice.programs.targets.inputs import failure_message, input_dtype
+from typelattice.programs.targets.export_checks import failure_message, input_dtype
 
 
 def model(steps: Sequence[Step], results: Sequence[int], system: System) -> Any:

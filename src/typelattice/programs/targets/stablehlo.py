@@ -13,11 +13,11 @@ from typelattice.calls.steps import Input, ProgramError, Step
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.shapes import Shape
-from typelattice.namespaces.libraries.jax import JAX
+from typelattice.namespaces.computing_libraries.jax import JAX
 from typelattice.namespaces.namespace import Namespace
 from typelattice.operands.adapters import native
 from typelattice.programs.replay.run_on_arrays import run
-from typelattice.programs.targets.inputs import failure_message, input_dtype
+from typelattice.programs.targets.export_checks import failure_message, input_dtype
 
 # For this platform JAX leaves the operands of a product as they are. For a CPU it casts operands of two
 # different integer dtypes, and refuses to write an algorithm. XLA still compiles the text for a CPU.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.call_signatures import FUNCTIONS
+from typelattice.calls.call_tables import FUNCTIONS
 from typelattice.tracing.compiled.compilers import CompilerAdapter
 from typelattice.tracing.compiled.graph_to_steps import GraphSteps, StepsOfCall, VariableStep
-from typelattice.tracing.run_data.array_links import StepNumber
+from typelattice.tracing.run_data.producing_steps import StepNumber
 from typelattice.tracing.steps.arguments import UnknownCallError, read_arguments
 from typelattice.tracing.steps.equivalent_operations import operation_of
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from typelattice.calls.steps import SourceLocation
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 from typelattice.operands.operand import Operand
+from typelattice.support.errors import TypelatticeError
 
 Variable = Hashable  # the key of a value in a library's graph
 MAX_GRAPH_OPERATIONS = 20_000  # operations of a graph that are read

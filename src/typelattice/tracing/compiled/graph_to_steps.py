@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from typelattice.calls.call_signatures import CAST, FUNCTIONS
+from typelattice.calls.call_tables import CAST, FUNCTIONS
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import (
     MAX_STEP_CHARS,
@@ -24,8 +24,8 @@ from typelattice.operands.operand import Operand
 from typelattice.tracing.compiled.compilers import CompilerAdapter
 from typelattice.tracing.compiled.graph import Graph, GraphNode, Variable, find_needed
 from typelattice.tracing.compiled.operation_matching import OperationMatcher
-from typelattice.tracing.libraries import own_system
-from typelattice.tracing.run_data.array_links import StepNumber, StepTally
+from typelattice.tracing.library_traits import own_system
+from typelattice.tracing.run_data.producing_steps import StepNumber, StepTally
 from typelattice.tracing.run_data.source_text import Source
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 

@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import Any
 from weakref import ref
 
-from typelattice.calls.call_signatures import graph_operands
+from typelattice.calls.call_tables import graph_operands
 from typelattice.calls.steps import SourceLocation
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.jax import read
@@ -23,7 +23,7 @@ COMPILED = "PjitFunction"
 TRACER = "Tracer"
 OWN_FILES = f"{sep}jax{sep}_src{sep}"
 LOOPS = ("scan", "fori_loop", "while_loop")
-WITHIN = {  # operations that run a jaxpr: the parameter that holds it
+JAXPR_PARAMETERS = {  # operations that run a jaxpr: the parameter that holds it
     "jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
     "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "remat2": "jaxpr",
     "checkpoint": "jaxpr", "scan": "jaxpr", "shard_map": "jaxpr",
@@ -154,17 +154,21 @@ class _Reader(GraphReader):
     def equation(self, eqn: Any, number: int, location: SourceLocation | None) -> None:
         """Add one equation, or the operations of the jaxprs that it runs."""
         name = eqn.primitive.name
-        takes = [self.variable_of(v, number) for v in eqn.invars]
-        gives = [self.variable_of(v, number) for v in eqn.outvars]
-        inner = [*self.inner(name, eqn.params, takes)]
+        inputs_of_equation = [self.variable_of(v, number) for v in eqn.invars]
+        outputs_of_equation = [self.variable_of(v, number) for v in eqn.outvars]
+        inner = [*self.inner(name, eqn.params, inputs_of_equation)]
         for closed, inputs in inner:
             self.readings += 1
             made = self.read(closed, inputs, self.readings, location)
             if closed is inner[0][0]:  # the first branch of a cond stands for the outputs
-                self.edges(made, gives)
+                self.edges(made, outputs_of_equation)
         if inner:
             return
-        self.nodes.append(GraphNode(name, graph_operands(LIBRARY, name, takes), tuple(gives), location))
+        self.nodes.append(
+            GraphNode(
+                name, graph_operands(LIBRARY, name, inputs_of_equation), tuple(outputs_of_equation), location
+            )
+        )
 
     def inner(
         self, name: str, params: Mapping[str, Any], inputs: Sequence[Variable]
@@ -176,8 +180,8 @@ class _Reader(GraphReader):
             tests, own = params["cond_nconsts"], params["body_nconsts"]
             yield params["body_jaxpr"], inputs[tests:]
             yield params["cond_jaxpr"], [*inputs[:tests], *inputs[tests + own :]]
-        elif name in WITHIN and WITHIN[name] in params:
-            yield params[WITHIN[name]], inputs
+        elif name in JAXPR_PARAMETERS and JAXPR_PARAMETERS[name] in params:
+            yield params[JAXPR_PARAMETERS[name]], inputs
 
     def variable_of(self, v: Any, number: int) -> Variable:
         """Return a variable, or a key for a constant. Record its operand, its size and its number."""
@@ -185,9 +189,9 @@ class _Reader(GraphReader):
         if type(v).__name__ == "Literal":
             found = id(v), number
             number = v.val.item() if hasattr(v.val, "item") else v.val
-            own = next((cls for cls in PYTHON_KINDS if isinstance(number, cls)), None)
-            if own is not None and not v.aval.shape:
-                self.numbers[found] = own(number)  # JAX has its own classes of numbers
+            number_class = next((cls for cls in PYTHON_KINDS if isinstance(number, cls)), None)
+            if number_class is not None and not v.aval.shape:
+                self.numbers[found] = number_class(number)  # JAX has its own classes of numbers
         if found not in self.operands:
             operand = self.operand(v.aval)
             if operand is not None:
@@ -199,8 +203,8 @@ class _Reader(GraphReader):
 def _location(eqn: Any) -> SourceLocation | None:
     """Return an equation's location in the program's source, without the frames of JAX's own files."""
     trace = eqn.source_info.traceback
-    tell = _user_frame()
-    frame = tell(trace) if trace is not None and tell is not None else None
+    find_user_frame = _user_frame_finder()
+    frame = find_user_frame(trace) if trace is not None and find_user_frame is not None else None
     if frame is None:
         return None
     return SourceLocation(
@@ -209,7 +213,7 @@ def _location(eqn: Any) -> SourceLocation | None:
 
 
 @cache
-def _user_frame() -> Any:
+def _user_frame_finder() -> Any:
     """Return JAX's own function that finds the program's frame."""
     source_info = sys.modules.get("jax._src.source_info_util")
     return getattr(source_info, "user_frame", None)

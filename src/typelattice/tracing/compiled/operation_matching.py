@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from typelattice.calls.call_signatures import CAST, FUNCTIONS, graph_operation
+from typelattice.calls.call_tables import CAST, FUNCTIONS, graph_operation
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import Excerpt, Input, Ref
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import Operation
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_and_overflow import Value
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.replay import replay
+from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.compiled.graph import Graph, GraphNode, Variable
 
 SPREADING = ("reshape", "broadcast_to")  # operations that bring operands to one shape

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from os.path import dirname
 from typing import Any
 
-from typelattice.calls.call_signatures import graph_operands
+from typelattice.calls.call_tables import graph_operands
 from typelattice.calls.steps import SourceLocation
 from typelattice.operands.adapters.tensorflow import read
 from typelattice.operands.operand import PYTHON_KINDS
@@ -16,9 +16,14 @@ from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, Grap
 LIBRARY = "tensorflow"
 MODULE = "tensorflow.python.eager.polymorphic_function."
 TRACER = "SymbolicTensor"
-EDGES = ("Identity", "IdentityN", "ReadVariableOp")
-LEFT_OUT = ("Placeholder", "Const", "NoOp", "Assert")
-WITHIN = {"PartitionedCall": "f", "StatefulPartitionedCall": "f", "StatelessWhile": "body", "While": "body"}
+IDENTITY_OPERATIONS = ("Identity", "IdentityN", "ReadVariableOp")
+IGNORED_OPERATIONS = ("Placeholder", "Const", "NoOp", "Assert")
+GRAPH_ATTRIBUTES = {
+    "PartitionedCall": "f",
+    "StatefulPartitionedCall": "f",
+    "StatelessWhile": "body",
+    "While": "body",
+}
 BRANCHES = ("StatelessIf", "If")
 
 
@@ -92,9 +97,9 @@ class _Reader(GraphReader):
         gives = [self.variable_of(t, number) for t in op.outputs]
         if op.type == "Const":
             self.constant(op, gives)
-        if op.type in LEFT_OUT:
+        if op.type in IGNORED_OPERATIONS:
             return
-        if op.type in EDGES:
+        if op.type in IDENTITY_OPERATIONS:
             self.nodes += [GraphNode("", (a,), (b,)) for a, b in zip(takes, gives, strict=True)]
             return
         inner = [*self.inner(graph, op)]
@@ -113,7 +118,7 @@ class _Reader(GraphReader):
 
     def inner(self, graph: Any, op: Any) -> Iterator[Any]:
         """Yield the graphs that an operation runs."""
-        names = ("then_branch", "else_branch") if op.type in BRANCHES else (WITHIN.get(op.type),)
+        names = ("then_branch", "else_branch") if op.type in BRANCHES else (GRAPH_ATTRIBUTES.get(op.type),)
         for name in names:
             if name is not None:
                 yield graph._get_function(op.get_attr(name).name).graph

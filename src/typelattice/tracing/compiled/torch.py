@@ -19,7 +19,7 @@ from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.torch import read
 from typelattice.operands.operand import PYTHON_KINDS, scalar
 from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
-from typelattice.tracing.libraries.torch import DEVICES, autocast_is_on
+from typelattice.tracing.library_traits.torch import DEVICES, autocast_is_on
 
 LIBRARY = "torch"
 COMPILER = "torch._dynamo"  # the module of PyTorch's compiler
@@ -91,7 +91,7 @@ def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Gr
             reader.names[part], reader.constants[part] = name, x
         call = _copy_without_data(function, empty) if modules else function
         with _log(reader):
-            made = call(*_instead([*args], empty), **_instead({**keywords}, empty))
+            made = call(*_replace_tensors([*args], empty), **_replace_tensors({**keywords}, empty))
         outputs = tuple(reader.variable_of(x) for x in leaves(made) if isinstance(x, torch.Tensor))
     reader.leave_out_unused(outputs)
     return reader.graph(inputs, outputs)
@@ -122,18 +122,18 @@ def _tensors(module: Any) -> Iterator[tuple[str, Any]]:
 def _copy_without_data(module: Any, empty: Mapping[int, Any]) -> Any:
     """Return a copy of a module, with tensors without data in place of its own tensors."""
     made = object.__new__(type(module))
-    held = {name: _instead(x, empty) for name, x in vars(module).items()}
+    held = {name: _replace_tensors(x, empty) for name, x in vars(module).items()}
     held["_modules"] = {name: x and _copy_without_data(x, empty) for name, x in module._modules.items()}
     made.__dict__.update(held)
     return made
 
 
-def _instead(x: Any, empty: Mapping[int, Any]) -> Any:
+def _replace_tensors(x: Any, empty: Mapping[int, Any]) -> Any:
     """Return nested lists, tuples and dictionaries with tensors without data in place of their own."""
     if type(x) is dict:
-        return {key: _instead(each, empty) for key, each in x.items()}
+        return {key: _replace_tensors(each, empty) for key, each in x.items()}
     if type(x) is list or type(x) is tuple:
-        return type(x)(_instead(each, empty) for each in x)
+        return type(x)(_replace_tensors(each, empty) for each in x)
     return empty.get(id(x), x)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from typelattice.calls.steps import FUNCTION_OF_IN_PLACE, Call
-from typelattice.engine.operations import GROUPS, class_of
+from typelattice.engine.operation_rules import GROUPS, class_of
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.predicted_run import PredictedRun, pair_writes_with_computations, source_of
 from typelattice.tracing.run_data.float_widths import dtype_width

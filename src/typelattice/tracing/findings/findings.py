@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typelattice.calls.steps import SourceLocation
 from typelattice.programs.program import AnySystem, Replay
 from typelattice.tracing.findings.cast_back import CastBack, find_casts_back
-from typelattice.tracing.findings.divergences import Divergence, find_divergences
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
+from typelattice.tracing.findings.run_divergences import Divergence, find_divergences
 from typelattice.tracing.findings.widening_causes import Cause, find_causes
 from typelattice.tracing.run_data.run import Run, WeaknessChange
 
-MEANT = re.compile(r"#.*\btypelattice:\s*meant\b")
+EXCUSE_PATTERN = re.compile(r"#.*\btypelattice:\s*meant\b")
 """A comment that turns off the findings of its line."""
 
 
@@ -60,7 +60,9 @@ class _Excuses:
 
     def __init__(self, run: Run) -> None:
         self.steps = run.program.steps
-        self.lines = {file: text.splitlines() for file, text in run.sources.items() if MEANT.search(text)}
+        self.lines = {
+            file: text.splitlines() for file, text in run.sources.items() if EXCUSE_PATTERN.search(text)
+        }
         self.count = 0
 
     def __call__(self, *steps: int) -> bool:
@@ -69,7 +71,7 @@ class _Excuses:
     def excuse_lines(self, *places: SourceLocation | None) -> bool:
         """Return True if a comment excuses a place."""
         found = any(
-            place.line <= len(lines) and MEANT.search(lines[place.line - 1])
+            place.line <= len(lines) and EXCUSE_PATTERN.search(lines[place.line - 1])
             for place in places
             if place is not None
             for lines in (self.lines.get(place.file, ()),)

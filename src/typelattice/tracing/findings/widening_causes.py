@@ -184,17 +184,17 @@ def _find_following(
 
 
 def find_reached_steps(
-    predicted_run: PredictedRun, first: Iterable[int], among: Iterable[int]
+    predicted_run: PredictedRun, first: Iterable[int], candidates: Iterable[int]
 ) -> tuple[set[int], set[int]]:
     """Find the steps that use the values of some steps, directly or not, including these steps.
 
-    `among` are the steps to search, in order. An array counts as using a value once the value was written
-    into it.
+    `candidates` are the steps to search, in order. An array counts as using a value once the value was
+    written into it.
     """
     reached: set[int] = set()
     holding: set[int] = set()
     start = {*first}
-    for i in among:
+    for i in candidates:
         if i in start or not (reached | holding).isdisjoint(predicted_run.inputs[i]):
             reached.add(i)
             holding |= {*list_written_arrays(predicted_run, i)}

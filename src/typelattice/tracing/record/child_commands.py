@@ -29,7 +29,7 @@ try:
     )
     sys.modules['typelattice'] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sys.modules['typelattice'])
-    from typelattice.tracing.front.child_command import run_child
+    from typelattice.tracing.entry_points.run_child import run_child
     with open({settings!r}, 'rb') as file:
         given = file.read()
 except Exception:  # whatever is wrong with us, the command runs as it was given

@@ -23,7 +23,7 @@ from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from typelattice.tracing.record.child_commands import PACKAGE_FOLDER, patch_popen
-from typelattice.tracing.record.repeated_signal import RepeatedSignal
+from typelattice.tracing.record.resend_signal import RepeatedSignal
 from typelattice.tracing.run_data.merged_runs import merge_runs, without_unused
 from typelattice.tracing.run_data.run import Run
 

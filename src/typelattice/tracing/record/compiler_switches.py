@@ -1,13 +1,14 @@
 """Switches of compilers that read bytecode. They are off during a run: they cannot read rewritten bytecode.
 
-The functions that they would compile then run uncompiled. A library's file in `libraries/` names its switch.
+The functions that they would compile then run uncompiled. A library's file in `library_traits/` names its
+switch.
 """
 
 from __future__ import annotations
 
 import sys
 
-from typelattice.tracing.libraries import compiler_switches
+from typelattice.tracing.library_traits import compiler_switches
 
 
 class CompilerSwitches:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from typelattice.tracing.record.child_runs import ChildSettings
-from typelattice.tracing.record.package_tracing import Tracing
+from typelattice.tracing.record.trace_imports import Tracing
 
 
 def follow(settings: bytes) -> None:

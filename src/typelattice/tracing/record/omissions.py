@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from typelattice.tracing.run_data.array_links import MAX_LINKS, MAX_STEPS_PER_OPERATION, StepTally
+from typelattice.tracing.run_data.producing_steps import MAX_LINKS, MAX_STEPS_PER_OPERATION, StepTally
 
 SUMMARISED = (
     "{:,} results, such as those of loops, are counted with an earlier run of the same line on the same "

@@ -7,21 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.call_signatures import mode_with_rules
+from typelattice.calls.call_tables import mode_with_rules
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, Input, Number, Ref, SourceLocation
-from typelattice.facts.errors import TypelatticeError
 from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
 from typelattice.operands.read_objects import operand as read_operand
 from typelattice.programs.program import Program
+from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.compiled.compiled_calls import CompiledCalls
 from typelattice.tracing.compiled.compilers import (
     compiler_by_module,
     compiler_of_functions,
     compiler_of_loop,
 )
-from typelattice.tracing.compiled.weakness_changes import WeakArguments
-from typelattice.tracing.libraries import has_rules, own_system
+from typelattice.tracing.compiled.weak_type_recompilations import WeakArguments
+from typelattice.tracing.library_traits import has_rules, own_system
 from typelattice.tracing.record.array_reader import ArrayReader
 from typelattice.tracing.record.child_process_count import ChildProcessCounter
 from typelattice.tracing.record.omissions import omissions
@@ -37,7 +37,7 @@ from typelattice.tracing.run_data.array_classes import (
     is_function,
     joining_operation,
 )
-from typelattice.tracing.run_data.array_links import (
+from typelattice.tracing.run_data.producing_steps import (
     MAX_STEPS_PER_OPERATION,
     Links,
     StepNumber,
@@ -49,8 +49,8 @@ from typelattice.tracing.run_data.run import CompiledCallArgument, NotFollowed, 
 from typelattice.tracing.run_data.source_text import Source
 from typelattice.tracing.steps import build_step
 from typelattice.tracing.steps.arguments import UnknownCallError
-from typelattice.tracing.steps.called_functions import CallReader
-from typelattice.tracing.steps.library_casts import LibraryCastError, check_casts_of_library
+from typelattice.tracing.steps.observed_calls import CallReader
+from typelattice.tracing.steps.rule_exemptions import LibraryCastError, check_casts_of_library
 
 MAX_NAMED_RESULTS = 1000  # results that get a name
 MAX_KEYS_PER_OPERATION = 256  # keys of known steps that are kept for one operation

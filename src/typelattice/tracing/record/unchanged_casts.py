@@ -13,12 +13,12 @@ from types import CodeType, FrameType
 from typing import Any
 
 from typelattice.calls.steps import Argument, Cast, Ref, Step
-from typelattice.tracing.run_data.array_links import StepNumber
+from typelattice.tracing.run_data.producing_steps import StepNumber
 from typelattice.tracing.run_data.source_text import Source
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 
 DTYPE_OF = re.compile(r"\.dtype\b(?!=)")  # the dtype of another array, in the text of a call
-TARGET = re.compile(r"\s*(\w+)\s*=\s*")  # the text before a call: `y = `
+ASSIGNMENT_TARGET_PATTERN = re.compile(r"\s*(\w+)\s*=\s*")  # the text before a call: `y = `
 MAX_OPERANDS = 4  # operands of an operation with texts that are compared
 
 
@@ -69,7 +69,7 @@ class UnchangedCasts:
         """Note a cast if a variable keeps the cast array."""
         name = source.operand(operation, 0 if is_method else 1)
         line = source.lines[operation.line - 1] if operation.line <= len(source.lines) else ""
-        target = TARGET.fullmatch(line[: operation.column])
+        target = ASSIGNMENT_TARGET_PATTERN.fullmatch(line[: operation.column])
         code = _code_of(file)
         if isinstance(cast, Ref) and name.isidentifier() and code and not (target and target[1] == name):
             self.casts[cast.step] = UnchangedCast(source_step, name, code)

@@ -9,7 +9,7 @@ from typing import Any
 from weakref import ref
 
 from typelattice.calls.steps import MAX_STEP_CHARS, SourceLocation
-from typelattice.tracing.libraries import loss_checks
+from typelattice.tracing.library_traits import loss_checks
 from typelattice.tracing.record.witness import Witness
 from typelattice.tracing.run_data.array_classes import AnswersByClass, library_class
 from typelattice.tracing.run_data.run import NOT_FINITE, LossLocation, ValueLoss

@@ -31,9 +31,9 @@ from typelattice.tracing.run_data.array_classes import (
     TEXT,
     VALUE,
 )
-from typelattice.tracing.run_data.array_links import LINKS_BEFORE_CLEANUP, MAX_KEPT_ALIVE, StepNumber
+from typelattice.tracing.run_data.producing_steps import LINKS_BEFORE_CLEANUP, MAX_KEPT_ALIVE, StepNumber
 from typelattice.tracing.run_data.written_operation import WrittenOperation
-from typelattice.tracing.steps.equivalent_operations import casts_from, out_of_place_name
+from typelattice.tracing.steps.equivalent_operations import max_arguments_without_cast, out_of_place_name
 
 globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them
 FOLLOWABLE_CLASSES = (FunctionType, MethodType)  # functions of these classes may have source that is followed
@@ -472,7 +472,7 @@ class Witness(WitnessBase):
             type(function) in PYTHON_FUNCTION_CLASSES or self.recorder.is_function[type(function)]
         ):
             name = getattr(function, "__name__", "")  # never call an object of the program
-        if len(arguments_and_result) + len(self.operation.constants) > casts_from(name):
+        if len(arguments_and_result) + len(self.operation.constants) > max_arguments_without_cast(name):
             return True
         return self.has_written_result(function, arguments_and_result[:-1], result)
 

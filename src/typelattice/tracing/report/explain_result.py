@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from typelattice.facts.dtypes import DType
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import clip_text, spelling_hint
 from typelattice.rendering.paragraphs import Layout
+from typelattice.support.error_texts import clip_text, spelling_hint
+from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.findings.dtype_chain import find_dtype_chain
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import find_causes

@@ -12,7 +12,7 @@ from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.report.annotated_files import AnnotatedFile, AnnotatedLine
 from typelattice.tracing.report.formatting import count_text, file_text, location_text, size_text
-from typelattice.tracing.report.markup import element, page, read_asset, text
+from typelattice.tracing.report.html_elements import element, escape_text, page, read_asset
 from typelattice.tracing.report.sentences import cause_sections, describe_operands, divergence_lines
 from typelattice.tracing.report.syntax_colours import highlight
 from typelattice.tracing.steps.called_name import name_in_source
@@ -23,7 +23,7 @@ MAX_TABLE_STEPS = 24
 LOCATION_PATTERN = re.compile(r"(.+?):(\d+)(?=: )")
 """The place at the beginning of a line of a section, such as `file.py:12`."""
 
-KEY = (
+LEGEND = (
     ("cause", "a float was widened here"),
     ("made", "its wide float comes up here"),
     ("later", "wide by such a line"),
@@ -37,8 +37,8 @@ def source_page(findings: Findings, file: AnnotatedFile, names: Mapping[str, str
     """Return a file, line by line."""
     flagged = [n for n, line in sorted(file.lines.items()) if _is_finding(line)]
     title = file_text(file.name)
-    links = [element("a", text("all files"), href="index.html#files")]
-    links += [element("a", text("first finding"), href=f"#L{flagged[0]}")] if flagged else []
+    links = [element("a", escape_text("all files"), href="index.html#files")]
+    links += [element("a", escape_text("first finding"), href=f"#L{flagged[0]}")] if flagged else []
     following = dict(pairwise(flagged))
     last = max(file.lines, default=0)
     source = [*file.source, *[""] * (last - len(file.source))]
@@ -49,18 +49,18 @@ def source_page(findings: Findings, file: AnnotatedFile, names: Mapping[str, str
     operations = count_text(file.operations, "operation")
     missing = "" if file.source else " The text of this file is not known."
     body = [
-        element("a", text("skip to the source"), href="#source", **{"class": "skip"}),
+        element("a", escape_text("skip to the source"), href="#source", **{"class": "skip"}),
         element("nav", "".join(links)),
-        element("h1", text(title)),
+        element("h1", escape_text(title)),
         element(
             "p",
-            text(f"{operations} ran here. Open a line for its steps.{missing}")
+            escape_text(f"{operations} ran here. Open a line for its steps.{missing}")
             + " The keys n and p go to the next finding and the one before." * bool(flagged),
             **{"class": "soft"},
         ),
         element(
             "div",
-            "".join(element("span", text(words), **{"class": kind}) for kind, words in KEY),
+            "".join(element("span", escape_text(words), **{"class": kind}) for kind, words in LEGEND),
             **{"class": "key"},
         ),
         element("main", rows, id="source", **{"class": "source"}),
@@ -83,13 +83,13 @@ def _write_row(
 ) -> str:
     """Return a line of source. A line with steps opens to show its details."""
     at = f"L{number}"
-    link = element("a", text(str(number)), href=f"#{at}", tabindex="-1")
+    link = element("a", escape_text(str(number)), href=f"#{at}", tabindex="-1")
     cells = element("span", link, **{"class": "number"}) + element("span", markup, **{"class": "code"})
     if line is None:
         return element("div", cells, id=at, **{"class": "line"})
     took = sum(findings.predicted_run.run.observations[i].bytes for i in line.steps)
-    cells += element("span", text(", ".join(_list_dtypes(findings, line))), **{"class": "dtypes"})
-    cells += element("span", text(size_text(took) if took else ""), **{"class": "bytes"})
+    cells += element("span", escape_text(", ".join(_list_dtypes(findings, line))), **{"class": "dtypes"})
+    cells += element("span", escape_text(size_text(took) if took else ""), **{"class": "bytes"})
     about = element("div", "\n".join(_write_about(findings, line, names, following)), **{"class": "about"})
     marks = " ".join(["line", *_list_marks(findings, line)])
     return element("details", element("summary", cells) + about, id=at, **{"class": marks}) + _show_changed(
@@ -106,9 +106,11 @@ def _show_changed(line: AnnotatedLine, code: str) -> str:
         return ""
     saved = sum({cause.step: cause.extra_bytes for _, cause in line.casts}.values())
     cells = (
-        element("span", text("+"), **{"class": "number"})
+        element("span", escape_text("+"), **{"class": "number"})
         + element("span", highlight([changed])[0], **{"class": "code"})
-        + element("span", text(f"saves up to {size_text(saved)}" if saved else ""), **{"class": "dtypes"})
+        + element(
+            "span", escape_text(f"saves up to {size_text(saved)}" if saved else ""), **{"class": "dtypes"}
+        )
     )
     return element("div", cells, **{"class": "line added"})
 
@@ -145,7 +147,7 @@ def _write_about(
     """Details of a line."""
     for cause in line.causes:
         told = definitions(cause_sections(findings.predicted_run, cause), names)
-        yield element("p", text("a float was widened here"), **{"class": "cause"}) + told
+        yield element("p", escape_text("a float was widened here"), **{"class": "cause"}) + told
     for cause in line.widens:
         told = "a float was widened here, as at " + _write_link(findings, cause, names)
         yield element("p", told, **{"class": "cause"})
@@ -155,29 +157,31 @@ def _write_about(
     for cause in line.follows:
         yield element("p", "wide by " + _write_link(findings, cause, names), **{"class": "later"})
     for cast, cause in line.casts:
-        told = text(f"to change: {cast.old_code} becomes {cast.new_code}, for ") + _write_link(
+        told = escape_text(f"to change: {cast.old_code} becomes {cast.new_code}, for ") + _write_link(
             findings, cause, names
         )
         yield element("p", told, **{"class": "change"})
     for divergence in line.divergences:
-        lines = "<br>".join(map(text, divergence_lines(findings.predicted_run, divergence)))
-        system = element("span", text(f"under {divergence.system}: "), **{"class": "differs"})
+        lines = "<br>".join(map(escape_text, divergence_lines(findings.predicted_run, divergence)))
+        system = element("span", escape_text(f"under {divergence.system}: "), **{"class": "differs"})
         yield element("p", system + lines)
     for i in line.wrong:
         ruled = findings.predicted_run.predictions[i].text_with_mark
         said = f"it gave {findings.predicted_run.result_of(i)}, by our rules {ruled}: please report this"
-        yield element("p", text(said), **{"class": "wrong"})
+        yield element("p", escape_text(said), **{"class": "wrong"})
     if line.steps:
         yield element("div", _write_table(findings, line), **{"class": "wide-table"})
     if following:
-        yield element("p", element("a", text(f"next finding: line {following}"), href=f"#L{following}"))
+        yield element(
+            "p", element("a", escape_text(f"next finding: line {following}"), href=f"#L{following}")
+        )
 
 
 def definitions(sections: Iterable[tuple[str, Sequence[str]]], names: Mapping[str, str]) -> str:
     """Show headings and their lines as a list of terms. A line that begins with a place links to it."""
     pages = {file_text(file): page for file, page in names.items()}
     told = "".join(
-        element("dt", text(heading))
+        element("dt", escape_text(heading))
         + element(
             "dd",
             "<br>".join(_link_place(line, pages) for line in lines),
@@ -192,14 +196,14 @@ def _link_place(line: str, pages: Mapping[str, str]) -> str:
     """Return a line of text. If it begins with a place in a file that has a page, the place is a link."""
     found = LOCATION_PATTERN.match(line)
     if found is None or found[1] not in pages:
-        return text(line)
-    link = element("a", text(f"{found[1]}:{found[2]}"), href=f"{pages[found[1]]}#L{found[2]}")
-    return link + text(line[found.end() :])
+        return escape_text(line)
+    link = element("a", escape_text(f"{found[1]}:{found[2]}"), href=f"{pages[found[1]]}#L{found[2]}")
+    return link + escape_text(line[found.end() :])
 
 
 def _write_link(findings: Findings, cause: Cause, names: Mapping[str, str]) -> str:
     step = findings.predicted_run.steps[cause.step]
-    told = text(f"{location_text(step.location)}: {step.text}")
+    told = escape_text(f"{location_text(step.location)}: {step.text}")
     if step.location is None or step.location.file not in names:
         return told
     return element("a", told, href=f"{names[step.location.file]}#L{step.location.line}")
@@ -215,17 +219,17 @@ def _write_table(findings: Findings, line: AnnotatedLine) -> str:
         step, seen = checked.steps[i], checked.run.observations[i]
         op = f"{name_in_source(step)}{' (opaque)' * isinstance(step, Opaque)}"
         cells = [
-            text(op),
-            text(describe_operands(checked, i)),
-            text(str(seen.operand)),
+            escape_text(op),
+            escape_text(describe_operands(checked, i)),
+            escape_text(str(seen.operand)),
             f"{seen.count:,}",
-            text(size_text(seen.bytes)),
+            escape_text(size_text(seen.bytes)),
         ]
         for replayed in findings.replays.values():
             differs = "" if str(replayed[i]) == str(checked.results[i]) else "differs"
-            cells.append(element("span", text(replayed[i].text_with_mark), **{"class": differs}))
+            cells.append(element("span", escape_text(replayed[i].text_with_mark), **{"class": differs}))
         rows.append(element("tr", "".join(element("td", cell) for cell in cells), title=step.text))
-    head = element("thead", element("tr", "".join(element("th", text(h), scope="col") for h in heads)))
+    head = element("thead", element("tr", "".join(element("th", escape_text(h), scope="col") for h in heads)))
     more = len(line.steps) - MAX_TABLE_STEPS
-    left = element("caption", text(f"and {count_text(more, 'step')} more")) if more > 0 else ""
+    left = element("caption", escape_text(f"and {count_text(more, 'step')} more")) if more > 0 else ""
     return element("table", left + head + element("tbody", "".join(rows)))

@@ -7,7 +7,7 @@ from contextlib import suppress
 from keyword import iskeyword
 from tokenize import TokenError, TokenInfo, generate_tokens, tok_name
 
-from typelattice.tracing.report.markup import element, text
+from typelattice.tracing.report.html_elements import element, escape_text
 
 COLOURED = {"STRING": "string", "COMMENT": "comment", "NUMBER": "literal"}
 
@@ -42,6 +42,9 @@ def _colour_line(line: str, spans: Sequence[tuple[int, int, str]]) -> str:
     pieces, done = [], 0
     for start, end, colour in spans:
         if start >= done:
-            pieces += [text(line[done:start]), element("span", text(line[start:end]), **{"class": colour})]
+            pieces += [
+                escape_text(line[done:start]),
+                element("span", escape_text(line[start:end]), **{"class": colour}),
+            ]
             done = end
-    return "".join([*pieces, text(line[done:])])
+    return "".join([*pieces, escape_text(line[done:])])

@@ -8,18 +8,18 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any
 
-from typelattice.facts.errors import TypelatticeError
-from typelattice.tracing.rewrite.nodes import COMPARED, COPY, COPY_IN_PLACE, TARGET, WITNESS
+from typelattice.support.errors import TypelatticeError
+from typelattice.tracing.rewrite.nodes import COMPARED, COPY, COPY_IN_PLACE, COPY_TARGET, WITNESS
 
 TESTED = ((3, 11), (3, 12), (3, 13), (3, 14))  # the tested releases of CPython, for `check_release`
 OP = dis.opmap
 CACHE, NOP, PUSH_NULL, EXTENDED = OP["CACHE"], OP["NOP"], OP["PUSH_NULL"], OP["EXTENDED_ARG"]
 LOAD_CONST = OP["LOAD_CONST"]
 CALL = OP.get("PRECALL", OP["CALL"])  # the first instruction of a call, with the number of arguments
-CALLS = (CACHE, OP["CALL"])  # the instructions after the first one of a call
+REST_OF_CALL = (CACHE, OP["CALL"])  # the instructions after the first one of a call
 ABOVE_TARGET = 2  # the witness's method and the witness lie above the target on the stack
 MARK = StopIteration  # a constant that marshal keeps and that no program's code has
-TO_IN_PLACE = 13  # add this to an operator's number for its in-place form (CPython's opcode.h, 3.11 on)
+IN_PLACE_OFFSET = 13  # add this to an operator's number for its in-place form (CPython's opcode.h, 3.11 on)
 
 
 class UnknownBytecodeError(TypelatticeError, ValueError):
@@ -38,7 +38,7 @@ def check_release() -> None:
         raise UnknownBytecodeError(f"{what}; trace it with CPython {oldest} to {newest}")
 
 
-def with_copies(code: CodeType, numbers: list[int]) -> CodeType:
+def insert_copies(code: CodeType, numbers: list[int]) -> CodeType:
     """Return compiled code with an instruction that copies a value of the stack for each mark of a copy.
 
     All instructions keep their positions, so jumps, lines and exception tables stay valid. A copy of a wrong
@@ -57,7 +57,7 @@ def with_copies(code: CodeType, numbers: list[int]) -> CodeType:
 
 def _without_numbers(const: Any, numbers: list[int]) -> Any:
     if isinstance(const, CodeType):
-        return with_copies(const, numbers)
+        return insert_copies(const, numbers)
     if isinstance(const, str) and const.startswith(WITNESS):
         numbers.append(int(const.removeprefix(WITNESS)))
         return MARK
@@ -108,7 +108,7 @@ class _WitnessCall:
         count, number, how = int(mark[0]), int(mark[1]), mark[2]
         if how == COMPARED:
             return _blank(self.made, first, at + 2, "COMPARE_OP")
-        if how == TARGET:
+        if how == COPY_TARGET:
             return _copy(self.made, first, at, ABOVE_TARGET + 1)
         if number == 0:
             self.pushed = int(first > 0 and code[first - 2] == PUSH_NULL)
@@ -129,7 +129,7 @@ class _WitnessCall:
         if self.in_place and not self.left:
             if op != OP["BINARY_OP"]:
                 raise UnknownBytecodeError("an operator in place is none; trace it with another Python")
-            self.made[at + 1] += TO_IN_PLACE
+            self.made[at + 1] += IN_PLACE_OFFSET
             self.in_place = False
         self.pushed += dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None, jump=False)
         if self.pushed < 1:
@@ -151,7 +151,7 @@ def _assign(made: bytearray, at: int) -> None:
     The operator follows the rest of a call at position `at`. Its caches are also removed: Python ends the
     process if it meets a cache that no instruction skips.
     """
-    while made[at] in CALLS:
+    while made[at] in REST_OF_CALL:
         at += 2
     if made[at] != OP["BINARY_OP"]:
         raise UnknownBytecodeError("no operator follows that is in place; trace it with another Python")
@@ -187,10 +187,10 @@ def _argument(code: bytes, at: int) -> tuple[int, int]:
     return arg, first
 
 
-def with_witnesses(code: CodeType, witnesses: Iterator[object]) -> CodeType:
+def insert_witnesses(code: CodeType, witnesses: Iterator[object]) -> CodeType:
     """Return compiled code with witnesses in place of their marks, in order of appearance."""
     consts = [
-        with_witnesses(x, witnesses) if type(x) is CodeType else next(witnesses) if x is MARK else x
+        insert_witnesses(x, witnesses) if type(x) is CodeType else next(witnesses) if x is MARK else x
         for x in code.co_consts
     ]
     return code.replace(co_consts=tuple(consts))

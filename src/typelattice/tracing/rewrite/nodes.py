@@ -7,20 +7,20 @@ from typing import Any, TypeVar
 
 COPY = "\0typelattice.copy."  # a constant that stands for one of the values on the stack
 COPY_IN_PLACE = "in-place"  # marks an operator that may write into its left operand
-TARGET = "target"  # marks a value that an in-place operator has read already
+COPY_TARGET = "target"  # marks a value that an in-place operator has read already
 COMPARED = "compared"  # marks the end of a comparison, without a value
 WITNESS = "\0typelattice.witness."  # a constant that stands for a witness, by its number
 LOAD, MINUS = ast.Load(), ast.USub()
 Placed = TypeVar("Placed", bound=Any)
 
 
-def copy_mark(node: ast.AST, count: int, number: int, how: str = "") -> ast.expr:
+def copy_mark(node: ast.AST, count: int, number: int, variant: str = "") -> ast.expr:
     """Return a mark for value `number` of the `count` values on the stack, at the node's source location.
 
     The minus sign stops the compiler from folding the mark, and from a warning about a call of a string.
     """
     return place_node(
-        node, ast.UnaryOp(MINUS, place_node(node, ast.Constant(f"{COPY}{count}.{number}.{how}")))
+        node, ast.UnaryOp(MINUS, place_node(node, ast.Constant(f"{COPY}{count}.{number}.{variant}")))
     )
 
 
@@ -37,8 +37,8 @@ def wrap_in_comparison(node: ast.Compare, inner: ast.expr) -> ast.Compare:
     )
 
 
-def place_node(node: Any, made: Placed) -> Placed:
+def place_node(node: Any, new_node: Placed) -> Placed:
     """Return a new node, at the source location of another."""
-    made.lineno, made.col_offset = node.lineno, node.col_offset
-    made.end_lineno, made.end_col_offset = node.end_lineno, node.end_col_offset
-    return made
+    new_node.lineno, new_node.col_offset = node.lineno, node.col_offset
+    new_node.end_lineno, new_node.end_col_offset = node.end_lineno, node.end_col_offset
+    return new_node

@@ -14,11 +14,11 @@ from itertools import count
 from types import NoneType
 from typing import Any
 
-from typelattice.programs.source.reader import OPERATORS
+from typelattice.programs.source.syntax_reader import OPERATORS
 from typelattice.tracing.rewrite.nodes import (
     COPY_IN_PLACE,
+    COPY_TARGET,
     LOAD,
-    TARGET,
     WITNESS,
     copy_mark,
     place_node,
@@ -29,21 +29,21 @@ from typelattice.tracing.rewrite.unsafe_rewrites import (
     COMPILED_BY,
     called_at,
     compiled_by,
-    compilers,
     constants_of,
     elements,
-    in_order,
+    keeps_evaluation_order,
     lists_of,
+    names_of_compilers,
 )
 from typelattice.tracing.run_data.written_operation import OMITTED, List, Row
 
-SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+SYMBOL_CLASSES = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 PLAIN = (ast.Name, ast.Constant, ast.arg, ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom)
 LEAVES = frozenset(  # the classes of nodes and fields with nothing to rewrite
     (NoneType, str, int, *PLAIN, ast.Global, ast.Nonlocal, ast.TypeIgnore)
-).union(*(base.__subclasses__() for base in SIGNS))
+).union(*(base.__subclasses__() for base in SYMBOL_CLASSES))
 TRUTH_IS_PLACED = sys.version_info >= (3, 12)  # Python itself gives it the value's location
-CALLED = ("record_call_0", "record_call_1", "record_call_2")  # calls of 0, 1 and 2 arguments
+CALL_METHODS = ("record_call_0", "record_call_1", "record_call_2")  # calls of 0, 1 and 2 arguments
 ATTRIBUTES = ("T", "mT", "H", "mH", "real", "imag")  # attributes that compute an array
 CONTENTS = ("data", "values")  # assigning these attributes gives an array other contents
 
@@ -61,7 +61,7 @@ class Rewriter:
     def __init__(self, tree: ast.Module, text: str) -> None:
         self.rows: list[Row] = []
         self.alone: list[tuple[str, str]] = []
-        self.compilers = dict(compilers(tree)) if any(name in text for name in COMPILED_BY) else {}
+        self.compilers = dict(names_of_compilers(tree)) if any(name in text for name in COMPILED_BY) else {}
         self.visits: dict[type, Callable[[Any], Any]] = {
             getattr(ast, name.removeprefix("visit_")): getattr(self, name)
             for name in dir(self)
@@ -73,9 +73,9 @@ class Rewriter:
         visit = self.visits.get(type(node))
         if visit is not None:
             return visit(node)
-        return node if type(node) in LEAVES else self.inner(node)
+        return node if type(node) in LEAVES else self.rewrite_children(node)
 
-    def inner(self, node: Any) -> Any:
+    def rewrite_children(self, node: Any) -> Any:
         """Replace the nodes within a node. Return the node."""
         for name in node._fields:
             value = getattr(node, name, None)
@@ -108,17 +108,17 @@ class Rewriter:
         place = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         self.rows.append((*place, name, keywords, constants, lists))
         witness = place_node(node, ast.Constant(f"{WITNESS}{len(self.rows) - 1}"))
-        told = place_node(node, ast.Attribute(witness, method, LOAD))
+        method_node = place_node(node, ast.Attribute(witness, method, LOAD))
         # the attribute lies on one line, so that a traceback names the line of the node (see `called_at`)
-        told.end_lineno, told.end_col_offset = node.lineno, node.col_offset
-        given = [*items, place_node(at or node, inner)] if inner is not None else [*items]
-        return place_node(at or node, ast.Call(told, given, []))
+        method_node.end_lineno, method_node.end_col_offset = node.lineno, node.col_offset
+        arguments = [*items, place_node(at or node, inner)] if inner is not None else [*items]
+        return place_node(at or node, ast.Call(method_node, arguments, []))
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         plain = isinstance(node.left, ast.Constant) and (
             isinstance(node.right, ast.Constant) or isinstance(node.left.value, (str, bytes))
         )
-        self.inner(node)
+        self.rewrite_children(node)
         if plain or isinstance(node.left, ast.JoinedStr):
             return node
         inner = ast.BinOp(copy_mark(node, 2, 0), node.op, copy_mark(node, 2, 1))
@@ -127,7 +127,7 @@ class Rewriter:
         )
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        self.inner(node)
+        self.rewrite_children(node)
         if isinstance(node.op, ast.Not) or isinstance(node.operand, ast.Constant):
             return node
         inner = ast.UnaryOp(node.op, copy_mark(node, 1, 0))
@@ -137,7 +137,7 @@ class Rewriter:
         parts = [node.left, *node.comparators]
         values = [x.value for x in parts if isinstance(x, ast.Constant)]
         plain = any(isinstance(value, (str, bytes, type(None))) for value in values)
-        self.inner(node)
+        self.rewrite_children(node)
         if plain or len(node.ops) > 1 or type(node.ops[0]) not in OPERATORS:
             return node
         inner = ast.Compare(copy_mark(node, 2, 0), node.ops, [copy_mark(node, 2, 1)])
@@ -147,14 +147,14 @@ class Rewriter:
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         plain = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
-        self.inner(node)
+        self.rewrite_children(node)
         if plain or not isinstance(node.ctx, ast.Load):
             return node
         inner = ast.Subscript(copy_mark(node, 2, 0), copy_mark(node, 2, 1), LOAD)
         return self.wrap_in_witness(node, "record_item", [node.value, node.slice], inner, "getitem")
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        self.inner(node)
+        self.rewrite_children(node)
         if node.attr not in ATTRIBUTES or not isinstance(node.ctx, ast.Load):
             return node
         inner = ast.Attribute(copy_mark(node, 1, 0), node.attr, LOAD)
@@ -174,7 +174,7 @@ class Rewriter:
             return node  # a debugger would stop within the witness of the call
         if isinstance(node.func, ast.Attribute) and node.func.attr == "resize":
             return self.rewrite_resize(node, node.func)
-        if not in_order(node):
+        if not keeps_evaluation_order(node):
             at = called_at(node)
             inner = ast.Call(copy_mark(at, 1, 0), node.args, node.keywords)
             return self.wrap_in_witness(node, "record_call", [node.func], inner, "", (OMITTED,), (), at)
@@ -206,7 +206,7 @@ class Rewriter:
         )
         keywords = (*(["*"] if any(starred) else []), *(k.arg for k in node.keywords))
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        method = CALLED[len(items) - 1] if len(items) <= len(CALLED) else "record_call"
+        method = CALL_METHODS[len(items) - 1] if len(items) <= len(CALL_METHODS) else "record_call"
         if isinstance(node.func, ast.Name) and node.func.id == "map":
             method = "record_map"
         return self.wrap_in_witness(node, method, items, inner, name, keywords, constants, at, lists)
@@ -233,8 +233,8 @@ class Rewriter:
     def visit_Raise(self, node: ast.Raise) -> Any:
         """Rewrite the parts of a raised call, but not the call: its result is an exception, not an array."""
         if not isinstance(node.exc, ast.Call):
-            return self.inner(node)
-        self.inner(node.exc)
+            return self.rewrite_children(node)
+        self.rewrite_children(node.exc)
         node.cause = node.cause and self.visit(node.cause)
         return node
 
@@ -247,19 +247,19 @@ class Rewriter:
         `y` passes a witness of `x[i]`, which learns the array of the elements.
         """
         target = node.target
-        self.inner(node)
+        self.rewrite_children(node)
         if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
             read = place_node(target.value, ast.Name(target.value.id, LOAD))
             node.value = self.wrap_in_witness(
                 target, "note_elements_read", [node.value, read], None, "getitem"
             )
         inner = ast.BinOp(copy_mark(node, 2, 0), node.op, copy_mark(node, 2, 1, COPY_IN_PLACE))
-        items = [copy_mark(node, 0, 0, TARGET), node.value]
+        items = [copy_mark(node, 0, 0, COPY_TARGET), node.value]
         node.value = self.wrap_in_witness(node, "record_in_place", items, inner, OPERATORS[type(node.op)])
         return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        self.inner(node)
+        self.rewrite_children(node)
         match node.targets:
             case [ast.Subscript(value=ast.Name() as name)]:
                 items = [node.value, place_node(name, ast.Name(name.id, LOAD))]

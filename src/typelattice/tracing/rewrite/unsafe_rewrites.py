@@ -41,7 +41,7 @@ def compiled_by(decorator: ast.expr, known: Mapping[str, str]) -> str | None:
     return known.get(x.id) if last in COMPILING or not names else None
 
 
-def in_order(node: ast.Call) -> bool:
+def keeps_evaluation_order(node: ast.Call) -> bool:
     """Return True if arguments can be laid on the stack before the call, with the same order of execution."""
     values = [*node.args, *(k.value for k in node.keywords)]
     spread = [isinstance(x, ast.Starred) for x in node.args] + [k.arg is None for k in node.keywords]
@@ -105,7 +105,7 @@ def elements(x: ast.expr) -> list[ast.expr]:
     return x.elts
 
 
-def compilers(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def names_of_compilers(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """Yield the names in a module of packages that compile functions, and of their decorators."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -10,12 +10,12 @@ from operator import attrgetter
 from types import EllipsisType, GetSetDescriptorType, NoneType
 from typing import Any, TypeVar
 
-from typelattice.calls.call_signatures import NameSort, name_meaning
-from typelattice.facts.errors import TypelatticeError
+from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters import adapter
 from typelattice.operands.operand import PYTHON_KINDS, Operand
 from typelattice.operands.read_objects import NAMESPACE_ATTRIBUTE
+from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.compiled.compilers import compiler
 
 MAX_CLASSES = 4096  # remembered classes, limited because a program may make classes without end

@@ -210,9 +210,9 @@ def known_reason(outcome: Outcome, observed: Operand) -> str | None:
 
     A recorded departure has to give this dtype. A call that the library answers in several ways may give any.
     """
-    known = outcome.recorded_answer
-    if known is None:
+    recorded_answer = outcome.recorded_answer
+    if recorded_answer is None:
         return None
-    if not known.departs:
-        return known.caution
-    return known.reason if known.dtype is observed.dtype else None
+    if not recorded_answer.departs:
+        return recorded_answer.caution
+    return recorded_answer.reason if recorded_answer.dtype is observed.dtype else None

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.call_signatures import FUNCTIONS
+from typelattice.calls.call_tables import FUNCTIONS
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import IN_PLACE_OF_FUNCTION, Argument, Call, Cast, DTypeOf, Excerpt, Index, Ref
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import PYTHON_KINDS, Operand
-from typelattice.tracing.libraries import own_system
-from typelattice.tracing.run_data.array_links import StepNumber
+from typelattice.tracing.library_traits import own_system
+from typelattice.tracing.run_data.producing_steps import StepNumber
 from typelattice.tracing.steps.arguments import UnknownCallError, list_arguments
 
 StepMaker = Callable[[Excerpt, Sequence[Argument]], Argument]  # adds the steps of an operation on arguments

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from typelattice.calls.call_signatures import FUNCTIONS
+from typelattice.calls.call_tables import FUNCTIONS
 from typelattice.calls.steps import Step
 from typelattice.calls.ufunc_methods import REDUCED, is_ufunc_method
 from typelattice.tracing.steps.equivalent_operations import operation_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from math import inf
 
-from typelattice.calls.call_signatures import (
+from typelattice.calls.call_tables import (
     FUNCTIONS,
     SAME_ARGUMENTS,
     NameSort,
@@ -44,11 +44,11 @@ def out_of_place_name(name: str) -> str:
 
 
 @lru_cache(MAX_REMEMBERED_NAMES)
-def casts_from(name: str) -> float:
+def max_arguments_without_cast(name: str) -> float:
     """Return the number of arguments, with the result, above which a function of a name casts.
 
-    >>> casts_from("asarray"), casts_from("astype"), casts_from("float"), casts_from("sqrt")
-    (2, 1, 0, inf)
+    >>> [max_arguments_without_cast(name) for name in ("asarray", "astype", "float", "sqrt")]
+    [2, 1, 0, inf]
     """
     function = name_meaning(NameSort.CREATION_FUNCTION, name, None) or name
     if function == "asarray":

@@ -1,0 +1,504 @@
+"""The tables of calls: parameters of operations, names in libraries, like functions, names in graphs.
+
+signatures.txt has the parameters, names.txt the names, and graph_names.txt the names of operations in
+compiled graphs. equivalents.txt has functions with the dtypes of operations. They are checked when they are
+loaded. A mistake is reported with its file, its row and its column.
+"""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from typelattice.calls.steps import Argument, NamedDType
+from typelattice.facts.dtypes import DTYPES, OTHER_NAMES, Kind
+from typelattice.facts.libraries import libraries
+from typelattice.facts.operation_forms import FORMS
+from typelattice.facts.operations import OPERATIONS, Operation
+from typelattice.support.error_texts import spelling_hint
+from typelattice.support.errors import TypelatticeError
+
+T = TypeVar("T")
+CAST = "astype"
+TABLE_FOLDER = Path(__file__).parent
+FUNCTIONS: Mapping[str, Operation] = {name: op for op in OPERATIONS.values() for name in op.functions}
+CREATORS_WITH_ROWS = (  # functions with rows that are not operations
+    "astype", "bitcast", "bool", "complex", "dtype", "empty", "eye", "flatten", "float", "int", "ones",
+    "opaque", "rand", "randn", "zeros",
+)  # fmt: skip
+COMMON_PARAMETERS = ("dtype", "out", "where", "initial")  # parameters that mean the same in every row
+KINDS = tuple(kind.word for kind in Kind)
+SAME_ARGUMENTS, ANY_NUMBER = "=", "..."  # marks in equivalents.txt
+ITSELF, COMPUTED, OF_OPERAND = "itself", "computed", "(x)"
+
+
+class NameSort(StrEnum):
+    """A sort of names in a library's code. names.txt explains each word, and has a row for each name."""
+
+    CAST = "cast"
+    BYTE_CODE = "code"
+    CREATION_FUNCTION = "function"
+    TYPED_FINFO = "typed"
+    RETURNS_ITS_ARRAY = "same"
+    ATTRIBUTE_ITSELF = "itself"
+    CONSTANT = "constant"
+    TAKES_LIST = "listed"
+    ARRAY_AFTER_CONDITION = "after"
+    ARRAY_IS_SECOND = "second"
+    COMPOSED = "composed"
+    IN_PLACE_REBINDS_SCALARS = "rebound"
+    REFUSES_HIGHER_KINDS = "same-kind"
+    NO_BOOL_INDEX = "unmasked"
+    SWAPS_TWO_AXES = "swaps"
+    COMPUTES_FROM_BOOLS = "computes"
+    MISSING_PYTHON_FUNCTION = "lacks"
+    JOINED_NUMBER_IS_ARRAY = "joined"
+    IMMUTABLE_ARRAYS = "unchanged"
+    IN_PLACE_CHANGES_ALIASES = "shared"
+    MODULE_WITH_RULES = "module"
+    IMPORT_ALIAS = "alias"
+    COLUMN_FUNCTION = "column"
+    TAKES_COLUMN_NAMES = "columns"
+    ELEMENT_METHOD = "element"
+    JOINING_CLASS = "joining"
+    ARRAY_CLASS_WITH_RULES = "mode"
+    RANDOM_GENERATOR = "generator"
+    PYTHON_NUMBER_ELEMENTS = "python"
+
+
+class TableError(TypelatticeError, ValueError):
+    """A row of a table that cannot be read. The message names its file, row and column."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRow:
+    """A parameter of an operation.
+
+    `role` is operand, operands, list, text, position, name, joined, deciding or ignored, or the name of a
+    parameter that means the same everywhere. `is_spread`: its numbers may be given one by one. `joined_by` is
+    the operation that joins an argument with the first operand. `is_float` is set if it must be a float,
+    `is_real` if it may not be complex. `words` are its values that decide nothing. Rows of compositions also
+    say whether it must be an array, an array or a list, or one of `words`. Their `default` is Python's text.
+    """
+
+    names: tuple[str, ...]
+    role: str
+    is_spread: bool = False
+    is_by_name: bool = False
+    joined_by: str = ""
+    is_float: bool = False
+    is_real: bool = False
+    is_array: bool = False
+    is_several: bool = False
+    default: str | None = None
+    words: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the argument in a step."""
+        return self.names[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One of several results: with an operation's dtype, or a separate call, which `is_alike` in dtype."""
+
+    name: str
+    dtype_origin: str = ITSELF
+    call: str = ""
+    is_alike: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The parameters of an operation in a library, and its results, if it has several.
+
+    `several_if`: the call has several results only if this parameter is given. `not_if_kind` is the kind of a
+    result that depends on the values of the operands. `recorder_arguments` are the arguments that recorders
+    pass.
+    """
+
+    parameters: tuple[ParameterRow, ...]
+    results: tuple[Result, ...] = ()
+    several_if: str = ""
+    not_if_kind: str = ""
+    recorder_arguments: tuple[object, ...] = ()
+
+    @property
+    def first_role(self) -> str:
+        """Return True if only the named arguments can change a dtype."""
+        return self.parameters[0].role
+
+    @property
+    def others_ignored(self) -> bool:
+        """Return True if only the named arguments can change a dtype."""
+        return self.find("") is not None
+
+    def find(self, name: str) -> ParameterRow | None:
+        """Return the parameter of a name, or None if no parameter has it."""
+        return next((p for p in self.parameters if name in p.names), None)
+
+    @property
+    def by_position(self) -> list[ParameterRow]:
+        return [p for p in self.parameters if not p.is_by_name]
+
+    def match(
+        self, args: Sequence[Argument], keywords: Mapping[str, Argument]
+    ) -> dict[str, Argument] | None:
+        """Return the arguments of a call by parameter name, or None if an argument has no parameter."""
+        placed = self.by_position
+        if len(args) > len(placed) and not self.others_ignored:
+            return None
+        found = {p.name: value for p, value in zip(placed, args, strict=False)}
+        for name, value in keywords.items():
+            parameter = self.find(name)
+            if parameter is not None:
+                found[parameter.name] = value
+            elif not self.others_ignored and value is not None and value is not False:
+                return None
+        return found
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The parameters with arguments that a step keeps."""
+        kept = ("position", "name", "joined", "initial", "operand")
+        return tuple(p.name for p in self.parameters if p.role in kept)
+
+
+def creator_signature(name: str) -> Signature:
+    """Find the signature of a function that makes an array."""
+    return _read_signatures()[name, "*"]
+
+
+def signature(op: Operation, library: str | None) -> Signature:
+    """Find the signature of an operation in a library.
+
+    >>> [p.name for p in signature(FUNCTIONS["sum"], "torch").parameters][:3]
+    ['operands', 'axis', 'keepdims']
+    """
+    rows, library = _read_signatures(), library or "*"
+    for key in ((op.name, library), (op.name, "*"), (f"({op.form})", library), (f"({op.form})", "*")):
+        if key in rows:
+            return rows[key]
+    raise TableError(f"signatures.txt has no row of ({op.form}), the form of {op.name}; add one")
+
+
+def parameter_of_all(name: str) -> ParameterRow | None:
+    """Find the parameter with this name that means the same in every function, or None."""
+    return _read_signatures()["(any)", "*"].find(name)
+
+
+@cache
+def fields_of(op: str) -> Mapping[str, str]:
+    """Return the name and the origin of the dtype of each result that a step names by number."""
+    found = _read_signatures().get((op, "*"))
+    return {r.name: r.dtype_origin for r in found.results} if found else {}
+
+
+def libraries_with_several_results(op: str, keywords: Collection[str]) -> list[str]:
+    """Return the libraries in which a call gives several results, where all others give one.
+
+    >>> libraries_with_several_results("max", ["axis"]), libraries_with_several_results("max", [])
+    (['torch'], [])
+    """
+    return [
+        library
+        for (name, library), row in _read_signatures().items()
+        if name == op
+        and any(r.call for r in row.results)
+        and (not row.several_if or row.several_if in keywords)
+    ]
+
+
+def names(sort: NameSort) -> Mapping[tuple[str, str], str]:
+    """Map the names of a sort to their meanings, by library and name."""
+    return _read_names()[sort]
+
+
+@cache
+def _read_names() -> Mapping[str, Mapping[tuple[str, str], str]]:
+    meanings: dict[str, dict[tuple[str, str], str]] = {sort: {} for sort in NameSort}
+    meanings[NameSort.CAST] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
+    stated = _StatedKeys("names.txt")
+    for row, (listed, name, is_a, meaning) in read_rows("names.txt", 4, 4):
+        _check_word(is_a, tuple(NameSort), "names.txt", row, 3)
+        for library in listed.split(","):
+            check_library(library, "names.txt", row, 1)
+            stated.add(library, name, is_a, row=row)
+            meanings[is_a][library, name] = meaning
+    return meanings
+
+
+def name_meaning(sort: NameSort, name: str, library: str | None) -> str | None:
+    """Return the meaning of a name in a library's code, or None if the name is not of this sort.
+
+    >>> name_meaning(NameSort.CREATION_FUNCTION, "as_tensor", "torch")
+    'asarray'
+    >>> name_meaning(NameSort.CAST, "half", None)
+    'float16'
+    """
+    stated = names(sort)
+    return stated.get((library or "*", name), stated.get(("*", name)))
+
+
+def is_identity(name: str, library: str | None) -> bool:
+    """Return True for a function that returns its array, as `clone` does.
+
+    >>> is_identity("clone", "torch"), is_identity("sin", "torch")
+    (True, False)
+    """
+    return name_meaning(NameSort.RETURNS_ITS_ARRAY, name, library) is not None
+
+
+def takes_list(name: str, library: str | None) -> bool:
+    """Return True for a function that also takes its arrays in a list."""
+    return name_meaning(NameSort.TAKES_LIST, name, library) is not None
+
+
+def follows_condition(name: str) -> bool:
+    """Return True for a function that takes a condition before its array, as `compress(condition, x)`."""
+    return name_meaning(NameSort.ARRAY_AFTER_CONDITION, name, None) is not None
+
+
+def module_with_rules(path: Sequence[str], library: str | None) -> str:
+    """Find the module of a function if its functions have their own system, or return an empty string.
+
+    >>> module_with_rules(("jax", "lax", "add"), "jax"), module_with_rules(("np", "linalg", "inv"), "numpy")
+    ('lax', '')
+    """
+    return next((each for each in path[:-1] if name_meaning(NameSort.MODULE_WITH_RULES, each, library)), "")
+
+
+def system_of_module(module: str, library: str | None, system: str) -> str | None:
+    """Find the system of a module with other rules than the rest of its library.
+
+    `system` is the system of the library. The result is None if the module has no system of its own.
+
+    >>> system_of_module("lax", "jax", "jax"), system_of_module("lax", "jax", "numpy")
+    ('jax-lax', None)
+    """
+    stated = name_meaning(NameSort.MODULE_WITH_RULES, module, library) or ""
+    return dict(each.split("=") for each in stated.split(",") if each).get(system)
+
+
+def mode_with_rules(array_class: str, library: str | None) -> str:
+    """Return the name of a class of arrays if a library has other rules for it, or an empty string.
+
+    >>> mode_with_rules("KerasTensor", "keras"), mode_with_rules("Variable", "keras")
+    ('KerasTensor', '')
+    """
+    return array_class if name_meaning(NameSort.ARRAY_CLASS_WITH_RULES, array_class, library) else ""
+
+
+def system_of_mode(array_class: str, library: str | None, system: str) -> str | None:
+    """Find the system of a library's arrays of one class under a system, or None if it has no other.
+
+    >>> system_of_mode("KerasTensor", "keras", "keras-torch-computed")
+    'keras-jax'
+    """
+    stated = name_meaning(NameSort.ARRAY_CLASS_WITH_RULES, array_class, library) or ""
+    return dict(each.split("=") for each in stated.split(",") if each).get(system)
+
+
+def dtype_named(name: str, library: str | None) -> NamedDType | None:
+    """Return the dtype of a library's attribute, such as `torch.half`, or None if it is not a dtype."""
+    found = name_meaning(NameSort.CAST, name, library)
+    if found is None and name in DTYPES:
+        found = name
+    return NamedDType(found) if found else None
+
+
+def constant(name: str) -> float | None:
+    """Return the number of a library's attribute, such as `np.pi`, or None if it is not a number."""
+    found = name_meaning(NameSort.CONSTANT, name, None)
+    return None if found is None else float(found)
+
+
+@cache
+def equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
+    """Map library and name of a function to the operations that have the dtypes of its results."""
+    found, stated = {}, _StatedKeys("equivalents.txt")
+    for row, (library, name, *operations) in read_rows("equivalents.txt", 3):
+        check_library(library, "equivalents.txt", row, 1)
+        for column, each in enumerate(operations, 3):
+            if each != ANY_NUMBER:
+                _check_word(each.removeprefix(SAME_ARGUMENTS), FUNCTIONS, "equivalents.txt", row, column)
+        stated.add(library, name, row=row)
+        found[library, name] = tuple(operations)
+    return found
+
+
+def find_equivalents(name: str, library: str | None) -> tuple[str, ...]:
+    """Find the operations that give the dtypes of a function's results, one for each result, or ().
+
+    >>> find_equivalents("topk", "torch"), find_equivalents("sqrt", "torch")
+    (('sort', 'argsort'), ())
+    """
+    stated = equivalents()
+    return stated.get((library or "*", name)) or stated.get(("*", name)) or ()
+
+
+@cache
+def graph_names() -> Mapping[tuple[str, str], tuple[str, str]]:
+    """Map the operations of libraries' graphs to ours, with the operands that ours need."""
+    found = {}
+    for row, (library, name, ours, *operands) in read_rows("graph_names.txt", 3):
+        _check_word(library, ("onnx", *libraries()), "graph_names.txt", row, 1)
+        _check_word(ours, (*FUNCTIONS, CAST), "graph_names.txt", row, 3)
+        found[library, name] = ours, "".join(operands)
+    return found
+
+
+def graph_operation(library: str, name: str) -> str:
+    """Find our name for an operation of a library's graphs, or return an empty string.
+
+    >>> graph_operation("jax", "reduce_sum"), graph_operation("jax", "select_n")
+    ('sum', 'where')
+    """
+    ours = graph_names().get((library, name), (name.lower(), ""))[0]
+    return CAST if ours == CAST else FUNCTIONS[ours].name if ours in FUNCTIONS else ""
+
+
+def graph_operands(library: str, name: str, operands_given: Sequence[T]) -> tuple[T, ...]:
+    """Return the operands of an operation of a library's graphs in the order of our operation.
+
+    >>> graph_operands("jax", "select_n", "cxy"), graph_operands("tensorflow", "ConcatV2", "xya")
+    (('c', 'y', 'x'), ('x', 'y'))
+    """
+    which = graph_names().get((library, name), ("", ""))[1]
+    if which == ":-1":
+        return tuple(operands_given[:-1])
+    order = [int(i) for i in which.split(",")] if which else []
+    return (
+        tuple(operands_given[i] for i in order)
+        if order and len(operands_given) > max(order)
+        else tuple(operands_given)
+    )
+
+
+class _StatedKeys:
+    """The keys of the rows that were read so far, each with its row."""
+
+    def __init__(self, file: str) -> None:
+        self.file, self.rows = file, dict[tuple[str, ...], int]()
+
+    def add(self, *key: str, row: int) -> None:
+        """Raise TableError for a key that another row has."""
+        if key in self.rows:
+            what = f"{' '.join(key)} has row {self.rows[key]} already; leave one out"
+            raise TableError(f"{self.file}, row {row}, column 1: {what}")
+        self.rows[key] = row
+
+
+def read_rows(file: str, least: int, most: int | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Read the rows of a table with their numbers. Raises TableError for too few or too many columns."""
+    with open(TABLE_FOLDER / file, encoding="ascii") as lines:
+        for number, line in enumerate(lines, 1):
+            words = line.split()
+            if not words or line.startswith("#"):
+                continue
+            if len(words) < least or len(words) > (most or len(words)):
+                raise TableError(f"{file}, row {number}: {len(words)} columns; give {least}")
+            yield number, words
+
+
+def _check_word(word: str, known: Collection[str], file: str, row: int, column: int) -> None:
+    """Raise TableError for a word that is not among those known."""
+    if word not in known:
+        near = spelling_hint(word, [*known])
+        raise TableError(f"{file}, row {row}, column {column}: unknown {word!r}{near}")
+
+
+def check_library(word: str, file: str, row: int, column: int) -> None:
+    """Raise TableError for a word that is neither a library nor `*`, which means all libraries."""
+    _check_word(word, ("*", *libraries()), file, row, column)
+
+
+@cache
+def _read_signatures() -> Mapping[tuple[str, str], Signature]:
+    """Return all rows of signatures.txt, by operation or form, and library."""
+    signatures: dict[tuple[str, str], Signature] = {}
+    known = ("(any)", *(f"({form})" for form in FORMS), *OPERATIONS, *CREATORS_WITH_ROWS)
+    for row, (operations, library, *rest) in read_rows("signatures.txt", 3):
+        check_library(library, "signatures.txt", row, 2)
+        read = _parse_signature(rest, row)
+        for name in operations.split(","):
+            _check_word(name, known, "signatures.txt", row, 1)
+            if (name, library) in signatures:
+                what = f"{name} has a row already; join the two"
+                raise TableError(f"signatures.txt, row {row}, column 1: {what}")
+            signatures[name, library] = read
+    return signatures
+
+
+def _parse_signature(words: list[str], row: int) -> Signature:
+    """Return the signature that the words of a row state. Raises TableError."""
+    at = words.index("asked") if "asked" in words else len(words)
+    words, asked = words[:at], tuple(literal_eval(word) for word in words[at + 1 :])
+    unless = ""
+    if "unless" in words[:-1]:
+        *words, _, unless = words
+        if unless not in KINDS:
+            raise TableError(f"signatures.txt, row {row}: unless {unless!r} is no kind; give one of {KINDS}")
+    cut = words.index("->") if "->" in words else len(words)
+    parameters: list[ParameterRow] = []
+    by_name = False
+    for column, word in enumerate(words[:cut], 3):
+        if word == ";":
+            by_name = True
+            continue
+        parameter = _parse_parameter(word, by_name)
+        if not all(name.isidentifier() for name in parameter.names) and word != "~...":
+            raise TableError(f"signatures.txt, row {row}, column {column}: {word!r} is no parameter")
+        if parameter.joined_by:
+            _check_word(parameter.joined_by, FUNCTIONS, "signatures.txt", row, column)
+        parameters.append(parameter)
+    results = words[cut + 1 :]
+    when = ""
+    if "when" in results:
+        at = results.index("when")
+        results, when = results[:at], " ".join(results[at + 1 :])
+    read = tuple(_parse_result(word, row, cut + 4 + i) for i, word in enumerate(results))
+    found = Signature(tuple(parameters), read, when, unless, asked)
+    if when and found.find(when) is None:
+        raise TableError(f"signatures.txt, row {row}: `when {when}` names no parameter; name one of the row")
+    return found
+
+
+# The mark before a name -> its role.
+ROLES = {"/": "position", "+": "joined", "!": "deciding", "~": "ignored"}
+
+
+def _parse_parameter(word: str, by_name: bool) -> ParameterRow:
+    if word in ("operands", "list", "text"):
+        return ParameterRow((word,), word)
+    plain, _, of = word.removesuffix("...").partition("=")
+    plain, _, kind = plain.partition(":")
+    names = tuple(name.removesuffix("?") for name in plain.lstrip("".join(ROLES)).split("|"))
+    role = ROLES.get(word[0]) or (
+        "operand" if "?" in word else names[0] if names[0] in COMMON_PARAMETERS else "name"
+    )
+    if role == "joined":
+        of = of or "result_type"
+    words = tuple(kind.split(":")) if role == "deciding" and kind else ()
+    spread, by_name = word.endswith("..."), by_name or word == "~..."
+    return ParameterRow(names, role, spread, by_name, of, kind == "float", kind == "real", words=words)
+
+
+def _parse_result(word: str, row: int, column: int) -> Result:
+    """Return a result: `S`, `S=real`, `values:max()` or `indices:~argsort()`. Raises TableError."""
+    name, _, made = word.partition(":")
+    if made:
+        call = made.removeprefix("~").removesuffix("()")
+        _check_word(call, FUNCTIONS, "signatures.txt", row, column)
+        return Result(name, call=call, is_alike=made.startswith("~"))
+    name, _, of = word.partition("=")
+    if not of or of == COMPUTED:
+        return Result(name, of or ITSELF)
+    _check_word(of.removesuffix(OF_OPERAND), FUNCTIONS, "signatures.txt", row, column)
+    return Result(name, of)

@@ -1,0 +1,411 @@
+"""Functions that make arrays, cast them, or take Python numbers out of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from typelattice.calls.call_tables import NameSort, name_meaning
+from typelattice.calls.function_call import FunctionCall, requested_dtype
+from typelattice.calls.multiple_results import SAME_DTYPE_AS, MultipleResults
+from typelattice.calls.program_builder import RESULT_KEYWORD, ProgramBuilder, dtype_deciding_number
+from typelattice.calls.program_inputs import read_input
+from typelattice.calls.result_shapes import NO_SHAPE, plain_axes, result_shape
+from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, Ref
+from typelattice.facts.dtypes import Kind
+from typelattice.facts.operations import operation
+from typelattice.facts.range_and_overflow import Value
+from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
+from typelattice.operands.read_objects import operand
+
+LINSPACE = ("endpoint", "retstep", "axis")  # arguments that its step keeps
+PYTHON_TYPES = {"float": float, "int": int, "complex": complex, "bool": bool}
+
+
+CallHandler = Callable[[FunctionCall], Argument]
+
+
+def cast_to(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, to: AnyDType) -> Ref:
+    """Add the explicit cast of an array, of a Python number, or of a list of numbers."""
+    return builder.array_of_list(excerpt, x, to) if isinstance(x, tuple) else builder.cast(excerpt, x, to)
+
+
+def add_bitcast(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, requested: Argument) -> Ref:
+    """Add the step that reads an array's bits as another dtype. Its dtype is the same under every system."""
+    if builder.observed:
+        raise excerpt.error("its bits are taken for those of another dtype")
+    to = requested_dtype(excerpt, requested)
+    if to == DTypeOf(x.step):
+        return x
+    d = None if to is None else builder.dtype(to)
+    if d is None:
+        raise excerpt.error("the dtype that the bits are taken for is not known; name one, e.g. int32")
+    own, shape = builder.dtype(x), builder.shape(x)
+    alike = shape == () or (own is not None and own.storage_bits == d.storage_bits)
+    return builder.opaque(excerpt, "view", str(d), (x.step,), shape if alike else None)
+
+
+def _add_bitcast(call: FunctionCall) -> Argument:
+    x = call.keywords.get("x")
+    if not isinstance(x, Ref):
+        why = "it takes the bits of an array for another dtype; give an array and a dtype"
+        raise call.excerpt.error(why)
+    return add_bitcast(call.builder, call.excerpt, x, call.keywords.get("dtype"))
+
+
+def _add_astype(call: FunctionCall) -> Argument:
+    x, to = call.keywords.get("x"), call.dtype
+    if x is None or to is None:
+        raise call.excerpt.error("a cast needs an array and a dtype; write astype(x, float32)")
+    return call.builder.cast(call.excerpt, x, to)
+
+
+def _make_array(call: FunctionCall) -> Argument:
+    """Make an array of a Python number or of a list of them, or return an array unchanged."""
+    x, to = call.keywords.get("x"), call.dtype
+    if x is None:
+        raise call.excerpt.error("an array of nothing; give a number, a list or an array")
+    if isinstance(x, tuple):
+        return call.builder.array_of_list(call.excerpt, x, to)
+    if isinstance(x, Ref) and not call.builder.is_scalar(x):
+        foreign = call.excerpt.owner and call.builder.steps[x.step].owner not in (None, call.excerpt.owner)
+        to = DTypeOf(x.step) if to is None and foreign else to
+        return x if to is None else call.builder.cast(call.excerpt, x, to)
+    return call.builder.array_of_number(call.excerpt, x, to)
+
+
+def _shape_maker(name: str) -> CallHandler:
+    """Return the function that makes an array of a shape (zeros, ones, empty).
+
+    The array has the default float dtype unless another dtype is requested.
+    """
+
+    def make(call: FunctionCall) -> Argument:
+        lengths = call.keywords.get("shape")
+        if name == "eye":
+            rows, columns = call.keywords.get("n_rows"), call.keywords.get("n_cols")
+            lengths = rows if isinstance(rows, tuple) else (rows, rows if columns is None else columns)
+        shape = plain_axes(lengths)
+        if shape is None or any(n < 0 for n in shape) or (name == "eye" and len(shape) != 2):
+            if not call.builder.observed:
+                raise call.excerpt.error(f"the shape of {name} is not known; give numbers")
+            shape = None
+        taken = shape if name == "eye" else (shape,)
+        to = call.dtype
+        return call.builder.create_array(call.excerpt, name, taken or (), {}, scalar(Kind.FLOAT), to, shape)
+
+    return make
+
+
+def _make_full(call: FunctionCall) -> Argument:
+    filled, shape = call.keywords.get("fill_value"), plain_axes(call.keywords.get("shape"))
+    if filled is None or (not call.builder.observed and (shape is None or any(n < 0 for n in shape))):
+        raise call.excerpt.error("full takes a shape of known lengths and a value; write full((2, 3), 1.5)")
+    ref, to = call.operand(filled), call.dtype
+    return call.builder.create_array(call.excerpt, "full", (shape, ref), {}, ref.step, to, shape)
+
+
+def _make_arange(call: FunctionCall) -> Argument:
+    """Add an array of evenly spaced numbers, of the kind of the bounds."""
+    bounds = _read_bounds(call, "arange", ("start", "stop", "step"))
+    whole = [x for x in bounds if isinstance(x, int)]
+    known = whole and len(whole) == len(bounds) and 0 not in whole[2:]
+    length = None
+    if known:
+        numbers = range(*whole)  # a range may be too long for `len`
+        length = max(0, -((numbers.start - numbers.stop) // numbers.step))
+    return _make_spaced(call, "arange", bounds, {}, length)
+
+
+def _make_linspace(call: FunctionCall) -> Argument:
+    """Add an array of evenly spaced floats."""
+    bounds = _read_bounds(call, "linspace", ("start", "stop"))
+    number = call.keywords.get("num", 50)
+    length = number if isinstance(number, int) else None
+    more = {key: call.keywords[key] for key in LINSPACE if key in call.keywords}
+    return _make_spaced(call, "linspace", bounds, more, length)
+
+
+def _read_bounds(call: FunctionCall, name: str, keys: Sequence[str]) -> list[Argument]:
+    """Read the bounds. Except in a run, their values must be known."""
+    found = [
+        call.builder.known_number(call.keywords[key]) for key in keys if call.keywords.get(key) is not None
+    ]
+    known = found and all(isinstance(x, (bool, int, float, complex)) for x in found)
+    if not known and not call.builder.observed:
+        raise call.excerpt.error(f"{name} takes numbers that are known; give them")
+    return found
+
+
+def _make_spaced(
+    call: FunctionCall,
+    name: str,
+    numbers: Sequence[Argument],
+    more: Mapping[str, Argument],
+    length: int | None,
+) -> Argument:
+    to = call.dtype
+    bounds = [x for x in numbers if isinstance(x, (bool, int, float, complex))]
+    if to is None and len(bounds) < len(numbers):
+        return call.step(name, numbers)
+    least = scalar(Kind.FLOAT if name == "linspace" else Kind.SIGNED)
+    like = dtype_deciding_number([least, *map(operand, bounds)])
+    kept = [*bounds, call.keywords["num"]] if name == "linspace" and "num" in call.keywords else bounds
+    return call.builder.create_array(call.excerpt, name, kept, more, like, to, (length,))
+
+
+def _python_number_maker(name: str) -> CallHandler:
+    """Return the maker of a Python number from a value in an array or from another Python number."""
+
+    def make(call: FunctionCall) -> Argument:
+        parts = [call.builder.known_number(x) for x in call.keywords.values()]
+        real = [x for x in parts if isinstance(x, (bool, int, float))]
+        if name == "complex" and len(real) == len(parts) == 2:
+            return complex(*real)
+        if len(parts) != 1:
+            raise call.excerpt.error(f"{name} takes one number; give it")
+        x = parts[0]
+        if isinstance(x, (bool, int, float, complex)) or (isinstance(x, str) and name != "bool"):
+            convert: Callable[[Any], Value] = PYTHON_TYPES[name]
+            try:
+                return convert(x)
+            except (TypeError, ValueError, OverflowError) as e:
+                raise call.excerpt.error(f"Python refuses it: {e}; give another number") from None
+        if not isinstance(x, Ref):
+            raise call.excerpt.error(f"{name} takes a number or an array of one element; give that")
+        unknown = Operand(None, PYTHON_KINDS[PYTHON_TYPES[name]], True, "scalar")
+        known = scalar(Kind.BOOL) if name == "bool" else unknown
+        return call.builder.opaque(call.excerpt, name, known, (x.step,), ())
+
+    return make
+
+
+def _make_dtype(call: FunctionCall) -> Argument:
+    """Return a dtype for a call of the dtype's function, such as `np.dtype("f4")`."""
+    to = call.dtype
+    if to is None:
+        raise call.excerpt.error("it makes a dtype of one name; give one such as float32")
+    return to
+
+
+def _add_flatten(call: FunctionCall) -> Argument:
+    return call.step("reshape", [call.keywords.get("x")], ((-1,),))
+
+
+def _add_opaque(call: FunctionCall) -> Argument:
+    """Add a step without a rule, written in a program as `opaque("float32[3]", x)`."""
+    given, inputs = call.keywords.get("given"), call.keywords.get("inputs", ())
+    if not isinstance(given, str):
+        raise call.excerpt.error("opaque needs to be told what it gives; write opaque('float32', x)")
+    what, shape = read_input(given)
+    made_of = [call.operand(x).step for x in (inputs if isinstance(inputs, tuple) else (inputs,))]
+    return call.builder.opaque(call.excerpt, "opaque", what, made_of, shape)
+
+
+MAKERS: Mapping[str, CallHandler] = {
+    "opaque": _add_opaque,
+    "astype": _add_astype,
+    "bitcast": _add_bitcast,
+    "dtype": _make_dtype,
+    "asarray": _make_array,
+    "full": _make_full,
+    "flatten": _add_flatten,
+    **{name: _shape_maker(name) for name in ("zeros", "ones", "empty", "rand", "randn", "eye")},
+    "arange": _make_arange,
+    "linspace": _make_linspace,
+    **{name: _python_number_maker(name) for name in PYTHON_TYPES},
+}
+
+
+def _read_whole_numbers(call: FunctionCall, args: Sequence[Argument]) -> tuple[int, ...] | None:
+    """Read whole numbers, given one by one, as a tuple, or by name. Return None for anything else."""
+    plain = [call.builder.known_number(x) for x in (*args, *call.keywords.values())]
+    return plain_axes(plain[0] if len(plain) == 1 else tuple(plain))
+
+
+def _add_transpose(call: FunctionCall) -> Argument:
+    """Add a transpose: all axes reversed, in the given order, or in PyTorch two of them swapped."""
+    x, asked = call.operand(call.args[0]), [each for each in call.args[1:] if each is not None]
+    shape = call.builder.shape(x)
+    axes = _read_whole_numbers(call, asked) if asked or call.keywords else None
+    if axes is None and (asked or call.keywords):
+        raise call.excerpt.error("the axes are not known; give numbers")
+    if axes is None:
+        if shape is None or len(shape) == 2:
+            return call.step("matrix_transpose", [x])
+        axes = tuple(reversed(range(len(shape))))
+    apart = len(asked) == 2 or {*call.keywords} == {"dim0", "dim1"}
+    library = call.builder.owner(call.excerpt, (x.step,))
+    known = library and shape is not None and len(shape) == 2
+    in_order = known and name_meaning(NameSort.SWAPS_TWO_AXES, "transpose", library) is None
+    if apart and not in_order:
+        return call.step("swapaxes", [x], axes)
+    return call.step("permute_dims", [x], [axes])
+
+
+def _add_t(call: FunctionCall) -> Argument:
+    """Add the transpose of a matrix. An array of one axis stays unchanged."""
+    x = call.operand(call.args[0])
+    shape = call.builder.shape(x)
+    if shape is not None and len(shape) < 2:
+        return x
+    return call.step("matrix_transpose", [x])
+
+
+def _add_expand(call: FunctionCall) -> Argument:
+    """Add a view of more elements. A length of -1 keeps the length of the axis."""
+    x = call.operand(call.args[0])
+    shape, lengths = call.builder.shape(x), _read_whole_numbers(call, call.args[1:])
+    if lengths is None:
+        raise call.excerpt.error("the lengths are not known; give numbers")
+    own = (None,) * (len(lengths) - len(shape or ())) + (shape or ())
+    found = tuple(at if n == -1 else n for n, at in zip(lengths, own, strict=False))
+    if None in found:
+        raise call.excerpt.error(NO_SHAPE)
+    return call.step("broadcast_to", [x], [found])
+
+
+def _add_masked_fill(call: FunctionCall) -> Argument:
+    """Add the step that writes a value where a mask is true. The array keeps its dtype."""
+    taken = [*call.args, *call.keywords.values()]
+    if len(taken) != 3 or not isinstance(taken[1], Ref):
+        raise call.excerpt.error("it takes an array, a mask and a value; give those")
+    x, mask, value = call.operand(taken[0]), *taken[1:]
+    return call.builder.set_elements(
+        call.excerpt, x, mask, convert_fill_value(call.builder, call.excerpt, x, value)
+    )
+
+
+def convert_fill_value(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, value: Argument) -> Argument:
+    """Return the value that fills an array: a Python number is first cast to its dtype, if it fits."""
+    if not isinstance(builder.known_number(value), (int, float, complex)):
+        return value
+    ref = builder.ref(excerpt, value)
+    return builder.create_array(excerpt, "full", ((), ref), {}, ref.step, DTypeOf(x.step), ())
+
+
+def _add_diag(call: FunctionCall) -> Any:
+    """Add `diag`: the diagonal of a matrix, or the operation of that name."""
+    shape = call.builder.shape(call.args[0])
+    if shape is None or len(shape) != 2 or len(call.args) > 1 or call.keywords:
+        return NotImplemented
+    return call.step("diagonal", call.args)
+
+
+def _add_where(call: FunctionCall) -> Any:
+    """Add `where`. With only a condition it gives the positions of the true elements."""
+    if len(call.args) > 1 or call.keywords:
+        return NotImplemented
+    x = call.operand(call.args[0])
+    shape = call.builder.shape(x)
+
+    def make_result(i: int) -> Ref:
+        return call.step("nonzero", [x], (), {RESULT_KEYWORD: i})
+
+    return MultipleResults("where", None if shape is None else len(shape), (), make_result, {})
+
+
+def _add_quotient(call: FunctionCall) -> Argument:
+    """Add a quotient, which may be rounded down or towards zero. Both have the same dtype."""
+    mode = call.keywords.get("rounding_mode")
+    if {*call.keywords} - {"rounding_mode"} or len(call.args) != 2 or mode not in (None, "floor", "trunc"):
+        raise call.excerpt.error("div takes two arrays and a rounding_mode, 'floor' or 'trunc'; give those")
+    if mode == "trunc":
+        return call.step("floor_divide", call.args, (), {SAME_DTYPE_AS: "div"})
+    return call.step("floor_divide" if mode else "divide", call.args)
+
+
+def _extreme_maker(name: str) -> Callable[[FunctionCall], Any]:
+    """Add PyTorch's `max` or `min`. With two arrays these are `maximum` and `minimum`."""
+
+    def make(call: FunctionCall) -> Any:
+        if (
+            len(call.args) != 2
+            or call.keywords
+            or not isinstance(call.builder.known_number(call.args[1]), Ref)
+        ):
+            return NotImplemented
+        return call.step(name, call.args)
+
+    return make
+
+
+def _add_einsum(call: FunctionCall) -> Any:
+    """Add PyTorch's `einsum("ij,jk->k", x, y)`: sum an index that only one array has, then multiply.
+
+    A matrix product takes one dtype. The sum of an int8 is int64, so it cannot be a factor beside an int8.
+    """
+    text, *arrays = call.args
+    if call.keywords or not isinstance(text, str) or not all(isinstance(x, Ref) for x in arrays):
+        return NotImplemented
+    indices, arrow, kept = text.replace(" ", "").replace(".", "").partition("->")
+    kept = kept if arrow else "".join(i for i in indices if indices.count(i) == 1)
+    own = indices.split(",")
+    if len(own) != len(arrays) or len(own) > 2:
+        return NotImplemented
+    elsewhere = [kept + "".join(own[:i] + own[i + 1 :]) for i in range(len(own))]
+    summed = [not {*a} <= {*b} for a, b in zip(own, elsewhere, strict=True)]
+    is_product = len(own) == 2 and not {*own[0]} & {*own[1]} <= {*kept}
+    if not any(summed) and (is_product or len(own) == 1):
+        return NotImplemented
+    shapes = [call.builder.shape(x) for x in arrays]
+    shape = result_shape(operation("einsum"), shapes, (text,), {})
+    taken = [
+        call.step("sum" if lone else "reshape", [x], () if lone else ((-1,),))
+        for x, lone in zip(arrays, summed, strict=True)
+    ]
+    for ref in taken:
+        call.builder.mark_same_dtype_as(ref, (SAME_DTYPE_AS, "einsum"))
+    made = taken[0]
+    if len(own) == 2:
+        made = call.step("inner" if is_product else "multiply", taken)
+    call.builder.mark_same_dtype_as(made, (SAME_DTYPE_AS, "einsum"), shape)
+    return made
+
+
+def _dask_norm(call: FunctionCall) -> Any:
+    """Add Dask's norm of order 1, 0 or infinity: a sum, a count of elements, or an extreme."""
+    order = call.keywords.get("ord", call.args[1] if len(call.args) > 1 else None)
+    if order not in (0, 1, math.inf, -math.inf) or not isinstance(call.args[0], Ref):
+        return NotImplemented
+    axis = call.keywords.get("axis", call.args[2] if len(call.args) > 2 else None)
+    is_matrix = axis is None and len(call.builder.shape(call.args[0]) or ()) == 2
+    extreme = "sum" if is_matrix or order == 1 else "max" if order == math.inf else "min"
+    name = "count_nonzero" if order == 0 else extreme
+    absolute = call.step("absolute", call.args[:1])
+    return call.step(name, [absolute], (axis,), {SAME_DTYPE_AS: "norm"})
+
+
+def _scaled_maker(name: str) -> Callable[[FunctionCall], Any]:
+    """Return the maker of PyTorch's `add(x, y, alpha=2)`. Only a float alpha affects dtypes."""
+
+    def make(call: FunctionCall) -> Any:
+        alpha = call.keywords.get("alpha")
+        named = [x for key, x in call.keywords.items() if key != "alpha"]
+        x, y = [*call.args, *named, None, None][:2]
+        if alpha is None or y is None:
+            return NotImplemented
+        made = call.step(name, [x, y], (), {SAME_DTYPE_AS: name})
+        if not isinstance(alpha, float):
+            return made
+        return call.step("multiply", [made, alpha], (), {SAME_DTYPE_AS: name})
+
+    return make
+
+
+COMPOSED: Mapping[str, Callable[[FunctionCall], Any]] = {
+    "where": _add_where,
+    "div": _add_quotient,
+    "einsum": _add_einsum,
+    "norm": _dask_norm,
+    "add": _scaled_maker("add"),
+    "sub": _scaled_maker("subtract"),
+    "max": _extreme_maker("maximum"),
+    "min": _extreme_maker("minimum"),
+    "transpose": _add_transpose,
+    "t": _add_t,
+    "expand": _add_expand,
+    "masked_fill": _add_masked_fill,
+    "diag": _add_diag,
+}

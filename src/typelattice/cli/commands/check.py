@@ -1,0 +1,65 @@
+"""The command `check`: judges a system file, its contents and its costs."""
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from typelattice.cli.command import MAX_EXAMPLES, Command, DifferencesFound, Paragraphs, format_argument
+from typelattice.engine.system import System
+from typelattice.rendering.json import document
+from typelattice.rendering.terminal_output import layout
+from typelattice.study.closedness import Closedness, find_escapes
+from typelattice.study.system_check import Check, check
+
+REPAIR_SECONDS = 10  # time limit of the search for repairs
+
+
+def arguments(parser: ArgumentParser) -> None:
+    closed_help = "try every operation; exit with 1 if a result, a default or a literal leaves the dtypes"
+    parser.add_argument("file", metavar="FILE.toml", help="a system file, or the name of a system")
+    parser.add_argument("--closed", action="store_true", help=closed_help)
+    format_argument(parser)
+
+
+def run(args: Namespace) -> Paragraphs:
+    """Print the parts of a system, the laws it breaks, and the nearest orders that break fewer."""
+    found = check(args.file)
+    proved = find_escapes(found.system) if args.closed else None
+    if args.format == "json":
+        more = {"closed": proved.data()} if proved is not None else {}
+        repaired = _repairs(found.system) if found.split else []
+        yield document("check", {**found.data(), "repairs": repaired, **more})
+    else:
+        yield from _describe_check(args.file, found, proved)
+    if proved is not None and not proved:
+        raise DifferencesFound
+
+
+def _describe_check(file: str, check: Check, proved: Closedness | None) -> Paragraphs:
+    page = layout()
+    yield page.bold(f"{file}: a valid system")
+    yield ""
+    yield from (page.join_columns(*section) for section in check.sections())
+    if check.split:
+        yield page.join_columns("repairs", _repairs(check.system))
+    if proved is not None:
+        yield from (page.join_columns(*section) for section in proved.sections())
+
+
+def _repairs(s: System) -> list[str]:
+    """Return the nearest repaired orders, or the reason why none was found.
+
+    In a repaired order, every pair with an upper bound has a least one.
+    """
+    from typelattice.designer import ERRORS, repairs
+
+    try:
+        found = repairs(s, limit=MAX_EXAMPLES, seconds=REPAIR_SECONDS)
+    except (*ERRORS, TimeoutError) as e:
+        return [str(e).split("\n", 1)[0]]
+    return [f"{r}: {len(r.changed)} answers change" for r in found]
+
+
+COMMAND = Command(
+    "Check a system file: show its contents, its laws and its costs.", arguments, run,
+    ("mine.toml", "numpy", "mine.toml --closed"),
+)  # fmt: skip

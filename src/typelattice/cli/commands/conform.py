@@ -1,0 +1,168 @@
+"""The command `conform`: compares a system with its library, as recorded or as installed."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+import typelattice as tl
+from typelattice.cli import interrupts
+from typelattice.cli.command import (
+    Command,
+    DifferencesFound,
+    Paragraphs,
+    UsageError,
+    count,
+    format_argument,
+    list_examples,
+    seed,
+)
+from typelattice.conformance.compare_with_system import Mismatch, Report, compare
+from typelattice.conformance.library import versions
+from typelattice.facts.missing_operations import find_missing_operations
+from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.releases import installed_release
+from typelattice.recorded.departure import Departure
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recorded_calls import RecordedCall
+from typelattice.recorded.recording import Recording
+from typelattice.recorded.recording_files import load_recording
+from typelattice.rendering.grid import printable
+from typelattice.rendering.json import document
+from typelattice.rendering.terminal_output import progress_bar
+
+MAX_SHOWN = 3  # examples of each cause
+
+
+def arguments(parser: ArgumentParser) -> None:
+    names = "a library as `typelattice systems --versions` names it, with its release; or module:attribute"
+    system = "the system to compare (default: the library's; with --live, that of the installed release)"
+    recording = "a recording of your own (default: the built-in one)"
+    live = "make N random calls of the installed library instead"
+    parser.add_argument("library", metavar="LIBRARY", help=names)
+    parser.add_argument("--system", metavar="NAME|FILE", help=system)
+    parser.add_argument("--recording", metavar="FILE", help=recording)
+    parser.add_argument("--live", type=count, metavar="N", help=live)
+    parser.add_argument("--seed", type=seed, default=0, help="random seed for the calls (default: 0)")
+    parser.add_argument("--departures", metavar="FILE", help="a list of known departures of your own")
+    format_argument(parser)
+
+
+def run(args: Namespace) -> Paragraphs:
+    """Report the compared calls, the mismatches by cause, and their number.
+
+    Raises DifferencesFound if there are any mismatches.
+    """
+    if args.live:
+        from typelattice.conformance.compare_random_calls import compare_live
+        from typelattice.conformance.process import LibraryProcess
+        from typelattice.conformance.registry import load_library
+
+        with interrupts.raise_on_interrupt(), LibraryProcess(partial(load_library, args.library)) as asked:
+            name = installed_release(args.library, asked.catalogue.versions)
+            found = tl.system(args.system or name)
+            listed = _read_departures(args, name, found)
+            report = compare_live(asked, found, args.live, args.seed, listed, progress_bar())
+        of = versions(asked.catalogue.versions)
+        misnamed = _absent_otherwise(asked.catalogue.absent, name)
+        about = f"{args.live:,} random calls, seed {args.seed}, of {of}"
+    else:
+        misnamed = []
+        recording = load_recording(args.recording or args.library)
+        found = tl.system(args.system or args.library)
+        listed = _read_departures(args, args.library, found)
+        report = compare(found, _calls_with_progress(recording), listed)
+        about = f"recorded {recording.date} from {versions(recording.versions)}"
+    if not report.compared and not report.broken:
+        what = f"no call of {args.library} can be compared: {about}"
+        raise UsageError(f"{what}; it needs an operation of two operands, such as add")
+    if args.format == "json":
+        compared = {"library": args.library, "system": found.name, "asked": about}
+        yield document("conform", {**compared, **_data(report), "absent": misnamed})
+    else:
+        yield printable(f"{args.library} against the system {found.name}: {about}")
+        yield from _describe_report(report)
+        yield from map(printable, misnamed)
+    if report.mismatches or misnamed:
+        raise DifferencesFound
+
+
+def _calls_with_progress(recording: Recording) -> Iterator[RecordedCall]:
+    """Yield the recorded calls; a terminal's standard error names the present operation."""
+    show_progress, operations = progress_bar(), len(recording.operations)
+    for done, (op, calls) in enumerate(groupby(recording.calls(), attrgetter("op"))):
+        show_progress(done, operations, op)
+        yield from calls
+    show_progress(operations, operations, "")
+
+
+def _absent_otherwise(found: Sequence[str] | None, name: str) -> list[str]:
+    """Compare the operations that a library lacks now with those that are listed as missing."""
+    if found is None:
+        return []
+    listed = find_missing_operations(name)
+    lacking = [op for op in found if op not in listed]
+    present = [op for op in OPERATIONS if op in listed and op not in found]
+    unlisted = (
+        f"{name} does not have {list_examples(lacking)}, and facts/missing_operations.txt does not say so"
+    )
+    wrong = f"{name} has {list_examples(present)}, though facts/missing_operations.txt says that it does not"
+    return [*([unlisted] if lacking else ()), *([wrong] if present else ())]
+
+
+def _read_departures(args: Namespace, name: str, system: tl.System) -> Sequence[Departure]:
+    """Return the departures to leave out: of a system, or of the user's list."""
+    return (
+        list_departures(name, Path(args.departures), system.custom_dtypes)
+        if args.departures
+        else list_departures(name)
+    )
+
+
+def _data(report: Report) -> dict[str, object]:
+    """Return a report as JSON data, with every mismatch."""
+    return {
+        "compared": report.compared,
+        "broken_down": report.broken,
+        "unknown_operations": list(report.unknown),
+        "mismatches": [{"cause": m.cause, **_mismatch_data(m)} for m in report.mismatches],
+        "listed": [
+            {"reason": departure.reason, "source": departure.source, "calls": [*map(_mismatch_data, found)]}
+            for departure, found in report.listed.items() if found
+        ],
+    }  # fmt: skip
+
+
+def _mismatch_data(m: Mismatch) -> dict[str, object]:
+    call = m.call
+    return {"op": call.op, "operands": list(call.operands), "library": call.answer, "system": m.ours}
+
+
+def _describe_report(report: Report) -> Paragraphs:
+    """Write a report: causes with counts and examples, listed departures, and totals."""
+    for cause, mismatches in report.groups().items():
+        yield f"  {len(mismatches):6}  {printable(cause)}"
+        yield from (f"          {printable(str(m))}" for m in mismatches[:MAX_SHOWN])
+    for departure, listed in report.listed.items():
+        if listed:
+            yield f"  {len(listed):6}  listed: {printable(departure.reason)}"
+            yield f"          {printable(f'e.g. {listed[0]}; {departure.source}')}"
+    counts = [f"{report.compared:,} calls compared", f"{len(report.mismatches)} mismatches"]
+    if any(report.listed.values()):
+        counts.append(f"{sum(map(len, report.listed.values())):,} listed departures")
+    if report.broken:
+        counts.append(f"{report.broken:,} calls left out because the library broke down")
+    yield ", ".join(counts)
+    if report.unknown:
+        yield printable(f"left out, since no operations are called so: {list_examples(report.unknown)}")
+    yield f"{report.excused:.2%} of the calls are excused"
+
+
+COMMAND = Command(
+    "Compare a system with its library, recorded or installed.", arguments, run,
+    ("numpy", "numpy@2.4", "jax --live 10000 --seed 3", "numpy --system mine.toml"),
+)  # fmt: skip

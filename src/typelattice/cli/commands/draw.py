@@ -1,0 +1,162 @@
+"""The command `draw`: the order of a system, an answer in it, two systems in one, or a program."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from io import BytesIO
+from pathlib import Path
+
+import typelattice as tl
+from typelattice.cli import interrupts
+from typelattice.cli.bindings import bindings
+from typelattice.cli.command import STANDARD_OUTPUT, Command, Paragraphs, UsageError, op_argument
+from typelattice.cli.output_checks import check_not_read
+from typelattice.disk.write import write_bytes
+from typelattice.drawings.heat_maps import HEATS, Heat, figure, heat_grid, make_heat
+from typelattice.programs.make_program import program_file
+from typelattice.rendering.drawing import FORMATS, Drawing
+from typelattice.rendering.drawing_text import sketch
+from typelattice.rendering.terminal_output import layout
+from typelattice.study.table_labels import CODES
+from typelattice.support.error_texts import quote_short
+
+ENDINGS = {
+    "svg": "svg",
+    "png": "png",
+    "dot": "dot",
+    "gv": "dot",
+    "mmd": "mermaid",
+    "txt": "text",
+    "json": "json",
+}
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("system", metavar="NAME|FILE", help="a system's name, or a .toml file")
+    parser.add_argument(
+        "other", nargs="?", metavar="OTHER", help="a second system: show what it adds and drops"
+    )
+    parser.add_argument(
+        "--highlight", nargs="+", metavar="OPERAND",
+        help="highlight the ways of these operands to their join, and say why the other bounds lost",
+    )  # fmt: skip
+    parser.add_argument(
+        "--heat", choices=HEATS,
+        help="a heat map of all pairs; loss: what casts lose; width: how wide results are; agreement: "
+        "whether OTHER agrees",
+    )  # fmt: skip
+    op_argument(parser)
+    parser.add_argument(
+        "--program", nargs="+", metavar="TEXT",
+        help="a program under the system, its casts marked: 'a*2.0 + b' a=int8:0d b=float16",
+    )  # fmt: skip
+    parser.add_argument(
+        "--small", action="store_true",
+        help="also draw integers below 8 bits and floats of at most 8 (your own system always shows them)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--codes", choices=CODES, default="bits", help="i32 counts bits (default), i4 bytes, int32 is a name"
+    )
+    parser.add_argument(
+        "--format", choices=FORMATS, help="the format (default: by the file extension, or text)"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="the file to write: .svg .png .dot .mmd .txt .json"
+    )
+
+
+def run(args: Namespace) -> Paragraphs:
+    """Return the drawing in the requested format, printed or written to a file."""
+    format = _format(args)
+    if args.output in (None, STANDARD_OUTPUT):
+        if format == "png" or (args.heat and format != "text"):
+            raise UsageError("draw: name a file with -o for a PNG, and for the picture of a heat map")
+        if args.heat:
+            yield layout().grid(heat_grid(_heat(args)))
+            return
+        drawing = _draw(args)
+        text = sketch(drawing.placed, layout().width) if format == "text" else drawing.to(format)
+        yield text.rstrip("\n")
+        return
+    check_not_read(args.output, args.system, args.other, *map(program_file, args.program or ()))
+    with interrupts.raise_on_interrupt():
+        content = _heat_content(args, format) if args.heat else _content(_draw(args), format)
+        write_bytes(Path(args.output), content)
+    yield f"wrote {args.output}"
+
+
+def _content(drawing: Drawing, format: str) -> bytes:
+    if format == "png":
+        return drawing.to_png()
+    return (drawing.to(format).rstrip("\n") + "\n").encode()
+
+
+def _heat(args: Namespace) -> Heat:
+    """Return a heat map of one system, or of the agreement of two. Raises UsageError."""
+    if args.program or args.highlight:
+        raise UsageError("draw: a heat map shows all pairs; leave out --program and --highlight")
+    if (args.heat == "agreement") != (args.other is not None):
+        raise UsageError("draw: --heat agreement takes two systems; loss and width take one")
+    table: tl.Table | tl.Diff = (
+        tl.table(args.system, op=args.op, small=args.small)
+        if args.other is None
+        else tl.diff(args.system, args.other, op=args.op, tier="array", small=args.small)
+    )
+    return make_heat(table, args.heat)
+
+
+def _heat_content(args: Namespace, format: str) -> bytes:
+    """Return a heat map as a file. Raises UsageError."""
+    if format not in ("svg", "png", "text"):
+        raise UsageError("draw: a heat map is written as .svg, .png or .txt")
+    found = _heat(args)
+    if format == "text":
+        return (tl.render(heat_grid(found)) + "\n").encode()
+    file = BytesIO()
+    # Without a date, and with fixed names: the same map gives the same file.
+    metadata = {"Date": None} if format == "svg" else {}
+    figure(found).savefig(file, format=format, dpi=200, metadata=metadata)
+    return file.getvalue()
+
+
+def _format(args: Namespace) -> str:
+    """Return the named format, or the format of the file's extension. Raises UsageError."""
+    if args.format:
+        return str(args.format)
+    if args.output in (None, STANDARD_OUTPUT):
+        return "text"
+    ending = Path(args.output).suffix.removeprefix(".").lower()
+    if ending not in ENDINGS:
+        endings = ", ".join(f".{each}" for each in ENDINGS)
+        what = (
+            f"no format ends in {quote_short(f'.{ending}')}"
+            if ending
+            else f"{quote_short(args.output)} has no ending"
+        )
+        raise UsageError(f"draw: {what}; a format is known by one of {endings}, or by --format")
+    return ENDINGS[ending]
+
+
+def _draw(args: Namespace) -> Drawing:
+    if args.program is None:
+        return tl.draw(
+            args.system,
+            args.other,
+            highlight=args.highlight or (),
+            op=args.op,
+            small=args.small,
+            codes=args.codes,
+        )
+    if args.other or args.highlight or args.op:
+        raise UsageError("draw: a program is drawn under one system, without OTHER, --highlight and --op")
+    text, bound = bindings(args.program)
+    return tl.draw(tl.program(text, tl.system(args.system), **bound), args.system)
+
+
+COMMAND = Command(
+    "Draw a system's order, one answer in it, or two systems.", arguments, run,
+    (
+        "jax -o jax.svg", "numpy --highlight int8 uint8", "numpy jax -o both.svg",
+        "mine.toml --format mermaid", "numpy --program 'a*2.0 + b' a=int8 b=float16 -o program.svg",
+    ),
+)  # fmt: skip

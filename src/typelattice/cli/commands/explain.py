@@ -1,0 +1,152 @@
+"""The command `explain`: the result dtype of operands, or of each step of a program, and the reason."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from shlex import quote
+from textwrap import wrap
+
+import typelattice as tl
+from typelattice.cli.bindings import BINDING
+from typelattice.cli.command import (
+    Command,
+    DifferencesFound,
+    Paragraphs,
+    UsageError,
+    exit_code_argument,
+    format_argument,
+    op_argument,
+)
+from typelattice.cli.site_address import link_argument, site_address
+from typelattice.explanations.explanation_text import explanation
+from typelattice.explanations.grouped_answers import (
+    Answers,
+    list_custom_dtypes,
+    list_groups,
+    list_notes,
+    pick_example,
+)
+from typelattice.facts.operations import OPERATIONS, OPERATORS
+from typelattice.operands.notation import parse_operand
+from typelattice.rendering.json import document
+from typelattice.rendering.terminal_output import layout
+from typelattice.support.error_texts import clip_text
+
+MAX_OPERANDS = 1_000  # operands
+
+
+def arguments(parser: ArgumentParser) -> None:
+    operands = "an array: int8; a 0-d array: int8:0d; a weak array: int8:weak; a Python scalar: int, 300, 1.5"
+    whole = "; or one program and its names: 'a*2.0 + b' a=int8:0d b=float16, FILE.py:function x=float32"
+    parser.add_argument("operands", nargs="+", metavar="OPERAND", help=operands + whole)
+    parser.add_argument(
+        "--system", action="append", default=[], metavar="NAME|FILE",
+        help="show this system in full; can be repeated",
+    )  # fmt: skip
+    op_argument(parser, "the end of this help lists the names")
+    format_argument(parser)
+    exit_code_argument(parser, "the systems differ, or one refuses")
+    link_argument(parser)
+    listed = "\n".join(wrap(", ".join(sorted(OPERATIONS)), 76))
+    parser.add_argument_group("operations, and Python's operators such as + and +=", listed)
+
+
+def run(args: Namespace) -> Paragraphs:
+    """Return the named systems, compared and in full, or all systems grouped by answer."""
+    if len(args.operands) > MAX_OPERANDS:
+        raise UsageError(
+            f"explain: {len(args.operands):,} operands; at most {MAX_OPERANDS:,} are taken together"
+        )
+    if len(args.operands) > 1 and any(x in OPERATORS for x in args.operands):
+        expression = quote(clip_text(" ".join(args.operands), 60))
+        raise UsageError(f"explain: an expression is one argument: typelattice explain {expression}")
+    site = None if args.link is None else site_address(args.link)
+    found = [tl.system(which) for which in args.system or tl.systems()]
+    own = list_custom_dtypes(found)
+    if any(BINDING.match(x) or _is_program(x, own[0]) for x in args.operands):
+        from typelattice.cli.explain_program import explain_program
+
+        yield from explain_program(args, found, own, site)
+        return
+    op, found = _list_systems_of_module(args.op, found) if args.op else (None, found)
+    answers = tl.explain(*args.operands, op=op, systems=found)
+    page = [] if site is None else [f"{site}/{_link(answers)}"]
+    if args.format == "json":
+        yield document("answers", answers.data() | ({"link": page[0]} if page else {}))
+        page = []
+    elif args.system:
+        yield from _describe_named_systems(answers)
+    else:
+        yield answers.text(layout(), [f"Why? Add --system {pick_example(answers)}"])
+    if page:
+        yield f"\n{page[0]}"
+    if args.exit_code and not answers.agree:
+        raise DifferencesFound
+
+
+def _link(answers: Answers) -> str:
+    from typelattice.explorer.answer_addresses import answer_link  # few questions have a link
+
+    return answer_link(next(iter(answers)))
+
+
+def _list_systems_of_module(op: str, systems: list[tl.System]) -> tuple[str, list[tl.System]]:
+    """Read the name of a library's function as an operation, and find the systems that its module follows.
+
+    >>> _list_systems_of_module("np.add", [])
+    ('add', [])
+    >>> _list_systems_of_module("jax.lax.add", [tl.system("jax")])
+    ('add', [<system jax-lax>])
+    """
+    root, *modules, name = op.split(".") if "." in op else ("", op)
+    if not root:
+        return op, systems
+    from typelattice.programs.replay.replay import system_of_function
+    from typelattice.programs.source.name_meanings import library_of_name
+
+    library = library_of_name(root)
+    if library is None:
+        return op, systems
+    followed: dict[str, tl.System] = {}
+    for s in systems:
+        own = (system_of_function(s, module, library) for module in (root, *modules))
+        taken = next(filter(None, own), s)
+        followed[taken.name] = taken
+    return name, [*followed.values()]
+
+
+def _is_program(text: str, custom_dtypes: Mapping[str, tl.DType]) -> bool:
+    """Return True if an argument is a program without inputs, and not an operand."""
+    family = custom_dtypes.get(text.partition("(")[0])
+    if family is not None and family.parameters:  # includes `decimal(3,9)`, which has its own error
+        return False
+    try:
+        parse_operand(text, custom_dtypes)
+    except tl.TypelatticeError:
+        from typelattice.programs.make_program import is_program
+
+        return is_program(text)
+    return False
+
+
+def _describe_named_systems(answers: Answers) -> Paragraphs:
+    """Return the named systems: side by side if there are several, then each in full."""
+    page = layout()
+    if len(answers) > 1:
+        yield page.bold(answers.question)
+        yield ""
+        yield from list_groups(answers, page)
+        yield from map(page.dim, list_notes(answers))
+        yield "\n"
+    yield "\n\n\n".join(explanation(p, page) for p in answers)
+
+
+COMMAND = Command(
+    "Explain the dtype of operands: in all systems, or one in full.", arguments, run,
+    (
+        "int64 float16", "int8 uint8 --system jax", "uint8 300 --op add",
+        "int32:0d float --system torch --system mine.toml", "-- uint8 -1", "'a*2.0 + b' a=int8:0d b=float16",
+        "int64 float16 --op divide --link https://example.org",
+    ),
+)  # fmt: skip

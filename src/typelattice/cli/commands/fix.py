@@ -1,0 +1,102 @@
+"""The command `fix`: changes of a script that keep its floats narrow, each tested by a run."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from functools import partial
+from pathlib import Path
+
+from typelattice.cli.command import (
+    Command,
+    Paragraphs,
+    UsageError,
+    count_own_words,
+    format_argument,
+    note_passed_on,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typelattice.fixing.patch import Patch
+
+OPTIONS_WITH_VALUE = ("--package", "--to", "--like", "--tolerance", "--only", "--format")
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--package", action="append", default=[], metavar="PKG",
+        help="a package that may also be changed; can be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--to",
+        metavar="DTYPE",
+        help="the widest float dtype to allow (default: float32)",
+    )
+    parser.add_argument(
+        "--like", metavar="NAME|FILE",
+        help="instead: add casts so that the program keeps its present dtypes under this system",
+    )  # fmt: skip
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        metavar="X",
+        help="undo a change if a value's relative error is larger",
+    )
+    parser.add_argument(
+        "--only", metavar="LINE", help="fix only what this line widens, such as 12 or file.py:12"
+    )
+    parser.add_argument("--steps", action="store_true", help="also compare the values of each step")
+    format_argument(parser)
+    parser.add_argument("--write", action="store_true", help="write the changes into the sources")
+    parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
+    parser.add_argument(
+        "command", nargs="*", metavar="SCRIPT ARG", help="a script, or pytest, and its arguments"
+    )
+
+
+def run(args: Namespace) -> Paragraphs:
+    """Print the patch; exit with 1 if a place was not fixed."""
+    command = args.command[1:] if args.command[:1] == ["--"] else args.command
+    if args.module is None and not command:
+        raise UsageError("fix: give a script, or -m and a module; see typelattice fix --help")
+    target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
+    patch = _find_patch(args, target, argv)
+    if args.format == "json":
+        from typelattice.rendering.json import document
+
+        yield document("patch", patch.data())
+    else:
+        yield from str(patch).splitlines()
+    if args.write and patch.fixed:
+        patch.write()
+    if args.write and patch.fixed and args.format == "text":
+        yield f"wrote {', '.join(sorted({str(each.file) for each in patch.fixed}))}"
+    if args.format == "text" and target != "pytest" and (note := note_passed_on(arguments, argv)):
+        yield note
+    if patch.unfixed:
+        raise SystemExit(1)
+
+
+def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
+    """Search for the patch of a script, a module or tests, by the options and pyproject.toml."""
+    from typelattice.fixing.patch_search import fix_script, fix_tests
+    from typelattice.tracing.entry_points.pyproject_settings import read_settings
+
+    settings = read_settings(Path.cwd())
+    packages = args.package or settings.packages
+    like = args.like or (None if args.to else settings.like)
+    tolerance = settings.tolerance if args.tolerance is None else args.tolerance
+    goal = args.to or settings.to, like, tolerance
+    if target != "pytest":
+        return fix_script(target, argv, packages, args.module is not None, *goal, args.only, args.steps)
+    if args.steps:
+        raise UsageError("fix: --steps compares runs of a script; of tests the outcomes are compared")
+    return fix_tests(argv, packages, *goal, only=args.only)
+
+
+COMMAND = Command(
+    "Print tested changes that keep a script's floats narrow.", arguments, run,
+    ("script.py", "--to float32 --tolerance 1e-5 script.py --epochs 3", "--write -m mypkg.train",
+     "--package mypkg -- pytest tests"),
+    partial(count_own_words, OPTIONS_WITH_VALUE),
+)  # fmt: skip

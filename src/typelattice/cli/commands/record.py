@@ -1,0 +1,95 @@
+"""The command `record`: calls a library with everything and writes its answers."""
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from tempfile import gettempdir
+
+from typelattice.cli import interrupts
+from typelattice.cli.command import (
+    STANDARD_OUTPUT,
+    Command,
+    Paragraphs,
+    UsageError,
+    duration,
+    error_line,
+    workers_arguments,
+)
+from typelattice.disk.read import FileError
+from typelattice.disk.write import check_writable
+from typelattice.facts.releases import VERSION_SIGN
+from typelattice.recorded.encode_recording import rest_on_base, save_recording
+from typelattice.recorded.recording import Recording, RecordingError
+from typelattice.recorded.recording_files import ENDING, load_recording, recording_names
+from typelattice.rendering.grid import printable
+from typelattice.rendering.terminal_output import print_error, progress_bar
+
+REQUIRED_BYTES = 1_000_000  # bytes; the largest recording so far has a fifth of them
+ANSWERS = ".answers"  # the ending of the file beside a recording that is not finished
+
+
+def arguments(parser: ArgumentParser) -> None:
+    names = "a library as `typelattice systems --versions` names it; or module:attribute for your own"
+    again = "a recording of the same versions: its calls are not made again"
+    seconds = "time limit for a call (default: 10)"
+    parser.add_argument("library", metavar="LIBRARY", help=names)
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: LIBRARY.jsonl here)")
+    parser.add_argument("--earlier", metavar="FILE", help=again)
+    parser.add_argument("--limit", type=duration, default=10.0, metavar="SECONDS", help=seconds)
+    workers_arguments(parser)
+
+
+def run(args: Namespace) -> Paragraphs:
+    """Write a recording; report the file and its number of calls.
+
+    Answers are kept in a file beside it as they come, until all are there.
+
+    The file of an older release, `numpy@2.4`, has only the differences from the recording of the newest one.
+    """
+    from typelattice.conformance.library import versions
+    from typelattice.conformance.recorder import record_everything, repeat_recording, start_askers
+    from typelattice.conformance.registry import load_library
+
+    if args.output == STANDARD_OUTPUT:
+        raise UsageError("record: a recording is not printed; name a file with -o")
+    output = Path(args.output or f"{args.library}{ENDING}")
+    answers = Path(f"{output}{ANSWERS}")
+    newest, _, older = args.library.partition(VERSION_SIGN)
+    base = newest if older and newest in recording_names() else None
+    with interrupts.raise_on_interrupt():
+        check_writable(output, REQUIRED_BYTES)  # check before the calls, which take minutes
+        like = load_recording(base) if base else None
+        earlier = load_recording(args.earlier) if args.earlier else None
+        make = partial(load_library, args.library)
+        with start_askers(make, args.limit, args.jobs, args.scheduler, answers) as asked:
+            if asked.resumed:
+                there = f"{asked.resumed:,} answers are there, and are not asked again"
+                print_error(error_line(f"{answers}: {there}; delete the file to ask all"))
+            if like:
+                found = repeat_recording(asked, like, progress_bar(), earlier)
+            else:
+                found = record_everything(asked, progress=progress_bar(), earlier=earlier)
+            _save(found, output, base)
+            asked.forget()
+    yield printable(f"{output}: {len(list(found.calls())):,} calls of {versions(found.versions)}")
+
+
+def _save(recording: Recording, output: Path, base: str | None) -> None:
+    """Write a recording. Raises FileError, or RecordingError if it could only be written elsewhere."""
+    kept = rest_on_base(recording, base) if base else recording
+    try:
+        save_recording(kept, output)
+    except FileError as e:
+        with suppress(OSError):  # the folder may be full
+            spare = Path(gettempdir()) / output.name
+            save_recording(kept, spare)
+            raise RecordingError(f"{e}; the answers are in {spare}") from None
+        raise
+
+
+COMMAND = Command(
+    "Record a library's answers to every call.", arguments, run,
+    ("numpy", "numpy --jobs 2", "mine:MyLibrary -o mine.jsonl"),
+)  # fmt: skip

@@ -1,0 +1,50 @@
+"""The command `systems`: the built-in systems, and the user's own files."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+import typelattice as tl
+from typelattice.cli.command import Command, Paragraphs, format_argument
+from typelattice.recorded.recording_files import recording_names
+from typelattice.rendering.grid import printable
+from typelattice.rendering.json import document
+from typelattice.rendering.terminal_output import layout
+
+MAX_NAME_COLUMNS = 30  # greatest width of the names
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("files", nargs="*", metavar="FILE", help="your own .toml file, to list as well")
+    versions = "also each older release that was recorded, as NAME@RELEASE"
+    parser.add_argument("--versions", action="store_true", help=versions)
+    format_argument(parser)
+
+
+def run(args: Namespace) -> Paragraphs:
+    """Print each system with its title and the library that it describes."""
+    found = [tl.system(which) for which in (*tl.systems(args.versions), *args.files)]
+    if args.format == "json":
+        yield document("systems", {"systems": [_data(s) for s in found]})
+        return
+    stub = min(max(len(printable(s.name)) for s in found), MAX_NAME_COLUMNS) + 2
+    page = layout()
+    for s in found:
+        yield page.join_columns(
+            printable(s.name), [f"{s.title} ({s.library})" if s.library else s.title], stub
+        )
+
+
+def _data(s: tl.System) -> dict[str, object]:
+    """Return the facts of a system as JSON data; `recorded` says whether its library has a built-in
+    recording.
+    """
+    return {
+        "name": s.name, "title": s.title, "library": s.library, "dtypes": [d.name for d in s.dtypes],
+        "tiers": list(s.tiers), "recorded": s.name in recording_names(),
+    }  # fmt: skip
+
+
+COMMAND = Command(
+    "List the systems that come with typelattice.", arguments, run, ("", "--versions", "mine.toml")
+)

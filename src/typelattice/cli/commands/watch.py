@@ -1,0 +1,159 @@
+"""The command `watch`: calls installed libraries again, and reports the changes since their recording."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+from typelattice.cli import interrupts
+from typelattice.cli.command import (
+    Command,
+    DifferencesFound,
+    Paragraphs,
+    UsageError,
+    duration,
+    error_line,
+    format_argument,
+    list_examples,
+)
+from typelattice.cli.commands.record import REQUIRED_BYTES
+from typelattice.cli.commands.table import draw_table
+from typelattice.cli.output_checks import check_not_read
+from typelattice.conformance.changes_since_recording import News, changes_since_recording
+from typelattice.conformance.library import BrokenLibraryError, CannotAskError, MissingLibraryError, versions
+from typelattice.conformance.process import LibraryProcess
+from typelattice.conformance.recorder import record_everything
+from typelattice.conformance.registry import load_library
+from typelattice.disk.write import check_writable
+from typelattice.facts.libraries import libraries, recordings
+from typelattice.facts.releases import VERSION_SIGN, installed_release
+from typelattice.recorded.encode_recording import rest_on_base, save_recording
+from typelattice.recorded.recording_files import ENDING, load_recording, recording_names
+from typelattice.rendering.grid import printable
+from typelattice.rendering.json import document
+from typelattice.rendering.terminal_output import print_error, progress_bar
+
+MAX_NAMES = 12  # names of new or removed things to print
+
+
+def arguments(parser: ArgumentParser) -> None:
+    names = "recorded libraries, by name, or module:attribute (default: all installed ones)"
+    recording = "a recording of your own to compare with (default: that of the installed release)"
+    seconds = "time limit for a call (default: 10)"
+    output = "write new recordings of changed libraries there, as NAME.jsonl"
+    parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help=names)
+    parser.add_argument("--recording", metavar="FILE", help=recording)
+    parser.add_argument("-o", "--output", metavar="FOLDER", help=output)
+    parser.add_argument("--limit", type=duration, default=10.0, metavar="SECONDS", help=seconds)
+    format_argument(parser)
+
+
+def run(args: Namespace) -> Paragraphs:
+    """Report the changes in each library.
+
+    Raises DifferencesFound if anything has changed, UsageError if no library is installed, BrokenLibraryError
+    if an installed library cannot be imported.
+    """
+    if args.recording and len(args.libraries) != 1:
+        raise UsageError("watch: --recording compares one library; name only that library")
+    if args.output is not None:
+        check_writable(
+            Path(args.output) / "any.jsonl", REQUIRED_BYTES
+        )  # check before the calls, which take minutes
+    changed, lines, documents = False, list[str](), list[dict[str, object]]()
+    for name in args.libraries or _find_installed():
+        try:
+            found, proposed = _news(name, args)
+        except (CannotAskError, MissingLibraryError) as e:
+            if args.libraries or isinstance(e, BrokenLibraryError):
+                raise
+            print_error(error_line(f"left out: {e}"))
+            continue
+        changed = changed or bool(found)
+        documents.append(_data(name, found, proposed))
+        if args.format == "text":
+            lines += _describe_news(name, found, proposed)
+    if not documents:
+        what = "watch: no library that was recorded is installed, so nothing was asked"
+        raise UsageError(f"{what}; install one, such as numpy, or run watch in its environment")
+    # Print only after the last library has answered, so that an error never follows half a report.
+    yield from [document("news", {"libraries": documents})] if args.format == "json" else lines
+    if changed:
+        raise DifferencesFound
+
+
+def _find_installed() -> Iterator[str]:
+    """Return the recordings of installed libraries, without importing any."""
+    for name in recording_names():
+        entry = recordings().get(name)
+        modules = libraries()[entry.library].modules if entry else ()
+        if VERSION_SIGN not in name and modules and find_spec(modules[0]):
+            yield name
+
+
+def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
+    """Return the changes in one library, and the file of the proposed recording or None."""
+    with interrupts.raise_on_interrupt(), LibraryProcess(partial(load_library, name), args.limit) as asked:
+        release = installed_release(name, asked.catalogue.versions)
+        if not args.recording and release not in recording_names():
+            what = f"watch: {name} has no built-in recording"
+            raise UsageError(f"{what}; make one with `typelattice record`, and name it with --recording")
+        path = Path(args.output) / f"{release.replace(':', '.')}{ENDING}" if args.output else None
+        if path:
+            check_not_read(str(path), args.recording)
+        old_recording = load_recording(args.recording or release)
+        found = changes_since_recording(asked, release, old_recording, progress_bar())
+        if not found or path is None:
+            return found, None
+        plain, _, older = release.partition(VERSION_SIGN)
+        if older and not args.recording:
+            save_recording(rest_on_base(found.now, plain), path)
+        else:
+            save_recording(record_everything(asked, progress=progress_bar()), path)
+        return found, path
+
+
+def _describe_news(name: str, news: News, proposed: Path | None) -> Paragraphs:
+    """Return the news of one library in words."""
+    then, now = versions(news.then.versions), versions(news.now.versions)
+    if not news:
+        calls = f"{sum(news.changes.call_counts.values()):,} calls"
+        yield printable(f"{name}: {now} answers as {then} did on {news.then.date} ({calls})")
+        return
+    yield printable(f"{name}: {now} has changed since {then} was recorded on {news.then.date}")
+    if news.changes.changes_by_operation:
+        yield draw_table(news.changes.grid(), "text")
+    for what, names in (("gone", news.gone), ("new", news.new)):
+        if names:
+            yield printable(f"{what}: {list_examples(names, MAX_NAMES)}")
+    if proposed:
+        yield printable(f"proposed recording: {proposed}")
+
+
+def _data(name: str, news: News, proposed: Path | None) -> dict[str, object]:
+    """Return the changes of one library as JSON data, with every changed call."""
+    return {
+        "library": name,
+        "recorded": {"date": news.then.date, "versions": dict(news.then.versions)},
+        "installed": dict(news.now.versions),
+        "compared": sum(news.changes.call_counts.values()),
+        "changed": [
+            {
+                "op": op, "operands": [*change.operands],
+                "before": change.old_answer, "after": change.new_answer,
+            }
+            for op, calls in news.changes.changes_by_operation.items() for change in calls
+        ],
+        "gone": [*news.gone],
+        "new": [*news.new],
+        "proposed": str(proposed) if proposed else None,
+    }  # fmt: skip
+
+
+COMMAND = Command(
+    "Report what has changed in a library since it was recorded.", arguments, run,
+    ("numpy", "numpy@2.4 -o proposed", "mine:MyLibrary --recording mine.jsonl"),
+)  # fmt: skip

@@ -1,0 +1,36 @@
+"""ndonnx on arrays with values, which onnxruntime computes; its recording has the dtypes of graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ndonnx as ndx
+import numpy as np
+
+from typelattice.conformance.libraries.framework_base import Operations
+from typelattice.conformance.libraries.ndonnx import Ndonnx
+from typelattice.conformance.library import Scalar
+
+
+class Eager(Ndonnx):
+    """Arrays with known values."""
+
+    name = "ndonnx-eager"
+    how = "functions of ndonnx on arrays of NumPy, computed"
+
+    def make_array(self, dtype: Any, value: Scalar) -> Any:
+        return ndx.asarray(np.full(2, value).astype(self.dtype_name(dtype)))
+
+    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
+        return ndx.asarray(np.full((), value).astype(self.dtype_name(dtype)))
+
+    def operations(self) -> Operations:
+        found = super().operations()
+        return {op: found[op] for op in found if op != "result_type"}  # result_type computes nothing
+
+    def read(self, result: object) -> str:
+        compute = getattr(result, "unwrap_numpy", None)
+        return str(compute().dtype.name) if compute else super().read(result)
+
+
+IMPLEMENTATIONS = {Eager.name: Eager}

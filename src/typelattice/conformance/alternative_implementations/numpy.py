@@ -1,0 +1,94 @@
+"""NumPy itself, with calls that no recording has: methods of ufuncs, more ufuncs, lists, long doubles."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from typelattice.conformance.functions import SpelledFunction, first_result
+from typelattice.conformance.libraries.numpy import DTYPES, NumPy
+from typelattice.conformance.library import OperandString
+from typelattice.conformance.questions import EXPONENTS
+from typelattice.facts.operations import NAMES, Operation, make_custom_operation
+from typelattice.recorded.answer_notation import ARRAY, SCALAR
+
+LONG_DOUBLES = {
+    np.dtype(name).name: name
+    for name in ("longdouble", "clongdouble")
+    if np.dtype(name).name not in DTYPES  # on some platforms these are float64 and complex128
+}
+"""The platform's name of the dtypes that C calls long double, and NumPy's own."""
+
+UFUNC_METHODS: Mapping[str, tuple[str, str, tuple[object, ...]]] = {
+    "reduce": ("x", "sum", ()),
+    "accumulate": ("x", "sum", ()),
+    "reduceat": ("x", "sum", ([0],)),
+    "outer": ("xy", "matmul", ()),
+}
+"""The methods of a ufunc that give an array: operands, the operation that is called so, further arguments."""
+
+
+def _own() -> Iterator[tuple[Operation, SpelledFunction]]:
+    """Yield the methods of each ufunc, such as `reduce_add`, and each ufunc that is not an operation."""
+    for name, ufunc in vars(np).items():
+        if not isinstance(ufunc, np.ufunc) or name != ufunc.__name__ or ufunc.signature:
+            continue
+        if name not in NAMES:
+            made = make_custom_operation(f"ufunc_{name}", "cbrt", "xy"[: ufunc.nin])
+            yield made, SpelledFunction(_first_of(ufunc), f"numpy.{name}")
+        if (ufunc.nin, ufunc.nout) == (2, 1):
+            for method, (operands, like, more) in UFUNC_METHODS.items():
+                made = make_custom_operation(f"{method}_{name}", like, operands)
+                spelling = f"numpy.{name}.{method}({', '.join(['{}', *map(repr, more)])})"
+                yield made, SpelledFunction(_with(getattr(ufunc, method), more), spelling)
+
+
+def _first_of(ufunc: Callable[..., object]) -> Callable[..., object]:
+    return lambda *operands: first_result(ufunc(*operands))
+
+
+def _with(method: Callable[..., object], more: tuple[object, ...]) -> Callable[..., object]:
+    return lambda *operands: method(*operands, *more)
+
+
+def form_of(result: object) -> str:
+    """Return the end of an answer that says whether a result is an array or a scalar."""
+    if isinstance(result, np.ndarray):
+        return ARRAY
+    return SCALAR if isinstance(result, np.generic) else ""
+
+
+class Eager(NumPy):
+    """NumPy with the operands and operations that only NumPy has."""
+
+    name = "numpy-eager"
+    how = "numpy's functions and the methods of its ufuncs, called on arrays, lists and scalars"
+    extra_operands = (*EXPONENTS, *(f"{each}:list" for each in ("bool", "int", "float", "complex")))
+
+    def __init__(self) -> None:
+        super().__init__()
+        found = list(_own())
+        self.own = {operation.name: operation for operation, _ in found}
+        self._functions = {operation.name: function for operation, function in found}
+
+    def dtypes(self) -> tuple[str, ...]:
+        return *DTYPES, *LONG_DOUBLES.values()
+
+    def make(self, operand: str) -> object:
+        wanted = OperandString.parse(operand)
+        if wanted.tier == "list":
+            return [getattr(builtins, str(wanted.dtype))(wanted.value)] * 2
+        return super().make(operand)
+
+    def read(self, result: object) -> str:
+        answer = super().read(result)
+        return LONG_DOUBLES.get(answer, answer) + form_of(result)
+
+    def operations(self) -> Mapping[str, Callable[..., Any]]:
+        return {**super().operations(), **self._functions}
+
+
+IMPLEMENTATIONS = {Eager.name: Eager}

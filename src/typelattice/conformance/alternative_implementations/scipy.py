@@ -1,0 +1,18 @@
+"""SciPy as it is recorded, asked also whether a result is an array or a scalar."""
+
+from __future__ import annotations
+
+from typelattice.conformance.alternative_implementations.numpy import form_of
+from typelattice.conformance.libraries.scipy import SciPy
+
+
+class Eager(SciPy):
+    """SciPy's functions on NumPy's arrays."""
+
+    name = "scipy-eager"
+
+    def read(self, result: object) -> str:
+        return super().read(result) + form_of(result)
+
+
+IMPLEMENTATIONS = {Eager.name: Eager}

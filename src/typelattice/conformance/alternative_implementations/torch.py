@@ -1,0 +1,72 @@
+"""PyTorch's meta and fake tensors, and `torch._numpy`, with which torch.compile runs NumPy code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+import torch._numpy as tnp
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from typelattice.conformance.functions import functions, operators
+from typelattice.conformance.libraries.framework_base import Operations
+from typelattice.conformance.libraries.numpy import RENAMED, NumPy
+from typelattice.conformance.libraries.torch import Torch
+from typelattice.conformance.library import NoSuchOperandError, OperandString, python_answer, versions_of
+
+
+class Meta(Torch):
+    """Tensors with a shape and a dtype and no values."""
+
+    name = "torch-meta"
+    how = "functions of torch on tensors of the meta device"
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.set_default_device("meta")
+
+
+class Fake(Torch):
+    """Tensors that torch.compile and torch.export trace with."""
+
+    name = "torch-fake"
+    how = "functions of torch under FakeTensorMode"
+
+    def __init__(self) -> None:
+        super().__init__()
+        FakeTensorMode().__enter__()
+
+    def operations(self) -> Operations:
+        found = super().operations()
+        # A deep copy of a fake tensor has another mode.
+        return found | {op: f for op, f in operators(torch.clone).items() if op in found}
+
+
+class TorchNumPy(NumPy):
+    """NumPy's functions in torch.compile."""
+
+    name = "torch-numpy"
+    how = "functions of torch._numpy on its arrays"
+
+    def __init__(self) -> None:
+        self.versions = versions_of("torch")
+
+    def make(self, operand: str) -> object:
+        if ":scalar" in operand or OperandString.parse(operand).dtype in ("uint16", "uint32", "uint64"):
+            raise NoSuchOperandError(operand)  # torch._numpy has neither scalars nor these dtypes
+        made = super().make(operand)
+        return tnp.asarray(made) if isinstance(made, np.ndarray) else made
+
+    def read(self, result: object) -> str:
+        dtype: Any = getattr(result, "dtype", result)
+        # Its bool is called `bool_`.
+        return python_answer(result) or str(getattr(dtype, "name", type(result).__name__)).rstrip("_")
+
+    def operations(self) -> Mapping[str, Callable[..., object]]:
+        found = functions((tnp, tnp.linalg, tnp.fft), tnp.asarray([True, True]), RENAMED)
+        return found | {"expand_dims": lambda x: tnp.expand_dims(x, 0)}
+
+
+IMPLEMENTATIONS = {each.name: each for each in (Meta, Fake, TorchNumPy)}

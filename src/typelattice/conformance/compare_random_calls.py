@@ -1,0 +1,81 @@
+"""A system against an installed library: random calls, and mismatches made small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from typelattice.conformance.compare_with_system import Mismatch, Report, compare
+from typelattice.conformance.process import LibraryProcess
+from typelattice.conformance.questions import Question, random_questions
+from typelattice.engine.system import System
+from typelattice.facts.operations import Operation, operation
+from typelattice.recorded.departure import Departure
+from typelattice.recorded.recorded_calls import RecordedCall
+
+MAX_SHRUNK_MISMATCHES = 200
+"""How many mismatches are made small; the further ones are reported as they were found."""
+
+
+def compare_live(
+    asked: LibraryProcess,
+    system: System,
+    calls: int,
+    seed: int,
+    departures: Sequence[Departure] = (),
+    progress: Callable[[int, int, str], None] = lambda done, planned, op: None,
+) -> Report:
+    """Compare a system with a library on random calls, and report the mismatches.
+
+    The first mismatches are reduced to the smallest calls that still fail. Duplicates among them are dropped.
+    """
+    has = asked.catalogue
+    questions = list(random_questions(has.operands, has.operations, has.several, calls, seed, has.own))
+    report = compare(system, _calls(asked, questions, progress), departures)
+    small = {
+        str(m): m
+        for m in (
+            shrink_mismatch(asked, system, m, departures) for m in report.mismatches[:MAX_SHRUNK_MISMATCHES]
+        )
+    }
+    return replace(report, mismatches=(*small.values(), *report.mismatches[MAX_SHRUNK_MISMATCHES:]))
+
+
+def shrink_mismatch(
+    asked: LibraryProcess, system: System, m: Mismatch, departures: Sequence[Departure] = ()
+) -> Mismatch:
+    """Return the smallest call that is still a mismatch, and not a listed one."""
+    known = operation(m.call.op, asked.catalogue.own)
+    while True:
+        able = {*asked.catalogue.operands}
+        questions = [question for question in _smaller(m.call, known) if set(question[1]) <= able]
+        found = (compare(system, _calls(asked, [question]), departures).mismatches for question in questions)
+        smaller = next((mismatches[0] for mismatches in found if mismatches), None)
+        if smaller is None:
+            return m
+        m = smaller
+
+
+def _smaller(call: RecordedCall, known: Operation) -> Iterator[Question]:
+    """Yield the calls with one operand fewer, then those with one operand replaced by a plain array."""
+    if len(call.operands) > max(2, known.least):
+        yield from ((call.op, _without(call.operands, i)) for i in range(len(call.operands)))
+    for i, operand in enumerate(call.operands):
+        if ":" in operand:
+            yield call.op, (*call.operands[:i], operand.partition(":")[0], *call.operands[i + 1 :])
+
+
+def _without(operands: tuple[str, ...], i: int) -> tuple[str, ...]:
+    return operands[:i] + operands[i + 1 :]
+
+
+def _calls(
+    asked: LibraryProcess,
+    questions: Sequence[Question],
+    progress: Callable[[int, int, str], None] = lambda done, planned, op: None,
+) -> Iterator[RecordedCall]:
+    """Yield the questions with the library's answers."""
+    for done, (answer, _) in enumerate(asked.answers(questions)):
+        op, operands = questions[done]
+        progress(done + 1, len(questions), op)
+        yield RecordedCall(op, operands, answer)

@@ -1,0 +1,115 @@
+"""Values in a comparison: numbers for the operands, the values of a result, and their equality."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from typelattice.conformance.library import Library, OperandString, Scalar, python_answer
+from typelattice.conformance.questions import Question
+from typelattice.facts.dtypes import DTYPES, Kind
+from typelattice.facts.operations import NAMES
+
+VALUES_BY_KIND: dict[Kind, Sequence[Scalar]] = {
+    Kind.BOOL: (True, False, True),
+    Kind.UNSIGNED: (200, 7, 2),
+    Kind.SIGNED: (100, -7, 2),
+    Kind.FLOAT: (2.5, -7.25, 0.3),
+    Kind.COMPLEX: (1 - 2j, -2.5 + 0j, 0.3 + 0.7j),
+}
+"""Numbers by which results differ that wrap, round or lose a sign; the nearest that a dtype holds count."""
+
+ROUNDS = ((0, 0), (1, 2), (2, 1))
+"""The numbers of the operands in each round: the first two and every other."""
+
+ARBITRARY = ("empty_like", "argsort", "nextafter")
+ARBITRARY_CLASSES = ("linear", "eigen", "spectrum", "promotion", "distinct")
+"""Operations whose values are not defined: what is not filled, the order of equals, the sign of a vector."""
+
+ULPS = 4
+"""Units in the last place by which floats may differ."""
+
+OF_BOOLS = {"True": "1", "False": "0"}
+
+CONVERSION_METHODS = ("tolist", "to_list", "numpy")
+"""Methods of arrays that make another array, a list or a number of Python."""
+
+MAX_VALUES = 8
+"""Values of a result that are read."""
+
+
+def with_numbers(questions: Iterable[Question]) -> Iterator[Question]:
+    """Yield each question in several rounds, with numbers in its arrays.
+
+    >>> list(with_numbers([("add", ("int8", "300"))]))
+    [('add', ('int8=100', '300')), ('add', ('int8=-7', '300')), ('add', ('int8=2', '300'))]
+    """
+    for op, operands in questions:
+        if op not in ARBITRARY and (op not in NAMES or NAMES[op].of_class not in ARBITRARY_CLASSES):
+            for chosen in ROUNDS:
+                yield op, tuple(_with_number(each, chosen[i % 2]) for i, each in enumerate(operands))
+
+
+def _with_number(operand: str, position: int) -> str:
+    known = DTYPES.get(OperandString.parse(operand).dtype or "")
+    if known is None or "=" in operand:
+        return operand
+    number = VALUES_BY_KIND[known.kind][position]
+    if not isinstance(number, (bool, complex)) and known.min is not None and known.max is not None:
+        number = max(known.min, min(number, known.max))
+    return f"{operand}={number!r}"
+
+
+def values_of(library: Library, result: object) -> str:
+    """Return the first values of a result as text, or "" if it has none, such as an array without values.
+
+    A library may have a method `values`; without it, a method such as `tolist` of the result gives them.
+
+    >>> values_of(object(), [200, 2.5, float("nan")])
+    '200 2.5 nan'
+    """
+    try:
+        tell = getattr(library, "values", lambda result: result)
+        return " ".join(islice(_texts(tell(result)), MAX_VALUES))
+    except Exception:  # a library's code may raise anything
+        return ""
+
+
+def _texts(result: Any) -> Iterator[str]:
+    """Yield the numbers of an array, a nested list or a number."""
+    if python_answer(result):
+        yield repr(result).strip("()")
+        return
+    if not isinstance(result, (list, tuple)):
+        conversions = (getattr(result, method)() for method in CONVERSION_METHODS if hasattr(result, method))
+        listed = next((each for each in conversions if type(each) is not type(result)), None)
+        result = [float(result)] if listed is None else [listed]  # such as a bfloat16 of another package
+    for each in result:
+        yield from _texts(each)
+
+
+def same_values(expected: str, found: str, dtype: str) -> bool:
+    """Return True if values are equal; floats within a few units in the last place, and NaN equals NaN.
+
+    >>> same_values("0.1 nan", "0.10000000149011612 nan", "float32")
+    True
+    >>> same_values("44", "-128", "int8"), same_values("1.0 2.0", "1.0", "float32")
+    (False, False)
+    """
+    known = DTYPES.get(dtype.rstrip("*"))
+    if expected == found or known is None or known.precision is None:
+        return expected == found
+    expected_numbers, found_numbers = (
+        [complex(OF_BOOLS.get(text, text)) for text in values.split()] for values in (expected, found)
+    )
+    return len(expected_numbers) == len(found_numbers) and all(
+        _near(x, y, ULPS * 2.0 ** (1 - known.precision))
+        for x, y in zip(expected_numbers, found_numbers, strict=True)
+    )
+
+
+def _near(x: complex, y: complex, relative: float) -> bool:
+    if x == y or (x != x and y != y):
+        return True
+    return abs(x - y) <= relative * max(abs(x), abs(y)) < float("inf")

@@ -1,0 +1,171 @@
+"""A difference of an implementation from the imitated library, as a short program of both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from typelattice.conformance.chains import CHAIN_SEPARATOR, split_chain
+from typelattice.conformance.functions import first_result, function_of_operands
+from typelattice.conformance.implementation_differences import (
+    ARRAY_OR_SCALAR,
+    OTHER_VALUE,
+    Difference,
+    is_operator,
+)
+from typelattice.conformance.library import NotAskedError, OperandString
+from typelattice.facts.operations import NAMES
+from typelattice.recorded.answer_notation import EXCEPTION, OF_PYTHON
+from typelattice.recorded.recorded_calls import RecordedCall
+
+LETTERS = "xyzuvw"
+MANY_LINES = 10
+FILLED = {"ones(2": "full((2,), {value}", "ones(()": "full((), {value}"}
+"""An array of ones as it is written, and one of another number in its place."""
+
+
+class Code:
+    """Code in place of an object of the recorder's library: its `repr` is the code.
+
+    That of a function which takes more than the operands has a `{}` in their place.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __call__(self, *arguments: object) -> Code:
+        written = ", ".join(map(repr, arguments))
+        return Code(self.text.format(written) if "{}" in self.text else f"{self.text}({written})")
+
+
+def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping[str, str]) -> str:
+    """Write a call as a program that prints the expected and the found dtype, a refusal last.
+
+    `forms` is the table of the implementation, `spellings` the names of its functions. Returns "" if these
+    cannot write the call.
+    """
+    found, expected = difference.found, difference.expected
+    answers = (found.answer, expected.answer)
+    if not forms or any(answer.startswith(OF_PYTHON) for answer in answers):
+        return ""
+    lines, names, variables = [forms["setup"]], list[Code](), list[str]()
+    for operand, letter in zip(found.operands, LETTERS, strict=False):
+        parsed = OperandString.parse(operand)
+        if parsed.dtype is None:
+            number = re.sub("inf|nan", r"float('\g<0>')", repr(parsed.value))  # inf and nan have no literals
+            names.append(Code(f"({number})" if is_operator(found.op) else number))
+        elif parsed.tier not in forms or re.fullmatch(forms.get("unmade", ""), parsed.dtype):
+            return ""
+        else:
+            form = _filled(forms[parsed.tier], forms) if "=" in operand else forms[parsed.tier]
+            lines.append(form.format(dtype=_named(parsed.dtype, forms), x=letter, value=parsed.value))
+            names.append(Code(letter))
+            variables.append(letter)
+    implementation_call, library_call = (
+        written_call(
+            found.op,
+            [Code(form.format(x=x)) if repr(x) in variables else x for x in names],
+            spellings,
+            {**forms, "argument": form},
+        )
+        for form in (forms["argument"], forms.get("real", "{x}"))
+    )
+    if not implementation_call or not library_call:
+        return ""
+    for named, imitated in forms.get("modules", {}).items():
+        library_call = library_call.replace(named, imitated)
+    all_variables = ", ".join(variables)
+    # A function such as result_type gives a dtype, not an array.
+    gives_dtype = found.op in NAMES and NAMES[found.op].form == "promotion"
+    compares_values = difference.sort == OTHER_VALUE
+    dtype_replacement = (
+        "" if gives_dtype or compares_values else ".__class__" if difference.sort == ARRAY_OR_SCALAR else None
+    )
+    print_lines = [
+        f"{_shown(form, forms, dtype_replacement).format(call=call, names=all_variables)}  # {answer}, {word}"
+        for form, call, answer, word in (
+            (forms["expected"], library_call, _answer(expected, compares_values), "expected"),
+            (forms["found"], implementation_call, _answer(found, compares_values), "found"),
+        )
+    ]
+    lines += reversed(print_lines) if expected.answer.startswith(EXCEPTION) else print_lines
+    return "\n".join(lines) if len(lines) <= MANY_LINES else ""
+
+
+def first_snippet(
+    forms: Mapping[str, Any], differences: Iterable[Difference], spellings: Mapping[str, str]
+) -> tuple[Difference, str] | None:
+    """Find the first difference that has a snippet."""
+    written = ((each, snippet(forms, each, spellings)) for each in differences)
+    return next((pair for pair in written if pair[1]), None)
+
+
+def _named(dtype: str, forms: Mapping[str, Any]) -> str:
+    """Return what the library calls a dtype."""
+    for part, word in forms.get("words", {}).items():
+        dtype = dtype.replace(part, word)
+    return dtype
+
+
+def _filled(form: str, forms: Mapping[str, Any]) -> str:
+    """Return the line that makes an array of a number, not of ones."""
+    for ones, filled in forms.get("filled", FILLED).items():
+        form = form.replace(ones, filled)
+    return form
+
+
+def _answer(call: RecordedCall, of_values: bool) -> str:
+    return call.message if of_values else call.answer.removeprefix(EXCEPTION)
+
+
+def _shown(form: str, forms: Mapping[str, Any], instead: str | None) -> str:
+    """Return the line that prints the dtype of a result, or what is read of it instead."""
+    return form if instead is None else form.replace(forms.get("dtype", ".dtype"), instead)
+
+
+def written_call(
+    op: str, operands: Sequence[Code], spellings: Mapping[str, str], forms: Mapping[str, Any]
+) -> str:
+    """Write a call or a chain, or "" if an operator writes into its operand, or a name is unknown."""
+    if CHAIN_SEPARATOR in op:
+        written = ""
+        for name, own_operands in split_chain(op, operands):
+            previous_result = [Code(f"({written})")] if written else []
+            written = written_call(name, [*previous_result, *own_operands], spellings, forms)
+            if not written:
+                return ""
+        return written
+    if is_operator(op):
+        return "" if NAMES[op].in_place else _with_operator(str(NAMES[op].operator), operands)
+    if op not in spellings:
+        return ""
+    if op not in NAMES:
+        return repr(Code(spellings[op])(*operands))
+    known = NAMES[op]
+    array = forms.get("condition") or forms["array"].partition(" = ")[2].format(dtype=_named("bool", forms))
+    condition = Code(forms["argument"].format(x=array))
+    matrix: Callable[[object], object] | None = None
+    if "matrix" in forms:
+        matrix = lambda x: Code(forms["matrix"].format(x=x))  # noqa: E731
+    function = Code(spellings[op])
+    index = SimpleNamespace(nonzero=lambda _: [Code(forms.get("index", "0"))])
+    try:
+        call: Any = function_of_operands(known, function, condition, matrix or _no_matrix, index)(*operands)
+    except NotAskedError:
+        return ""
+    return f"{first_result(call)!r}{'[0]' * (known.form == 'multi-result')}"
+
+
+def _no_matrix(x: object) -> object:
+    raise NotAskedError("the table has no words for a matrix")
+
+
+def _with_operator(sign: str, operands: Sequence[Code]) -> str:
+    if len(operands) > 1:
+        return f" {sign} ".join(map(repr, operands))
+    return sign.replace("x", repr(operands[0])) if "x" in sign else f"{sign}{operands[0]!r}"

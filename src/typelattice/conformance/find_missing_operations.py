@@ -1,0 +1,89 @@
+"""Find the operations that a library lacks: it exports none of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from typelattice.calls.call_tables import (
+    FUNCTIONS,
+    SAME_ARGUMENTS,
+    NameSort,
+    equivalents,
+    graph_names,
+    names,
+)
+from typelattice.calls.compositions import operations_of
+from typelattice.facts.operations import OPERATIONS, Operation
+
+UNNAMED = ("promotion", "assignment")  # classes of operations without a function of that name
+CREATION_FUNCTIONS = (
+    "asarray",
+    "full",
+    "arange",
+    "linspace",
+)  # every library makes arrays, each in its own way
+# Operations of the standard that other libraries have by a different name, with more arguments or results.
+COUNTERPARTS = {
+    "unique_all": "unique_values",
+    "unique_counts": "unique_values",
+    "unique_inverse": "unique_values",
+    "cumulative_sum": "cumsum",
+    "cumulative_prod": "cumprod",
+    "matrix_norm": "norm",
+    "vector_norm": "norm",
+    "matrix_transpose": "permute_dims",
+    "moveaxis": "permute_dims",
+    "swapaxes": "permute_dims",
+    "broadcast_arrays": "broadcast_to",
+}
+
+
+def absent_operations(library: str, namespaces: Iterable[object], asked: Iterable[str]) -> tuple[str, ...]:
+    """List the operations without a name in the namespaces of a library, in the order of the table.
+
+    `namespaces` are modules and classes. An operation that recorders call is not listed. Nor is one that
+    describes another function of the library: a row of equivalents.txt or of compositions.txt, or a node of
+    its graphs.
+    """
+    names_in_namespaces = {name.lower() for space in namespaces for name in dir(space)}
+    present_operations = {*asked, *_find_described(library, names_in_namespaces)}
+    present_operations |= {
+        op.name for op in OPERATIONS.values() if not names_in_namespaces.isdisjoint(_names(op))
+    }
+    return list_absent_operations(present_operations)
+
+
+def list_absent_operations(there: Collection[str]) -> tuple[str, ...]:
+    """List the operations that a library with the given operations lacks, in the order of the table."""
+    return tuple(
+        op.name
+        for op in OPERATIONS.values()
+        if not op.is_operator
+        and op.of_class not in UNNAMED
+        and op.name not in (*CREATION_FUNCTIONS, *there)
+        and COUNTERPARTS.get(op.name) not in there
+    )
+
+
+def _names(op: Operation) -> Iterator[str]:
+    """Yield the possible names of an operation in a library, with the methods of Python's data model."""
+    for name in (*op.functions, *op.names, op.method or op.name):
+        yield from (name, name.strip("_"), name.replace("_", ""))
+
+
+def _find_described(library: str, found: set[str]) -> Iterator[str]:
+    """Yield the operations that our tables give for the functions or graph nodes in `found`."""
+    for (of, name), operations in equivalents().items():
+        if of in (library, "*") and name in found:
+            yield from (_canonical_name(each.removeprefix(SAME_ARGUMENTS)) for each in operations)
+    for (of, name), meaning in names(NameSort.CREATION_FUNCTION).items():
+        if of in (library, "*") and name in found:
+            yield _canonical_name(meaning)
+    for name, made_up_of in operations_of(library).items():
+        if name in found:
+            yield from map(_canonical_name, made_up_of)
+    yield from (_canonical_name(ours) for (of, _), (ours, _) in graph_names().items() if of == library)
+
+
+def _canonical_name(name: str) -> str:
+    return FUNCTIONS[name].name if name in FUNCTIONS else name

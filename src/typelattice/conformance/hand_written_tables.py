@@ -1,0 +1,405 @@
+"""Promotion tables that others keep by hand, read without running them and compared with a system.
+
+A *form* says where the table is in a file, and what its words mean. There are three kinds. A `grid` has a row
+and a column for each dtype. In `pairs` each entry names two dtypes and a result. `covers` maps each dtype to
+those directly above it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+from typelattice.disk.read import read_bytes
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import CODES, DTYPES
+from typelattice.facts.order import Order
+from typelattice.recorded.recorded_answer import find_recorded_answer
+from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
+from typelattice.support.errors import TypelatticeError
+
+MAX_FILE_BYTES = 10_000_000  # limit of a file to read
+TABLE_KINDS = ("grid", "pairs", "covers")
+FORM_KEYS = (
+    "kind", "after", "axis", "comments", "entry", "guard", "symmetric", "names", "refused", "skip", "before",
+)  # fmt: skip
+COMMENT_PATTERNS = {  # language, as a form names it -> its comments
+    "c": r"/\*.*?\*/|//[^\n]*",
+    "python": r"#[^\n]*",
+    "none": r"(?!)",
+}
+BRACKETS = {"{": "}", "[": "]", "(": ")"}
+REFUSED_WORD = "refused"
+WILDCARD = "_"
+
+
+class LintError(TypelatticeError, ValueError):
+    """A form that cannot be read, or a table that is not at the place in the form."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableForm:
+    """The place of a table and the meaning of its words; the fields are the keys of the file.
+
+    `after` is the text just before the table. `entry` is a regular expression with the groups left, right and
+    result. `names` maps words of the table to dtypes. `refused` lists the words for a refusal, `skip` those
+    that are not dtypes. `before` has pairs that the code answers before it uses the table, such as
+    `"bool + int8" = "refused"`.
+    """
+
+    kind: str
+    after: str = ""
+    axis: tuple[str, ...] = ()
+    comments: str = "c"
+    entry: str = ""
+    guard: str = ""
+    symmetric: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    before: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedCell:
+    """The result that a table states for two dtypes, and the line; `result` is None for a refusal."""
+
+    left: str
+    right: str
+    result: str | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class CellDifference:
+    """A cell that differs from the system's answer; `observed` is the library's recorded answer."""
+
+    cell: StatedCell
+    expected: str | None
+    observed: str
+    rule: str
+
+    def __str__(self) -> str:
+        s = self.cell
+        said = f"{s.left} with {s.right} is {s.result or REFUSED_WORD}"
+        said = f"{said}; {self.expected or REFUSED_WORD} by {self.rule}"
+        return f"{said}{f', {self.observed}' if self.observed else ''}"
+
+
+@dataclass(slots=True)
+class LintResult:
+    """The result of a comparison: the number of compared cells, those that differ, and the unread ones."""
+
+    compared: int = 0
+    differences: list[CellDifference] = field(default_factory=list)
+    unread_cells: list[tuple[int, str]] = field(default_factory=list)
+
+
+def read_form(path: str) -> TableForm:
+    """Read the form of a table. Raises LintError, FileError."""
+    try:
+        found = tomllib.loads(read_bytes(path, MAX_FILE_BYTES).decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
+        raise LintError(f"{path}: {e}") from None
+    for key in found:
+        if key not in FORM_KEYS:
+            near = spelling_hint(key, FORM_KEYS)
+            raise LintError(f"{path}: unknown key {quote_short(key)}{near}; keys are {', '.join(FORM_KEYS)}")
+    if str(found.get("kind")) not in TABLE_KINDS:
+        raise LintError(
+            f"{path}: kind is one of {', '.join(TABLE_KINDS)}"
+            f"{spelling_hint(str(found.get('kind')), TABLE_KINDS)}"
+        )
+    for key in ("names", "before"):
+        if not isinstance(found.get(key, {}), dict):
+            raise LintError(f"{path}: {key} is a table, with lines such as u1 = \"uint8\"")
+    for key in ("axis", "refused", "skip"):
+        if isinstance(found.get(key), str):
+            found[key] = found[key].split()
+        listed = found.get(key, [])
+        if not isinstance(listed, list):
+            raise LintError(f"{path}: {key} is a text of words, or a list of them")
+        found[key] = tuple(listed)
+    form = TableForm(**found)
+    _check_form(path, form)
+    return form
+
+
+def _check_form(path: str, form: TableForm) -> None:
+    texts = (form.after, form.comments, form.entry, form.guard, *form.axis, *form.refused, *form.skip)
+    pairs = (*form.names.items(), *form.before.items())
+    if not all(isinstance(x, str) for x in (*texts, *(x for pair in pairs for x in pair))):
+        raise LintError(f"{path}: every key but symmetric takes strings, or tables of strings")
+    if form.comments not in COMMENT_PATTERNS:
+        raise LintError(
+            f"{path}: comments is one of {', '.join(COMMENT_PATTERNS)}"
+            f"{spelling_hint(form.comments, COMMENT_PATTERNS)}"
+        )
+    if form.kind == "pairs":
+        try:
+            groups = {*re.compile(form.entry).groupindex}
+            re.compile(form.guard)
+        except re.error as e:
+            raise LintError(f"{path}: entry or guard is no regular expression: {e}") from None
+        if not groups >= {"left", "right", "result"}:
+            raise LintError(f"{path}: entry is a regular expression with the groups left, right and result")
+
+
+def lint_table(
+    path: str, form: TableForm, system: System, allowed: Mapping[str, str] | None = None
+) -> LintResult:
+    """Compare the table of a file with a system. `allowed` has known differences, by "left + right".
+
+    Raises LintError if the table is not found or a name is not a dtype, FileError.
+    """
+    form = replace(form, names={**{name: str(d) for name, d in system.custom_dtypes.items()}, **form.names})
+    for name in form.names.values():
+        if name not in DTYPES and not name.endswith("*"):
+            try:
+                system.operand(name)
+            except TypelatticeError as e:
+                raise LintError(f"names: {e}") from None
+    data = read_bytes(path, MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise LintError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes; give the part that has the table")
+    found = LintResult()
+    text = data.decode("utf-8", errors="replace").replace("\r\n", "\n")
+    cells = set()
+    for stated in _READERS[form.kind](path, text, form, found):
+        cells |= {f"{stated.left} + {stated.right}", f"{stated.right} + {stated.left}"}
+        _compare(stated, form, system, allowed or {}, found)
+    if not found.compared:
+        raise LintError(f"{path}: the form reads no cell of dtypes that {system.name} has; look at `names`")
+    for key, given in (("before", form.before), ("allow", allowed or {})):
+        if lost := [pair for pair in given if pair not in cells]:
+            raise LintError(
+                f"{key}: the table has no cell {quote_short(lost[0])}; it has 'a + b' of its dtypes"
+            )
+    return found
+
+
+def _compare(
+    s: StatedCell, form: TableForm, system: System, allowed: Mapping[str, str], result: LintResult
+) -> None:
+    before = form.before.get(f"{s.left} + {s.right}", form.before.get(f"{s.right} + {s.left}"))
+    if before is not None:
+        s = StatedCell(s.left, s.right, None if before == REFUSED_WORD else before, s.line)
+    has = {str(d) for d in system.dtypes}
+    if not {s.left, s.right} <= has:
+        result.unread_cells.append((s.line, f"{s.left} with {s.right}: {system.name} lacks one of them"))
+        return
+    p = system.explain(s.left, s.right)
+    expected = str(p.dtype) if p.dtype is not None else None
+    result.compared += 1
+    if expected == s.result or allowed.get(f"{s.left} + {s.right}") == (s.result or REFUSED_WORD):
+        return
+    seen = find_recorded_answer(p)
+    never = "never asked" if system.library else ""
+    answered = f"observed {seen.dtype or REFUSED_WORD}" if seen is not None else never
+    result.differences.append(CellDifference(s, expected, answered, str(p.rule)))
+
+
+# -- the three kinds of tables
+
+
+def _blank_comments(text: str, form: TableForm) -> str:
+    """Return the text with its comments blanked, so that every position keeps its line."""
+    flags = re.DOTALL if form.comments == "c" else 0
+    return re.sub(COMMENT_PATTERNS[form.comments], lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=flags)
+
+
+def _find_bracket(path: str, text: str, form: TableForm) -> tuple[int, int]:
+    """Find the start and the end of the contents of the first bracket behind `after`."""
+    at = text.find(form.after)
+    if at < 0:
+        raise LintError(f"{path}: there is no {clip_text(form.after, 80)!r}, after which the table begins")
+    at += len(form.after)
+    while at < len(text) and text[at] not in BRACKETS:
+        at += 1
+    stack: list[str] = []
+    for end in range(at, len(text)):
+        if text[end] in BRACKETS:
+            stack.append(BRACKETS[text[end]])
+        elif stack and text[end] == stack[-1]:
+            stack.pop()
+            if not stack:
+                return at + 1, end
+    raise LintError(f"{path}: no bracket behind {clip_text(form.after, 80)!r} is opened and closed")
+
+
+def _list_items(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
+    """Yield the items between commas, and where each begins; brackets within hold items together."""
+    depth, begin = 0, start
+    for at in range(start, end):
+        if text[at] in BRACKETS:
+            depth += 1
+        elif text[at] in BRACKETS.values():
+            depth -= 1
+        elif text[at] == "," and depth == 0:
+            yield text[begin:at], begin
+            begin = at + 1
+    if text[begin:end].strip():
+        yield text[begin:end], begin
+
+
+def _line_number(text: str, offset: int) -> int:
+    while offset < len(text) and text[offset].isspace():
+        offset += 1
+    return text.count("\n", 0, offset) + 1
+
+
+def _read_dtype(word: str, form: TableForm) -> str | None:
+    """Return the dtype that a word means, or None."""
+    word = word.strip().removeprefix("**").removesuffix("**").strip("\"'` ")
+    if word in form.names or word in DTYPES:
+        return form.names.get(word, word)
+    return str(CODES[word]) if word in CODES and len(word) > 2 else None
+
+
+def _read_cell(
+    left: str, right: str, word: str, line: int, form: TableForm, result: LintResult
+) -> Iterator[StatedCell]:
+    """Yield a cell, nothing if a word is skipped, or a note if it cannot be read."""
+    if {left.strip(), right.strip()} & {*form.skip}:
+        return
+    a, b = _read_dtype(left, form), _read_dtype(right, form)
+    dtype = _read_dtype(word, form)
+    is_refusal = word.strip().strip("\"'") in form.refused
+    if a is None or b is None or (dtype is None and not is_refusal):
+        result.unread_cells.append(
+            (line, clip_text(f"{left.strip()} with {right.strip()} is {word.strip()}", 120))
+        )
+    else:
+        yield StatedCell(a, b, None if is_refusal else dtype, line)
+
+
+def _read_grid(path: str, text: str, form: TableForm, result: LintResult) -> Iterator[StatedCell]:
+    if path.endswith((".csv", ".md")):
+        yield from _read_rows(path, text, form, result)
+        return
+    plain = _blank_comments(text, form)
+    if not form.axis:
+        raise LintError(f"{path}: a grid needs `axis`, the words of its rows and columns in their order")
+    rows = [*_list_items(plain, *_find_bracket(path, plain, form))]
+    if len(rows) != len(form.axis):
+        line = _line_number(plain, rows[0][1] if rows else 0)
+        counts = f"the table has {len(rows)} rows, the axis {len(form.axis)} words"
+        raise LintError(f"{path}, line {line}: {counts}")
+    for left, (row, at) in zip(form.axis, rows, strict=True):
+        start = next((i for i in range(at, at + len(row)) if plain[i] in BRACKETS), -1)
+        if start < 0:
+            result.unread_cells.append((_line_number(plain, at), clip_text(row.strip(), 120)))
+            continue
+        cells = [*_list_items(plain, start + 1, at + len(row.rstrip()) - 1)]
+        if len(cells) != len(form.axis):
+            counts = f"the row has {len(cells)} cells, the axis {len(form.axis)} words"
+            raise LintError(f"{path}, line {_line_number(plain, at)}: {counts}")
+        for right, (word, where) in zip(form.axis, cells, strict=True):
+            yield from _read_cell(left, right, word, _line_number(plain, where), form, result)
+
+
+def _read_rows(path: str, text: str, form: TableForm, result: LintResult) -> Iterator[StatedCell]:
+    """Yield a grid in CSV or Markdown. Its first row and first column name the dtypes."""
+    numbered: Sequence[tuple[int, list[str]]]
+    if path.endswith(".csv"):
+        numbered = [(i, row) for i, row in enumerate(csv.reader(io.StringIO(text)), 1) if row]
+    else:
+        start = max(text.find(form.after), 0)
+        lines = enumerate(text[start:].split("\n"), 1 + text.count("\n", 0, start))
+        table = [(i, line.strip().strip("|").split("|")) for i, line in lines if line.strip().startswith("|")]
+        numbered = [row for row in table if not all(set(cell.strip()) <= {*"-: "} for cell in row[1])]
+    if not numbered:
+        raise LintError(f"{path}: there is no table")
+    (_, head), *rows = numbered
+    for line, row in rows:
+        if len(row) != len(head):
+            raise LintError(f"{path}, line {line}: the row has {len(row)} cells, the first row {len(head)}")
+        for right, word in zip(head[1:], row[1:], strict=True):
+            yield from _read_cell(row[0], right, word, line, form, result)
+
+
+def _read_pairs(path: str, text: str, form: TableForm, result: LintResult) -> Iterator[StatedCell]:
+    """Yield entries such as match arms; the first that fits a pair counts, as for the compiler."""
+    plain = _blank_comments(text, form)
+    start, end = _find_bracket(path, plain, form) if form.after else (0, len(plain))
+    answered: set[tuple[str, str]] = set()
+    axis = [_read_dtype(word, form) for word in form.axis] or [*dict.fromkeys(form.names.values())]
+    for m in re.finditer(form.entry, plain[start:end]):
+        line = _line_number(plain, start + m.start())
+        if form.guard and re.search(form.guard, m[0]):
+            result.unread_cells.append((line, clip_text(" ".join(m[0].split()), 120)))
+            continue
+        sides = [
+            [str(x) for x in axis] if word.strip() == WILDCARD else [word.strip()]
+            for side in ("left", "right")
+            for word in [m[side]]
+        ]
+        lefts, rights = ([w for word in side for w in word.split("|")] for side in sides)
+        for left, right in product(lefts, rights):
+            cells = [*_read_cell(left, right, m["result"], line, form, result)]
+            a, b = str(_read_dtype(left, form)), str(_read_dtype(right, form))
+            for pair in dict.fromkeys([(a, b), (b, a)] if form.symmetric else [(a, b)]):
+                if pair not in answered:  # an entry that cannot be read also hides those behind it
+                    answered.add(pair)
+                    yield from (StatedCell(*pair, each.result, line) for each in cells)
+
+
+def _read_covers(path: str, text: str, form: TableForm, result: LintResult) -> Iterator[StatedCell]:
+    """Yield a mapping from each dtype to those directly above it, joined as an order."""
+    plain = _blank_comments(text, form)
+    above: dict[str, list[str]] = {}
+    lines: dict[str, int] = {}
+    for item, at in _list_items(plain, *_find_bracket(path, plain, form)):
+        key, _, rest = item.partition(":")
+        a = _read_dtype(key, form)
+        start = next((i for i in range(len(rest)) if rest[i] in BRACKETS), -1)
+        words = [rest] if start < 0 else [w for w, _ in _list_items(rest, start + 1, len(rest.rstrip()) - 1)]
+        upper_dtypes = [_read_dtype(word, form) for word in words]
+        if a is None or None in upper_dtypes:
+            result.unread_cells.append((_line_number(plain, at), clip_text(" ".join(item.split()), 120)))
+            continue
+        above[a], lines[a] = [b for b in upper_dtypes if b is not None], _line_number(plain, at)
+    order: Order[Any] = Order.parse(
+        "; ".join(f"{a} -> {', '.join(upper_dtypes)}" for a, upper_dtypes in above.items() if upper_dtypes)
+    )
+    nodes = [n for n in order.nodes if n in DTYPES]
+    first = min(lines.values(), default=1)
+    for left, right in product(nodes, repeat=2):
+        joined = order.join(left, right)
+        if joined is None or joined in DTYPES:
+            yield StatedCell(left, right, joined, lines.get(left, first))
+        else:
+            why = f"{left} with {right} is {joined}, which is no dtype"
+            result.unread_cells.append((lines.get(left, first), why))
+
+
+_READERS = {"grid": _read_grid, "pairs": _read_pairs, "covers": _read_covers}
+
+
+def make_sarif(path: str, result: LintResult) -> dict[str, object]:
+    """Return the differences as SARIF 2.1, which code hosts show at the lines."""
+    results = [
+        {
+            "ruleId": "promotion-table",
+            "level": "error",
+            "message": {"text": str(each)},
+            "locations": [
+                {
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": path},
+                        "region": {"startLine": each.cell.line},
+                    }
+                }
+            ],
+        }
+        for each in result.differences
+    ]
+    rules = [{"id": "promotion-table", "shortDescription": {"text": "a cell differs from the system"}}]
+    driver = {"name": "typelattice lint", "rules": rules}
+    return {"version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}

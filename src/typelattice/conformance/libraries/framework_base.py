@@ -1,0 +1,63 @@
+"""Common code of most frameworks: native dtypes, arrays by tier, a dtype read back by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from typelattice.conformance.library import NoSuchOperandError, OperandString, Scalar, python_answer
+
+Operations = dict[str, Callable[..., object]]
+
+
+class Framework:
+    """A library with one native dtype for each standard name; a subclass says how arrays are made."""
+
+    name: str
+    how: str
+    versions: Mapping[str, str]
+    native: Mapping[str, Any]
+    """Standard name to the framework's dtype."""
+
+    def dtypes(self) -> Sequence[str]:
+        return tuple(self.native)
+
+    def make(self, operand: str) -> object:
+        parsed = OperandString.parse(operand)
+        if parsed.dtype is None:
+            return self.make_python_scalar(parsed.value)
+        makers: dict[str, Callable[[Any, Scalar], object]] = {
+            "array": self.make_array,
+            "0d": self.make_0d_array,
+            "scalar": self.make_scalar,
+            "weak": self.make_weak_array,
+        }
+        if parsed.dtype not in self.native or parsed.tier not in makers:
+            raise NoSuchOperandError(operand)
+        return makers[parsed.tier](self.native[parsed.dtype], parsed.value)
+
+    def read(self, result: object) -> str:
+        return python_answer(result) or self.dtype_name(getattr(result, "dtype", result))
+
+    def dtype_name(self, dtype: Any) -> str:
+        """Return the standard name of a native dtype, or the framework's own name."""
+        known = (name for name, own in self.native.items() if own == dtype)
+        return next(known, None) or str(getattr(dtype, "name", dtype))
+
+    def operations(self) -> Operations:
+        raise NotImplementedError
+
+    def make_array(self, dtype: Any, value: Scalar) -> object:
+        raise NotImplementedError
+
+    def make_0d_array(self, dtype: Any, value: Scalar) -> object:
+        raise NoSuchOperandError(f"{self.name} has no arrays without dimensions")
+
+    def make_scalar(self, dtype: Any, value: Scalar) -> object:
+        raise NoSuchOperandError(f"{self.name} has no scalars of its own")
+
+    def make_weak_array(self, dtype: Any, value: Scalar) -> object:
+        raise NoSuchOperandError(f"{self.name} has no weakly typed arrays")
+
+    def make_python_scalar(self, value: Scalar) -> object:
+        return value

@@ -1,0 +1,52 @@
+"""Common code of databases: the types of SQL's operators and functions for columns of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from types import SimpleNamespace
+from typing import Any
+
+from typelattice.conformance.libraries.framework_base import Framework, Operations
+from typelattice.conformance.library import Scalar
+
+
+class SQL(Framework):
+    """The columns of a table `t`, one for each dtype with its name, and a column `condition`."""
+
+    operators: Mapping[str, str]
+    """Operations of two operands, and the operator between them."""
+    functions: Mapping[str, str]
+    """How SQL writes an operation of some columns: `power({}, {})`."""
+    spaces: tuple[object, ...]
+
+    def __init__(self) -> None:
+        self.spaces = (SimpleNamespace(),)  # SQL has no module of functions: all calls here exist
+
+    def type_of(self, query: str) -> str:
+        """Return the type of the one column that a query gives."""
+        raise NotImplementedError
+
+    def make_array(self, dtype: str, value: Scalar) -> str:
+        return f'"{dtype}"'
+
+    def operations(self) -> Operations:
+        def between(sign: str) -> Any:
+            return lambda *columns: self.expression(f" {sign} ".join(columns))
+
+        def called(form: str) -> Any:
+            return lambda *columns: self.expression(form.format(*columns))
+
+        return {
+            **{op: between(sign) for op, sign in self.operators.items()},
+            **{op: called(form) for op, form in self.functions.items()},
+            "result_type": lambda *columns: self.expression(f"coalesce({', '.join(columns)})"),
+            "concat": self.concat,
+        }
+
+    def expression(self, text: str) -> str:
+        return self.type_of(f"SELECT {text} AS x FROM t")
+
+    def concat(self, *columns: str) -> str:
+        selected = (f"SELECT {column} AS x FROM t" for column in columns)
+        return self.type_of(reduce(lambda a, b: f"{a} UNION ALL {b}", selected))

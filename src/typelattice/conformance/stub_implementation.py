@@ -1,0 +1,122 @@
+"""The stubs of a library as an implementation: the answer that a type checker infers for each call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
+from subprocess import Popen
+from tempfile import TemporaryDirectory
+from typing import Any, Self
+
+from typelattice.conformance.difference_reproducer import Code, written_call
+from typelattice.conformance.in_process_library import Answer
+from typelattice.conformance.library import MissingLibraryError, OperandString, versions_of
+from typelattice.conformance.process import START_TIME_FACTOR, LibraryProcess
+from typelattice.conformance.questions import KINDS, Question
+from typelattice.conformance.type_checkers import EXPRESSIONS_PER_RUN, end_checker, infer, require_checker
+from typelattice.facts.operations import NAMES
+from typelattice.recorded.answer_notation import EXCEPTION, NOT_ASKED
+
+IMPLEMENTATIONS_PACKAGE = "typelattice.conformance.alternative_implementations"
+REFUSED = f"{EXCEPTION}TypeError"
+
+
+class Stubs:
+    """A library's stubs as a checker reads them; it answers like a LibraryProcess."""
+
+    batch = EXPRESSIONS_PER_RUN
+
+    def __init__(self, checker: str, library: LibraryProcess, forms: Mapping[str, Any], limit: float) -> None:
+        require_checker(checker)
+        stub_distribution = [str(forms["distribution"])] if "distribution" in forms else []
+        self._checker, self._forms, self._limit = checker, forms, START_TIME_FACTOR * limit
+        self._library = library
+        self._running: Popen[str] | None = None
+        self._setup = str(forms["setup"])
+        self._answer_of_type = import_module(f"{IMPLEMENTATIONS_PACKAGE}.{forms['types']}").answer_of_type
+        catalogue = library.catalogue
+        stubs = " ".join(stub_distribution) or f"the stubs of {catalogue.name}"
+        self.catalogue = replace(
+            catalogue,
+            versions={**catalogue.versions, **_versions_of(*stub_distribution, checker)},
+            how=f"the types that {checker} infers from {stubs}",
+            operands=tuple(operand for operand in catalogue.operands if self._typed(operand)),
+            operations=tuple(op for op in catalogue.operations if self._is_written(op)),
+            several=(),
+        )
+        self._folder = TemporaryDirectory()  # where the checker keeps what it has read
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._library.__exit__()
+        self._folder.cleanup()
+
+    def stop(self) -> None:
+        """End the checker; called from another thread."""
+        if self._running is not None:
+            end_checker(self._running)
+
+    def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
+        """Yield the answer to each question in turn."""
+        written = [self._written(*question) for question in questions]
+        asked = [*filter(None, written)]
+        inferred = infer(
+            self._checker, self._setup, self._names(), asked, self._limit,
+            on_start=self._note_running, folder=self._folder.name,
+        )  # fmt: skip
+        for text in written:
+            if not text:
+                yield NOT_ASKED, "no expression"
+                continue
+            type_, error = next(inferred)
+            yield (REFUSED, error) if error else (self._answer_of_type(type_), "")
+
+    def _note_running(self, process: Popen[str]) -> None:
+        self._running = process
+
+    def _typed(self, operand: str) -> bool:
+        """Return True if the type of an operand identifies it: the type of a 0-d array does not."""
+        read = OperandString.parse(operand)
+        return operand in KINDS if read.dtype is None else read.tier in self._forms and "=" not in operand
+
+    def _is_written(self, op: str) -> bool:
+        is_known = op in NAMES and NAMES[op].is_operator and not NAMES[op].in_place
+        return is_known or op in self._spellings
+
+    def _names(self) -> list[str]:
+        """Declare each operand."""
+        declared = [self._declared("bool", "array", "condition")]
+        for operand in self.catalogue.operands:
+            read = OperandString.parse(operand)
+            if read.dtype:
+                declared.append(self._declared(read.dtype, read.tier, _name(operand)))
+        return declared
+
+    def _declared(self, dtype: str, tier: str, name: str) -> str:
+        made: str = self._forms[tier].format(x=name, dtype=dtype)
+        return made.partition(" = ")[0]
+
+    def _written(self, op: str, operands: tuple[str, ...]) -> str:
+        forms = {**self._forms, "argument": "{x}", "matrix": "{x}", "condition": "condition"}
+        return written_call(op, [Code(_name(operand)) for operand in operands], self._spellings, forms)
+
+    @property
+    def _spellings(self) -> Mapping[str, str]:
+        return self._library.catalogue.spellings
+
+
+def _versions_of(*packages: str) -> Mapping[str, str]:
+    """Return the installed versions of stubs and of a checker. Raise MissingLibraryError."""
+    try:
+        return versions_of(*packages)
+    except ModuleNotFoundError as error:
+        raise MissingLibraryError(f"{error.name} is not installed; pip install {error.name}") from None
+
+
+def _name(operand: str) -> str:
+    """Return the name of an operand in an expression, or a Python scalar as it is written."""
+    read = OperandString.parse(operand)
+    return repr(read.value) if read.dtype is None else f"{read.tier}_{read.dtype}"

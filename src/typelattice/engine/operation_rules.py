@@ -1,0 +1,274 @@
+"""The dtype rules of operations: the kinds that each class computes in, and its result.
+
+standard.txt states the array API standard. A system file states only the differences of its library. The
+operations and the class of each are listed in facts/operations.txt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from typelattice.engine.rule_enums import (
+    CountsAs,
+    JoinRule,
+    LeftOperand,
+    PairJoin,
+    RightLimit,
+    ScalarPlaces,
+    ScalarTarget,
+    WeakResult,
+)
+from typelattice.facts.dtypes import DType, Kind, Node
+from typelattice.facts.operations import IN_PLACE_CLASS, OPERATIONS, Operation, OpError
+from typelattice.operands.operand import Operand
+from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.frozen_classes import field, frozen, replace
+from typelattice.support.lazy_tables import LazyTable
+
+KINDS: dict[str, tuple[Kind, ...]] = {
+    **{kind.value: (kind,) for kind in Kind},
+    "integer": (Kind.UNSIGNED, Kind.SIGNED),
+    "real": (Kind.UNSIGNED, Kind.SIGNED, Kind.FLOAT),
+    "inexact": (Kind.FLOAT, Kind.COMPLEX),
+    "numeric": tuple(Kind)[1:],
+    "all": tuple(Kind),
+    "none": (),
+}
+DtypeOrKind = DType | Kind  # a dtype, or a kind for its default dtype
+
+
+@frozen()
+class ComputedMember:
+    """A result of a family of dtypes, with the formulas of its parameters: `decimal(sum(p), sum(s))`."""
+
+    family: DType
+    formulas: tuple[Formula, ...]
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, TypeVar
+
+    T = TypeVar("T")
+    Words = Literal["real", "complex", "left", "joined", "py", "py.bool", "py.int", "py.float"]
+    ResultRule = DtypeOrKind | Words | ComputedMember | None
+
+    from typelattice.engine.parameter_formulas import Formula
+
+TABLE = __file__.rpartition("operation_rules")[0] + "standard.txt"
+NUMBER_OF_ALL = "py.int without axis"  # an array of the default integer dtype if an axis is given
+LAST_ARRAY = "last array"  # the last of several arrays that one call returns
+# Words of `gives` besides dtypes and kinds.
+RESULT_WORDS = ("real", "complex", "left", "joined", LAST_ARRAY, NUMBER_OF_ALL)
+PYTHON_NUMBERS: Mapping[str, Kind | None] = {  # values of `gives` for a Python number, with its kind
+    "py": None, "py.bool": Kind.BOOL, "py.int": Kind.SIGNED, "py.float": Kind.FLOAT,
+}  # fmt: skip
+ANY_OPERAND = "any"  # every operand, including a Python scalar
+DIFFERENT_DTYPE = "different"  # an array with a dtype that the other operand does not have
+# For arrays: kinds, dtypes, DIFFERENT_DTYPE, `0d signed`; for Python scalars: weak nodes, values.
+Side = frozenset[Node | Kind | str]
+Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # each node with its successors
+# fields of operations that add up values
+ADDING_FIELDS = ("accumulates", "accumulates_of_pairs", "gives_of_pairs")
+
+
+@frozen()
+class Domain:
+    """The dtypes of `accepts` or `kernels`: certain kinds and single dtypes, except those of `excluded`.
+
+    >>> from typelattice.facts.dtypes import CODES
+    >>> reals = Domain(kinds("real"), excluded=(CODES["u16"],))
+    >>> print(CODES["u8"] in reals, CODES["u16"] in reals, CODES["c64"] in reals)
+    True False False
+    """
+
+    listed: tuple[DtypeOrKind, ...]
+    excluded: tuple[DtypeOrKind, ...] = ()
+    # The same content as sets, because every answer looks up several dtypes. A tuple would compare them one
+    # by one by `DType.__eq__`, which is Python code. A set compares only those with the same hash.
+    _listed: frozenset[DtypeOrKind] = field(init=False, repr=False, compare=False)
+    _excluded: frozenset[DtypeOrKind] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_listed", frozenset(self.listed))
+        object.__setattr__(self, "_excluded", frozenset(self.excluded))
+
+    def __contains__(self, x: DtypeOrKind) -> bool:
+        """Return True if the domain has a dtype, or a kind, such as the kind of a Python scalar."""
+        kind = x.kind if isinstance(x, DType) else x
+        return (kind in self._listed or x in self._listed) and not (
+            kind in self._excluded or x in self._excluded
+        )
+
+    def describe_missing(self, x: DtypeOrKind) -> str:
+        """Name what the domain lacks: the kind, if it has no dtype of that kind, or the dtype."""
+        if isinstance(x, Kind):
+            return f"{x} integers" if x in (Kind.UNSIGNED, Kind.SIGNED) else str(x)
+        kinds = {
+            listed.kind if isinstance(listed, DType) else listed for listed in self._listed - self._excluded
+        }
+        return str(x) if x.kind in kinds else self.describe_missing(x.kind)
+
+
+@frozen()
+class PairEntry:
+    """Pairs of operands that become `dtype` whatever their join is, that join by `join`, or are refused.
+
+    `ordered`: the left side must come first. `reason` says why a pair is refused.
+    """
+
+    left: Side
+    right: Side
+    ordered: bool
+    dtype: DType | None = None
+    reason: str = ""
+    join: PairJoin | None = None
+
+
+@frozen()
+class OperationRules:
+    """The rules of a system for one operation: accepted dtypes, the join of operands, the result's dtype.
+
+    Each field has the name of the key that sets it: the key `weak-result` sets `weak_result`. docs/format.md
+    explains the keys. A key with several forms sets several fields, which begin with its name:
+
+    - `..._of` is a table for single dtypes and kinds. It counts more than the field for all dtypes.
+    - `..._of_pairs` is a table for pairs of operands.
+    - `joins_order` has the covers of the operation's own order.
+    - `loops` are the dtypes that a search for a loop tries. A dtype of `loops_own` comes first if an operand
+      has it.
+    - `computes_scalars` says which dtype must hold a Python scalar.
+    - `limits_right` has the integers that may stand on the right: those of an unsigned dtype, or a word.
+    - `gives` is None for the compute dtype. `gives_into` has the dtypes that the left operand accepts.
+
+    `accepts` is None if an operand may have any dtype. `writes` is true for operators such as `+=`.
+    """
+
+    name: str
+    kernels: Domain
+    gives: ResultRule = None
+    gives_of: Mapping[DtypeOrKind, ResultRule] = field(default_factory=dict)
+    accepts: Domain | None = None
+    scalars: ScalarPlaces = ScalarPlaces.ANY
+    refusals: tuple[PairEntry, ...] = ()
+    overrides: tuple[PairEntry, ...] = ()
+    counts_as: CountsAs = CountsAs.ITSELF
+    counts_as_of: Mapping[DtypeOrKind, DtypeOrKind] = field(default_factory=dict)
+    joins: JoinRule = JoinRule.BY_THE_ORDER
+    joins_order: Covers = ()
+    joins_of_pairs: tuple[PairEntry, ...] = ()
+    loops: tuple[DType, ...] = ()
+    loops_own: tuple[DType, ...] = ()
+    computes: Mapping[DtypeOrKind, DtypeOrKind] = field(default_factory=dict)
+    accumulates: Mapping[DtypeOrKind, DtypeOrKind] = field(default_factory=dict)
+    accumulates_of_pairs: tuple[PairEntry, ...] = ()
+    gives_of_pairs: tuple[PairEntry, ...] = ()
+    computes_scalars: ScalarTarget = ScalarTarget.COMPUTED
+    writes: bool = False
+    gives_into: LeftOperand = LeftOperand.SAME_DTYPE
+    weak_result: WeakResult = WeakResult.WEAK
+    weak_result_of: Mapping[DtypeOrKind, WeakResult] = field(default_factory=dict)
+    limits: Mapping[DtypeOrKind, Sequence[DType]] | None = None
+    limits_right: RightLimit | DType | None = None
+    fit: Mapping[str, str] | None = None
+
+    @property
+    def dimensions(self) -> int:
+        """Return 1 if this system's operation refuses 0-d arrays and Python scalars, or 0 if not."""
+        return int(self.scalars in (ScalarPlaces.NONE_NOR_0D, ScalarPlaces.NONE_NOR_0D_NOR_WEAK))
+
+    def counts_as_array(self, place: int) -> bool:
+        """Return True if the operand at a position counts as an array of its own dtype."""
+        return self.counts_as is CountsAs.ARRAY or (self.counts_as is CountsAs.ARRAY_IF_FIRST and place == 0)
+
+
+def kinds(text: str) -> tuple[Kind, ...]:
+    """Return the kinds that words such as `bool, int` mean. Raises KeyError."""
+    return tuple(kind for word in text.split(",") for kind in KINDS[word.strip()])
+
+
+def _read_standard() -> dict[str, list[str]]:
+    """Read the rows of the standard's table, by the name of the class."""
+    with open(TABLE, encoding="utf-8") as rows:
+        return {row.split(None, 1)[0]: row.split()[1:] for row in rows if not row.startswith("#")}
+
+
+def _make_rules_of_class(name: str, row: Sequence[str]) -> OperationRules:
+    _, kernels, gives = row
+    given = gives if gives in RESULT_WORDS else KINDS.get(gives, (None,))[-1]
+    # mypy does not see that a word of RESULT_WORDS is one of `ResultRule`.
+    fit: Mapping[str, str] | None = {} if name == "promotion" else None
+    return OperationRules(name, Domain(kinds(kernels)), given, fit=fit)  # type: ignore[arg-type]
+
+
+STANDARD: Mapping[str, OperationRules]  # class -> its rules
+GROUPS: Mapping[str, str]  # the group of each class: does it make new values, or move existing ones
+_ROWS = _read_standard()
+STANDARD = LazyTable(_ROWS, _make_rules_of_class)
+GROUPS = {name: row[0] for name, row in _ROWS.items()}
+
+
+def check_operand_count(operation: Operation, operands: Sequence[Operand]) -> None:
+    """Raise OpError for a wrong number of operands, and for indices of wrong kinds."""
+    operation.check(len(operands))
+    for indices in operands[1:] if operation.form == "indexed" else ():
+        if indices.kind.category > Kind.SIGNED.category:
+            raise OpError(
+                f"{operation.name} takes integers for indices, not {indices}; cast them first, e.g. to int64"
+            )
+
+
+def merge_entries(operation: Operation, departures: Mapping[str, Mapping[str, object]]) -> OperationRules:
+    """Merge the standard's rules for an operation with a file's entries for it, its class and its group.
+
+    `departures` are the entries of `ops`. The operation's own entry counts most, the standard least.
+
+    >>> from typelattice.facts.operations import operation
+    >>> merge_entries(operation("divide"), {}).kernels.listed
+    (<Kind.FLOAT: 'float'>, <Kind.COMPLEX: 'complex'>)
+    """
+    said: dict[str, object] = {}
+    for entry in reversed(entry_names(operation)):
+        said |= departures.get(entry, {})
+    if not operation.adds_up:  # the entry of a class or group may describe other operations
+        said = {key: value for key, value in said.items() if key not in ADDING_FIELDS}
+    said |= {"name": operation.name, "writes": operation.in_place}
+    # The reader of files has checked the types, which mypy cannot see.
+    return replace(STANDARD[class_of(operation)], **said)
+
+
+def class_of(operation: Operation) -> str:
+    """Return the class that states the dtypes of an operation. An operator has the class of its function.
+
+    Raises OpError for a class that the standard's table does not have.
+    """
+    of_class = OPERATIONS[operation.like or operation.function].of_class
+    if of_class not in GROUPS:
+        unknown = f"unknown class {quote_short(of_class)}{spelling_hint(of_class, GROUPS)}"
+        raise OpError(f"operations.txt, row of {operation.function}, column 2: {unknown}")
+    return of_class
+
+
+@cache  # many answers need the result of one operation at every step
+def entry_names(operation: Operation) -> tuple[str, ...]:
+    """Return the entries of `ops` that may describe an operation, the one that counts most first.
+
+    An operator behaves like its function, and `+=` like `+`, unless an entry says something else. An
+    operation that a system defines behaves like the known one in its `like`.
+
+    >>> from typelattice.facts.operations import operation
+    >>> entry_names(operation("add")), entry_names(operation("+="))
+    (('add', 'arithmetic', 'computing'), ('+=', 'in-place', '+', 'add', 'arithmetic', 'computing'))
+    """
+    of_class = class_of(operation)
+    signs = (operation.name, IN_PLACE_CLASS, operation.name[:-1]) if operation.in_place else (operation.name,)
+    named = signs if operation.is_operator else ()
+    alike = (*operation.follows, operation.like) if operation.like else ()
+    return *named, operation.function, *alike, of_class, GROUPS[of_class]
+
+
+def look_up(table: Mapping[DtypeOrKind, T], d: DType | Operand) -> T | None:
+    """Look up a dtype or an operand in a table, first by its dtype, then by its kind."""
+    dtype = d if isinstance(d, DType) else d.dtype
+    return (table.get(dtype) if dtype else None) or table.get(d.kind)

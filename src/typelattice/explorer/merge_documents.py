@@ -1,0 +1,78 @@
+"""Documents from several processes, merged into one: their numbers become numbers of one pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from typelattice.explorer.answer_encoding import NO_CELL, PARTS, Pools
+from typelattice.explorer.value_pool import Plain, Pool
+
+# The pool that the numbers in each part's column refer to.
+POOL_OF_PART = {
+    "answer": "answers", "operation": "sections", "evidence": "evidence", "way": "ways", "trail": "trails",
+    "rule": "rules",
+}  # fmt: skip
+Numbers = Sequence[int]  # number in one pool -> number of the same value in another pool
+
+
+def merge(ours: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list[dict[str, Any]]:
+    """Return entries of systems with the numbers of `ours`. Its pools receive the values of `theirs`.
+
+    >>> ours, theirs = Pools(), Pools()
+    >>> ours.rules.number(("numpy.toml",)), theirs.rules.number(("jax.toml",)), theirs.columns.number((0, -1))
+    (0, 0, 0)
+    >>> table = dict.fromkeys(PARTS, 0) | {"rows": [], "columns": None}
+    >>> theirs.answers.number(("f32", "float32", "float", False, False, NO_CELL))
+    0
+    >>> _ = [getattr(theirs, name).number(("",)) for name in ("sections", "evidence", "ways")]
+    >>> theirs.trails.number((0,))
+    0
+    >>> found = merge(ours, [{"name": "jax", "tables": {"add": table}}], theirs)
+    >>> ours.columns.values[found[0]["tables"]["add"]["rule"]]
+    (1, -1)
+    """
+    numbers: dict[str, Numbers] = {
+        name: _renumber(getattr(ours, name), getattr(theirs, name))
+        for name in ("operands", "sections", "rules", "evidence", "ways")
+    }
+
+    def result(answer: Any) -> Plain:
+        *words, operand = answer
+        return (*words, operand if operand == NO_CELL else numbers["operands"][operand])
+
+    numbers["answers"] = _renumber(ours.answers, theirs.answers, result)
+    numbers["trails"] = _renumber(
+        ours.trails, theirs.trails, lambda trail: _renumber_each(numbers["sections"], trail)
+    )
+    columns: dict[tuple[str, int], int] = {}
+
+    def column(part: str, number: int) -> int:
+        key = POOL_OF_PART[part], number
+        if key not in columns:
+            values: Any = theirs.columns.values[number]
+            columns[key] = ours.columns.number(_renumber_each(numbers[key[0]], values))
+        return columns[key]
+
+    def table(found: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            key: column(key, value)
+            if key in PARTS
+            else value and list(_renumber_each(numbers["operands"], value))
+            for key, value in found.items()
+        }
+
+    return [
+        entry | {"tables": {op: table(found) for op, found in entry["tables"].items()}}
+        if "tables" in entry
+        else entry
+        for entry in entries
+    ]
+
+
+def _renumber(ours: Pool, theirs: Pool, value: Callable[[Any], Plain] = lambda found: found) -> Numbers:
+    return [ours.number(value(found)) for found in theirs.values]
+
+
+def _renumber_each(numbers: Numbers, old_numbers: Sequence[int]) -> tuple[int, ...]:
+    return tuple(number if number == NO_CELL else numbers[number] for number in old_numbers)

@@ -1,0 +1,90 @@
+"""Rules for casts: the rounding, and the result for values beyond the range of the target."""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.support.frozen_classes import field, frozen
+
+Round = Callable[[int, int, bool], int]  # a size, the distance between neighbours, and if it is negative
+
+
+@frozen()
+class CastRule:
+    """The rule of a system for the cast from one dtype to another.
+
+    "" means the result that the formats define.
+
+    `rounding` is one of ROUNDINGS, `beyond` one of BEYOND. `function` is the operation to call instead, and
+    `refused` is the reason why the cast is impossible. `entry` is the entry of the file.
+
+    >>> CastRule(function="quantize").obstacle
+    'it needs quantize'
+    """
+
+    rounding: str = ""
+    beyond: str = ""
+    function: str = ""
+    refusal_reason: str = ""
+    entry: str = field(default="", compare=False)
+
+    @property
+    def obstacle(self) -> str:
+        """The reason why a plain cast is impossible, or an empty string if it is possible."""
+        return self.refusal_reason or (f"it needs {self.function}" if self.function else "")
+
+
+PLAIN = CastRule()
+EVEN, AWAY, ZERO, UP, DOWN, STOCHASTIC = ROUNDINGS = (
+    "nearest even", "nearest away", "toward zero", "up", "down", "stochastic",
+)  # fmt: skip
+WRAP, CLAMP, INF, UNDEFINED = BEYOND = ("wrap", "clamp", "inf", "undefined")
+
+
+def _to_nearest_even(size: int, unit: int, negative: bool) -> int:
+    count, rest = divmod(size, unit)
+    return (count + (2 * rest > unit or (2 * rest == unit and count % 2))) * unit
+
+
+def _to_nearest_away(size: int, unit: int, negative: bool) -> int:
+    return (2 * size + unit) // (2 * unit) * unit
+
+
+def _down(size: int, unit: int, negative: bool) -> int:
+    return -(-size // unit) * unit if negative else size // unit * unit
+
+
+ROUND: dict[str, Round] = {
+    EVEN: _to_nearest_even,
+    AWAY: _to_nearest_away,
+    ZERO: lambda size, unit, negative: size // unit * unit,
+    UP: lambda size, unit, negative: _down(size, unit, not negative),
+    DOWN: _down,
+}
+
+
+def stays_finite(rounding: str, negative: bool) -> bool:
+    """Return True if a value beyond the range may still round to the largest value in it."""
+    return rounding == ZERO or rounding == (UP if negative else DOWN)
+
+
+def why_impossible(rule: CastRule, source: DType, target: DType) -> str:
+    """Return the reason why a cast cannot follow a rule, or an empty string if it can."""
+    is_whole = target.kind.category < Kind.FLOAT.category
+    if rule.beyond == INF and (is_whole or "i" not in target.specials):
+        return f"{target} has no infinity; say clamp or undefined"
+    if rule.beyond == WRAP and (not is_whole or target.bits is None):
+        return f"only integers of known width wrap, and {target} is none; say clamp, inf or undefined"
+    if rule.rounding and source.kind.category < Kind.FLOAT.category and is_whole:
+        return f"{source} to {target} rounds nothing; leave the rounding out"
+    return ""
+
+
+def is_proved(rule: CastRule, source: DType) -> bool:
+    """Return True if the values next to breakpoints prove a property of a cast for all values.
+
+    A stochastic cast has no one result. A wrapped float has breakpoints all over its range.
+    """
+    return rule.rounding != STOCHASTIC and not (
+        rule.beyond == WRAP and source.kind.category >= Kind.FLOAT.category
+    )

@@ -1,0 +1,277 @@
+"""The words of a system file: dtypes, kinds, named sets of them, and values of other types.
+
+Everything here raises ValueError with the cause. The reader of a file adds the file, line and key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from itertools import combinations, product
+
+from typelattice.engine import operation_rules as ops
+from typelattice.facts.dtypes import CODES, DTYPES, DType, Kind, Node, weak
+from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS
+from typelattice.files.system_text import article
+from typelattice.operands.operand import PYTHON_KINDS
+from typelattice.support.error_texts import quote_short, spelling_hint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T", bound=Hashable)
+    W = TypeVar("W", bound=str)
+
+LETTERS = {kind.letter: kind for kind in Kind if kind is not Kind.BOOL}
+KINDS = {**{cls.__name__: kind for cls, kind in PYTHON_KINDS.items()}, "uint": Kind.UNSIGNED}
+SET_NAMES_BY_PYTHON_KIND = {
+    "int": "integer",
+    "uint": "unsigned",
+}  # name of the kind of a Python scalar -> name of the kind of a dtype
+RESERVED_WORDS = {*DTYPES, *CODES, *LETTERS, *KINDS, *ops.KINDS}  # words with a fixed meaning
+ENTRY_NAMES = dict.fromkeys(
+    (*ops.STANDARD, *OPERATIONS, *OPERATORS, *ops.GROUPS.values())
+)  # names that an entry of `ops` may have
+# The largest sizes of a file. Up to these, an answer takes seconds, and so do the laws of the system.
+MAX_NODES = 300  # nodes in an order or in a list
+MAX_ENTRIES = 500  # entries in a table
+MAX_SET_DEPTH = 8  # levels of sets in sets
+
+
+class UnknownWordError(ValueError):
+    """A mistake at one word: it is misspelled, or has no meaning there."""
+
+    def __init__(self, cause: str, word: str) -> None:
+        super().__init__(cause)
+        self.word = word
+
+
+class OrderDependentError(ValueError):
+    """A mistake that can be found only if the order and the way to join have no mistakes."""
+
+
+def not_in_order(node: Node) -> str:
+    """Return the mistake of a node that the order lacks, with the next step."""
+    return f"{node} is not in the order; add it to `order`, or name another"
+
+
+class ConsequentError(ValueError):
+    """A mistake that only follows from another, which is already reported."""
+
+
+def unknown_word_error(
+    what: str, word: str, known_words: Iterable[str], lists_all: bool = True
+) -> UnknownWordError:
+    """Return the error for an unknown word: the nearest known words, or, with `lists_all`, all of them."""
+    words = tuple(known_words)
+    near = spelling_hint(word, words) or (f"; these are {', '.join(words)}" if lists_all else "")
+    return UnknownWordError(f"unknown {what} {quote_short(word)}{near}", word)
+
+
+class Words:
+    """The words of one file and their meanings: our dtypes, `custom_dtypes`, and named sets.
+
+    `broken` are the file's own words with a mistake in their definition. If `is_whole` is false, there may be
+    more of them. A mistake that uses such a word is not reported again.
+    """
+
+    def __init__(self, custom_dtypes: Mapping[str, DType] = {}) -> None:
+        self.known = {**CODES, **DTYPES, **custom_dtypes}
+        self.sets: dict[str, str] = {}
+        self.used: set[str] = set()  # sets that a list names
+        self.members: dict[str, list[Node]] = {}  # members of each set, once it is looked up
+        self.broken: set[str] = set()
+        self.is_whole = True
+        self.depths: dict[str, int] = {}  # how deep each set contains other sets
+
+    def new(self, word: str, what: str) -> str:
+        """Check the name that a file gives to its own set or dtype, and return it."""
+        no_name = f"{quote_short(word)} is no name for a {what}"
+        if word in self.known or word in RESERVED_WORDS:
+            raise UnknownWordError(f"{no_name}: it means {self.known.get(word, 'something')} already", word)
+        if not re.fullmatch(r"(?!inf|nan)[a-z][a-z0-9_]{0,39}", word):
+            raise UnknownWordError(f"{no_name}: a new word of lower-case letters, digits and _", word)
+        return word
+
+    def nodes(self, names: object, within: tuple[str, ...] = ()) -> list[Node]:
+        """Read `u8, small`, a list of nodes and named sets. `within` are the sets that contain the list."""
+        found: list[Node] = []
+        for word in map(str.strip, text(names).split(",")):
+            if word in self.sets:
+                self.used.add(word)
+                found += self.set(word, within)
+            else:
+                found.append(self.node(word))
+            if len(found) > MAX_NODES:
+                raise ValueError(f"a list of more than {MAX_NODES:,}; a system file states a rule")
+        return found
+
+    def set(self, name: str, within: tuple[str, ...] = ()) -> list[Node]:
+        """Return the members of a named set. They are looked up once."""
+        if name in self.broken:
+            raise ConsequentError(name)
+        if name in within:
+            self.broken |= {*within[within.index(name) :]}  # each of them is in the circle
+            raise ValueError(f"a circle of sets: {' -> '.join((*within[within.index(name) :], name))}")
+        if name not in self.members:
+            # The depth counts in both directions: the sets that contain this one, and the sets in it.
+            members = self._members(name, within) if len(within) <= MAX_SET_DEPTH else []
+            inner = (self.depths.get(word.strip(), -1) for word in self.sets[name].split(","))
+            self.depths[name] = 1 + max(inner)
+            if max(len(within), self.depths[name]) > MAX_SET_DEPTH:
+                raise ValueError(f"sets in sets, more than {MAX_SET_DEPTH} deep")
+            self.members[name] = members
+        return self.members[name]
+
+    def _members(self, name: str, within: tuple[str, ...]) -> list[Node]:
+        try:
+            return self.nodes(self.sets[name], (*within, name))
+        except UnknownWordError:
+            if within:  # the outermost set reports it
+                raise ConsequentError(name) from None
+            self.broken.add(name)
+            raise
+        except ValueError:
+            self.broken.add(name)
+            raise
+
+    def pairs(self, entry: object) -> list[tuple[Node, Node]]:
+        """Read pairs: `a, b + c` is each left with each right, `a, b, c` every two of them."""
+        sides = [self.nodes(side) for side in text(entry).split("+")]
+        if len(sides) > 2:
+            raise ValueError('write "a, b + c" or "a, b, c"')
+        both = product(*sides) if len(sides) == 2 else combinations(sides[0], 2)
+        found = [(a, b) for a, b in both if a is not b]
+        if not found:
+            raise ValueError('names no pairs; write "a, b + c" or "a, b, c"')
+        return found
+
+    def node(self, code: object) -> Node:
+        """Return the node of a code: u8, uint8, i*, i32*, or a dtype of the file's own."""
+        word = text(code)
+        stem, star = word.removesuffix("*"), word.endswith("*")
+        if star and stem in LETTERS:
+            return weak(LETTERS[stem])
+        d = self.known.get(stem)
+        if d is None or (star and d.kind is Kind.BOOL):
+            raise self._unknown_dtype(word, stem)
+        return weak(d.kind, d) if star else d
+
+    def _unknown_dtype(self, word: str, stem: str) -> ValueError:
+        if not word:
+            return ValueError("a dtype is missing; name one")
+        self.check_broken(word)
+        if word in self.sets:
+            members = self.sets[word].split(",")[0].strip()
+            cause = f"{quote_short(word)} is a set, and one dtype is wanted here; name one, such as {members}"
+            return UnknownWordError(cause, word)
+        if re.fullmatch(r"\w+\*? *[-*/|&] *\w+\*?", word):
+            return UnknownWordError(f'unknown dtype {quote_short(word)}; write pairs as "f32 + i8"', word)
+        if re.search(r"[,;+>]", stem):
+            return UnknownWordError(f"unknown dtype {quote_short(word)}; one dtype is wanted here", word)
+        near = spelling_hint(stem, {**self.known, **self.sets})
+        near = near or "; no dtype and no set has this name; use another, or define it"
+        return UnknownWordError(f"unknown dtype {quote_short(word)}{near}", word)
+
+    def check_broken(self, word: str) -> None:
+        """Raise ConsequentError for a word with a mistake in its definition."""
+        if word in self.broken or not self.is_whole:
+            raise ConsequentError(word)
+
+    def dtype(self, node: Node, *kinds: Kind) -> DType:
+        """Return a node that is a dtype. With `kinds`, its Python kind must be one of these."""
+        if not isinstance(node, DType):
+            raise UnknownWordError(f'{node} has no width; name a dtype such as "i32"', str(node))
+        if kinds and node.kind.word not in [kind.word for kind in kinds]:
+            raise ValueError(f"{node} is not a dtype for a Python {kinds[0].word}; name a dtype of that kind")
+        return node
+
+    def read_scalar_dtypes(self, word: str, codes: object, *more: Kind) -> tuple[DType, ...]:
+        """Read the dtypes of Python scalars of a kind. They may also be of `more` kinds."""
+        kinds = kind_of(word), *more
+        return read_distinct(self.dtype(self.node(code.strip()), *kinds) for code in text(codes).split(","))
+
+    def sources(self, names: object) -> list[DType | Kind]:
+        """Read `bool, int, f8, small`: a list of kinds, dtypes and sets of dtypes."""
+        found: list[DType | Kind] = []
+        for word in map(str.strip, text(names).split(",")):
+            if word in ops.KINDS:
+                found += ops.KINDS[word]
+            elif any(word.removesuffix("*") in of for of in (self.known, self.sets, LETTERS)):
+                found += map(self.dtype, self.nodes(word))
+            else:
+                self.check_broken(word)
+                if not word:
+                    raise ValueError("a kind is missing; name one")
+                if word in SET_NAMES_BY_PYTHON_KIND:
+                    near = SET_NAMES_BY_PYTHON_KIND[word]
+                    raise UnknownWordError(f"unknown kind {quote_short(word)} (did you mean {near}?)", word)
+                raise unknown_word_error(
+                    "kind or dtype", word, {**ops.KINDS, **self.known, **self.sets}, lists_all=False
+                )
+        return found
+
+
+def check_entry(op: str, custom_names: Iterable[str] = ()) -> None:
+    """Raise ValueError unless a word names an operation, a class or a group of operations.
+
+    `custom_names` are the operations that the file defines.
+    """
+    if op not in ENTRY_NAMES and op not in custom_names:
+        near = (
+            f"; write {NAMES[op].name}" if op in NAMES else spelling_hint(op, (*ENTRY_NAMES, *custom_names))
+        )
+        raise UnknownWordError(f"unknown operation or class {quote_short(op)}{near}", op)
+
+
+def kind_of(word: str, known: Iterable[str] = KINDS) -> Kind:
+    """Return the kind of a Python scalar."""
+    if word not in known:
+        raise unknown_word_error("kind of scalar", word, known)
+    return KINDS[word]
+
+
+def text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"this should be a string, not {article(type(value))}")
+    return value
+
+
+def phrase(value: object) -> str:
+    """Return a text for people: one line that can be printed, and not too long."""
+    if not text(value).isprintable() or len(text(value)) > 200:
+        raise ValueError("should be one line of at most 200 characters that can be printed")
+    return text(value)
+
+
+def items(table: object) -> Iterable[tuple[str, object]]:
+    """Return the entries of a value that is a table."""
+    if not isinstance(table, Mapping):
+        raise ValueError(f"this should be a table, not {article(type(table))}")
+    return table.items()
+
+
+def one_of(value: object, allowed: Iterable[W]) -> W:
+    """Return the allowed word that a value equals. Raises UnknownWordError if the value is not allowed."""
+    words = tuple(allowed)
+    if value not in words:
+        listed = ", ".join(f'"{word}"' if " " in word else word for word in words)
+        near = spelling_hint(str(value), words) if isinstance(value, str) else ""
+        raise UnknownWordError(f"should be one of {listed}, not {quote_short(str(value))}{near}", str(value))
+    return next(word for word in words if word == value)
+
+
+def each_of(words: object, allowed: Iterable[str]) -> tuple[str, ...]:
+    """Return a list of words, each one of those allowed."""
+    return read_distinct([one_of(word.strip(), allowed) for word in text(words).split(",")])
+
+
+def read_distinct(listed: Iterable[T]) -> tuple[T, ...]:
+    """Read a list without repetitions."""
+    found = tuple(listed)
+    counted = Counter(found)
+    if twice := next((x for x in found if counted[x] > 1), None):
+        raise ValueError(f"{twice} stands twice in this list; name it once")
+    return found

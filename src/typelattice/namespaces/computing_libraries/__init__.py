@@ -1,0 +1,59 @@
+"""Array libraries that namespaces compute with: each file has all that is particular to one of them.
+
+A file has the name of its library in facts/libraries.txt, and its class as LIBRARY. A library without a file
+is used according to the standard.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import cast
+
+from typelattice.facts.libraries import file_of, library_of
+from typelattice.namespaces.computing_libraries.computing_library import ComputingLibrary
+from typelattice.namespaces.namespace_error import NamespaceError
+
+
+def library(module: ModuleType) -> ComputingLibrary:
+    """The array library of a module. Raises NamespaceError for an object that is not a library, and without
+    array-api-compat."""
+    array_api_compat = _array_api_compat()
+    try:
+        sample = module.ones(1)
+        xp = array_api_compat.array_namespace(sample)
+    except (AttributeError, TypeError):
+        name = getattr(module, "__name__", type(module).__name__)
+        what = f"{name} is no array library with the array API standard"
+        known = "give a module such as numpy, torch, jax.numpy, dask.array or cupy"
+        raise NamespaceError(f"{what}; {known}") from None
+    package = type(sample).__module__.partition(".")[0]
+    mutable = bool(array_api_compat.is_writeable_array(sample))
+    return _class(package)(module, xp, package, mutable)
+
+
+def _class(package: str) -> type[ComputingLibrary]:
+    """Return the class for a library: its own, in the file of its name, or the common class."""
+    path = f"{__name__}.{file_of(library_of(package) or package)}"
+    if find_spec(path) is None:
+        return ComputingLibrary
+    return cast("type[ComputingLibrary]", import_module(path).LIBRARY)  # the file may import its library
+
+
+def module_of(arrays: Sequence[object]) -> ModuleType:
+    """Return the module with the functions for some arrays. Raises NamespaceError for several libraries."""
+    try:
+        found: ModuleType = _array_api_compat().array_namespace(*arrays)
+    except (TypeError, AttributeError) as e:  # for an object that only claims to be an array
+        what = f"these arrays belong to different libraries ({e})"
+        raise NamespaceError(f"{what}; take all over to one, as with from_dlpack") from None
+    return found
+
+
+def _array_api_compat() -> ModuleType:
+    try:
+        return import_module("array_api_compat")
+    except ImportError:
+        why = "array-api-compat gives array libraries one form"
+        raise NamespaceError(f"{why}: pip install array-api-compat") from None

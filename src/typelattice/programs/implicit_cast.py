@@ -1,0 +1,56 @@
+"""Implicit casts under their names in graph compilers: of two dtypes, and of symbols and arrays."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from typelattice.calls.steps import NamedDType
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType
+from typelattice.files.reader import system as find_system
+from typelattice.namespaces.cast_bare_arrays import implicit_cast as cast_arrays
+from typelattice.programs.replay.replay import replay
+from typelattice.programs.symbols.caller_location import find_caller_location
+from typelattice.programs.symbols.symbol import Symbol, argument
+
+AnySystem = System | str | os.PathLike[str]
+
+
+def implicit_cast_type(system: AnySystem, lhs: object, rhs: object) -> DType:
+    """Return the smallest dtype that both values may be promoted to, as in a binary operation.
+
+    `lhs` and `rhs` are dtypes, or other operands. Raises PromotionError if the system refuses the two.
+    Source: https://docs.modular.com/max/api/mojo/graph/type_promotion
+
+    >>> implicit_cast_type("max-2024", "int16", "float32")
+    float32
+    """
+    return find_system(system).promote(lhs, rhs).result
+
+
+def implicit_cast(system: AnySystem, *operands: Any) -> tuple[Any, ...]:
+    """Cast operands to their common dtype under a system, as an operator would.
+
+    The operands are arrays of a library, or symbols of a program that is being built. A Python scalar among
+    arrays becomes an array without dimensions. Raises PromotionError if the system refuses the operands.
+
+    >>> import numpy
+    >>> [x.dtype.name for x in implicit_cast("jax", numpy.ones(2, "int32"), numpy.ones(2, "float16"))]
+    ['float16', 'float16']
+    """
+    symbols = [x for x in operands if isinstance(x, Symbol)]
+    if not symbols:
+        return cast_arrays(system, *operands)
+    chosen, xp = find_system(system), symbols[0]._xp
+    refs = [xp.builder.ref(find_caller_location(), argument(xp, x)) for x in operands]
+    made = replay(xp.builder.steps, chosen)
+    to = chosen.promote(*(made[ref.step].operand for ref in refs)).result
+    found = []
+    for ref in refs:
+        o = made[ref.step].operand
+        same = o is not None and o.dtype is to and not o.weak and o.tier != "scalar"
+        found.append(
+            Symbol(xp, ref if same else xp.builder.cast(find_caller_location(), ref, NamedDType(to.name)))
+        )
+    return tuple(found)

@@ -1,0 +1,105 @@
+"""Explicit casts by a rule of a system as plain steps: rounding, bounds, and a plain cast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from typelattice.calls.steps import Call, Cast, NamedDType, Number, ProgramError, Ref, Step
+from typelattice.facts.cast_rounding_and_overflow import CLAMP, DOWN, EVEN, UP, WRAP, ZERO
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.finite_values import FiniteValues, find_finite_values, scale
+from typelattice.facts.range_and_overflow import Value
+from typelattice.operands.operand import BOOL
+from typelattice.programs.replay.outcome import ExplicitCast
+
+# functions that round to whole numbers in this way
+ROUNDING_FUNCTIONS = {EVEN: "round", ZERO: "trunc", UP: "ceil", DOWN: "floor"}
+Add = Callable[[Step], int]  # adds a step to a program, and returns its number
+
+
+class PlainStepWriter:
+    """Writes steps before a plain cast, so that the result is what the system's rule for casts gives."""
+
+    def __init__(self, add: Add, step: Cast, cast: ExplicitCast) -> None:
+        self.add, self.step, self.cast = add, step, cast
+
+    def write(self, source: int) -> int:
+        """Add the steps, and return the one to cast. Raises ProgramError if the rule has no plain steps."""
+        rule, source_dtype, target_dtype = self.cast.cast_rule, self.cast.source, self.cast.target
+        is_real, into_whole = (
+            source_dtype.kind is Kind.FLOAT,
+            target_dtype.kind.category < Kind.FLOAT.category,
+        )
+        if rule.rounding and into_whole:
+            if rule.rounding not in ROUNDING_FUNCTIONS:
+                raise self._refuse(f"that rounds {rule.rounding}")
+            source = self._add_call(ROUNDING_FUNCTIONS[rule.rounding], source_dtype, source)
+        elif rule.rounding not in ("", EVEN):
+            raise self._refuse(f"that rounds {rule.rounding}")
+        if rule.beyond == WRAP and is_real:
+            raise self._refuse("that wraps floats")
+        if rule.beyond != CLAMP or Kind.COMPLEX in (source_dtype.kind, target_dtype.kind):
+            return source
+        if is_real and "n" not in target_dtype.specials:
+            is_nan = self._add_call("isnan", BOOL, source)
+            source = self._add_call("where", source_dtype, is_nan, self._add_number(0, source_dtype), source)
+        source_values, target_values = find_finite_values(source_dtype), find_finite_values(target_dtype)
+        if (
+            source_values is None
+            or target_values is None
+            or None in (source_dtype.min, source_dtype.max, target_dtype.min, target_dtype.max)
+        ):
+            raise self._refuse("whose range is not known")
+        if (
+            "i" not in source_dtype.specials
+            and target_values.low <= source_values.low
+            and source_values.high <= target_values.high
+        ):
+            return source  # no value is out of range, so nothing is clipped
+        low, high = (
+            self._find_bound(source_values, source_dtype.min, target_dtype.min, max),
+            self._find_bound(source_values, source_dtype.max, target_dtype.max, min),
+        )
+        return self._add_call(
+            "clip",
+            source_dtype,
+            source,
+            self._add_number(low, source_dtype),
+            self._add_number(high, source_dtype),
+        )
+
+    def _find_bound(
+        self,
+        source_values: FiniteValues,
+        source_bound: Any,
+        target_bound: Any,
+        choose_nearer: Callable[[float, float], float],
+    ) -> Value:
+        """Return the bound of both dtypes, or the value that infinity becomes. The source must hold it."""
+        d = self.cast.source
+        bound = target_bound if "i" in d.specials else choose_nearer(source_bound, target_bound)
+        if not source_values.holds(scale(bound)):
+            raise self._refuse(f"whose bound {bound} {d} does not hold")
+        return int(bound) if d.kind.category < Kind.FLOAT.category else float(bound)
+
+    def _add_number(self, value: Value, d: DType) -> int:
+        number = self.add(Number(value, text=str(value), location=self.step.location, shape=()))
+        text = f"{value}.astype({d})"
+        return self.add(Cast(number, NamedDType(str(d)), text=text, location=self.step.location, shape=()))
+
+    def _add_call(self, name: str, d: DType, *operands: int) -> int:
+        step, refs = self.step, tuple(map(Ref, operands))
+        return self.add(
+            Call(
+                name, refs, (), operands, False, NamedDType(str(d)),
+                text=step.text, location=step.location, shape=step.shape, owner=step.owner,
+            )
+        )  # fmt: skip
+
+    def _refuse(self, reason: str) -> ProgramError:
+        cast = self.cast
+        where = f" ({self.step.location})" if self.step.location else ""
+        which = f"a cast of {cast.source} to {cast.target} {reason}"
+        cause = f"{self.step.text!r}{where}: no plain steps are {which}"
+        return ProgramError(f"{cause}; give such casts an operation of their own")

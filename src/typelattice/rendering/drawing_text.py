@@ -1,0 +1,90 @@
+"""Drawings as plain text: nodes in rows and columns, arrows along a row as lines, others in a list.
+"""
+
+from __future__ import annotations
+
+from textwrap import fill
+
+from typelattice.rendering.grid import printable
+from typelattice.rendering.layout.layered import PlacedDiagram, PlacedNode
+
+
+def sketch(placed_diagram: PlacedDiagram, width: int = 80) -> str:
+    """Return a drawing in lines of text; a wider one continues below.
+
+    >>> from typelattice.rendering.diagram import Arrow, Diagram, Vertex
+    >>> from typelattice.rendering.layout.layered import lay_out
+    >>> nodes = (Vertex("a", "a"), Vertex("b", "b"), Vertex("c", "c"))
+    >>> print(sketch(lay_out(Diagram("", nodes, (Arrow("a", "b"), Arrow("b", "c"))))))
+    a -> b -> c
+    """
+    levels = sorted({n.rect.y for n in placed_diagram.nodes})
+    lefts = sorted({n.rect.left for n in placed_diagram.nodes})
+    label = {n.vertex.id: _label(n) for n in placed_diagram.nodes}
+    wide = [
+        max(len(label[n.vertex.id]) for n in placed_diagram.nodes if n.rect.left == left) for left in lefts
+    ]
+    starts = [sum(w + 4 for w in wide[:i]) for i in range(len(wide))]
+    stub = max((len(name) for name, _ in placed_diagram.rows), default=-2) + 2
+    at = {
+        n.vertex.id: (levels.index(n.rect.y), starts[lefts.index(n.rect.left)]) for n in placed_diagram.nodes
+    }
+    canvas = [[" "] * (sum(wide) + 4 * len(wide)) for _ in levels]
+    for v, (line, start) in at.items():
+        canvas[line][start : start + len(label[v])] = label[v]
+    others: dict[str, list[str]] = {}
+    for e in placed_diagram.edges:
+        for a in e.sources:
+            for b in e.targets:
+                (line, start), (there, end) = at[a], at[b]
+                start += len(label[a]) + 1
+                if line == there and start < end and not "".join(canvas[line][start : end - 1]).strip():
+                    canvas[line][start : end - 1] = f"{'-' * (end - start - 2)}>"
+                else:
+                    others.setdefault(label[a], []).append(label[b])
+    names = {y: name for name, y in placed_diagram.rows}
+    rows = [
+        f"{names.get(y, ''):{stub}}{''.join(line)}".rstrip() for y, line in zip(levels, canvas, strict=True)
+    ]
+    listed = [f"{a} -> {', '.join(bs)}" for a, bs in others.items()]
+    notes = [
+        fill(printable(note), width, subsequent_indent="  ", break_on_hyphens=False)
+        for note in placed_diagram.diagram.notes
+    ]
+    further = fill("; ".join(listed), width, initial_indent="also  ", subsequent_indent="      ")
+    parts = (
+        printable(placed_diagram.diagram.title),
+        _blocks(rows, width, stub),
+        further if listed else "",
+        "\n".join(notes),
+    )
+    return "\n\n".join(filter(None, parts))
+
+
+def _label(node: PlacedNode) -> str:
+    """Return the label of a node in text, with signs for its marks."""
+    marks = node.vertex.marks
+    text = printable(" ".join(node.vertex.label.split("\n")))
+    if "join" in marks:
+        return f"[{text}]"
+    if "operand" in marks:
+        return f"({text})"
+    return (
+        f"~{text}~"
+        if "lost" in marks
+        else f"+{text}"
+        if "added" in marks
+        else f"-{text}"
+        if "dropped" in marks
+        else text
+    )
+
+
+def _blocks(rows: list[str], width: int, stub: int) -> str:
+    """Return the rows, split into pieces that fit the width."""
+    longest, room = max(map(len, rows), default=0), max(width - stub, 20)
+    blocks = []
+    for start in range(stub, max(longest, stub + 1), room):
+        piece = [(row[:stub].ljust(stub) + row[start : start + room]).rstrip() for row in rows]
+        blocks.append("\n".join(row for row in piece if row[stub:].strip()))
+    return "\n\n".join(blocks)

@@ -1,0 +1,228 @@
+"""A diagram laid out in layers from left to right: coordinates for its nodes, paths for its arrows.
+
+The method is that of Sugiyama, Tagawa and Toda (1981): columns, then an order in each column with few
+crossings, then heights. The functions are pure: the same diagram has the same layout each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from math import ceil
+
+from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex, boxes
+from typelattice.rendering.grid import printable
+from typelattice.rendering.layout.node_columns import ranks, without_circles
+from typelattice.rendering.layout.node_heights import levels
+from typelattice.rendering.layout.node_order import bent, untangle
+from typelattice.support.frozen_classes import frozen, replace
+
+LETTER, LINE = 7.83, 17.0  # width of a letter and height of a line, in a monospaced font of 13 pixels
+PAD, LEAST = 8.0, 40.0  # space in a node on each side of its label; least width of a node
+CELL = 6.0  # between the members of a box
+GAP, STEEP = 30.0, 0.22  # between columns; how much wider for each pixel that an arrow rises there
+NEAR = 0.5  # points this near are one
+BROAD = 640  # greatest width of a box, unless it would be too tall
+TALL = 5  # members of a box in one column; more get a second column
+
+Point = tuple[float, float]
+
+
+@frozen()
+class Rect:
+    """A rectangle by its middle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        return self.x + self.width / 2
+
+    @property
+    def left(self) -> float:
+        return self.x - self.width / 2
+
+
+@frozen()
+class PlacedNode:
+    """A vertex where it is drawn."""
+
+    vertex: Vertex
+    rect: Rect
+
+
+@frozen()
+class NodeGroup:
+    """Several nodes with the same arrows, drawn as members of one box."""
+
+    members: tuple[str, ...]
+    kind: str
+    rect: Rect
+
+
+@frozen()
+class Edge:
+    """An arrow where it is drawn: from each of `sources` to each of `targets`, through `points`.
+
+    Between two points of the same height the path is straight, else a curve with level ends.
+    """
+
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    points: tuple[Point, ...]
+    arrow: Arrow
+
+
+@frozen()
+class PlacedDiagram:
+    """A diagram with coordinates, in pixels from the upper left, and how many arrows cross."""
+
+    diagram: Diagram
+    width: float
+    height: float
+    nodes: tuple[PlacedNode, ...]
+    boxes: tuple[NodeGroup, ...]
+    edges: tuple[Edge, ...]
+    rows: tuple[tuple[str, float], ...]
+    crossings: int
+
+    def with_marks(
+        self,
+        title: str,
+        nodes: Mapping[str, tuple[str, ...]],
+        edges: Callable[[Edge], tuple[str, ...]],
+        links: Sequence[Link],
+        notes: Sequence[str],
+    ) -> PlacedDiagram:
+        """Return the drawing with more marks on nodes and edges, and another title, links and notes."""
+        shown = tuple(
+            replace(n, vertex=replace(n.vertex, marks=(*n.vertex.marks, *nodes.get(n.vertex.id, ()))))
+            for n in self.nodes
+        )
+        lines = tuple(
+            replace(e, arrow=replace(e.arrow, marks=(*e.arrow.marks, *edges(e)))) for e in self.edges
+        )
+        placed = replace(self, nodes=shown, edges=lines)
+        ways = {(a, b): e.arrow.marks for e in lines for a in e.sources for b in e.targets}
+        arrows = tuple(replace(a, marks=ways[a.source, a.target]) for a in self.diagram.arrows)
+        vertices = tuple(n.vertex for n in shown)
+        diagram = Diagram(title, vertices, arrows, tuple(links), self.diagram.rows, tuple(notes))
+        return replace(placed, diagram=diagram)
+
+
+def lay_out(diagram: Diagram) -> PlacedDiagram:
+    """Return a diagram with coordinates.
+
+    >>> drawn = lay_out(Diagram("", (Vertex("a", "a"), Vertex("b", "b")), (Arrow("a", "b"),)))
+    >>> [(n.vertex.id, n.rect.x, n.rect.y) for n in drawn.nodes], drawn.crossings
+    ([('a', 20.0, 13.0), ('b', 90.0, 13.0)], 0)
+    """
+    groups = boxes(diagram)
+    known = {v.id: v for v in diagram.vertices}
+    block = {each: i for i, group in enumerate(groups) for each in group}
+    arrows = {(block[a.source], block[a.target]): a for a in diagram.arrows}
+    edges = without_circles(len(groups), list(arrows))
+    column = _apart(ranks(len(groups), edges), edges)
+    tall = TALL if edges else 1  # without arrows, boxes may use all the width
+    inner = [_members([known[each] for each in group], tall) for group in groups]
+    rows = [known[group[0]].row for group in groups]
+    columns, ways = bent(column, rows, edges)
+    columns = untangle(columns)
+    level, base = levels(columns, ways, [high for _, high, _ in inner], bool(diagram.rows))
+    wide = [max([LEAST, *(inner[v][0] for v in order if v < len(groups))]) for order in columns.order]
+    lefts = _columns(
+        wide, [[(level[a], level[b]) for a in order for b in columns.right[a]] for order in columns.order]
+    )
+    spans = [(left, left + width) for left, width in zip(lefts, wide, strict=True)]
+    at = [
+        Rect(spans[column[i]][0] + width / 2, level[i], width, high)
+        for i, (width, high, _) in enumerate(inner)
+    ]
+    nodes = tuple(
+        PlacedNode(known[each], Rect(at[i].x + dx, at[i].y + dy, width, high))
+        for i, group in enumerate(groups)
+        for each, (dx, dy, width, high) in zip(group, inner[i][2], strict=True)
+    )
+    lines = tuple(_edge(way, groups, arrows, at, column, spans, level) for way in ways)
+    shared = tuple(
+        NodeGroup(group, known[group[0]].kind, at[i]) for i, group in enumerate(groups) if len(group) > 1
+    )
+    return PlacedDiagram(
+        diagram,
+        round(max((right for _, right in spans), default=0.0), 1),
+        round(max((r.y + r.height / 2 for r in at), default=0.0), 1),
+        nodes, shared, lines,
+        tuple((name, base[row]) for row, name in diagram.rows if row in base),
+        columns.crossings(),
+    )  # fmt: skip
+
+
+def _apart(column: Sequence[int], edges: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the columns, with one in front for the nodes without arrows."""
+    joined = {v for edge in edges for v in edge}
+    if not joined or len(joined) == len(column):
+        return list(column)
+    return [c + 1 if v in joined else 0 for v, c in enumerate(column)]
+
+
+def _members(
+    vertices: Sequence[Vertex], tall: int
+) -> tuple[float, float, list[tuple[float, float, float, float]]]:
+    """Return the size of a box, and for each member its centre x, centre y, width and height.
+
+    Centres are relative to the centre of the box. A column has at most `tall` members, unless the box gets
+    too wide.
+    """
+    lines = [[printable(line) for line in v.label.split("\n")] for v in vertices]
+    letters = max((len(line) for each in lines for line in each), default=0)
+    # the width is even, so that half of it is a whole number
+    width = max(LEAST, 2.0 * ceil(PAD + LETTER * letters / 2))
+    high = max(len(each) for each in lines) * LINE + 9
+    if len(vertices) == 1:
+        return width, high, [(0.0, 0.0, width, high)]
+    across = min(-(-len(vertices) // tall), max(BROAD // int(width), -(-len(vertices) // TALL)))
+    down = -(-len(vertices) // across)
+    whole = across * (width + CELL) + CELL, down * (high + CELL) + CELL
+    places = [
+        (
+            CELL + (i // down) * (width + CELL) + width / 2 - whole[0] / 2,
+            CELL + (i % down) * (high + CELL) + high / 2 - whole[1] / 2,
+            width, high,
+        )
+        for i in range(len(vertices))
+    ]  # fmt: skip
+    return *whole, places
+
+
+def _columns(wide: Sequence[float], hops: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
+    """Return the left edge of each column; a steep arrow between two columns needs a wider gap."""
+    lefts, x = list[float](), 0.0
+    for width, rising in zip(wide, hops, strict=True):
+        lefts.append(float(round(x)))
+        steepest = max((abs(a - b) for a, b in rising), default=0.0)
+        x += width + GAP + min(STEEP * steepest, 3 * GAP)
+    return lefts
+
+
+def _edge(
+    way: Sequence[int], groups: Sequence[tuple[str, ...]], arrows: Mapping[tuple[int, int], Arrow],
+    rects: Sequence[Rect], column: Sequence[int], spans: Sequence[tuple[float, float]],
+    level: Sequence[float],
+) -> Edge:  # fmt: skip
+    """Route an arrow from its source to its target.
+
+    It leaves the column of its source, and runs level through each column that it passes.
+    """
+    a, b = way[0], way[-1]
+    points = [(rects[a].right, rects[a].y), (spans[column[a]][1], rects[a].y)]
+    for step, bend in enumerate(way[1:-1], column[a] + 1):
+        points += [(spans[step][0], level[bend]), (spans[step][1], level[bend])]
+    points += [(spans[column[b]][0], rects[b].y), (rects[b].left, rects[b].y)]
+    if (a, b) not in arrows:  # it was reversed, because it was part of a circle
+        a, b = b, a
+        points.reverse()
+    kept = [p for p, (x, y) in pairwise(points) if abs(p[0] - x) > NEAR or p[1] != y]
+    return Edge(groups[a], groups[b], (*((round(x, 1), y) for x, y in kept), points[-1]), arrows[a, b])

@@ -1,0 +1,190 @@
+"""The height of each node of a drawing: near its row or its neighbours, clear of others in its column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typelattice.rendering.layout.node_order import Columns
+from typelattice.support.frozen_classes import frozen
+
+APART, PASSING, BENDS = 16.0, 12.0, 9.0  # clear space between nodes, next to a bend, between bends
+ROWS = 58.0  # least distance of rows
+HEIGHT_ROUNDS = 24  # rounds; in each, every node moves towards its neighbours
+FAR = 10_000.0  # a distance of rows at which nodes cannot touch
+
+
+@frozen()
+class Block:
+    """Some nodes of a column that touch, treated as one: their number, weight, and the wished start."""
+
+    size: int
+    weight: float
+    wish: float
+
+
+def levels(
+    columns: Columns, ways: Sequence[Sequence[int]], heights: Sequence[float], rowed: bool
+) -> tuple[list[float], dict[float, float]]:
+    """Return the distance from the top to the middle of each node, of each bend and of each row.
+
+    `heights` are the heights of the nodes. Without rows, only its neighbours attract a node.
+    """
+    high = [*heights, *(0.0 for _ in columns.row[len(heights) :])]
+    weights, base = [1.0] * len(high), dict[float, float]()
+    if rowed:
+        weights = [_weight(columns, v) for v in range(len(high))]
+        rows = sorted({r for r in columns.row if r is not None})
+        apart = _relax_heights(columns, high, {r: r * FAR for r in rows}, weights, rounds=1)
+        base = _baselines(columns, high, rows, apart)
+    at = _relax_heights(columns, high, base, weights)
+    _straighten(columns, ways, high, at)
+    top = min((y - h / 2 for y, h in zip(at, high, strict=True)), default=0.0)
+    return [round(y - top, 1) for y in at], {row: round(y - top, 1) for row, y in base.items()}
+
+
+def _weight(columns: Columns, v: int) -> float:
+    """Return how firmly a node keeps to its row.
+
+    It grows with the number of sides on which the node has a neighbour of its row.
+    """
+    if columns.row[v] is None:
+        return 1e-3
+    beside = sum(
+        any(_end(columns, u, side) == columns.row[v] for u in side[v])
+        for side in (columns.left, columns.right)
+    )
+    return float(1000**beside)
+
+
+def _end(columns: Columns, v: int, side: Sequence[Sequence[int]]) -> float | None:
+    """Return the row of the node at the end of an arrow that passes one bend or more."""
+    while columns.row[v] is None:
+        v = side[v][0]
+    return columns.row[v]
+
+
+def _baselines(
+    columns: Columns, high: Sequence[float], rows: Sequence[float], distances: Sequence[float]
+) -> dict[float, float]:
+    """Return the middle of each row, with space for nodes of different rows and for bends between them."""
+    base = dict.fromkeys(rows, 0.0)
+    need: dict[tuple[float, float], float] = {}
+    for order in columns.order:
+        extent: dict[float, tuple[float, float]] = {}
+        for v in order:
+            row = columns.row[v]
+            if row is not None:
+                up, down = extent.get(row, (0.0, 0.0))
+                off = distances[v] - row * FAR
+                extent[row] = max(up, high[v] / 2 - off), max(down, off + high[v] / 2)
+        there = sorted(extent)
+        for i, upper in enumerate(there):
+            for lower in there[i + 1 :]:
+                least = extent[upper][1] + APART + extent[lower][0]
+                need[upper, lower] = max(need.get((upper, lower), 0.0), least)
+    for i, row in enumerate(rows[1:], 1):
+        above = rows[:i]
+        base[row] = max(base[r] + max(need.get((r, row), 0.0), ROWS * min(row - r, 1)) for r in above)
+    for before, row, after in zip(rows, rows[1:], rows[2:], strict=False):
+        if row != int(row):  # the node lies between two rows
+            base[row] = (base[before] + base[after]) / 2
+    return base
+
+
+def _relax_heights(
+    columns: Columns,
+    high: Sequence[float],
+    base: dict[float, float],
+    weights: Sequence[float],
+    rounds: int = HEIGHT_ROUNDS,
+) -> list[float]:
+    """Return the levels after some rounds.
+
+    Each node moves towards its row. A bend, or a node without a row, moves towards the middle of its
+    neighbours.
+    """
+    at = [0.0] * len(high)
+    for order in columns.order:
+        y = 0.0
+        for i, v in enumerate(order):
+            y += _space(columns, high, order[i - 1], v) if i else 0.0
+            row = columns.row[v]
+            at[v] = base[row] if row is not None and base else y
+    for turn in range(rounds):
+        numbers = range(len(columns.order))
+        for i in numbers if turn % 2 == 0 else reversed(numbers):
+            order = columns.order[i]
+            _place(columns, high, order, [_wish(columns, base, at, v) for v in order], weights, at)
+    return at
+
+
+def _wish(columns: Columns, base: dict[float, float], heights: Sequence[float], v: int) -> float:
+    row = columns.row[v]
+    if row is not None and base:
+        return base[row]
+    near = [*columns.left[v], *columns.right[v]]
+    return sum(heights[u] for u in near) / len(near) if near else heights[v]
+
+
+def _place(
+    columns: Columns, high: Sequence[float], order: Sequence[int], wishes: Sequence[float],
+    weights: Sequence[float], heights: list[float],
+) -> None:  # fmt: skip
+    """Set the heights of a column near the wishes, by weight, and keep the space between nodes.
+
+    This is isotonic regression: nodes that would overlap become one block, which moves to the mean of their
+    wishes.
+    """
+    offset, blocks = list[float](), list[Block]()
+    for i, v in enumerate(order):
+        offset.append(offset[-1] + _space(columns, high, order[i - 1], v) if i else 0.0)
+        blocks.append(Block(1, weights[v], wishes[i] - offset[i]))
+        while len(blocks) > 1 and blocks[-2].wish > blocks[-1].wish:
+            lower, upper = blocks.pop(), blocks.pop()
+            weight = upper.weight + lower.weight
+            wish = (upper.weight * upper.wish + lower.weight * lower.wish) / weight
+            blocks.append(Block(upper.size + lower.size, weight, wish))
+    i = 0
+    for block in blocks:
+        for _ in range(block.size):
+            heights[order[i]] = block.wish + offset[i]
+            i += 1
+
+
+def _space(columns: Columns, high: Sequence[float], upper: int, lower: int) -> float:
+    """Return the distance between the middles of two nodes that lie below each other."""
+    nodes = (columns.row[upper] is not None) + (columns.row[lower] is not None)
+    return (high[upper] + high[lower]) / 2 + (BENDS, PASSING, APART)[nodes]
+
+
+def _straighten(
+    columns: Columns, ways: Sequence[Sequence[int]], high: Sequence[float], heights: list[float]
+) -> None:
+    """Let the bends of a long arrow keep the height of its source, until another node is in the way."""
+    place = {v: (order, i) for order in columns.order for i, v in enumerate(order)}
+    for way in [*ways, *reversed(ways), *ways]:  # the first arrows of a group make room for the others
+        level, start = heights[way[0]], 1
+        while start < len(way) - 1:
+            low, top, end = -FAR * FAR, FAR * FAR, start
+            while end < len(way) - 1:
+                upper, lower = _free(*place[way[end]], columns, high, heights)
+                if max(low, upper) > min(top, lower):
+                    break
+                low, top, end = max(low, upper), min(top, lower), end + 1
+            end = max(end, start + 1)
+            if end == len(way) - 1 and low <= heights[way[-1]] <= top:
+                level = heights[way[-1]]  # the last bend lies at the height of the target
+            level = max(low, min(top, level))
+            for bend in way[start:end]:
+                heights[bend] = level
+            start = end
+
+
+def _free(
+    order: Sequence[int], i: int, columns: Columns, high: Sequence[float], heights: Sequence[float]
+) -> tuple[float, float]:
+    """Return the range of heights for a bend, between its neighbours in its column."""
+    upper = heights[order[i - 1]] + _space(columns, high, order[i - 1], order[i]) if i else -FAR * FAR
+    beyond = i + 1 == len(order)
+    lower = FAR * FAR if beyond else heights[order[i + 1]] - _space(columns, high, order[i], order[i + 1])
+    return upper, max(upper, lower)

@@ -1,0 +1,82 @@
+"""Arguments of compiled functions that are weak in one call and strong in another: each compiles again."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from typelattice.calls.steps import Excerpt, Number
+from typelattice.tracing.compiled.compilers import CompilerAdapter
+from typelattice.tracing.run_data.producing_steps import StepNumber
+from typelattice.tracing.run_data.run import WeaknessChange
+from typelattice.tracing.steps.arguments import UnknownCallError, read_arguments
+
+MAX_REMEMBERED_FUNCTIONS = 1_000
+"""The most functions whose arguments are remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstCall:
+    """The first call with some arguments weak: its location, and the step of each array argument."""
+
+    excerpt: Excerpt
+    steps: tuple[StepNumber | None, ...]
+
+
+class WeakArguments:
+    """The calls of a run's compiled functions, grouped by the arguments that are weak in them."""
+
+    def __init__(self, recorder: Any) -> None:
+        self.recorder = recorder
+        self.calls: dict[Hashable, dict[tuple[bool, ...], FirstCall]] = {}
+        self.changes: dict[tuple[Any, str], WeaknessChange] = {}
+
+    def record(
+        self, witness: Any, library: CompilerAdapter, function: Any, arguments_and_result: Sequence[Any]
+    ) -> None:
+        """Record a call. The caller handles our failures."""
+        try:
+            args, named = read_arguments(witness.operation, arguments_and_result)
+        except UnknownCallError:
+            return
+        leaves = library.leaves((args, named))
+        types = [library.weak_type(x) for x in leaves]
+        key = function, library.state(function), *(type_ for type_, _ in types)
+        if key not in self.calls and len(self.calls) >= MAX_REMEMBERED_FUNCTIONS:
+            return
+        calls = self.calls.setdefault(key, {})
+        weak = tuple(is_weak for _, is_weak in types)
+        if weak in calls:
+            return
+        steps = tuple(self.recorder.links.step_of(x) for x in leaves)
+        calls[weak] = now = FirstCall(self.recorder.excerpt_of(witness, library.LIBRARY), steps)
+        for other, before in [*calls.items()][:-1]:
+            for i in (i for i in range(len(weak)) if weak[i] != other[i]):
+                weaker, stronger = (now, before) if weak[i] else (before, now)
+                self.add(library, function, (args, named), i, str(types[i][0]), weaker, stronger)
+
+    def add(
+        self, library: CompilerAdapter, function: Any,
+        call_arguments: tuple[Sequence[Any], Mapping[str, Any]], i: int,
+        type_: str, weak_call: FirstCall, strong_call: FirstCall,
+    ) -> None:  # fmt: skip
+        """Add a leaf of the arguments that differs in two calls, unless it was added before."""
+        name = library.leaf_name(function, *call_arguments, i)
+        made = self.origin(weak_call.steps[i]) or weak_call.excerpt
+        places = weak_call.excerpt.location, strong_call.excerpt.location
+        self.changes.setdefault(
+            (function, name),
+            WeaknessChange(function.__name__, name, type_, made.location, made.text, *places),
+        )
+
+    def origin(self, number: int | None) -> Excerpt | None:
+        """Find the step that made an array weak: the earliest weak one that it was computed from."""
+        if number is None:
+            return None
+        steps, tallies = self.recorder.builder.steps, self.recorder.tallies
+        while weak := [
+            i for i in steps[number].inputs if not isinstance(steps[i], Number) and tallies[i].operand.weak
+        ]:
+            number = weak[0]
+        return Excerpt(steps[number].text, steps[number].location)

@@ -1,0 +1,202 @@
+"""A session of pytest under the tracer, compared with a baseline and budgets."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+from typelattice.disk.read import FileError, read_bytes
+from typelattice.programs.program import AnySystem
+from typelattice.tracing.entry_points.baseline import (
+    MAX_BASELINE_BYTES,
+    Finding,
+    list_findings,
+    list_run_codes,
+    source_file,
+)
+from typelattice.tracing.findings.findings import findings
+from typelattice.tracing.report.formatting import count_text
+from typelattice.tracing.report.text_report import report
+from typelattice.tracing.run_data.run import Run
+
+CUT = "..."  # marks the cut end of a step's code (Python may parse it as an Ellipsis)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFindings:
+    """The findings of a session, in a form that can be sent to another process.
+
+    - `places`: the findings, each with its line.
+    - `run_findings`: the baseline entries with code that ran, with or without a finding.
+    - `report`: the lines of the report.
+    - `packages_without_modules`: the packages without a followed module.
+    """
+
+    places: dict[Finding, int]
+    run_findings: frozenset[Finding]
+    report: tuple[str, ...]
+    packages_without_modules: frozenset[str] = frozenset()
+
+    def data(self) -> dict[str, object]:
+        """Convert the outcome to lists and strings."""
+        places = [[f.file, f.code, f.what, line] for f, line in self.places.items()]
+        ran = [[f.file, f.code, f.what] for f in self.run_findings]
+        return {
+            "places": places,
+            "ran": ran,
+            "report": list(self.report),
+            "unseen": list(self.packages_without_modules),
+        }
+
+
+def session_findings_from_data(data: dict[str, list[list[str]]]) -> SessionFindings:
+    """Build an outcome from the data of another process."""
+    places = {Finding(*each[:3]): int(each[3]) for each in data["places"]}
+    ran = frozenset(Finding(*each) for each in data["ran"])
+    return SessionFindings(places, ran, tuple(map(str, data["report"])), frozenset(map(str, data["unseen"])))
+
+
+def collect_session_findings(
+    run: Run,
+    packages_without_modules: Iterable[str],
+    systems: Sequence[AnySystem],
+    baseline: Sequence[Finding],
+    root: Path,
+    width: int,
+) -> SessionFindings:
+    """Collect the findings of a run. Raises UnknownSystemError or FormatError if a system is unreadable."""
+    codes = list_run_codes(run.program.steps, root)
+    executed_entries = frozenset(each for each in baseline if (each.file, each.code) in codes)
+    places = list_findings(findings(run, systems), root)
+    return SessionFindings(
+        places, executed_entries, tuple(report(run, systems, width)), frozenset(packages_without_modules)
+    )
+
+
+def merge_session_findings(outcomes: Sequence[SessionFindings]) -> SessionFindings:
+    """Merge the outcomes of several processes.
+
+    Each process has its own report, so the report of several only lists the findings.
+    """
+    places: dict[Finding, int] = {}
+    for each in outcomes:
+        for finding, line in each.places.items():
+            places.setdefault(finding, line)
+    ran = frozenset(finding for each in outcomes for finding in each.run_findings)
+    report_lines = outcomes[0].report if len(outcomes) == 1 else _list(places, len(outcomes))
+    return SessionFindings(
+        places,
+        ran,
+        report_lines,
+        frozenset.intersection(*(each.packages_without_modules for each in outcomes)),
+    )
+
+
+def _list(places: Mapping[Finding, int], processes: int) -> tuple[str, ...]:
+    """List the findings, one for each line, in place of a report."""
+    heading = (
+        f"{count_text(len(places), 'finding')} of {processes} processes; leave out -n for causes and rules"
+    )
+    return heading, *(f"  {f.file}:{line}: {f.code}: {f.what}" for f, line in sorted(places.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The comparison of a session with its baseline: the new findings and the stale entries.
+
+    An entry is stale if its code ran without a finding, or if its file no longer has that code.
+    """
+
+    new: tuple[tuple[Finding, int], ...]
+    stale: tuple[Finding, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Return True if the session fails."""
+        return bool(self.new or self.stale)
+
+
+def verdict(session: SessionFindings, baseline: Sequence[Finding], root: Path) -> Verdict:
+    """Compare a session with a baseline."""
+    entries = frozenset(baseline)
+    new = tuple((f, line) for f, line in sorted(session.places.items()) if f not in entries)
+    gone = [f for f in baseline if f not in session.places]
+    standing = frozenset(_standing((f for f in gone if f not in session.run_findings), root))
+    return Verdict(new, tuple(sorted(f for f in gone if f not in standing)))
+
+
+def _standing(baseline: Iterable[Finding], root: Path) -> Iterator[Finding]:
+    """Yield the findings with code that is still in their file, in any spacing. It need not have run."""
+    for file, entries in groupby(sorted(baseline), key=attrgetter("file")):
+        try:
+            source = read_bytes(source_file(file, root), MAX_BASELINE_BYTES).decode(errors="replace")
+        except FileError:
+            continue
+        tree = _parse_statements(source)
+        statements_by_entry = {f: () if f.code.endswith(CUT) else _parse_statements(f.code) for f in entries}
+        nodes = {
+            finding: _unwrap_expression(code[0])
+            for finding, code in statements_by_entry.items()
+            if len(code) == 1 and tree
+        }
+        sorts = frozenset(map(type, nodes.values()))
+        dumped_nodes = {_dump_node(node) for line in tree for node in ast.walk(line) if type(node) in sorts}
+        text = _remove_spaces(source)
+        for finding in statements_by_entry:
+            code = _dump_node(nodes[finding]) if finding in nodes else None
+            if code:
+                is_in_file = code in dumped_nodes
+            else:  # code that was cut, that no Python can read, or that is nested too deeply
+                is_in_file = _remove_spaces(finding.code.removesuffix(CUT)) in text
+            if is_in_file:
+                yield finding
+
+
+def _unwrap_expression(line: ast.stmt) -> ast.AST:
+    """Return the expression of an expression statement, or else the statement."""
+    return line.value if isinstance(line, ast.Expr) else line
+
+
+def _dump_node(node: ast.AST) -> str | None:
+    """Dump a node without its position, or return None if it is nested too deeply for Python."""
+    try:
+        return ast.dump(node)
+    except RecursionError:
+        return None
+
+
+def _remove_spaces(text: str) -> str:
+    return "".join(text.split())
+
+
+def _parse_statements(text: str) -> Sequence[ast.stmt]:
+    """Return the statements of a text, or none if Python cannot parse it."""
+    try:
+        return ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+
+
+def describe_unseen_packages(session: SessionFindings) -> Iterator[str]:
+    """Yield a line for each package without a followed module."""
+    for package in sorted(session.packages_without_modules):
+        what = f"no module of {package} was followed, so that nothing of it was checked"
+        yield f"{what}; give its name as an import does"
+
+
+def verdict_lines(verdict: Verdict, baseline: str) -> Iterator[str]:
+    """Yield the lines that say why a session fails, and what to do."""
+    if verdict.new:
+        yield f"{count_text(len(verdict.new), 'finding')} not in {baseline}; cast where the report says:"
+        for finding, line in verdict.new:
+            yield f"  {finding.file}:{line}: {finding.code}: {finding.what}"
+    if verdict.stale:
+        entries = count_text(len(verdict.stale), "entry", "entries")
+        occur, them = ("occurs", "it") if len(verdict.stale) == 1 else ("occur", "them")
+        yield f"{entries} of {baseline} no longer {occur}; remove {them} from the file:"
+        for finding in verdict.stale:
+            yield f"  {finding}"

@@ -1,0 +1,52 @@
+"""A command of a followed program that starts Python again: it runs as given, and leaves its run."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from typelattice.facts.libraries import library_of
+from typelattice.support.errors import TypelatticeError
+from typelattice.tracing.entry_points.script import run_script
+from typelattice.tracing.record.child_runs import ChildSettings
+from typelattice.tracing.report.formatting import package_path
+
+
+def run_child(settings: bytes, kind: str, target: str, argv: Sequence[str], words: Sequence[str]) -> NoReturn:
+    """Run a script, a module or code with its parent's settings, then end this process as Python would.
+
+    A script is followed, and so is a module's package if it is not installed. Otherwise only what the parent
+    follows is followed.
+    """
+    given: ChildSettings = pickle.loads(settings)
+    sys.orig_argv[:] = words
+    root = target.partition(".")[0]
+    own = kind == "-m" and not given.packages and library_of(root) is None and not _is_installed(root)
+    packages = (root,) if own else given.packages
+    try:
+        ended = run_script(
+            target, argv, packages, kind == "-m", given.cache, ends_process=True,
+            patched=given.replaced_contents, values=given.checks_values,
+            runs_folder=given.folder, as_code=kind == "-c",
+        )  # fmt: skip
+    except TypelatticeError:  # Python's own error is what the program expects
+        os.execv(sys.executable, [*words])
+    if ended.status is None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    sys.exit(ended.status)
+
+
+def _is_installed(package: str) -> bool:
+    """Return True if a package is installed, or part of Python."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return False
+    origin = spec.origin if spec is not None else None
+    return package in sys.stdlib_module_names or (origin is not None and package_path(origin) is not None)

@@ -1,0 +1,23 @@
+"""Keras: its arrays follow the rules of a backend. Symbolic tensors follow another system."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Set
+from typing import Any
+
+from typelattice.files.system_text import systems
+from typelattice.tracing.library_traits import jax
+
+
+def system(dtypes: Set[str]) -> str | None:
+    """Return the system of the arrays that compute."""
+    keras: Any = sys.modules.get("keras")
+    if keras is None:  # a program may remove modules from sys.modules
+        return None
+    backend = keras.backend.backend()
+    # Keras on JAX was recorded without 64-bit dtypes
+    if backend == "jax" and jax.system(dtypes) != "jax-x32":
+        return "keras"
+    found = f"keras-{backend}-computed"
+    return found if found in systems() else "keras"

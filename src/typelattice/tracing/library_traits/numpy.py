@@ -1,0 +1,25 @@
+"""NumPy: NumPy 1 promotes by value, and the dtypes of ml_dtypes have rules of their own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Set
+
+from typelattice.files.reader import system as find_system
+from typelattice.tracing.library_traits.value_checks import value_losses
+from typelattice.tracing.library_traits.value_shadows import Shadows
+
+__all__ = ["MAY_BE_FORKED", "Shadows", "system", "value_losses"]
+
+MAY_BE_FORKED = True
+"""Its threads end before a fork, and begin again after it."""
+
+
+def system(dtypes: Set[str]) -> str | None:
+    """Return the system's name."""
+    # a program may remove modules from sys.modules
+    version = getattr(sys.modules.get("numpy"), "__version__", "")
+    if version.startswith("1."):
+        return "numpy1"
+    native = {d.name for d in find_system("numpy").dtypes}
+    return "numpy" if dtypes <= {*native, "float", "int", "complex", "bool"} else "numpy-ml-dtypes"

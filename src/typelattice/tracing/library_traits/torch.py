@@ -1,0 +1,57 @@
+"""PyTorch: autocast casts the operands of some operations, and its compiler reads bytecode."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from typelattice.tracing.library_traits import value_checks
+
+DEVICES = ("cpu", "cuda", "mps", "xpu")
+COMPILER_SWITCH = "torch._dynamo.config", "disable"
+"""The module of the switch that turns off the compiler, and the switch's name. PyTorch imports the module
+when it compiles. TORCH_COMPILE_DISABLE=1 also sets the switch."""
+
+CAST = "{}.to({})"
+"""How a program casts an array to a dtype."""
+
+
+NUMPY_OPTIONS = {"dim": "axis", "keepdim": "keepdims", "correction": "ddof"}
+
+
+def value_losses(
+    name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
+) -> Iterator[value_checks.Found]:
+    """Yield the losses of an operation, found in NumPy arrays. bfloat16 has no such array."""
+    own = as_array(result)
+    unbiased = name in ("var", "std") and any(type(x) is bool for x in operands)
+    if own is not result and not unbiased:
+        axes = {NUMPY_OPTIONS.get(key, key): x for key, x in named.items()}
+        if name in ("var", "std"):
+            axes = {"ddof": 1, **axes}
+        yield from value_checks.value_losses(name, operands, axes, own, as_array)
+
+
+def as_array(x: Any) -> Any:
+    """Return a tensor as a NumPy array. Return anything else as it is, also a tensor of a different dtype."""
+    try:
+        return x.detach().cpu().numpy()
+    except (AttributeError, TypeError):
+        return x
+
+
+def casting() -> str:
+    """Return "autocast" if it casts operands right now, or ""."""
+    return "autocast" if autocast_is_on() else ""
+
+
+def autocast_is_on() -> bool:
+    """Return True if autocast is on for some device."""
+    torch: Any = sys.modules.get("torch")
+    if not hasattr(torch, "is_autocast_enabled"):
+        return False
+    try:
+        return any(torch.is_autocast_enabled(device) for device in DEVICES)
+    except TypeError:  # before PyTorch 2.4 there was one function for each device
+        return bool(torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled())

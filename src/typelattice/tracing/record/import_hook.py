@@ -1,0 +1,238 @@
+"""Rewriting of modules as they are imported: a finder that uses Python's own finders, and loaders."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import marshal
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import MAGIC_NUMBER, decode_source
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+from zipimport import zipimporter
+from zlib import crc32
+
+from typelattice.support.errors import TypelatticeError
+from typelattice.support.gc_pause import pause_gc
+from typelattice.tracing.record.child_runs import POPEN, SPAWNERS, ChildRuns
+from typelattice.tracing.record.compiler_switches import CompilerSwitches
+from typelattice.tracing.record.recorder import Recorder
+from typelattice.tracing.record.witness import LazyWitness, Module
+from typelattice.tracing.rewrite.bytecode import check_release, insert_copies, insert_witnesses
+from typelattice.tracing.run_data.source_text import Source
+
+CACHE_VERSION = b"12"  # version of the rewriting: a cache with a different version is not read
+Compiled = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]
+"""Code with its copies and with marks for witnesses, the numbers of the witnesses, the packed row of each
+operation, and the functions left unchanged."""
+
+
+class ModuleCompiler:
+    """A compiler of rewritten source for a recorder.
+
+    `cache` is a folder for compiled code, or None. `replaced_contents` maps files to contents that are
+    compiled in their place.
+    """
+
+    def __init__(
+        self, recorder: Recorder, cache: Path | None = None, replaced_contents: Mapping[str, bytes] = {}
+    ) -> None:
+        self.recorder, self.cache, self.replaced_contents = recorder, cache, replaced_contents
+        self.witnesses: dict[str, Mapping[int, LazyWitness]] = {}
+
+    def compile_module(self, name: str, path: str, data: bytes) -> CodeType | None:
+        """Return the rewritten code of a module. If it must run unchanged, record why and return None."""
+        data = self.replaced_contents.get(path, data)
+        with pause_gc():
+            try:
+                check_release()
+                code, numbers, rows, alone = self.compile_source(path, data)
+            except (SyntaxError, ValueError, RecursionError, MemoryError, TypelatticeError) as e:
+                self.recorder.not_followed[name] = _why_not_compiled(e)
+                return None
+            for function, why in alone:
+                self.recorder.not_followed[f"{name}.{function}"] = why
+            self.recorder.sources[path] = Source(lambda: decode_source(data))
+            module = Module(self.recorder, path, rows)
+            witnesses = self.witnesses[path] = {i: LazyWitness(module, i) for i in numbers}
+            return insert_witnesses(code, map(witnesses.__getitem__, numbers))
+
+    def find_witness(self, path: str, number: int) -> LazyWitness | None:
+        """Return the witness of an operation in a file, or None if the file cannot be followed."""
+        if path not in self.witnesses:
+            with suppress(OSError):
+                self.compile_module(path, path, Path(path).read_bytes())
+        return self.witnesses.get(path, {}).get(number)
+
+    def compile_source(self, path: str, data: bytes) -> Compiled:
+        """Return rewritten code, from the cache if it has it."""
+        cached_file = self.cache and self.cache / f"{_digest(path, data)}.traced"
+        if cached_file:
+            with suppress(OSError, ValueError, EOFError, TypeError, IndexError):
+                stored = cached_file.read_bytes()
+                if crc32(stored[4:]).to_bytes(4, "big") == stored[:4]:
+                    found: Compiled = marshal.loads(stored[4:])
+                    return found
+        from typelattice.tracing.rewrite.syntax_tree import Rewriter  # cached code does not need it
+
+        tree = ast.parse(data, path)
+        rewriter = Rewriter(tree, data.decode("latin-1"))
+        numbers: list[int] = []
+        code = insert_copies(compile(rewriter.visit(tree), path, "exec", dont_inherit=True), numbers)
+        rewritten = code, numbers, [*map(marshal.dumps, rewriter.rows)], rewriter.alone
+        if cached_file:
+            self._save(cached_file, marshal.dumps(rewritten))
+        return rewritten
+
+    def _save(self, path: Path, data: bytes) -> None:
+        """Write compiled code completely, or nothing of it. An unwritable cache is not an error."""
+        spare = path.with_suffix(f".{os.getpid()}")
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            spare.write_bytes(crc32(data).to_bytes(4, "big") + data)
+            os.replace(spare, path)
+
+
+def _digest(path: str, data: bytes) -> str:
+    """Return a hash of what decides rewritten code: source, path, Python, its flags and CACHE_VERSION."""
+    flags = str(sys.flags.optimize).encode()
+    parts = (CACHE_VERSION, MAGIC_NUMBER, flags, path.encode("utf-8", "surrogateescape"), data)
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(len(part).to_bytes(8, "big") + part)
+    return found.hexdigest()
+
+
+def _why_not_compiled(e: Exception) -> str:
+    if isinstance(e, RecursionError):
+        return "its expressions are nested too deeply to rewrite"
+    if isinstance(e, SyntaxError):
+        return "it is no Python that this release reads"
+    return str(e) or type(e).__name__
+
+
+class FileLoader(SourceFileLoader):
+    """A loader of a rewritten source file. It neither reads nor writes Python's own cache."""
+
+    compiler: ModuleCompiler
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """Return the module's code."""
+        path = self.get_filename(fullname)
+        return self.compiler.compile_module(fullname, path, self.get_data(path)) or super().get_code(fullname)
+
+
+class ZipLoader(zipimporter):
+    """A loader of a rewritten module in an archive."""
+
+    compiler: ModuleCompiler
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return the module's code."""
+        path = self.get_filename(fullname)
+        try:  # get_source would decode every text as UTF-8, whatever its first lines declare
+            data = self.get_data(path.removesuffix("c"))
+        except OSError:  # an archive of compiled modules
+            return super().get_code(fullname)
+        return self.compiler.compile_module(fullname, path, data) or super().get_code(fullname)
+
+
+class ChangingLoader(SourceFileLoader):
+    """A loader of a source file that changes the module after it is loaded."""
+
+    change: Callable[[ModuleType], object]
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Load the module, and change it."""
+        super().exec_module(module)
+        self.change(module)
+
+
+def _with_change(spec: ModuleSpec | None, change: Callable[[ModuleType], object]) -> ModuleSpec | None:
+    """Return the spec of a module that its loader changes, if it has a source file."""
+    if spec is not None and type(spec.loader) is SourceFileLoader:
+        loader = ChangingLoader(spec.loader.name, spec.loader.path)
+        loader.change = change
+        spec.loader = loader
+    return spec
+
+
+class Finder(MetaPathFinder):
+    """A finder for modules of some packages. It uses Python's own finders, and adds a rewriting loader."""
+
+    def __init__(self, packages: Sequence[str], compiler: ModuleCompiler, child_runs: ChildRuns) -> None:
+        self.packages, self.compiler, self.child_runs = tuple(packages), compiler, child_runs
+        self.packages_without_modules = set(packages)
+        """The packages without a module found so far."""
+        self.switches = CompilerSwitches()
+
+    def covers(self, name: str) -> bool:
+        """Return True if a module belongs to one of the packages."""
+        return any(_is_within(name, package) for package in self.packages)
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the module's spec, or None for a module of another package."""
+        if name in self.switches.names:
+            return _with_change(
+                self._find_other_spec(name, path, target), lambda module: self.switches.turn_off()
+            )
+        if name == POPEN or name in SPAWNERS:
+            return _with_change(self._find_other_spec(name, path, target), self.child_runs.patch)
+        if not self.covers(name):
+            return None
+        spec = self._find_other_spec(name, path, target)
+        if spec is not None:
+            self.packages_without_modules = {
+                package for package in self.packages_without_modules if not _is_within(name, package)
+            }
+        loader = spec.loader if spec else None
+        if spec is None or loader is None:
+            return spec
+        recorder = self.compiler.recorder
+        if type(loader) is SourceFileLoader:
+            file_loader = FileLoader(loader.name, loader.path)
+            file_loader.compiler = self.compiler
+            spec.loader = file_loader
+        elif isinstance(loader, zipimporter):
+            within = os.path.join(loader.archive, loader.prefix)
+            zip_loader: Any = ZipLoader(within.rstrip(os.sep))
+            zip_loader.compiler = self.compiler
+            spec.loader = zip_loader
+        elif type(loader).__name__ not in LOADERS_WITHOUT_SOURCE:
+            which = f"{type(loader).__module__}.{type(loader).__qualname__}"
+            recorder.not_followed[name] = f"{which} loads it its own way"
+        return spec
+
+    def _find_other_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None
+    ) -> ModuleSpec | None:
+        """Return the spec that the other finders give, or None if they find no module."""
+        for finder in sys.meta_path:
+            if finder is self or isinstance(finder, Finder):
+                continue
+            find: Callable[..., ModuleSpec | None] | None = getattr(finder, "find_spec", None)
+            found = find(name, path, target) if find is not None else None
+            if found is not None:
+                return found
+        return None
+
+
+def _is_within(name: str, package: str) -> bool:
+    return name == package or name.startswith(f"{package}.")
+
+
+LOADERS_WITHOUT_SOURCE = (
+    "ExtensionFileLoader",
+    "BuiltinImporter",
+    "NamespaceLoader",
+    "_NamespaceLoader",
+    "FrozenImporter",
+)

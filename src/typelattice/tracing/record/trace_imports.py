@@ -1,0 +1,74 @@
+"""Tracing of the modules that are imported from now on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
+from typelattice.tracing.record.import_hook import Finder, ModuleCompiler
+from typelattice.tracing.record.recorder import Recorder
+from typelattice.tracing.record.value_loss_witness import ValueChecks
+from typelattice.tracing.run_data.run import Run
+
+
+class Tracing:
+    """A context that traces the modules of some packages, if they are imported within it.
+
+    Modules imported before are not traced. The run's `not_followed` names them, and the packages without an
+    imported module. Child processes of multiprocessing or a fork are also traced, and their runs are merged
+    into this one.
+
+    - `cache`: a folder for compiled code. Without it nothing is written.
+    - `replaced_contents`: contents to run instead of those in some files.
+    - `checks_values`: check values as well as dtypes, or the object that collects the losses of this process.
+    - `folder`: where a child process leaves its run. The first process makes a folder.
+    """
+
+    def __init__(
+        self, packages: Sequence[str], cache: Path | None = None, replaced_contents: Mapping[str, bytes] = {},
+        checks_values: bool | ValueChecks = False, folder: str = "",
+    ) -> None:
+        self.recorder = Recorder(checks_values)
+        self.compiler = ModuleCompiler(self.recorder, cache, replaced_contents)
+        settings = ChildSettings(tuple(packages), cache, replaced_contents, checks_values is True, folder)
+        self.child_runs = ChildRuns(self.recorder, settings, self.compiler.find_witness)
+        self.finder = Finder(packages, self.compiler, self.child_runs)
+
+    def start(self) -> None:
+        """Rewrite modules as they are imported from now on."""
+        for name in [*sys.modules]:
+            if self.finder.covers(name):
+                self.recorder.not_followed[name] = "it was imported before tracing began"
+        self.recorder.child_process_counter.__enter__()
+        self.child_runs.start()
+        sys.meta_path.insert(0, self.finder)
+        self.finder.switches.turn_off()
+
+    def stop(self) -> Run:
+        """Stop rewriting modules and recording the rewritten ones. Return the run."""
+        if self.finder in sys.meta_path:
+            sys.meta_path.remove(self.finder)
+        self.finder.switches.restore()
+        for package in self.finder.packages_without_modules:
+            self.recorder.not_followed.setdefault(package, "no module of it was imported")
+        self.recorder.child_process_counter.__exit__()
+        self.child_runs.stop()
+        self.recorder.is_following = False
+        self.recorder.array_kinds.close()
+        return self.run()
+
+    def run(self) -> Run:
+        """Return the run so far."""
+        return self.child_runs.with_children(self.recorder.build_run())
+
+    def __enter__(self) -> Tracing:
+        self.start()
+        return self
+
+    def __exit__(
+        self, cls: type[BaseException] | None, e: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()

@@ -1,0 +1,141 @@
+"""The report of a run as pages: an index, and a page for each source file, with dtypes next to its lines.
+
+The pages load nothing, and run one script, for keys that move from finding to finding. Every text in them is
+escaped, because source code and names may contain anything.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from typelattice.disk.write import explain_failure, write_text
+from typelattice.programs.program import AnySystem
+from typelattice.tracing.findings.findings import Findings, findings
+from typelattice.tracing.report.annotated_files import AnnotatedFile, annotate_files
+from typelattice.tracing.report.formatting import file_text, location_text, size_text
+from typelattice.tracing.report.html_elements import element, escape_text, page
+from typelattice.tracing.report.report_entries import (
+    DIVERGENCE_RULES,
+    MISTAKE_RULES,
+    Chapter,
+    Entry,
+    make_report,
+)
+from typelattice.tracing.report.source_page import definitions, source_page
+from typelattice.tracing.run_data.run import Run
+
+TITLE = "Where dtypes come from"
+MAX_INDEX_ENTRIES = 200
+"""The most causes and divergences that the index shows."""
+
+
+def write_pages(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]) -> None:
+    """Write the pages into a folder, and make it if it does not exist. `index.html` is the first page.
+
+    Pages of an earlier run are removed if their source file is not in this run. Raises FileError if a page
+    cannot be written. Raises UnknownSystemError or FormatError if a system cannot be read.
+    """
+    found = findings(run, systems)
+    files = annotate_files(found)
+    names = {file.name: _page_name(i, file.name) for i, file in enumerate(files)}
+    pages = {names[file.name]: source_page(found, file, names) for file in files}
+    pages["index.html"] = _build_index(found, files, names)
+    with explain_failure("write", folder):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for name in _find_earlier_pages(Path(folder) / "index.html") - {*pages}:
+            (Path(folder) / name).unlink(missing_ok=True)
+    for name, content in pages.items():
+        write_text(Path(folder) / name, content)
+
+
+def _find_earlier_pages(index: Path) -> set[str]:
+    """Return the pages of an earlier run that its index links to, or none if we did not write the index."""
+    told = index.read_text(encoding="utf-8", errors="replace") if index.is_file() else ""
+    ours = told.startswith(page(TITLE, "").partition("<style>")[0])
+    return {*re.findall(r'href="(\d{3,}_\w+\.html)["#]', told)} if ours else set()
+
+
+def _page_name(number: int, file: str) -> str:
+    """Return the file name of a source file's page, with letters, digits and the page's number."""
+    stem = re.sub("[^A-Za-z0-9]+", "_", file_text(file).removesuffix(".py"))[-60:].strip("_")
+    return f"{number + 1:03}_{stem or 'source'}.html"
+
+
+def _build_index(findings: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> str:
+    """Build the first page: the report, and the files."""
+    made = make_report(findings)
+    body = [element("h1", escape_text(TITLE)), *(element("p", escape_text(line)) for line in made.summary)]
+    for chapter in made.chapters:
+        body += _write_chapter(chapter, names)
+    body += _write_files(findings, files, names)
+    return page(TITLE, "\n".join(body))
+
+
+def _write_chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
+    heading = f"{chapter.heading[0].upper()}{chapter.heading[1:]}"
+    yield element("h2", escape_text(heading), id=chapter.name)
+    for note in chapter.notes:
+        yield element("p", escape_text(note))
+    for entry in chapter.entries[:MAX_INDEX_ENTRIES]:
+        head = element("h3", _link_entry(entry, names))
+        about = (
+            element("p", escape_text(entry.message))
+            if chapter.brief
+            else definitions(entry.sections(), names)
+        )
+        yield element("section", head + about, **{"class": f"finding {_name_style(entry)}".strip()})
+    if len(chapter.entries) > MAX_INDEX_ENTRIES:
+        yield element(
+            "p",
+            escape_text(
+                f"And {chapter.describe_rest(MAX_INDEX_ENTRIES)}; the pages of the files show them all."
+            ),
+        )
+
+
+def _name_style(entry: Entry) -> str:
+    """Name the style of an entry. Causes have the usual style."""
+    if entry.rule in DIVERGENCE_RULES.values():
+        return "parts"
+    return "wrong" if entry.rule in MISTAKE_RULES else ""
+
+
+def report_html(run: Run, systems: Sequence[AnySystem]) -> str:
+    """Show a report as HTML without pages of files, as a notebook does."""
+    found = findings(run, systems)
+    made = make_report(found)
+    body = [element("p", escape_text(line)) for line in made.summary]
+    for chapter in made.chapters:
+        body += _write_chapter(chapter, {})
+    return element("div", "\n".join(body), **{"class": "typelattice"})
+
+
+def _link_entry(entry: Entry, names: dict[str, str]) -> str:
+    """Return an entry with its place and code. The place is a link to its line."""
+    where = entry.location
+    if where is None or where.file not in names:
+        return escape_text(f"{location_text(where)}: {entry.code}")
+    link = element("a", escape_text(location_text(where)), href=f"{names[where.file]}#L{where.line}")
+    return f"{link}: {escape_text(entry.code)}"
+
+
+def _write_files(findings: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> Iterator[str]:
+    yield element("h2", escape_text("Files"), id="files")
+    heads = ["file", "operations", "widened", "wider by", "opaque", *findings.divergences]
+    number = {"class": "number"}
+    head = "".join(
+        element("th", escape_text(h), scope="col", **({} if h == "file" else number)) for h in heads
+    )
+    rows = []
+    for file in files:
+        link = element("a", escape_text(file_text(file.name)), href=names[file.name])
+        cells = [f"{file.operations:,}", str(file.causes or ""), size_text(file.bytes) if file.bytes else ""]
+        cells += [f"{file.opaque:,}" if file.opaque else ""]
+        cells += [str(n or "") for n in file.divergences.values()]
+        told = "".join(element("td", escape_text(cell), **number) for cell in cells)
+        rows.append(element("tr", element("th", link, scope="row") + told))
+    table = element("table", element("thead", element("tr", head)) + element("tbody", "\n".join(rows)))
+    yield element("div", table, **{"class": "wide-table"})

@@ -20,7 +20,7 @@ ORDER = [  # from low to high
 OWN = {"m8": {"kind": "float", "bits": 8, "max": 64.0, "precision": 5, "min_exponent": 0, "specials": "szn"}}
 ASKED = [
     op.name for op in OPERATIONS.values()
-    if op.form in ("elementwise", "choice", "list", "indexed", "reduction", "along")
+    if op.call_form in ("elementwise", "choice", "list", "indexed", "reduction", "along")
 ]  # fmt: skip
 
 

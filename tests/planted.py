@@ -38,7 +38,7 @@ class Faithful:
     def ask_chain(self, operations: Sequence[str], operands: Sequence[str]) -> str:
         answer = ""
         for name in operations:
-            count = NAMES[name].least - bool(answer)
+            count = NAMES[name].min_operands - bool(answer)
             own, operands = operands[:count], operands[count:]
             answer = self.ask(name, (*([answer] if answer else []), *own), ())
         return answer

@@ -30,7 +30,7 @@ def counts(name: str) -> tuple[int, int, int]:
     """The everyday calls of a recording: all, those the rule gets right, those that are right or told."""
     calls = (call for call in load_recording(name).calls() if EVERYDAY.issuperset(call.operands))
     report = compare(tl.system(name), calls, list_departures(name))
-    listed = sum(map(len, report.listed.values()))
+    listed = sum(map(len, report.mismatches_by_departure.values()))
     told = report.compared - len(report.mismatches)
     return report.compared + report.broken, told - listed, told
 

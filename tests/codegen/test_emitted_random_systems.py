@@ -99,7 +99,7 @@ def is_emitted(system: tl.System, op: str) -> bool:
 def _functions(system: tl.System, op: str | None, tiers: list[str]) -> Iterator[Function]:
     """The functions that emit has to write for an operation: one for each choice of tiers and part."""
     known = None if op is None else system.operation(op)
-    for given in product(tiers, repeat=1 if known and known.most == 1 else 2):
+    for given in product(tiers, repeat=1 if known and known.max_operands == 1 else 2):
         ending = "" if {*given} == {"array"} else "_" + "_".join(given)
         if known is None:
             yield Function(f"promote{ending}", given, None, "dtype")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from typelattice.conformance import stubs, type_checkers
-from typelattice.conformance.askers import Askers
+from typelattice.conformance.askers import AnswerProcessPool
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.implementation_differences import questions_of_both
 from typelattice.conformance.implementations.numpy_stubs import answer_of_type
@@ -206,7 +206,7 @@ def test_stubs_are_asked_in_batches_for_which_the_checker_keeps_its_folder(
     monkeypatch.setattr(Stubs, "batch", 2)
     library: Any = Library()
     questions = [(op, (operand, "int8")) for op in ("add", "+") for operand in ("int8", "float32")]
-    with Askers(lambda: Stubs("mypy", library, implementations()["numpy-stubs"], 1)) as asked:
+    with AnswerProcessPool(lambda: Stubs("mypy", library, implementations()["numpy-stubs"], 1)) as asked:
         assert len([*asked.answers(questions)]) == len(questions)
         assert len(folders) == 2 and len({*folders}) == 1
         assert Path(folders[0]).is_dir()
@@ -214,7 +214,7 @@ def test_stubs_are_asked_in_batches_for_which_the_checker_keeps_its_folder(
 
 
 def test_scalars_and_lists_are_asked_what_arrays_are() -> None:
-    has = replace(Library.catalogue, several=())
+    has = replace(Library.catalogue, multi_operand_operations=())
     typed = tuple(operand for operand in has.operands if operand not in ("int8:0d", "300"))
     asked = {*questions_of_both(replace(has, operands=typed), has)}
     assert {("add", ("int8:scalar", "int")), ("add", ("float:list", "int8"))} <= asked

@@ -40,7 +40,7 @@ def asked(name: str, op: str) -> tuple[list[Difference | None], str]:
     with start_implementation(name, 30) as stubs:
         calls = askable(calls_of_system(tl.system(SYSTEM), stubs.catalogue), stubs.catalogue)
         found = [each for _, each in differences(stubs, [call for call in calls if call.op == op])]
-        (first, *_) = (c for c in causes(filter(None, found)) if c.sort == OTHER)
+        (first, *_) = (c for c in causes(filter(None, found)) if c.difference_type == OTHER)
         return found, snippet(implementations()[name], first.differences[0], stubs.catalogue.spellings)
 
 
@@ -51,7 +51,9 @@ def test_28_quotients_of_narrow_floats_are_float64_in_the_stubs(name: str, tmp_p
     wrong = {
         each.found.operands
         for each in found
-        if each and each.sort == OTHER and not any(":scalar" in operand for operand in each.found.operands)
+        if each
+        and each.difference_type == OTHER
+        and not any(":scalar" in operand for operand in each.found.operands)
     }
     assert len(wrong) == 28
     assert {("float32", "int8"), ("int", "float16"), ("bool", "float16"), ("uint16", "float32")} <= wrong
@@ -73,7 +75,7 @@ def test_stubs_that_are_right_give_no_difference(name: str) -> None:
         calls = [call for call in calls if call.op in ("sqrt", "inv", "<", "isnan")]
         found = [each for _, each in differences(stubs, calls)]
     assert len(found) > 300
-    assert not [each for each in found if each and each.sort == OTHER]
+    assert not [each for each in found if each and each.difference_type == OTHER]
 
 
 def test_stubs_that_give_an_array_for_a_scalar_are_found() -> None:
@@ -82,6 +84,6 @@ def test_stubs_that_give_an_array_for_a_scalar_are_found() -> None:
         asked = [each for each in questions if each[0] in ("@", "clip", "take", "sqrt")]
         calls = askable(calls_of_implementation(eager, asked), stubs.catalogue)
         found = [each for _, each in differences(stubs, calls)]
-    assert {each.cause for each in found if each and each.sort == FORM} == {
+    assert {each.cause for each in found if each and each.difference_type == FORM} == {
         "matmul: array for scalar", "clip: scalar for array",
     }  # fmt: skip

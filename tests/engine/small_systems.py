@@ -37,7 +37,7 @@ def steps(s: tl.System, *operands: object, op: str | None = None) -> list[tuple[
     """The steps, in words."""
     return [
         (x.key, x.entry, tuple(map(str, x.nodes)), x.node and str(x.node))
-        for x in s.explain(*operands, op=op).steps
+        for x in s.explain(*operands, op=op).decisions
     ]
 
 

@@ -31,7 +31,7 @@ def test_an_operation_that_a_library_lacks_is_refused_by_name(system: str) -> No
 )
 def test_what_was_looked_up_in_vain_is_refused_everywhere(system: str, op: str) -> None:
     """An answer, a program and a namespace refuse it, and the rule is the row that lists it."""
-    operands = ["float32"] * OPERATIONS[op].least
+    operands = ["float32"] * OPERATIONS[op].min_operands
     p = tl.system(system).explain(*operands, op=op)
     assert (p.reason, p.remedy) == (f"{system} has no {op}", "write it with operations that it has")
     assert p.rule.file == "missing_operations.txt" and p.rule.quoted[0].split()[0] == op
@@ -39,12 +39,12 @@ def test_what_was_looked_up_in_vain_is_refused_everywhere(system: str, op: str) 
     call = f"{op}({', '.join('x' for _ in operands)})"
     replay = tl.program(call, x="float32[3]").under(system)
     assert [outcome.reason for _, outcome in replay.refusals] == [p.reason]
-    assert not replay[-1].never_asked
+    assert not replay[-1].is_unrecorded
 
 
 def test_what_a_language_was_not_asked_is_not_missing() -> None:
     for system, op in (("octave", "reshape"), ("fortran", "matmul"), ("c", "sqrt")):
-        p = tl.system(system).explain(*["float32"] * OPERATIONS[op].least, op=op)
+        p = tl.system(system).explain(*["float32"] * OPERATIONS[op].min_operands, op=op)
         assert str(p.dtype) == "float32" and is_never_asked(p)
 
 

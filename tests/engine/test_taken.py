@@ -123,9 +123,9 @@ def test_a_group_of_operations_is_said_once_and_its_classes_and_operations_count
     }
     s = make(CHAIN, ops=storage)
     for op in ("add", "prod", "less", "sort"):
-        assert said(s, *["uint8"] * NAMES[op].least, op=op) == f"- {op} takes no uint8"
+        assert said(s, *["uint8"] * NAMES[op].min_operands, op=op) == f"- {op} takes no uint8"
     for op in ("equal", "sum", "reshape", "result_type", "where", "setitem"):
-        assert said(s, *["uint8"] * NAMES[op].least, op=op) in ("uint8", "bool")
+        assert said(s, *["uint8"] * NAMES[op].min_operands, op=op) in ("uint8", "bool")
     assert s.explain("uint8", "uint8", op="add").decision.entry == "computing"
 
 
@@ -222,7 +222,7 @@ def test_an_operation_takes_so_many_operands_and_integers_for_indices() -> None:
 @pytest.mark.parametrize("op", ["add", "bitwise_and", "<<", "sqrt", "less", "mean", "gcd", "heaviside"])
 def test_the_dtype_that_a_refusal_names_is_taken(system: str, op: str) -> None:
     s = tl.system(system)
-    count = operation(op).least
+    count = operation(op).min_operands
     for d in s.dtypes:
         p = s.explain(*[d] * count, op=op)
         if p.dtype is None and p.reason and " takes no " in p.reason:

@@ -146,7 +146,7 @@ def named(rule: DecidingLines, p: tl.Promotion) -> bool:
     assert isinstance(p.system, tl.System) and isinstance(p.system.origin, SystemOrigin)
     covers = p.system.origin.covers
     there = {node for n in rule.lines for node, _ in covers.get((rule.file, n), ())}
-    wanted = {node for step in p.steps for node in step.nodes}
+    wanted = {node for step in p.decisions for node in step.nodes}
     return bool(there & wanted) or (rule.key == "order" and not wanted & {*p.system.order.nodes})
 
 

@@ -20,7 +20,7 @@ from typelattice.facts.loss import Loss, loss
 from typelattice.facts.range_checks import Value, is_in_range, overflow_result
 from typelattice.files.custom_dtypes import read_custom_dtype
 from typelattice.files.reader import parse
-from typelattice.files.system_file_words import Words
+from typelattice.files.system_file_words import Vocabulary
 from typelattice.files.system_text import FormatError
 
 
@@ -63,7 +63,7 @@ class Own:
 
 
 def own(**facts: object) -> DType:
-    return read_custom_dtype(Words(), "own", facts, lambda key: nullcontext())
+    return read_custom_dtype(Vocabulary(), "own", facts, lambda key: nullcontext())
 
 
 @st.composite

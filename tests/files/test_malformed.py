@@ -20,7 +20,7 @@ from typelattice.files import system_text as source
 from typelattice.files.order_entries import MAX_COVERS, MAX_STATEMENTS
 from typelattice.files.reader import build, parse, system
 from typelattice.files.system_definition import MAX_EXTENDED_FILES, definition
-from typelattice.files.system_file_words import MAX_ENTRIES, MAX_NODES, Words
+from typelattice.files.system_file_words import MAX_ENTRIES, MAX_NODES, Vocabulary
 from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES, FormatError, Text, UnknownSystemError
 
 FOLDER = Path(source.FOLDER)
@@ -278,7 +278,7 @@ def test_a_list_that_sets_make_too_long_is_refused_before_it_is_made() -> None:
 def test_a_set_is_spelled_out_once_however_often_it_is_named() -> None:
     """Each of many sets names a long one; what they cost together must not be their product."""
     long = ", ".join(f"d{i}" for i in range(MAX_NODES))
-    words = Words({f"d{i}": CODES["u8"] for i in range(MAX_NODES)})
+    words = Vocabulary({f"d{i}": CODES["u8"] for i in range(MAX_NODES)})
     words.sets = {"long": long, **{f"s{i}": "long" for i in range(MAX_ENTRIES - 1)}}
     first = words.set("s0")
     assert len(first) == MAX_NODES

@@ -18,7 +18,7 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.engine.operations import KINDS
-from typelattice.engine.rule_words import LeftOperand, PairJoin, RightLimit, WeakResult
+from typelattice.engine.rule_words import InPlaceRule, PairJoin, RightLimit, WeakResult
 from typelattice.engine.scalar_fit import CONDITIONS, OUTCOMES
 from typelattice.facts.cast_rules import BEYOND, ROUNDINGS
 from typelattice.files.custom_dtypes import FACTS
@@ -95,7 +95,7 @@ def first_column(page: Path, heading: str) -> set[str]:
         ("Facts of a dtype of your own", {*FACTS}),
         ("What becomes of a value out of range", {*OUTCOMES, *CONDITIONS}),
         ("Kinds", {*KINDS}),
-        ("What may be written into the left operand", {"gives", *(f'"{word}"' for word in LeftOperand)}),
+        ("What may be written into the left operand", {"gives", *(f'"{word}"' for word in InPlaceRule)}),
         ("What becomes of a weak result", {"weak-result", *(f'"{word}"' for word in WeakResult)}),
         ("Keys of an operation", {*OPERATION_KEYS}),
         ("Pairs of operands", {*SIDES, "0d integer"}),

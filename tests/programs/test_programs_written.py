@@ -239,7 +239,7 @@ def test_lists_in_an_index_stay_lists_where_a_program_is_written_and_run(index: 
     x = np.arange(9.0).reshape(3, 3)
     assert np.array_equal(p.run(np, x=x), eval(f"x[{index}]", {"x": x}))
     called = tl.program(lambda x: eval(f"x[{index}]", {"x": x}), x="float32[3,3]")
-    assert [step.lists for step in called.steps[1:]] == [p.steps[1].lists]
+    assert [step.list_form for step in called.steps[1:]] == [p.steps[1].list_form]
 
 
 def test_how_lists_stand_in_an_index_is_read_as_one_of_the_words_for_it() -> None:

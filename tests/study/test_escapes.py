@@ -64,9 +64,11 @@ def test_random_questions_find_no_other_dtype(name: str) -> None:
     system, dice = tl.system(name), Random(9407)
     known = {*system.dtypes} | {e.dtype for e in find_escapes(system).escapes}
     operands = [*map(str, system.dtypes), *(o for o in ("int", "float") if system.tiers)]
-    named = [o for o in OPERATIONS.values() if o.name not in system.missing_operations and o.least <= 2]
+    named = [
+        o for o in OPERATIONS.values() if o.name not in system.missing_operations and o.min_operands <= 2
+    ]
     for op, (a, b) in product(named, [dice.sample(operands, 2) for _ in range(6)]):
-        given = (a,) if op.most == 1 else (a, b)
+        given = (a,) if op.max_operands == 1 else (a, b)
         try:
             p = system.explain(*given, op=op.name)
         except (tl.OpError, tl.OperandError):

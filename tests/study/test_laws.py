@@ -12,7 +12,7 @@ import typelattice as tl
 from typelattice.explanations.library_code import Term, value_of_term
 from typelattice.facts.order import Order
 from typelattice.files.reader import parse
-from typelattice.study.laws import LAWS, Verdict
+from typelattice.study.laws import LAWS, LawVerdict
 
 np = pytest.importorskip("numpy")
 
@@ -124,7 +124,10 @@ def test_jax_on_the_dtypes_of_the_jep_is_a_lattice() -> None:
 
 def test_witnesses_are_identity_and_top() -> None:
     found = tl.laws("numpy")
-    assert (str(found["identity"].witness), str(found["top"].witness)) == ("bool", "complex128")
+    assert (str(found["identity"].special_operand), str(found["top"].special_operand)) == (
+        "bool",
+        "complex128",
+    )
     numpy = tl.system("numpy")
     assert all(numpy.result_type("bool", x) is x.dtype
                and str(numpy.result_type(x, "complex128")) == "complex128"
@@ -135,7 +138,7 @@ def test_witnesses_are_identity_and_top() -> None:
 def test_operands_of_any_standing_are_judged(tier: str) -> None:
     found = tl.laws("numpy1", tier, ["bool", "int8", "uint8", "int64", "float32"])
     assert list(found) == list(LAWS)
-    assert all(isinstance(v, Verdict) for v in found.values())
+    assert all(isinstance(v, LawVerdict) for v in found.values())
     assert {o.tier for o in found.operands} == ({"array", "0d", "scalar"} if tier == "all" else {tier})
 
 

@@ -14,7 +14,7 @@ import typelattice as tl
 from typelattice.explanations.library_code import value_of_term
 from typelattice.study import laws
 from typelattice.study.closure import answer_key, compute_closure
-from typelattice.study.law_equations import Judge, first_swapped
+from typelattice.study.law_equations import EquationChecker, first_swapped
 from typelattice.study.multi_operand_recordings import Evidence, find_evidence
 from typelattice.study.study_scope import list_operands
 
@@ -36,7 +36,7 @@ def test_three_at_once_are_asked_as_explain_answers(name: str) -> None:
     """What is taken from the mode, or from pairs, is what the whole gives."""
     system = tl.system(name)
     over = compute_closure(system, list_operands(system, dtypes=DOCUMENT))
-    judge = Judge(over)
+    judge = EquationChecker(over)
     free = True
     for x in product(over.start_numbers, repeat=3):
         found = value_of_term(system, over.operands(*x))

@@ -136,7 +136,7 @@ def test_a_wide_data_array_of_xarray_is_patched_where_it_meets_a_narrow_one(
     lines = "x = xr.DataArray(np.ones(3, np.float32), dims='x')\n"
     code = f"import numpy as np, xarray as xr\n{lines}y = x * xr.DataArray([0.1, 0.2, 0.3], dims='x')\n"
     (tmp_path / "s.py").write_text(code, encoding="utf-8")
-    (change,) = fix_script("s.py").fixed
+    (change,) = fix_script("s.py").kept_changes
     assert ".astype(" in change.after and "xr.float" not in change.after
 
 

@@ -69,7 +69,7 @@ def conformance(name: str) -> Conformance | None:
     asked: dict[str, list[str]] = {}
     for op in page.operations:
         if op in NAMES and op not in page.missing_in_release[0]:
-            asked.setdefault(NAMES[op].of_class, []).append(op)
+            asked.setdefault(NAMES[op].operation_class, []).append(op)
     found = {}
     for of_class in STANDARD:
         refused = Counter[bool]()
@@ -82,11 +82,14 @@ def conformance(name: str) -> Conformance | None:
 
         ops = asked.get(of_class, [])
         report = compare(system, calls(ops), listed)
-        differing = [*report.mismatches, *(m for found_ in report.listed.values() for m in found_)]
+        differing = [
+            *report.mismatches,
+            *(m for found_ in report.mismatches_by_departure.values() for m in found_),
+        ]
         by_rule = refused[True] - sum(_is_refused(m.call) for m in differing)
         never = (
             op.name for op in OPERATIONS.values()
-            if op.of_class == of_class and op.name not in ops and op.name not in lacking
+            if op.operation_class == of_class and op.name not in ops and op.name not in lacking
         )  # fmt: skip
         found[of_class] = Counts(
             report.compared - len(differing) - by_rule, by_rule, len(differing), report.broken, tuple(never)

@@ -69,8 +69,8 @@ class BoundCall:
 
     - `args` and `keywords` are the arguments that a step keeps, by position and by name.
     - `out` is the array that receives the result.
-    - `joined` are arguments that promote with the first operand before the operation runs.
-    - `casts_all`: NumPy's `casting="unsafe"` allows a dtype or an output of any kind.
+    - `joined_arguments` are arguments that promote with the first operand before the operation runs.
+    - `allows_any_cast`: NumPy's `casting="unsafe"` allows a dtype or an output of any kind.
     """
 
     op: Operation
@@ -80,8 +80,8 @@ class BoundCall:
     keywords: Mapping[str, Argument]
     dtype: AnyDType | None = None
     out: Argument = None
-    joined: tuple[tuple[Operation, Argument], ...] = ()
-    casts_all: bool = False
+    joined_arguments: tuple[tuple[Operation, Argument], ...] = ()
+    allows_any_cast: bool = False
 
 
 def is_function(name: str, library: str | None) -> bool:
@@ -93,9 +93,9 @@ def is_function(name: str, library: str | None) -> bool:
 
 def operand_count(op: Operation | None) -> int | None:
     """Return the number of leading arguments that are operands, or None if any by position may be one."""
-    if op is None or op.form in FORMS_WHERE_ALL_PROMOTE:
+    if op is None or op.call_form in FORMS_WHERE_ALL_PROMOTE:
         return None
-    return 1 if op.form == "list" else op.most
+    return 1 if op.call_form == "list" else op.max_operands
 
 
 def call_function(
@@ -192,10 +192,14 @@ def bind_call(call: FunctionCall) -> BoundCall:
     values = _bind_values(replace(call, name=op.name, args=positional), row, op)
     if values is None:  # too many arguments: the builder refuses them
         operands, values = list(args), {}
-    if op.form in FORMS_NEEDING_ALL_OPERANDS and len(operands) < (op.most or 0) and not builder.observed:
-        raise excerpt.error(f"{name} takes {op.most} operands in an expression, not {len(operands)}")
+    if (
+        op.call_form in FORMS_NEEDING_ALL_OPERANDS
+        and len(operands) < (op.max_operands or 0)
+        and not builder.observed
+    ):
+        raise excerpt.error(f"{name} takes {op.max_operands} operands in an expression, not {len(operands)}")
     _add_operands(op, row, operands, values)
-    if op.form == "promotion":
+    if op.call_form == "promotion":
         operands = [Ref(x.step) if isinstance(x, DTypeOf) else x for x in operands]
         if values.get("kind") not in (None, "float", "complex"):
             raise excerpt.error(f"{name} knows no such kind; it is 'float' or 'complex'")
@@ -227,13 +231,13 @@ def bind_creator(call: FunctionCall) -> dict[str, Argument]:
 def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> Argument | MultipleResults:
     """Build the steps of a bound call: casts to the requested dtype, the operation, and the write."""
     op, row, operands, dtype = call.op, call.signature, list(call.operands), call.dtype
-    for joins, other in call.joined:
+    for joins, other in call.joined_arguments:
         operands[0] = _join_with_argument(builder, excerpt, joins, operands[0], other)
     if any(r.call for r in row.results):
         if not row.several_if or row.several_if in call.keywords:
             return _results_by_calls(builder, excerpt, call)
     elif dtype is None and (
-        op.form == "separate" or (has_multiple_results(op) and SAME_DTYPE_AS not in call.keywords)
+        op.call_form == "separate" or (has_multiple_results(op) and SAME_DTYPE_AS not in call.keywords)
     ):
         return _multiple_results(builder, excerpt, op, operands, list(call.args), dict(call.keywords))
     if dtype is None or op.takes_dtype:
@@ -242,7 +246,7 @@ def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> A
         result = _compute_in_dtype(builder, excerpt, call, operands, dtype)
     if call.out is None:
         return result
-    marks = (SAME_KIND_MARK,) if op.form in ("elementwise", "pair") and not call.casts_all else ()
+    marks = (SAME_KIND_MARK,) if op.call_form in ("elementwise", "pair") and not call.allows_any_cast else ()
     return builder.set_elements(excerpt, call.out, ..., result, marks=marks)
 
 
@@ -251,10 +255,10 @@ def _compute_in_dtype(
 ) -> Ref:
     """Add an operation that computes in the requested dtype, with casts before or after it."""
     op = call.op
-    _check_same_kind(builder, excerpt, op, operands, dtype, call.casts_all)
-    if op.of_class == CLASS_CAST_AFTERWARDS or op.form == "list":
+    _check_same_kind(builder, excerpt, op, operands, dtype, call.allows_any_cast)
+    if op.operation_class == CLASS_CAST_AFTERWARDS or op.call_form == "list":
         return builder.cast(excerpt, builder.call(excerpt, op, operands, call.args, call.keywords), dtype)
-    if op.of_class not in CLASSES_COMPUTED_IN_DTYPE:
+    if op.operation_class not in CLASSES_COMPUTED_IN_DTYPE:
         raise excerpt.error(f"{op.name} takes no dtype; cast with .astype(dtype)")
     mixed = any(
         x is not None and not builder.is_scalar(x) for x in operands
@@ -264,7 +268,7 @@ def _compute_in_dtype(
     result = builder.call(excerpt, op, operands, call.args, call.keywords)
     target = builder.dtype(dtype)
     if (
-        op.of_class in ("mean", "deviation")
+        op.operation_class in ("mean", "deviation")
         and target is not None
         and target.kind.category <= Kind.SIGNED.category
     ):
@@ -285,13 +289,13 @@ def _check_same_kind(
     A ufunc never lowers the kind: `np.add(x, y, dtype=np.float64)` refuses a complex array, and accepts a
     wider float. Neither does `np.concatenate`.
     """
-    is_ufunc = op.form in ("elementwise", "pair", "list") and name_meaning(
+    is_ufunc = op.call_form in ("elementwise", "pair", "list") and name_meaning(
         NameSort.REFUSES_HIGHER_KINDS, "dtype", excerpt.owner
     )
     to = builder.dtype(requested)
     if to is None or not is_ufunc:
         return
-    if op.of_class in CLASSES_NEEDING_FLOATS and to.kind not in (Kind.FLOAT, Kind.COMPLEX):
+    if op.operation_class in CLASSES_NEEDING_FLOATS and to.kind not in (Kind.FLOAT, Kind.COMPLEX):
         raise excerpt.error(f"{op.name} has no loop that computes in {to}; ask for a float")
     for x in () if casts_all else operands:
         number = builder.known_number(x)
@@ -301,7 +305,9 @@ def _check_same_kind(
             lowered = kind.category > to.kind.category
         else:
             kind = to.kind if own is None else own.kind
-            kind = Kind.FLOAT if op.of_class == CLASS_CAST_AFTERWARDS and kind is Kind.COMPLEX else kind
+            kind = (
+                Kind.FLOAT if op.operation_class == CLASS_CAST_AFTERWARDS and kind is Kind.COMPLEX else kind
+            )
             lowered = kind.position > to.kind.position
         if lowered:
             message = f"{op.name} casts no {kind.word} to {to}, which is of a lower kind"
@@ -319,11 +325,11 @@ def _split_operands(
         return [*args[0]], [*args[1:]]
     if row.first_role == "operand":
         return [], [*args]
-    if op.form == "cases" and len(args) > 1 and isinstance(args[1], tuple):
+    if op.call_form == "cases" and len(args) > 1 and isinstance(args[1], tuple):
         return [*args[1]], [*args[2:]]
-    if row.first_role in ("list", "text") or op.form in FORMS_OF_OPERANDS_ALONE:
+    if row.first_role in ("list", "text") or op.call_form in FORMS_OF_OPERANDS_ALONE:
         return [*args], []
-    most = op.most or op.least
+    most = op.max_operands or op.min_operands
     return [*args[:most]], [*args[most:]]
 
 
@@ -335,7 +341,7 @@ def _add_operands(
         if parameter.name in values:
             operands += [None] * (at + 1 - len(operands))
             operands[at] = values.pop(parameter.name)
-        elif op.form == "cases":
+        elif op.call_form == "cases":
             operands.append(0)
 
 
@@ -352,16 +358,16 @@ def _bind_values(
     for parameter, value in placed:
         if parameter is None or value is None or parameter.name in values:
             continue
-        if parameter.role == "deciding" and value in parameter.words:
+        if parameter.role == "deciding" and value in parameter.allowed_values:
             continue
         if parameter.role == "deciding":
             message = f"{name} is given {parameter.name}"
             raise excerpt.error(f"{message}, on which its dtype depends by no rule; leave it out")
         if value is False and parameter.role not in ("operand", "position", "joined"):
             continue
-        if parameter.is_float and isinstance(value, int):
+        if parameter.must_be_float and isinstance(value, int):
             raise excerpt.error(f"{parameter.name} is no float, which changes the result; write {value}.0")
-        if parameter.is_real and isinstance(value, complex):
+        if parameter.must_be_real and isinstance(value, complex):
             message = f"{parameter.name} is complex, which {name} of real values refuses"
             raise excerpt.error(f"{message}; leave it out")
         if isinstance(value, Ref) and parameter.role in ("position", "name", "initial") and not is_maker:
@@ -480,7 +486,7 @@ def _join_with_argument(
     if isinstance(other, tuple):
         other = tuple(float(i) if isinstance(i, int) else i for i in other)
     join = builder.call(excerpt, op, [x, other])
-    return builder.cast(excerpt, x, DTypeOf(join.step)) if op.form == "promotion" else join
+    return builder.cast(excerpt, x, DTypeOf(join.step)) if op.call_form == "promotion" else join
 
 
 def _results_by_calls(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> MultipleResults:
@@ -509,16 +515,16 @@ def _multiple_results(
     keywords: dict[str, Argument],
 ) -> MultipleResults:
     """Return the results of an operation with one for each operand, such as `meshgrid(x, y)`."""
-    if op.form == "separate" and len(operands) == 1 and isinstance(operands[0], tuple):
+    if op.call_form == "separate" and len(operands) == 1 and isinstance(operands[0], tuple):
         operands = [*operands[0]] if takes_list(op.name, excerpt.owner) else operands
     refs = [builder.ref(excerpt, x) for x in operands]
 
     def make_result(i: int) -> Ref:
-        own, others = ([refs[i]], [*refs[:i], *refs[i + 1 :]]) if op.form == "separate" else (refs, [])
+        own, others = ([refs[i]], [*refs[:i], *refs[i + 1 :]]) if op.call_form == "separate" else (refs, [])
         return builder.call(excerpt, op, own, [*others, *args], {**keywords, RESULT_KEYWORD: i})
 
     shape = builder.shape(refs[0]) if refs else None
-    fields = () if op.form == "separate" else tuple(r.name for r in signature(op, None).results)
+    fields = () if op.call_form == "separate" else tuple(r.name for r in signature(op, None).results)
     axis = [keywords["axis"]] if "axis" in keywords and op.name == "unstack" else args
     return MultipleResults(op.name, count_results(op, len(refs), shape, axis), fields, make_result, {})
 
@@ -533,7 +539,7 @@ def _call_equivalents(call: FunctionCall, equivalents: Sequence[str]) -> Argumen
         args = [*args[1:2], *args[:1], *args[2:]]
     several = equivalents[-1] == ANY_NUMBER
     ops = [FUNCTIONS[like] for like in equivalents if like != ANY_NUMBER]
-    count, row = ops[0].most or len(args), signature(ops[0], call.library)
+    count, row = ops[0].max_operands or len(args), signature(ops[0], call.library)
     named = {key: x for key, x in call.keywords.items() if key != "dtype" and not _is_ignored(row, key)}
     if not row.others_ignored and any(may_affect_dtype(builder, x) for x in (*args[count:], *named.values())):
         raise excerpt.error(f"the dtype of {name} depends on more than its operands; leave the others out")
@@ -543,7 +549,7 @@ def _call_equivalents(call: FunctionCall, equivalents: Sequence[str]) -> Argumen
 
     def make_result(i: int) -> Ref:
         op = ops[0] if several else ops[i]
-        operands = operand_refs[: op.most or len(operand_refs)]
+        operands = operand_refs[: op.max_operands or len(operand_refs)]
         ref = builder.call(excerpt, op, operands, (), {SAME_DTYPE_AS: name}, dtype)
         builder.forget_shape(ref)
         return ref

@@ -81,22 +81,23 @@ class ParameterRow:
 
     `role` is operand, operands, list, text, position, name, joined, deciding or ignored, or the name of a
     parameter that means the same everywhere. `is_spread`: its numbers may be given one by one. `joined_by` is
-    the operation that joins an argument with the first operand. `is_float` is set if it must be a float,
-    `is_real` if it may not be complex. `words` are its values that decide nothing. Rows of compositions also
-    say whether it must be an array, an array or a list, or one of `words`. Their `default` is Python's text.
+    the operation that joins an argument with the first operand. `must_be_float` is set if it must be a float,
+    `must_be_real` if it may not be complex. `allowed_values` are its values that decide nothing. Rows of
+    compositions also say whether it must be an array, an array or a list, or one of `allowed_values`. Their
+    `default` is Python's text.
     """
 
     names: tuple[str, ...]
     role: str
     is_spread: bool = False
-    is_by_name: bool = False
+    is_keyword_only: bool = False
     joined_by: str = ""
-    is_float: bool = False
-    is_real: bool = False
-    is_array: bool = False
-    is_several: bool = False
+    must_be_float: bool = False
+    must_be_real: bool = False
+    must_be_array: bool = False
+    must_be_array_or_list: bool = False
     default: str | None = None
-    words: tuple[str, ...] = ()
+    allowed_values: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -145,7 +146,7 @@ class Signature:
 
     @property
     def by_position(self) -> list[ParameterRow]:
-        return [p for p in self.parameters if not p.is_by_name]
+        return [p for p in self.parameters if not p.is_keyword_only]
 
     def match(
         self, args: Sequence[Argument], keywords: Mapping[str, Argument]
@@ -182,10 +183,15 @@ def signature(op: Operation, library: str | None) -> Signature:
     ['operands', 'axis', 'keepdims']
     """
     rows, library = _read_signatures(), library or "*"
-    for key in ((op.name, library), (op.name, "*"), (f"({op.form})", library), (f"({op.form})", "*")):
+    for key in (
+        (op.name, library),
+        (op.name, "*"),
+        (f"({op.call_form})", library),
+        (f"({op.call_form})", "*"),
+    ):
         if key in rows:
             return rows[key]
-    raise TableError(f"signatures.txt has no row of ({op.form}), the form of {op.name}; add one")
+    raise TableError(f"signatures.txt has no row of ({op.call_form}), the form of {op.name}; add one")
 
 
 def parameter_of_all(name: str) -> ParameterRow | None:
@@ -487,7 +493,9 @@ def _parse_parameter(word: str, by_name: bool) -> ParameterRow:
         of = of or "result_type"
     words = tuple(kind.split(":")) if role == "deciding" and kind else ()
     spread, by_name = word.endswith("..."), by_name or word == "~..."
-    return ParameterRow(names, role, spread, by_name, of, kind == "float", kind == "real", words=words)
+    return ParameterRow(
+        names, role, spread, by_name, of, kind == "float", kind == "real", allowed_values=words
+    )
 
 
 def _parse_result(word: str, row: int, column: int) -> Result:

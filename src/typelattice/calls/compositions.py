@@ -50,11 +50,11 @@ class Composition:
             return None
         for parameter in self.signature.parameters:
             value = found.get(parameter.name)
-            if parameter.is_array and not isinstance(value, Ref):
+            if parameter.must_be_array and not isinstance(value, Ref):
                 return None
-            if parameter.is_several and not isinstance(value, (Ref, tuple)):
+            if parameter.must_be_array_or_list and not isinstance(value, (Ref, tuple)):
                 return None
-            if parameter.words and not {*map(str, leaves(value))} <= {*parameter.words}:
+            if parameter.allowed_values and not {*map(str, leaves(value))} <= {*parameter.allowed_values}:
                 return None
             if parameter.role == "ignored" or (value is not None and value is not False):
                 continue
@@ -227,15 +227,15 @@ def _parse_row(words: Sequence[str], number: int) -> Composition:
         if part == "*":
             continue
         if part == "...":  # further arguments affect no dtype
-            parameters.append(ParameterRow(("",), "ignored", is_by_name=True))
+            parameters.append(ParameterRow(("",), "ignored", is_keyword_only=True))
             continue
         names, has_default, default = part.partition("=")
         names, *values = names.split(":")
         plain, is_array = tuple(names.rstrip("?![]").split("|")), names.endswith("!")
         optional = default if has_default else "None" if names.endswith("?") else None
         parameters.append(ParameterRow(
-            plain, "operand", is_by_name=by_name, is_array=is_array, is_several=names.endswith("[]"),
-            default=optional, words=tuple(values),
+            plain, "operand", is_keyword_only=by_name, must_be_array=is_array,
+            must_be_array_or_list=names.endswith("[]"), default=optional, allowed_values=tuple(values),
         ))  # fmt: skip
     results, fields, keeps = [], [], []
     for column, word in enumerate(words[1:], 3):

@@ -52,7 +52,7 @@ class MethodCall:
         return self.builder.shape(self.x)
 
 
-Method = Callable[[MethodCall], "Argument | MultipleResults"]
+MethodHandler = Callable[[MethodCall], "Argument | MultipleResults"]
 
 
 def call_method(
@@ -247,11 +247,11 @@ def _call_size(call: MethodCall) -> Argument:
     return length
 
 
-def _length_method(name: str) -> Method:
+def _length_method(name: str) -> MethodHandler:
     return lambda call: read_attribute(call.builder, call.excerpt, name, call.x)
 
 
-def _maker_method(name: str) -> Method:
+def _maker_method(name: str) -> MethodHandler:
     """Return the function for `x.new_zeros(3)`: its array has the dtype of x, or the requested dtype."""
 
     def make(call: MethodCall) -> Argument | MultipleResults:
@@ -261,7 +261,7 @@ def _maker_method(name: str) -> Method:
     return make
 
 
-METHODS: Mapping[str, Method] = {
+METHODS: Mapping[str, MethodHandler] = {
     "conj": _call_conj,
     "conjugate": _call_conj,
     "to": _call_to,

@@ -69,7 +69,9 @@ def count_results(op: Operation, operands: int, shape: Shape | None, rest: Seque
 
 def has_multiple_results(op: Operation) -> bool:
     """Return True if an operation gives several arrays, as far as its results are known."""
-    return op.form == "separate" or bool(fields_of(op.name)) or op.name in ("nonzero", "unstack", "split")
+    return (
+        op.call_form == "separate" or bool(fields_of(op.name)) or op.name in ("nonzero", "unstack", "split")
+    )
 
 
 def result_dtype_origin(op: str, keywords: Mapping[str, Argument]) -> str:
@@ -84,7 +86,9 @@ def source_arguments(step: Call) -> tuple[tuple[Argument, ...], dict[str, Argume
     named = dict(step.keywords)
     number = named.pop(RESULT_KEYWORD, None)
     args, own = step.args, len(step.operands)
-    if step.name in OPERATIONS and step.operation.form == "subscripts":  # the text of subscripts comes first
+    if (
+        step.name in OPERATIONS and step.operation.call_form == "subscripts"
+    ):  # the text of subscripts comes first
         args = (*args[own:], *args[:own])
     if not isinstance(number, int):
         return args, named, None

@@ -181,7 +181,7 @@ class ProgramBuilder:
             match step:
                 case Input(fixed_result=given) | Opaque(fixed_result=given):
                     return _dtype_of(given)
-                case Index(source=source):
+                case Index(operand=source):
                     x = Ref(source)
                 case Step(requested_dtype=NamedDType() | DTypeOf() as asked):
                     x = asked
@@ -288,7 +288,7 @@ class ProgramBuilder:
         rebinds = may_rebind and self.shape(left) == () and self._is_computed(left)
         return self.add(Call(
             IN_PLACE_OF_FUNCTION[name], (left, right), (), steps,
-            lists=list_operands((x, y), steps), rebinds=rebinds,
+            list_operands=steps_written_as_lists((x, y), steps), rebinds=rebinds,
             **self.common_fields(excerpt, steps, self.shape(left)),
         ))  # fmt: skip
 
@@ -300,7 +300,7 @@ class ProgramBuilder:
         """
         step = self.steps[x.step]
         if isinstance(step, Cast):
-            return step.source in self.python_number_steps or self._is_computed(Ref(step.source))
+            return step.operand in self.python_number_steps or self._is_computed(Ref(step.operand))
         if isinstance(step, Call):
             return step.name != "setitem" and (step.name not in FUNCTION_OF_IN_PLACE or step.rebinds)
         return isinstance(step, Index)
@@ -318,7 +318,7 @@ class ProgramBuilder:
         return self.add(
             Call(
                 "setitem", (left, right), (("key", key), *marks), steps, is_operator,
-                lists=list_operands((x, value), steps),
+                list_operands=steps_written_as_lists((x, value), steps),
                 **self.common_fields(excerpt, steps, self.shape(left)),
             )
         )  # fmt: skip
@@ -360,10 +360,10 @@ class ProgramBuilder:
             raise excerpt.error(f"{e}; give other shapes") from None
         if self.observed:
             args, keywords = (), tuple((key, x) for key, x in keywords if key in DTYPE_DECIDING_KEYWORDS)
-        whole: tuple[Argument, ...] = (taken, *args) if op.form == "list" else (*taken, *args)
+        whole: tuple[Argument, ...] = (taken, *args) if op.call_form == "list" else (*taken, *args)
         return self.add(
             Call(
-                op.name, whole, keywords, steps, is_operator, dtype, list_operands(given, steps),
+                op.name, whole, keywords, steps, is_operator, dtype, steps_written_as_lists(given, steps),
                 module=excerpt.module, custom_operation=op if op.like else None,
                 **self.common_fields(excerpt, steps, shape),
             )
@@ -373,7 +373,7 @@ class ProgramBuilder:
         self, excerpt: Excerpt, op: Operation, operands: Sequence[Argument]
     ) -> Sequence[Argument]:
         """Return the operands as the library converts them before the operation runs."""
-        joined = op.form == "list" or op.name == "append" or op.of_class == "matmul"
+        joined = op.call_form == "list" or op.name == "append" or op.operation_class == "matmul"
         if not joined:
             return operands  # the usual case
         arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]
@@ -419,7 +419,7 @@ class ProgramBuilder:
         if isinstance(given, Kind):
             return given
         is_mask = [self._index_kind(Ref(i)) is Kind.BOOL for i in step.operands]
-        return Kind.BOOL if step.operation.of_class == BITWISE and all(is_mask) else None
+        return Kind.BOOL if step.operation.operation_class == BITWISE and all(is_mask) else None
 
     def item(self, excerpt: Excerpt, x: Ref) -> Ref:
         """Add the step of an array's element as a Python number."""
@@ -476,7 +476,7 @@ def dtype_deciding_number(numbers: Sequence[Operand]) -> Operand:
     return max(large, key=lambda x: abs(x.value or 0), default=plain)
 
 
-def list_operands(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, ...]:
+def steps_written_as_lists(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, ...]:
     """Return the steps of the operands that are written as lists."""
     if tuple not in map(type, operands):
         return ()  # the usual case

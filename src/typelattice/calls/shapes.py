@@ -39,7 +39,7 @@ def result_shape(
 ) -> Shape | None:
     """Return the shape of an operation's result, or None if unknown. `args` follow the operands."""
     first = operands[0] if operands else None
-    match op.form:
+    match op.call_form:
         case "elementwise" | "choice":
             return find_broadcast_shape(operands)
         case "reduction" if isinstance(keywords.get("q"), tuple):

@@ -16,7 +16,7 @@ from typelattice.operands.operand import Operand
 
 MAX_STEP_CHARS = 160  # characters of a step's text
 FUNCTION_OF_IN_PLACE = {  # operator that writes in place -> the operation that computes its value
-    op.names[0]: op.function for op in OPERATORS.values() if op.in_place
+    op.other_names[0]: op.function for op in OPERATORS.values() if op.in_place
 }
 IN_PLACE_OF_FUNCTION = {plain: written for written, plain in FUNCTION_OF_IN_PLACE.items()}
 SAME_KIND_MARK = (
@@ -173,14 +173,14 @@ class Call(Step):
 
     - `is_operator`: the source has a Python operator. With Python numbers only, it gives a Python number.
     - `dtype`: the dtype given by name, as in `sum(x, dtype=float32)`.
-    - `lists`: the operands written as lists. The library makes arrays of them.
+    - `list_operands`: the operands written as lists. The library makes arrays of them.
     - `rebinds`: the source has an operator such as `*=`, and the library may replace the left operand, as
       NumPy does with its scalars.
     - `module`: the library's module, if its functions have their own system, as in Excerpt.
     - `custom_operation`: the operation, if a system file defines it.
     """
 
-    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("operands", "lists")
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("operands", "list_operands")
     ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ("args", "keywords", "dtype")
     DTYPE_FIELD: ClassVar[str] = "dtype"
 
@@ -190,7 +190,7 @@ class Call(Step):
     operands: tuple[int, ...]
     is_operator: bool = False
     dtype: AnyDType | None = None
-    lists: tuple[int, ...] = ()
+    list_operands: tuple[int, ...] = ()
     rebinds: bool = False
     module: str = ""
     custom_operation: Operation | None = None
@@ -213,11 +213,11 @@ class Cast(Step):
     """An explicit cast of an earlier step."""
 
     FIXED_OPERATION: ClassVar[str | None] = "astype"
-    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("source",)
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("operand",)
     ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ("to",)
     DTYPE_FIELD: ClassVar[str] = "to"
 
-    source: int
+    operand: int
     to: AnyDType
 
 
@@ -225,17 +225,17 @@ class Cast(Step):
 class Index(Step):
     """Elements of an earlier step, `x[key]`: as weak as x, and of its dtype.
 
-    `lists` says how lists occur in the key: "index" if the key is a list, "indices" if a list is one of
+    `list_form` says how lists occur in the key: "index" if the key is a list, "indices" if a list is one of
     several keys.
     """
 
     FIXED_OPERATION: ClassVar[str | None] = "getitem"
-    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("source",)
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("operand",)
     ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ("key",)
 
-    source: int
+    operand: int
     key: Argument
-    lists: str = ""
+    list_form: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,9 +243,9 @@ class Item(Step):
     """An element of an earlier step as a Python number of the same kind, `x.item()`."""
 
     FIXED_OPERATION: ClassVar[str | None] = "item"
-    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("source",)
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("operand",)
 
-    source: int
+    operand: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,11 +271,11 @@ class Created(Step):
 class Opaque(Step):
     """A step with an operation that is in no table. Its result is `fixed_result` under every system."""
 
-    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("made_of",)
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("input_steps",)
 
     name: str
     fixed_result: Operand | str
-    made_of: tuple[int, ...] = ()
+    input_steps: tuple[int, ...] = ()
 
 
 def _find_inputs(step: Step) -> tuple[int, ...]:

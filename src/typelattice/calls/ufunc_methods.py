@@ -29,7 +29,7 @@ def is_ufunc_method(path: Sequence[str]) -> bool:
     """Return True if a dotted name is a method of an elementwise function, such as `np.add.reduce`."""
     if len(path) < 2 or path[-1] not in METHODS or path[-2] not in FUNCTIONS:
         return False
-    return FUNCTIONS[path[-2]].form == "elementwise"
+    return FUNCTIONS[path[-2]].call_form == "elementwise"
 
 
 def call_ufunc_method(
@@ -73,7 +73,7 @@ def _call_repeatedly(
 ) -> Ref:
     """Add a function applied to element after element, with the dtype of the function of two arrays."""
     op = FUNCTIONS[function]
-    if op.least > 2 or op.most == 1:
+    if op.min_operands > 2 or op.max_operands == 1:
         raise excerpt.error(f"{function}.{method}: {function} takes one array; give a function of two")
     typed = [x for x in (*args[1:], keywords.get("dtype")) if isinstance(x, (NamedDType, DTypeOf))]
     if typed or "out" in keywords:

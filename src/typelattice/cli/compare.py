@@ -25,7 +25,7 @@ from typelattice.conformance.comparison import (
     comparison_data,
 )
 from typelattice.conformance.implementation import implementations
-from typelattice.conformance.implementation_differences import Cause
+from typelattice.conformance.implementation_differences import DifferenceCause
 from typelattice.conformance.known_differences import not_known, read_known, write_known
 from typelattice.disk.write import check_writable, write_text
 from typelattice.rendering.grid import printable
@@ -77,7 +77,7 @@ def run(args: Namespace) -> Paragraphs:
         yield printable(f"{found.about}: {found.compared:,} calls compared")
         if found.resumed:
             yield printable(f"{found.resumed:,} answers were in {args.answers} already")
-        yield from (printable(str(each)) for each in found.left_out)
+        yield from (printable(str(each)) for each in found.omitted_dtypes)
         yield from map(printable, causes_in_words(found, new))
         yield from _sums(found, new)
     if args.update:
@@ -87,7 +87,7 @@ def run(args: Namespace) -> Paragraphs:
         raise DifferencesFound
 
 
-def _sums(comparison: Comparison, new_causes: Sequence[Cause]) -> Paragraphs:
+def _sums(comparison: Comparison, new_causes: Sequence[DifferenceCause]) -> Paragraphs:
     calls = sum(len(cause.differences) for cause in comparison.causes)
     yield f"{calls:,} calls differ, for {len(comparison.causes)} causes"
     if len(new_causes) < len(comparison.causes):

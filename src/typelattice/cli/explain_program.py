@@ -101,7 +101,7 @@ def _describe_briefly(p: Program, bound: Mapping[str, str], replays: Sequence[Re
     yield page.bold(_heading(p, bound))
     of_libraries = [r for r in replays if r.name in libraries() and heading_of(r.name) == LIBRARIES]
     diverging = find_divergences(p.steps, [r.name for r in of_libraries], of_libraries)
-    marks = {d.number: _mark(d, d is diverging.first_divergence) for d in diverging.differences}
+    marks = {d.step_number: _mark(d, d is diverging.first_divergence) for d in diverging.differences}
     paragraphs = []
     for i, step in enumerate(p.steps):
         if step.op is None:
@@ -152,14 +152,14 @@ def _result_text(o: Outcome, name: str) -> tuple[str, str]:
     if seen := o.recorded_departure:
         answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else result_words(seen)
         return answer, f"{name} (by rule {o})"
-    return str(o), f"{name}{NEVER_ASKED_MARK}" if o.never_asked else name
+    return str(o), f"{name}{NEVER_ASKED_MARK}" if o.is_unrecorded else name
 
 
 def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
     """Explain the marks among the results."""
     if any(o.operand and o.operand.dtype and o.operand.weak for o in outcomes):
         yield "* is weak: beside an array it adopts the array's width"
-    if any(o.never_asked for o in outcomes):
+    if any(o.is_unrecorded for o in outcomes):
         yield NEVER_ASKED_NOTE
     if any(o.recorded_departure for o in outcomes):
         yield "after a step where a library departs from its rule, later steps follow the rule"

@@ -80,7 +80,7 @@ def stub_file(system: System, ops: Sequence[str] = ()) -> StubFile:
         raise EmitError(f"stubs: {system.name} has no dtypes")
     writer = _Writer(system, dtypes)
     functions = [system.operation(op) for op in ops] or [
-        op for op in OPERATIONS.values() if op.form in STUB_FORMS and (op.most or 3) < 3
+        op for op in OPERATIONS.values() if op.call_form in STUB_FORMS and (op.max_operands or 3) < 3
     ]
     body = ["D = TypeVar('D', covariant=True)", "", *(f"class {dtype}: ..." for dtype in dtypes)]
     body += ["", "class Array(Generic[D]):", "    @property", "    def dtype(self) -> D: ..."]
@@ -88,7 +88,7 @@ def stub_file(system: System, ops: Sequence[str] = ()) -> StubFile:
         if op.method and not op.in_place and not op.method.startswith("__matmul"):
             body += [f"    {line}" for line in writer.methods(op)]
     for op in functions:
-        if op.is_operator or (op.most or 3) > 2:
+        if op.is_operator or (op.max_operands or 3) > 2:
             raise EmitError(f"stubs: {op.name} is no function of one or two operands")
         body += writer.function(op)
     left_out = writer.left_out()
@@ -130,7 +130,7 @@ class _Writer:
     def methods(self, op: Operation) -> Iterator[str]:
         """Write an operator, and the one that Python calls for a number on its left."""
         method, sign = str(op.method), str(op.operator)
-        if op.most == 1:
+        if op.max_operands == 1:
             yield from self._write_overloads(method, self._unary(op, sign.replace("x", "") + "{}"), ("self",))
             return
         form = f"{{}} {sign} {{}}"
@@ -143,7 +143,7 @@ class _Writer:
             yield from self._write_overloads(f"__r{method[2:]}", turned, ("self", "other"))
 
     def function(self, op: Operation) -> Iterator[str]:
-        if op.most == 1:
+        if op.max_operands == 1:
             yield from self._write_overloads(op.name, self._unary(op, f"{op.name}({{}})"), ("x",))
             return
         form = f"{op.name}({{}}, {{}})"
@@ -178,7 +178,7 @@ class _Writer:
         for a in left:
             for b in right:
                 p = self._system.explain(a, b, op=op.name)
-                if p.dtype is None and p.number is None and not p.reason:
+                if p.dtype is None and p.python_number_kind is None and not p.reason:
                     self._by_value += 1
                     continue
                 answers[a, b] = self._answer(p)
@@ -213,8 +213,9 @@ class _Writer:
 
     def _answer(self, p: Promotion) -> str:
         self._weak += p.weak
-        if p.number:
-            return f"builtins.{'int' if p.number.word in ('signed', 'unsigned') else p.number.word}"
+        if p.python_number_kind:
+            kind = p.python_number_kind.word
+            return f"builtins.{'int' if kind in ('signed', 'unsigned') else kind}"
         return f"Array[{p.dtype}]" if p.dtype else ""
 
     def _write_overloads(self, name: str, arms: Sequence[_Arm], parameters: Sequence[str]) -> Iterator[str]:

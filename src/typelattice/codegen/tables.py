@@ -245,7 +245,7 @@ def _count_operands(tables: Tables, tier: Tier) -> int:
 def _add_functions(tables: Tables, system: System, op: str | None, tiers: Sequence[Tier]) -> None:
     """Add the look-ups of an operation, or of plain promotion, for all combinations of tiers."""
     known = None if op is None else system.operation(op)
-    most, least = (known.most, known.least) if known else (2, 2)
+    most, least = (known.max_operands, known.min_operands) if known else (2, 2)
     if op is not None and least > 2:
         raise EmitError(f"{op} takes {least} operands, and tables are made for one or two; leave it out")
     parts: tuple[Part, ...] = ("result",)

@@ -52,7 +52,7 @@ def without_names(there: Collection[str]) -> tuple[str, ...]:
         op.name
         for op in OPERATIONS.values()
         if not op.is_operator
-        and op.of_class not in UNNAMED
+        and op.operation_class not in UNNAMED
         and op.name not in (*MADE, *there)
         and COUNTERPARTS.get(op.name) not in there
     )
@@ -60,7 +60,7 @@ def without_names(there: Collection[str]) -> tuple[str, ...]:
 
 def _names(op: Operation) -> Iterator[str]:
     """Yield the possible names of an operation in a library, with the methods of Python's data model."""
-    for name in (*op.functions, *op.names, op.method or op.name):
+    for name in (*op.functions, *op.other_names, op.method or op.name):
         yield from (name, name.strip("_"), name.replace("_", ""))
 
 

@@ -31,7 +31,7 @@ def steps_of(chain: str, operands: Sequence[Any]) -> Iterator[tuple[str, Sequenc
     """
     taken = 0
     for name in chain.split(THEN):
-        count = NAMES[name].least - (taken > 0)
+        count = NAMES[name].min_operands - (taken > 0)
         yield name, operands[taken : taken + count]
         taken += count
 
@@ -66,14 +66,16 @@ def random_chains(
     numbers = [operand for operand in NUMBERS if operand in operands]
     for _ in range(number if known and arrays else 0):
         names = dice.choices(known, k=dice.choice(LENGTHS))
-        own = 1 - len(names) + sum(NAMES[name].least for name in names)
+        own = 1 - len(names) + sum(NAMES[name].min_operands for name in names)
         others = dice.choices([*arrays, *numbers], k=own - 1)
         yield THEN.join(names), (dice.choice(arrays), *others)
 
 
 def _can_be_chained(op: str) -> bool:
     known = NAMES[op]
-    return known.form == "elementwise" and known.least == known.most and not known.in_place
+    return (
+        known.call_form == "elementwise" and known.min_operands == known.max_operands and not known.in_place
+    )
 
 
 def answer_step_by_step(chain: str, operands: Sequence[str], ask: Callable[[Question], str]) -> str:

@@ -21,10 +21,13 @@ REFUSAL = "-"
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A call that a library and a system answer differently; `ours` as in recordings, `-` for a refusal."""
+    """A call that a library and a system answer differently.
+
+    `system_answer` is written as in recordings, `-` for a refusal.
+    """
 
     call: RecordedCall
-    ours: str
+    system_answer: str
 
     @property
     def cause(self) -> str:
@@ -32,41 +35,41 @@ class Mismatch:
 
         An operation that one library alone has is a group by itself.
         """
-        of_class = NAMES[self.call.op].of_class if self.call.op in NAMES else self.call.op
+        of_class = NAMES[self.call.op].operation_class if self.call.op in NAMES else self.call.op
         theirs = self.call.answer
         if theirs.startswith(EXCEPTION):
             who = f"the library raises {theirs[1:]}, the system answers"
-        elif self.ours == REFUSAL:
+        elif self.system_answer == REFUSAL:
             who = "the library answers, the system refuses"
-        elif theirs.rstrip("*") == self.ours.rstrip("*"):
+        elif theirs.rstrip("*") == self.system_answer.rstrip("*"):
             who = "they differ in weakness"
         else:
             who = "both answer, differently"
         return f"{of_class}: {who}"
 
     def __str__(self) -> str:
-        return f"{self.call}, the system says {self.ours}"
+        return f"{self.call}, the system says {self.system_answer}"
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ConformanceReport:
     """The result of a comparison.
 
     `compared` counts the calls that were compared, `broken` those at which the library broke down.
-    `listed` holds the mismatches that a known departure covers, `mismatches` all others. `unknown` names the
-    operations that no table of ours lists; their calls are left out.
+    `mismatches_by_departure` holds the mismatches that a known departure covers, `mismatches` all others.
+    `unknown_operations` names the operations that no table of ours lists; their calls are left out.
     """
 
     compared: int
     broken: int
     mismatches: tuple[Mismatch, ...]
-    listed: Mapping[Departure, Sequence[Mismatch]]
-    unknown: tuple[str, ...] = ()
+    mismatches_by_departure: Mapping[Departure, Sequence[Mismatch]]
+    unknown_operations: tuple[str, ...] = ()
 
     @property
-    def excused(self) -> float:
+    def excused_share(self) -> float:
         """The share of the calls that a list of departures or a breakdown excuses, from 0 to 1."""
-        excused = self.broken + sum(map(len, self.listed.values()))
+        excused = self.broken + sum(map(len, self.mismatches_by_departure.values()))
         return excused / max(1, self.compared + self.broken)
 
     def groups(self) -> dict[str, list[Mismatch]]:
@@ -78,7 +81,9 @@ class Report:
         return {cause: _sort_by_variety(mismatches) for cause, mismatches in by_number}
 
 
-def compare(system: System, calls: Iterable[RecordedCall], listed: Sequence[Departure] = ()) -> Report:
+def compare(
+    system: System, calls: Iterable[RecordedCall], listed: Sequence[Departure] = ()
+) -> ConformanceReport:
     """Compare a system's answers with those of calls; `listed` are known departures.
 
     If all operands are Python numbers and Python itself answered, as in `1 == 2`, the call says nothing about
@@ -105,13 +110,13 @@ def compare(system: System, calls: Iterable[RecordedCall], listed: Sequence[Depa
             if ours != (REFUSAL if refused else call.answer):
                 why = departure_of(call, operands, listed)
                 (known[why] if why else found).append(Mismatch(call, ours))
-    return Report(compared, broken, tuple(found), known, tuple(unknown))
+    return ConformanceReport(compared, broken, tuple(found), known, tuple(unknown))
 
 
 def answer_text(p: Promotion) -> str:
     """Return a promotion's answer as a recording writes it."""
-    if p.number:
-        return OF_PYTHON + p.number.word
+    if p.python_number_kind:
+        return OF_PYTHON + p.python_number_kind.word
     return REFUSAL if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
 
 

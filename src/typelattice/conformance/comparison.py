@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
-from typelattice.conformance.askers import Asked, AskedInOneProcess, Askers
+from typelattice.conformance.askers import AnswerProcess, AnswerProcessPool, AnswerSource
 from typelattice.conformance.chains import random_chains
 from typelattice.conformance.implementation import check_name, implementation, implementations
 from typelattice.conformance.implementation_differences import (
@@ -20,8 +20,8 @@ from typelattice.conformance.implementation_differences import (
     BREAKS,
     LEFT_OPEN,
     VALUE,
-    Cause,
     Difference,
+    DifferenceCause,
     answers_of_system,
     askable,
     calls_of_implementation,
@@ -70,15 +70,15 @@ class ComparisonError(TypelatticeError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class OmittedDtypes:
     """Dtypes of one side that were not asked, since the other side lacks them."""
 
-    of: str
+    had_by: str
     lacked_by: str
     dtypes: Sequence[str]
 
     def __str__(self) -> str:
-        return f"not asked: {', '.join(self.dtypes)} of {self.of}, which {self.lacked_by} lacks"
+        return f"not asked: {', '.join(self.dtypes)} of {self.had_by}, which {self.lacked_by} lacks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +88,19 @@ class Comparison:
     `classes` counts the calls of each class of operations by the sort of their difference, `AGREES` if there
     is none. `vague` has the answers that leave the dtype open, such as a type that stubs give, by what they
     say. They are no differences. `forms` says how programs write the calls; it is empty if nothing says so.
-    `left_out` names the dtypes that one side alone has. `resumed` counts the answers that were kept in files.
+    `omitted_dtypes` names the dtypes that one side alone has. `resumed` counts the answers that were kept in
+    files.
     """
 
     name: str
     versions: Mapping[str, str]
     against: str
     classes: Mapping[str, Mapping[str, int]]
-    causes: Sequence[Cause]
+    causes: Sequence[DifferenceCause]
     vague: Mapping[str, int]
     spellings: Mapping[str, str]
     forms: Mapping[str, Any]
-    left_out: Sequence[LeftOut] = ()
+    omitted_dtypes: Sequence[OmittedDtypes] = ()
     resumed: int = 0
 
     @property
@@ -111,7 +112,7 @@ class Comparison:
     def compared(self) -> int:
         return sum(sum(sorts.values()) for sorts in self.classes.values())
 
-    def example(self, cause: Cause) -> tuple[Difference, str]:
+    def example(self, cause: DifferenceCause) -> tuple[Difference, str]:
         """Return the simplest difference that has a snippet, with the snippet, or the simplest and ""."""
         return first_snippet(self.forms, cause.differences, self.spellings) or (cause.differences[0], "")
 
@@ -160,10 +161,10 @@ def compare_implementation(
     choose = partial(_choose, calls=calls, seed=seed, by_class=by_class)
     about = {"limit of a call": f"{limit:g} s", "values": by_value}
 
-    def start(side: str) -> Askers:
+    def start(side: str) -> AnswerProcessPool:
         journal = answers / f"{side.replace(':', '.')}.answers" if answers else None
         one = partial(start_implementation, side, limit, by_value)
-        return Askers(one, jobs, scheduler, journal, about)
+        return AnswerProcessPool(one, jobs, scheduler, journal, about)
 
     with ExitStack() as stack:
         asked = stack.enter_context(start(name))
@@ -206,7 +207,7 @@ class _OtherSide:
 
 
 def _implementation_side(
-    other: str, reference: Asked, has: Catalogue, choose: _Choose, by_value: bool
+    other: str, reference: AnswerSource, has: Catalogue, choose: _Choose, by_value: bool
 ) -> _OtherSide:
     """Return another implementation to compare with. Raises ComparisonError if it has no values."""
     theirs = reference.catalogue
@@ -240,27 +241,27 @@ def _sort_answers(
     """Return the sorts of answers by class of operations, the differences to report, and vague answers."""
     ignored = {LEFT_OPEN, ACCEPTS} if lenient else {LEFT_OPEN}
     # A program may differ for the call that was asked itself.
-    differ = [*dict.fromkeys(each for _, each in answered if each and each.sort not in ignored)]
-    vague = Counter(each.cause for _, each in answered if each and each.sort == LEFT_OPEN)
+    differ = [*dict.fromkeys(each for _, each in answered if each and each.difference_type not in ignored)]
+    vague = Counter(each.cause for _, each in answered if each and each.difference_type == LEFT_OPEN)
     classes: dict[str, Counter[str]] = {}
     for call, each in answered:
-        sort = each.sort if each and each.sort not in ignored - {LEFT_OPEN} else AGREES
+        sort = each.difference_type if each and each.difference_type not in ignored - {LEFT_OPEN} else AGREES
         classes.setdefault(class_of(call.op), Counter())[sort] += 1
     return classes, differ, vague
 
 
 def _dtypes_left_out(
     name: str, ours: Sequence[str], other: str, theirs: Sequence[str]
-) -> Iterator[LeftOut]:
+) -> Iterator[OmittedDtypes]:
     """Yield the dtypes of the operands of each side that the other one lacks."""
     one, two = (
         {read.dtype for read in map(OperandString.parse, side) if read.dtype and read.tier != "list"}
         for side in (ours, theirs)
     )
     if two - one:
-        yield LeftOut(other, name, in_order(two - one))
+        yield OmittedDtypes(other, name, in_order(two - one))
     if one - two:
-        yield LeftOut(name, other, in_order(one - two))
+        yield OmittedDtypes(name, other, in_order(one - two))
 
 
 def _choose(questions: list[Question], calls: int | None, seed: int, by_class: bool) -> list[Question]:
@@ -271,7 +272,7 @@ def _choose(questions: list[Question], calls: int | None, seed: int, by_class: b
 
 
 def _asked_now(
-    reference: Asked, has: Catalogue, choose: _Choose, by_value: bool
+    reference: AnswerSource, has: Catalogue, choose: _Choose, by_value: bool
 ) -> list[RecordedCall]:
     """Run another implementation on the calls of both, with numbers in the arrays if values are compared."""
     questions = list(questions_of_both(reference.catalogue, has))
@@ -287,7 +288,7 @@ def _require_values(name: str, told: Iterable[bool]) -> None:
         raise ComparisonError(f"{name} tells no values; compare values of an implementation that computes")
 
 
-def causes_in_words(found: Comparison, new: Sequence[Cause]) -> Iterator[str]:
+def causes_in_words(found: Comparison, new: Sequence[DifferenceCause]) -> Iterator[str]:
     """Describe causes: the number of calls, an example, and the program that shows it."""
     for cause in new:
         example, code = found.example(cause)
@@ -298,13 +299,13 @@ def causes_in_words(found: Comparison, new: Sequence[Cause]) -> Iterator[str]:
         yield f"  no programs: {found.name} has no attribute `forms`, which says how they write its calls"
 
 
-def comparison_data(found: Comparison, new: Sequence[Cause]) -> dict[str, object]:
+def comparison_data(found: Comparison, new: Sequence[DifferenceCause]) -> dict[str, object]:
     """Write a comparison as plain data; docs/output.schema.json describes it."""
     unknown = {cause.name for cause in new}
     causes = [
         {
-            "sort": cause.sort,
-            "cause": cause.cause,
+            "sort": cause.difference_type,
+            "cause": cause.description,
             "calls": len(cause.differences),
             "classes": Counter(class_of(each.found.op) for each in cause.differences),
             "known": cause.name not in unknown,
@@ -330,26 +331,27 @@ def comparison_data(found: Comparison, new: Sequence[Cause]) -> dict[str, object
         "classes": found.classes,
         "vague": found.vague,
         "not_asked": [
-            {"of": each.of, "lacked_by": each.lacked_by, "dtypes": [*each.dtypes]} for each in found.left_out
+            {"of": each.had_by, "lacked_by": each.lacked_by, "dtypes": [*each.dtypes]}
+            for each in found.omitted_dtypes
         ],
         "causes": causes,
     }
 
 
 def _values(example: Difference) -> dict[str, object]:
-    if example.sort != VALUE:
+    if example.difference_type != VALUE:
         return {}
     return {"values": {"expected": example.expected.message, "found": example.found.message}}
 
 
 def _broken_again(
-    start: Callable[[], Asked], answered: Sequence[tuple[RecordedCall, Difference | None]]
+    start: Callable[[], AnswerSource], answered: Sequence[tuple[RecordedCall, Difference | None]]
 ) -> list[tuple[RecordedCall, Difference | None]]:
     """Repeat calls that broke down, in a new process that has more time, before they are reported.
 
     A library may load modules at its first call, on a busy machine. That is not a hang.
     """
-    broken = [call for call, each in answered if each and each.sort == BREAKS]
+    broken = [call for call, each in answered if each and each.difference_type == BREAKS]
     if not broken:
         return [*answered]
     with start() as asked:
@@ -357,7 +359,7 @@ def _broken_again(
         return [(call, again.get(call) if call in broken else each) for call, each in answered]
 
 
-def start_implementation(name: str, limit: float, tells_values: bool = False) -> AskedInOneProcess:
+def start_implementation(name: str, limit: float, tells_values: bool = False) -> AnswerProcess:
     """Start an implementation. A checker reads stubs, and their library lists its operations."""
     entry = implementations().get(name, {})
     if "checker" not in entry:

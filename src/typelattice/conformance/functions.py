@@ -160,13 +160,13 @@ def of_operands(
 ) -> Function:
     """Return the function of an operation that takes only its operands, and gives only its first result."""
     more = signature(op, None).recorder_arguments
-    if op.form == "choice":
+    if op.call_form == "choice":
         return lambda x, y: function(condition, x, y)
-    if op.form == "list":
+    if op.call_form == "list":
         return lambda *arrays: function(list(arrays))
-    if op.form == "subscripts":
+    if op.call_form == "subscripts":
         return lambda *arrays: function(",".join("i" * len(arrays)), *arrays)
-    if op.form == "cases":
+    if op.call_form == "cases":
         return lambda *arrays: function([condition] * (len(arrays) - 1), [*arrays[:-1]], arrays[-1])
     if op.name == "full":
         return lambda x: function((2,), x)

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import islice
 from operator import itemgetter
 
-from typelattice.conformance.askers import Asked
+from typelattice.conformance.askers import AnswerSource
 from typelattice.conformance.chains import THEN, answer_step_by_step, last_step, parts_of
 from typelattice.conformance.compare import REFUSAL, answer_text
 from typelattice.conformance.in_process_library import Catalogue
@@ -73,12 +73,12 @@ class Difference:
         return self.step or (self.found.op, self.found.operands)
 
     @property
-    def of_class(self) -> str:
+    def operation_class(self) -> str:
         """The class of the operation that differs."""
         return class_of(self.call[0]) + (" in programs" if self.agrees_alone else "")
 
     @property
-    def sort(self) -> str:
+    def difference_type(self) -> str:
         if self.found.answer in BROKEN:
             return BREAKS
         if split_form(self.expected.answer)[1]:
@@ -106,50 +106,50 @@ class Difference:
         an array for a scalar so, too; another value by the operation and the kind of number.
         """
         op, operands = self.call
-        if self.sort == BREAKS:
-            return f"{self.of_class}: {BROKEN[self.found.answer]}"
-        if self.sort == LEFT_OPEN:
+        if self.difference_type == BREAKS:
+            return f"{self.operation_class}: {BROKEN[self.found.answer]}"
+        if self.difference_type == LEFT_OPEN:
             return self.found.answer[len(VAGUE) :]
-        if self.sort in (OTHER, FORM):
+        if self.difference_type in (OTHER, FORM):
             beside = " with Python numbers" if NUMBERS in map(_tier, operands) else ""
-            return f"{self.of_class}{beside}: {_how(self.expected.answer, self.found.answer)}"
-        if self.sort == VALUE:
+            return f"{self.operation_class}{beside}: {_how(self.expected.answer, self.found.answer)}"
+        if self.difference_type == VALUE:
             kind = DTYPES.get(self.found.answer.rstrip("*"))
             return f"{NAMES[op].function if op in NAMES else op}: {kind.kind if kind else self.found.answer}"
-        refusal = self.found if self.sort == REFUSES else self.expected
+        refusal = self.found if self.difference_type == REFUSES else self.expected
         message = _without_names(outline_message(refusal.message), op)
-        return f"{refusal.answer.strip(EXCEPTION + REFUSAL) or 'by rule'}: {message or self.of_class}"
+        return f"{refusal.answer.strip(EXCEPTION + REFUSAL) or 'by rule'}: {message or self.operation_class}"
 
     def __str__(self) -> str:
-        if self.sort == VALUE:
+        if self.difference_type == VALUE:
             return f"{self.found}: {self.found.message}, expected {self.expected.message}"
         return f"{self.found}, expected {self.expected.answer}"
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class DifferenceCause:
     """Differences with one root cause, the simplest call first."""
 
-    sort: str
-    cause: str
+    difference_type: str
+    description: str
     differences: tuple[Difference, ...]
 
     @property
     def name(self) -> str:
         """The line that names it in a report."""
-        return f"{self.sort}: {self.cause}"
+        return f"{self.difference_type}: {self.description}"
 
 
 def class_of(op: str) -> str:
     """The class of an operation; of a library's own one the beginning of its name, such as `special`."""
     if THEN in op:
         return "programs"
-    return NAMES[op].of_class if op in NAMES else op.partition("_")[0]
+    return NAMES[op].operation_class if op in NAMES else op.partition("_")[0]
 
 
 def askable(calls: Iterable[RecordedCall], has: Catalogue) -> list[RecordedCall]:
     """The calls that an implementation has, but those that nobody answered or that broke the reference."""
-    operands, two, more = {*has.operands}, {*has.operations}, {*has.several}
+    operands, two, more = {*has.operands}, {*has.operations}, {*has.multi_operand_operations}
     return [
         call
         for call in calls
@@ -161,7 +161,7 @@ def askable(calls: Iterable[RecordedCall], has: Catalogue) -> list[RecordedCall]
 
 
 def differences(
-    asked: Asked, expected: Sequence[RecordedCall]
+    asked: AnswerSource, expected: Sequence[RecordedCall]
 ) -> Iterator[tuple[RecordedCall, Difference | None]]:
     """Ask an implementation each expected call; yield it with its difference, None if it agrees."""
     answers = asked.answers([(call.op, call.operands) for call in expected])
@@ -183,11 +183,11 @@ def _in_same_terms(expected: str, found: str) -> tuple[str, str]:
     return one, other
 
 
-def causes(found: Iterable[Difference]) -> list[Cause]:
+def causes(found: Iterable[Difference]) -> list[DifferenceCause]:
     """Return the differences by root cause: sort by sort, the commonest cause first."""
     groups: dict[tuple[str, str], list[Difference]] = {}
     for each in found:
-        groups.setdefault((each.sort, each.cause), []).append(each)
+        groups.setdefault((each.difference_type, each.cause), []).append(each)
     found_causes, left = _with_one_rule(sorted(groups.values(), key=len, reverse=True))
     merged: list[list[list[Difference]]] = []
     for group in left:
@@ -195,10 +195,14 @@ def causes(found: Iterable[Difference]) -> list[Cause]:
         if len(like) == 1:
             merged.append(like)
     found_causes += [_cause(parts) for parts in merged]
-    return sorted(found_causes, key=lambda c: (SORTS.index(c.sort), -len(c.differences), c.cause))
+    return sorted(
+        found_causes, key=lambda c: (SORTS.index(c.difference_type), -len(c.differences), c.description)
+    )
 
 
-def _with_one_rule(groups: Sequence[list[Difference]]) -> tuple[list[Cause], list[list[Difference]]]:
+def _with_one_rule(
+    groups: Sequence[list[Difference]],
+) -> tuple[list[DifferenceCause], list[list[Difference]]]:
     """Join groups of one class that a wrong rule explains together, such as "the first operand's dtype".
 
     Returns their causes, and the groups that are left.
@@ -206,17 +210,18 @@ def _with_one_rule(groups: Sequence[list[Difference]]) -> tuple[list[Cause], lis
     like: dict[tuple[str, str], list[list[Difference]]] = {}
     for group in groups:
         if rule := _rule(group):
-            like.setdefault((group[0].of_class, rule), []).append(group)
+            like.setdefault((group[0].operation_class, rule), []).append(group)
     joined = {key: parts for key, parts in like.items() if len(parts) > 1}
     found_causes = [
-        Cause(OTHER, f"{of_class}: {rule}", _sorted(parts)) for (of_class, rule), parts in joined.items()
+        DifferenceCause(OTHER, f"{of_class}: {rule}", _sorted(parts))
+        for (of_class, rule), parts in joined.items()
     ]
     return found_causes, [group for group in groups if not any(group in parts for parts in joined.values())]
 
 
 def _rule(group: Sequence[Difference]) -> str | None:
     """Return the simplest rule that gives every answer found; None if there is none."""
-    if group[0].sort != OTHER or len(group[0].call[1]) < 2:
+    if group[0].difference_type != OTHER or len(group[0].call[1]) < 2:
         return None
     for position, word in ((0, "first"), (-1, "last")):
         if all(d.found.answer == OperandString.parse(d.call[1][position]).dtype for d in group):
@@ -234,7 +239,7 @@ def _same_cause(one: Sequence[Difference], other: Sequence[Difference]) -> bool:
 
     This is so if what decides the dtype is the same for both, such as a wrong entry in a table.
     """
-    if one[0].sort != other[0].sort or one[0].sort not in (OTHER, FORM):
+    if one[0].difference_type != other[0].difference_type or one[0].difference_type not in (OTHER, FORM):
         return False
     same = {_without_operation(each) for each in one}
     return len(one[0].call[1]) > 1 and all(_without_operation(each) in same for each in other)
@@ -244,14 +249,14 @@ def _without_operation(each: Difference) -> tuple[str, ...]:
     return *sorted(each.call[1]), each.expected.answer, each.found.answer
 
 
-def _cause(parts: Sequence[Sequence[Difference]]) -> Cause:
+def _cause(parts: Sequence[Sequence[Difference]]) -> DifferenceCause:
     """Join groups of differences with one cause; its text names their classes, the commonest first."""
-    sort, cause = parts[0][0].sort, parts[0][0].cause
-    others = [part[0].of_class for part in parts[1:]]
+    sort, cause = parts[0][0].difference_type, parts[0][0].cause
+    others = [part[0].operation_class for part in parts[1:]]
     if others:
         of_class, _, how = cause.partition(":")
         cause = f"{', '.join([of_class, *others])}:{how}"
-    return Cause(sort, cause, _sorted(parts))
+    return DifferenceCause(sort, cause, _sorted(parts))
 
 
 def calls_of_system(system: System, has: Catalogue) -> Sequence[RecordedCall]:
@@ -260,7 +265,9 @@ def calls_of_system(system: System, has: Catalogue) -> Sequence[RecordedCall]:
     Calls of Python numbers alone are left out: Python answers them, or the library as it likes.
     """
     if recording := open_recording(system.name):
-        asked = [op for op in recording.operations if op in has.operations or op in has.several]
+        asked = [
+            op for op in recording.operations if op in has.operations or op in has.multi_operand_operations
+        ]
         return [call for op in asked for call in recording.calls_of(op) if _has_array(call.operands)]
     read = cache(system.operand)
     return [
@@ -292,7 +299,7 @@ def answers_of_system(system: System, chains: Iterable[Question]) -> Iterator[Re
 
 
 def chain_differences(
-    asked: Asked,
+    asked: AnswerSource,
     expect: Callable[[Sequence[Question]], Iterable[RecordedCall]],
     chains: Sequence[Question],
     number: int,
@@ -303,7 +310,7 @@ def chain_differences(
     """
     expected = [*islice(askable_chains(expect(chains)), number)]
     for call, difference in [*differences(asked, expected)]:
-        if difference and difference.sort != LEFT_OPEN:
+        if difference and difference.difference_type != LEFT_OPEN:
             difference = _smallest_part(asked, expect, difference)
         yield call, difference
 
@@ -314,7 +321,7 @@ def askable_chains(calls: Iterable[RecordedCall]) -> Iterator[RecordedCall]:
 
 
 def _smallest_part(
-    asked: Asked, expect: Callable[[Sequence[Question]], Iterable[RecordedCall]], whole: Difference
+    asked: AnswerSource, expect: Callable[[Sequence[Question]], Iterable[RecordedCall]], whole: Difference
 ) -> Difference:
     """Return the difference of the smallest part of a chain that has one: often of a single operation.
 
@@ -330,7 +337,7 @@ def _smallest_part(
     for question in parts_of(whole.found.op, whole.found.operands, answer):
         if operands.issuperset(question[1]):
             found = [each for _, each in differences(asked, [*askable_chains(expect([question]))])]
-            if found and found[0] and found[0].sort != LEFT_OPEN:
+            if found and found[0] and found[0].difference_type != LEFT_OPEN:
                 smallest = found[0]
                 break
     if THEN not in smallest.found.op:
@@ -349,8 +356,10 @@ def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:
     if not any(_tier(operand) == "0d operands" for operand in operands):
         planned_as = [operand.replace(":scalar", ":0d") for operand in operands]
     operations = [op for op in one.operations if op in other.operations]
-    several = [op for op in one.several if op in other.several]
-    planned = planned_calls(planned_as, operations, several, SEVERAL, 0, {**one.own, **other.own})
+    several = [op for op in one.multi_operand_operations if op in other.multi_operand_operations]
+    planned = planned_calls(
+        planned_as, operations, several, SEVERAL, 0, {**one.custom_operations, **other.custom_operations}
+    )
     return (question for question in planned.questions(operands) if _has_array(question[1]))
 
 
@@ -385,7 +394,7 @@ def is_operator(op: str) -> bool:
     return op in NAMES and NAMES[op].is_operator
 
 
-def calls_of_implementation(reference: Asked, questions: Sequence[Question]) -> Iterator[RecordedCall]:
+def calls_of_implementation(reference: AnswerSource, questions: Sequence[Question]) -> Iterator[RecordedCall]:
     """Calls with the answers of another implementation, as they come in."""
     for (op, operands), (answer, message) in zip(questions, reference.answers(questions), strict=True):
         yield RecordedCall(op, operands, answer, message)

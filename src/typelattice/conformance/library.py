@@ -44,8 +44,9 @@ class Library(Protocol):
     """The part of an array library that decides promotion.
 
     Further attributes are optional: `extra_operands`, operand strings in addition to the standard ones;
-    `two_at_most`, operations that take two operands here and more elsewhere; `spaces`, the modules and
-    classes where users find its functions; and `own`, operations that no other library has.
+    `binary_only_operations`, operations that take two operands here and more elsewhere; `namespaces`, the
+    modules and classes where users find its functions; and `custom_operations`, operations that no other
+    library has.
 
     `as_whole(f)` compiles a plain function. It is also applied to a whole chain, so that the compiler sees
     all operations at once. `chain(names)` builds the function of a chain from the names of its operations.

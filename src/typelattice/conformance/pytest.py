@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from typelattice.conformance.array_namespace import INFO, ArrayNamespace
-from typelattice.conformance.compare import REFUSAL, Mismatch, Report, compare
+from typelattice.conformance.compare import REFUSAL, ConformanceReport, Mismatch, compare
 from typelattice.conformance.comparison import causes_in_words, compare_implementation
 from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.known_differences import not_known, read_known
@@ -52,7 +52,7 @@ def compare_all(
     system: str | Path | System,
     listed: Sequence[Departure] = (),
     op: str | None = None,
-) -> Report:
+) -> ConformanceReport:
     """Compare a library with a system, over all calls or those of `op`; `listed` are known departures."""
     return compare(find_system(system), calls(library, op), listed)
 
@@ -64,7 +64,9 @@ def calls(library: Library, op: str | None = None) -> Iterator[RecordedCall]:
     """
     asker = InProcessLibrary(library)
     has = asker.catalogue()
-    planned = planned_calls(has.operands, has.operations, has.several, SEVERAL, seed=0, own=has.own)
+    planned = planned_calls(
+        has.operands, has.operations, has.multi_operand_operations, SEVERAL, seed=0, own=has.custom_operations
+    )
     for name, operands in planned.questions(has.operands):
         if op in (None, name) and any(OperandString.parse(operand).dtype for operand in operands):
             with warnings.catch_warnings():  # pytest can turn warnings into errors, which would be answers
@@ -114,7 +116,7 @@ def promotion_tests(
         if report.mismatches:
             raise AssertionError(report_text(report))
         for departure in listed:
-            found = report.listed[departure]
+            found = report.mismatches_by_departure[departure]
             if len(found) > departure.count:
                 why = f"{departure.count} are known: {departure.reason}"
                 raise AssertionError(f"{len(found)} calls, {why}")
@@ -163,7 +165,7 @@ def is_undefined(m: Mismatch) -> bool:
     (True, False)
     """
     answer = m.call.answer.rstrip("*")
-    if m.ours != REFUSAL or answer.startswith(EXCEPTION):
+    if m.system_answer != REFUSAL or answer.startswith(EXCEPTION):
         return False
     op = NAMES[m.call.op]
     gives = STANDARD[class_of(op)].gives
@@ -174,7 +176,7 @@ def is_undefined(m: Mismatch) -> bool:
     return DTYPES[answer].kind.word == gives.word
 
 
-def report_text(report: Report) -> str:
+def report_text(report: ConformanceReport) -> str:
     """Return the mismatches in words: each cause once, with different examples."""
     lines = []
     for cause, mismatches in report.groups().items():

@@ -52,7 +52,9 @@ COMMON_DTYPES = re.compile(
 )
 """The dtypes that most libraries have kernels for, those of Python and C, and those with parameters."""
 
-TAKE_SEVERAL = tuple(name for name, op in OPERATIONS.items() if op.form != "choice" and (op.most or 3) > 2)
+TAKE_SEVERAL = tuple(
+    name for name, op in OPERATIONS.items() if op.call_form != "choice" and (op.max_operands or 3) > 2
+)
 """Operations that three operands and more may take part in; a condition does not."""
 
 MAX_RANDOM_OPERANDS = 5
@@ -108,7 +110,7 @@ def planned_calls(
     drawn = random.Random(seed)
     known = {op: operation(op, own) for op in operations}
     of_more = [
-        (op, tuple(drawn.choices(pool, k=drawn.randint(max(3, known[op].least), _most(known[op])))))
+        (op, tuple(drawn.choices(pool, k=drawn.randint(max(3, known[op].min_operands), _most(known[op])))))
         for op in several
         for pool in (_arrays(known[op], operands), _asked_of(known[op], operands))
         for _ in range(calls // (2 if known[op].name in ASKED_OF_EVERY_OPERAND else 20))
@@ -144,7 +146,7 @@ def _asked_of(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
     tiers = _tiers(known)
     scalars = (
         KINDS
-        if known.form == "creation" or not (known.has_one_promoting_operand or _takes_arrays_only(known))
+        if known.call_form == "creation" or not (known.has_one_promoting_operand or _takes_arrays_only(known))
         else ()
     )
     read = [OperandString.parse(name) for name in operands]
@@ -166,9 +168,9 @@ def _tiers(known: Operation) -> tuple[str, ...]:
     """Return the tiers with a dtype for calls of an operation that does not get every operand."""
     if _takes_arrays_only(known):
         return ("array",)
-    if known.form == "creation":
+    if known.call_form == "creation":
         return ("0d",)
-    return ("array", "0d", "weak") if known.form in ("elementwise", "pair") else ("array", "weak")
+    return ("array", "0d", "weak") if known.call_form in ("elementwise", "pair") else ("array", "weak")
 
 
 def _arrays(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
@@ -195,7 +197,7 @@ def random_questions(
     scalars = [name for name in operands if name in (*KINDS, *EDGES)]
     for _ in range(calls if promoting else 0):
         op = drawn.choice(asked_first if drawn.random() < PROMOTION_SHARE else promoting)
-        count = drawn.randint(max(2, known[op].least), _most(known[op])) if op in several else 2
+        count = drawn.randint(max(2, known[op].min_operands), _most(known[op])) if op in several else 2
         chosen = drawn.choices(pools[op], k=count)
         if scalars and _of_every_tier(known[op]):
             chosen = [drawn.choice(scalars) if drawn.random() < SCALAR_SHARE else name for name in chosen]
@@ -224,16 +226,16 @@ def _is_asked(known: Operation, count: int, several: Sequence[str]) -> bool:
     Two operands: they promote together, and the operation needs no more.
     """
     if count == 1:
-        return known.has_one_promoting_operand or (known.name in several and known.least == 1)
-    return not known.has_one_promoting_operand and known.least <= 2
+        return known.has_one_promoting_operand or (known.name in several and known.min_operands == 1)
+    return not known.has_one_promoting_operand and known.min_operands <= 2
 
 
 def _most(known: Operation) -> int:
-    return min(MAX_RANDOM_OPERANDS, known.most or MAX_RANDOM_OPERANDS)
+    return min(MAX_RANDOM_OPERANDS, known.max_operands or MAX_RANDOM_OPERANDS)
 
 
 def _takes_arrays_only(known: Operation) -> bool:
     """Return True if an operation takes neither Python scalars nor 0-d arrays."""
     return known.name == "promote_types" or (
-        known.form in ("whole", "list", "subscripts", "cases") and not known.has_one_promoting_operand
+        known.call_form in ("whole", "list", "subscripts", "cases") and not known.has_one_promoting_operand
     )

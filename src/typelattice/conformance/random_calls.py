@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from typelattice.conformance.compare import Mismatch, Report, compare
+from typelattice.conformance.compare import ConformanceReport, Mismatch, compare
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.questions import Question, random_questions
 from typelattice.engine.system import System
@@ -24,13 +24,17 @@ def compare_live(
     seed: int,
     listed: Sequence[Departure] = (),
     progress: Callable[[int, int, str], None] = lambda done, planned, op: None,
-) -> Report:
+) -> ConformanceReport:
     """Compare a system with a library on random calls, and report the mismatches.
 
     The first mismatches are reduced to the smallest calls that still fail. Duplicates among them are dropped.
     """
     has = asked.catalogue
-    questions = list(random_questions(has.operands, has.operations, has.several, calls, seed, has.own))
+    questions = list(
+        random_questions(
+            has.operands, has.operations, has.multi_operand_operations, calls, seed, has.custom_operations
+        )
+    )
     report = compare(system, _calls(asked, questions, progress), listed)
     small = {
         str(m): m for m in (shrink_mismatch(asked, system, m, listed) for m in report.mismatches[:SHRUNK])
@@ -42,7 +46,7 @@ def shrink_mismatch(
     asked: LibraryProcess, system: System, m: Mismatch, listed: Sequence[Departure] = ()
 ) -> Mismatch:
     """Return the smallest call that is still a mismatch, and not a listed one."""
-    known = operation(m.call.op, asked.catalogue.own)
+    known = operation(m.call.op, asked.catalogue.custom_operations)
     while True:
         able = {*asked.catalogue.operands}
         questions = [question for question in _smaller(m.call, known) if set(question[1]) <= able]
@@ -55,7 +59,7 @@ def shrink_mismatch(
 
 def _smaller(call: RecordedCall, known: Operation) -> Iterator[Question]:
     """Yield the calls with one operand fewer, then those with one operand replaced by a plain array."""
-    if len(call.operands) > max(2, known.least):
+    if len(call.operands) > max(2, known.min_operands):
         yield from ((call.op, _without(call.operands, i)) for i in range(len(call.operands)))
     for i, operand in enumerate(call.operands):
         if ":" in operand:

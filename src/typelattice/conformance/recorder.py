@@ -7,7 +7,7 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
-from typelattice.conformance.askers import Asked, Askers
+from typelattice.conformance.askers import AnswerProcessPool, AnswerSource
 from typelattice.conformance.in_process_library import Answer, Catalogue
 from typelattice.conformance.library import Library, versions
 from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
@@ -65,14 +65,14 @@ def record(
 
 def start_askers(
     make: Callable[[], Library], limit: float, jobs: int = 1, scheduler: str = "", journal: Path | None = None
-) -> Askers:
+) -> AnswerProcessPool:
     """Start the processes of a library; the options are those of `record`."""
     about = {"limit of a call": f"{limit:g} s"}
-    return Askers(partial(LibraryProcess, make, limit), jobs, scheduler, journal, about)
+    return AnswerProcessPool(partial(LibraryProcess, make, limit), jobs, scheduler, journal, about)
 
 
 def asked_everything(
-    asked: Asked,
+    asked: AnswerSource,
     several: int = 1000,
     seed: int = 0,
     progress: Progress = in_silence,
@@ -80,12 +80,14 @@ def asked_everything(
 ) -> Recording:
     """Return the recording of all that a library in a process has; the options are those of `record`."""
     has = asked.catalogue
-    planned = planned_calls(has.operands, has.operations, has.several, several, seed, has.own)
+    planned = planned_calls(
+        has.operands, has.operations, has.multi_operand_operations, several, seed, has.custom_operations
+    )
     return _recording(asked, has.operands, list(planned.questions(has.operands)), seed, progress, earlier)
 
 
 def asked_again(
-    asked: Asked,
+    asked: AnswerSource,
     like: Recording,
     progress: Progress,
     earlier: Recording | None = None,
@@ -96,7 +98,7 @@ def asked_again(
 
 
 def _recording(
-    asked: Asked,
+    asked: AnswerSource,
     operands: Sequence[str],
     questions: Sequence[Question],
     seed: int,
@@ -128,7 +130,7 @@ def _recording(
 
 def _has(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:
     """Return True if a library has the operation and the operands of a call."""
-    able = op in (catalogue.operations if len(operands) < 3 else catalogue.several)
+    able = op in (catalogue.operations if len(operands) < 3 else catalogue.multi_operand_operations)
     return able and set(operands) <= {*catalogue.operands}
 
 

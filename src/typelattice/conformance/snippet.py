@@ -76,9 +76,9 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
         real = real.replace(named, imitated)
     whole = ", ".join(made)
     # A function such as result_type gives a dtype, not an array.
-    gives_dtype = found.op in NAMES and NAMES[found.op].form == "promotion"
-    of_values = difference.sort == VALUE
-    instead = "" if gives_dtype or of_values else ".__class__" if difference.sort == FORM else None
+    gives_dtype = found.op in NAMES and NAMES[found.op].call_form == "promotion"
+    of_values = difference.difference_type == VALUE
+    instead = "" if gives_dtype or of_values else ".__class__" if difference.difference_type == FORM else None
     shown = [
         f"{_shown(form, forms, instead).format(call=call, names=whole)}  # {answer}, {word}"
         for form, call, answer, word in (
@@ -151,7 +151,7 @@ def written_call(
         call: Any = of_operands(known, function, condition, matrix or _no_matrix, index)(*operands)
     except NotAskedError:
         return ""
-    return f"{first(call)!r}{'[0]' * (known.form == 'multi-result')}"
+    return f"{first(call)!r}{'[0]' * (known.call_form == 'multi-result')}"
 
 
 def _no_matrix(x: object) -> object:

@@ -43,7 +43,7 @@ class Stubs:
             how=f"the types that {checker} infers from {' '.join(apart) or f'the stubs of {has.name}'}",
             operands=tuple(operand for operand in has.operands if self._typed(operand)),
             operations=tuple(op for op in has.operations if self._is_written(op)),
-            several=(),
+            multi_operand_operations=(),
         )
         self._folder = TemporaryDirectory()  # where the checker keeps what it has read
 

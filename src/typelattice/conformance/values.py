@@ -46,7 +46,7 @@ def with_numbers(questions: Iterable[Question]) -> Iterator[Question]:
     [('add', ('int8=100', '300')), ('add', ('int8=-7', '300')), ('add', ('int8=2', '300'))]
     """
     for op, operands in questions:
-        if op not in ARBITRARY and (op not in NAMES or NAMES[op].of_class not in ARBITRARY_CLASSES):
+        if op not in ARBITRARY and (op not in NAMES or NAMES[op].operation_class not in ARBITRARY_CLASSES):
             for chosen in ROUNDS:
                 yield op, tuple(_with_number(each, chosen[i % 2]) for i, each in enumerate(operands))
 

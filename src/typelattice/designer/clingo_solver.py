@@ -20,7 +20,7 @@ class MissingSolverError(TypelatticeError, ImportError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SolverResult:
     """The best answers, as atoms. `is_proven`: none is better; `is_complete`: no other is are as good."""
 
     models: tuple[frozenset[Atom], ...]
@@ -34,7 +34,7 @@ def solve(
     limit: int,
     seconds: float | None = None,
     progress: Progress | None = None,
-) -> Answer:
+) -> SolverResult:
     """Find the best answers, up to a limit.
 
     When the time is up, or on Ctrl-C, return the best answers so far. If `found` is empty and `all` is true,
@@ -94,4 +94,4 @@ def solve(
         if not best:
             raise
     done = proven or cost == ()
-    return Answer(tuple(best[: limit if done else 1]), done, ended and len(best) <= limit)
+    return SolverResult(tuple(best[: limit if done else 1]), done, ended and len(best) <= limit)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from typelattice.designer.clingo_solver import Answer, Progress, solve
+from typelattice.designer.clingo_solver import Progress, SolverResult, solve
 from typelattice.designer.demands import DEMANDS, Demand, count_shortfalls
 from typelattice.designer.plan import DEFAULT_RULE, DROPPED_RULE, Plan, PlanError, read_plan
 from typelattice.designer.problem import Problem, build_problem
@@ -224,7 +224,9 @@ def _list_facts(problem: Problem, costs: Sequence[Demand], caps: Sequence[Cap]) 
         yield from problem.demand_facts(i, d)
 
 
-def _completions(system: System, problem: Problem, chosen: Plan, answer: Answer) -> tuple[Completion, ...]:
+def _completions(
+    system: System, problem: Problem, chosen: Plan, answer: SolverResult
+) -> tuple[Completion, ...]:
     members = problem.nodes
     nodes = [m.node for m in members]
     of = dict(zip(nodes, members, strict=True))

@@ -12,7 +12,7 @@ from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import OrderError, statements
 from typelattice.facts.suggestions import quote_short, spelling_hint
-from typelattice.files.system_file_words import Words, items, phrase, text
+from typelattice.files.system_file_words import Vocabulary, items, phrase, text
 from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES, FormatError, Text, article
 
 DEFAULT_RULES = ("lattice", "component", "overflow", "subset", "weak")
@@ -66,7 +66,7 @@ def read_plan(
             )
         if not isinstance(value, PLAN_KEYS[key]):
             raise PlanError(f"{where}: {key} should be {article(PLAN_KEYS[key])}, is {article(type(value))}")
-    words, regions = Words(dtypes), []
+    words, regions = Vocabulary(dtypes), []
     listed = values.get("regions", [])
     assert isinstance(listed, list)
     for number, nodes in enumerate(listed, 1):
@@ -135,7 +135,7 @@ def _read_custom_demand(name: str, entry: Mapping[str, object], dtypes: Mapping[
             )
     if not {"avoid", "want", "results"} & entry.keys():
         raise ValueError("says nothing; give avoid, want or results")
-    words = Words(dtypes)
+    words = Vocabulary(dtypes)
     weight = entry.get("weight", 1)
     if type(weight) is not int or not 0 < weight <= 1_000_000:
         raise ValueError("weight should be a whole number from 1 to 1000000")
@@ -174,7 +174,7 @@ def _differs_maker(
     return differs
 
 
-def _read_relations(arrows: str, words: Words) -> frozenset[tuple[Node, Node]]:
+def _read_relations(arrows: str, words: Vocabulary) -> frozenset[tuple[Node, Node]]:
     """`a, b -> c`: each of the left below each of the right."""
     chains = [[words.nodes(",".join(part)) for part in chain] for _, chain in statements(arrows)]
     if lone := next((chain for chain in chains if len(chain) == 1), None):

@@ -34,8 +34,8 @@ KEPT_RULES = tuple(word for word in DEFAULT_RULES if word != "lattice")
 class Repair(Viewed):
     """A repair: the arrows to add and to remove, the repaired system and its file, and the changed pairs."""
 
-    add: tuple[Pair, ...]
-    drop: tuple[Pair, ...]
+    added_covers: tuple[Pair, ...]
+    dropped_covers: tuple[Pair, ...]
     system: System
     text: str
     counts: Mapping[str, int]
@@ -43,15 +43,15 @@ class Repair(Viewed):
     changed: tuple[tuple[Node, Node, Node | None, Node | None], ...]
 
     def __str__(self) -> str:
-        dropped = [f"drop {code(a)} -> {code(b)}" for a, b in self.drop]
-        added = [f"add {code(a)} -> {code(b)}" for a, b in self.add]
+        dropped = [f"drop {code(a)} -> {code(b)}" for a, b in self.dropped_covers]
+        added = [f"add {code(a)} -> {code(b)}" for a, b in self.added_covers]
         return ", ".join([*dropped, *added]) or "nothing to repair"
 
     def data(self) -> dict[str, object]:
         """Return the repair as JSON data."""
         return {
-            "add": [[code(a), code(b)] for a, b in self.add],
-            "drop": [[code(a), code(b)] for a, b in self.drop],
+            "add": [[code(a), code(b)] for a, b in self.added_covers],
+            "drop": [[code(a), code(b)] for a, b in self.dropped_covers],
             "counts": dict(self.counts),
             "changed": [
                 {"operands": [code(a), code(b)], "before": was and code(was), "after": now and code(now)}

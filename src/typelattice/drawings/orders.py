@@ -34,7 +34,7 @@ def order_diagram(
     vertices = tuple(vertex(n, codes, ("refuses",) if n in refusing else ()) for n in order.nodes)
     arrows = tuple(Arrow(str(a), str(b)) for a in order.nodes for b in order.covers(a))
     few = links if len(links) <= MAX_LINKS else []
-    notes = [*(f"{SIGNS[link.mark]} {link.title}" for link in few), *_count_links(links[len(few) :])]
+    notes = [*(f"{SIGNS[link.mark]} {link.tooltip}" for link in few), *_count_links(links[len(few) :])]
     return Diagram(
         f"{system.name}: {system.title}", vertices, arrows, tuple(few), ROWS,
         (*notes, *_notes(system, {*hidden}), *describe_left_out(hidden)),
@@ -137,7 +137,7 @@ def _count_links(links: Sequence[Link]) -> Iterator[str]:
     ):
         of = [link for link in links if link.mark == mark]
         if of:
-            yield f"{SIGNS[mark]} {len(of)} times {said}, e.g. {of[0].title}"
+            yield f"{SIGNS[mark]} {len(of)} times {said}, e.g. {of[0].tooltip}"
 
 
 def _notes(system: Rules, hidden_nodes: Set[Node]) -> Iterator[str]:

@@ -25,7 +25,7 @@ def program_diagram(replay: Replay) -> Diagram:
     """
     steps, outcomes = replay.program.steps, replay.outcomes
     casts: dict[tuple[int, int], ImplicitCast] = {
-        (c.operand, c.number): c for c in implicit_casts(steps, outcomes)
+        (c.operand, c.step_number): c for c in implicit_casts(steps, outcomes)
     }
     drawn = _drawn_steps(replay.program)
     casts = {(part, i): c for (part, i), c in casts.items() if i in drawn}
@@ -40,7 +40,7 @@ def program_diagram(replay: Replay) -> Diagram:
     notes += [f"{c.step.text}: the result is cast, {_words(c.source, c.target)}" for c in written]
     unlossy = sum("lossy" not in a.marks for a in arrows if "cast" in a.marks)
     notes += [f"{unlossy} further casts (dashed) lose nothing, or are of Python numbers"] if unlossy else []
-    notes += [NEVER_ASKED_NOTE] if any(outcome.never_asked for outcome in outcomes) else []
+    notes += [NEVER_ASKED_NOTE] if any(outcome.is_unrecorded for outcome in outcomes) else []
     notes += [f"refused: {step.text}: {outcome.reason}" for step, outcome in replay.refusals]
     return Diagram(
         f"{_source(replay.program)} under {replay.name}", vertices, tuple(arrows), notes=tuple(notes)
@@ -52,7 +52,7 @@ def steps_diagram(program: Program) -> Diagram:
     vertices, arrows = list[Vertex](), list[Arrow]()
     for i, parts in _drawn_steps(program).items():
         text = program.steps[i].text
-        vertices.append(Vertex(str(i), clip_text(text, MAX_STEP_CHARS), title=text))
+        vertices.append(Vertex(str(i), clip_text(text, MAX_STEP_CHARS), tooltip=text))
         arrows += [Arrow(str(shown), str(i)) for shown in parts.values()]
     return Diagram(_source(program), tuple(vertices), tuple(arrows))
 
@@ -121,8 +121,15 @@ def _arrow(
             ), f"{number}: in {cast.step.text}, {said}"
         return Arrow(*ends, ("cast",), said), ""
     source, target = outcomes[part].operand, outcomes[i].operand
-    if isinstance(step, Cast) and part == step.source and source and target and source.dtype and target.dtype:
-        return Arrow(*ends, title=f"written: {_words(source.dtype, target.dtype)}"), ""
+    if (
+        isinstance(step, Cast)
+        and part == step.operand
+        and source
+        and target
+        and source.dtype
+        and target.dtype
+    ):
+        return Arrow(*ends, tooltip=f"written: {_words(source.dtype, target.dtype)}"), ""
     return Arrow(*ends), ""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from typelattice.engine.decisions import Decision, DtypeByOperation, OutOfRange, RefusalError
+from typelattice.engine.decisions import Decision, DtypeByOperation, OutOfTargetRange, RefusalError
 from typelattice.engine.join_one_tier import find_entry_node
 from typelattice.engine.join_tiers import join_tiers
 from typelattice.engine.operand_checks import (
@@ -31,7 +31,7 @@ from typelattice.engine.operations import (
     look_up,
     merge_entries,
 )
-from typelattice.engine.rule_words import JoinRule, LeftOperand, PairJoin, ScalarTarget, WeakResult
+from typelattice.engine.rule_words import InPlaceRule, JoinRule, PairJoin, ScalarTarget, WeakResult
 from typelattice.engine.rules import Rules
 from typelattice.engine.scalar_fit import ValueFit, fit_values
 from typelattice.engine.ufunc_loops import find_casting_dtypes, find_loop
@@ -61,7 +61,7 @@ class Evaluation:
     dtype: DType
     weak: bool
     fits: tuple[ValueFit, ...]
-    number: Kind | None = None  # the kind of the result, if it is a Python number
+    python_number_kind: Kind | None = None  # the kind of the result, if it is a Python number
     accumulator: DType | None = None  # the dtype in which the operation adds up, if the system states it
 
 
@@ -245,7 +245,7 @@ def _check_values(values: Sequence[ValueFit]) -> None:
     """Raise RefusalError for a value that is out of range, if the system raises for it."""
     for fit in values:
         if fit.outcome == "raise":
-            step = OutOfRange((fit.target,), None, fit.kind.word)
+            step = OutOfTargetRange((fit.target,), None, fit.kind.word)
             reason = f"{fit.value} is out of range for {fit.target}"
             raise RefusalError(reason, "use a value within it, or a wider dtype", step)
 
@@ -343,16 +343,16 @@ def write_into_left(
 ) -> DType:
     """Return the dtype of the left operand after the result is written into it or replaces it."""
     target = left.dtype if left.tier != "scalar" else None
-    if target is None or target is result or op.gives_into is LeftOperand.NEW_ARRAY:
+    if target is None or target is result or op.gives_into is InPlaceRule.NEW_ARRAY:
         return result
     rounds = result.kind is Kind.FLOAT and target.kind.category < result.kind.category
-    if op.gives_into is LeftOperand.NEW_ARRAY_ROUNDED and not rounds:
+    if op.gives_into is InPlaceRule.NEW_ARRAY_ROUNDED and not rounds:
         return result
     allowed = {
-        LeftOperand.NEW_ARRAY_ROUNDED: rounds,
-        LeftOperand.SAME_KIND_CAST: result.kind.position <= target.kind.position,
-        LeftOperand.NO_HIGHER_CATEGORY: result.kind.category <= target.kind.category,
-        LeftOperand.ANY_CAST: True,
+        InPlaceRule.NEW_ARRAY_ROUNDED: rounds,
+        InPlaceRule.SAME_KIND_CAST: result.kind.position <= target.kind.position,
+        InPlaceRule.NO_HIGHER_CATEGORY: result.kind.category <= target.kind.category,
+        InPlaceRule.ANY_CAST: True,
     }
     if not allowed.get(op.gives_into):
         step = DtypeByOperation((result, target), None, deciding_entry(rules, op, "gives_into"))

@@ -84,7 +84,7 @@ def _count_operand_as(
     form = ""
     if operation and place == 0 and operation.is_operator:
         form = "left"
-    elif operation and place > 0 and operation.of_class == "assignment":
+    elif operation and place > 0 and operation.operation_class == "assignment":
         form = "assigned"
     word = _foreign_word(rules, o, form)
     if word not in FOREIGN_WORDS:
@@ -97,12 +97,12 @@ def _count_operand_as(
         and o.foreign == FOREIGN_LIST
         and (system_dtype is None or _needs_dimensions(rules, op))
     ):
-        word = ForeignCountsAs.OTHER  # this has dimensions, like the list
+        word = ForeignCountsAs.HOST_DTYPE_ARRAY  # this has dimensions, like the list
     if word == ForeignCountsAs.NUMBER:
         counts = scalar(Kind.SIGNED if o.kind is Kind.UNSIGNED else o.kind, o.value)
     elif word == ForeignCountsAs.FLOAT:
         counts = scalar(Kind.FLOAT)
-    elif word == ForeignCountsAs.OTHER and system_dtype and not as_array:
+    elif word == ForeignCountsAs.HOST_DTYPE_ARRAY and system_dtype and not as_array:
         counts = replace(counts, dtype=system_dtype, kind=system_dtype.kind, value=None)
     decisions.append(CountedForeign((o.dtype,), counts.dtype, _describe_counted(o, counts)))
     return counts

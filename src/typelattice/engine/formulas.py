@@ -85,7 +85,7 @@ def _evaluate(tree: Any, operands: tuple[Sequence[Arguments], ...], joined: Argu
 
 
 @frozen(eq=False)
-class Family:
+class FamilyRules:
     """The rules of a system for a dtype with parameters.
 
     `joins` has the formula of each parameter of a join, in the order of computation. `members` has the member

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from typelattice.engine.decisions import (
-    BeyondLimits,
+    BeyondScalarLimits,
     Decision,
     Defaulted,
     DtypeByOperation,
+    MissingDimensions,
     MissingOperation,
     RefusalError,
-    WithoutDimensions,
 )
 from typelattice.engine.operations import (
     ANY_OPERAND,
@@ -50,7 +50,7 @@ def check_scalar_limits(limits: Mapping[DtypeOrKind, Sequence[DType]], operands:
     for o in operands:
         held = limits.get(o.kind) if o.tier == "scalar" else None
         if held and o.value is not None and not any(is_in_range(o.value, d) for d in held):
-            step = BeyondLimits(tuple(held), None, o.kind.word)
+            step = BeyondScalarLimits(tuple(held), None, o.kind.word)
             within = " or ".join(map(str, held))
             reason = f"a Python {o.kind.word} has to lie within {within}, and {o.value} does not"
             raise RefusalError(reason, "use a value within it", step)
@@ -123,7 +123,7 @@ def _check_has_dimensions(rules: Rules, op: OperationRules, operands: Sequence[O
         says = deciding_entry(rules, op, "scalars")
         step: Decision = DtypeByOperation(found, None, says)
         if everywhere:
-            step = WithoutDimensions(found, None, op.name)
+            step = MissingDimensions(found, None, op.name)
         many = f"{needed} dimension{'s' * (needed > 1)}"
         reason = f"{op.name} takes no {what}: every operand has at least {many}"
         raise RefusalError(reason, "reshape it first", step)

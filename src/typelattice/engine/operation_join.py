@@ -14,7 +14,7 @@ from typelattice.engine.decisions import (
     Defaulted,
     DtypeByOperation,
     Joined,
-    OutOfRange,
+    OutOfTargetRange,
     RefusalError,
     ReplacedInAnswer,
     TiersJoined,
@@ -95,7 +95,7 @@ def _make_array(rules: Rules, op: OperationRules, o: Operand, decisions: list[De
         own = numpy1.dtype_holding_scalar(o, own)
     if o.value is not None and not is_in_range(o.value, own):
         reason = f"{o.value} is out of range for {own}"
-        raise RefusalError(reason, "use a value within it", OutOfRange((own,), None, o.kind.word))
+        raise RefusalError(reason, "use a value within it", OutOfTargetRange((own,), None, o.kind.word))
     if o.tier in rules.tiers:
         decisions.append(DtypeByOperation((o.node,), own, deciding_entry(rules, op, "counts_as")))
     return replace(o, dtype=own, kind=own.kind, weak=False, tier="array", value=None)

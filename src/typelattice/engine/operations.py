@@ -11,8 +11,8 @@ from functools import cache
 
 from typelattice.engine.rule_words import (
     CountsAs,
+    InPlaceRule,
     JoinRule,
-    LeftOperand,
     PairJoin,
     RightLimit,
     ScalarPlaces,
@@ -165,7 +165,7 @@ class OperationRules:
     gives_of_pairs: tuple[PairEntry, ...] = ()
     computes_scalars: ScalarTarget = ScalarTarget.COMPUTED
     writes: bool = False
-    gives_into: LeftOperand = LeftOperand.SAME_DTYPE
+    gives_into: InPlaceRule = InPlaceRule.SAME_DTYPE
     weak_result: WeakResult = WeakResult.WEAK
     weak_result_of: Mapping[DtypeOrKind, WeakResult] = field(default_factory=dict)
     limits: Mapping[DtypeOrKind, Sequence[DType]] | None = None
@@ -211,7 +211,7 @@ GROUPS = {name: row[0] for name, row in _ROWS.items()}
 def check_operand_count(operation: Operation, operands: Sequence[Operand]) -> None:
     """Raise OpError for a wrong number of operands, and for indices of wrong kinds."""
     operation.check(len(operands))
-    for indices in operands[1:] if operation.form == "indexed" else ():
+    for indices in operands[1:] if operation.call_form == "indexed" else ():
         if indices.kind.category > Kind.SIGNED.category:
             raise OpError(
                 f"{operation.name} takes integers for indices, not {indices}; cast them first, e.g. to int64"
@@ -242,7 +242,7 @@ def class_of(operation: Operation) -> str:
 
     Raises OpError for a class that the standard's table does not have.
     """
-    of_class = OPERATIONS[operation.like or operation.function].of_class
+    of_class = OPERATIONS[operation.like or operation.function].operation_class
     if of_class not in GROUPS:
         unknown = f"unknown class {quote_short(of_class)}{spelling_hint(of_class, GROUPS)}"
         raise OpError(f"operations.txt, row of {operation.function}, column 2: {unknown}")

@@ -56,12 +56,12 @@ def promote_operands(
 
             evaluation = add_arguments(rules, op, with_parameters, evaluation, trail)
     except RefusalError as e:
-        steps = (*trail, e.step)
+        steps = (*trail, e.decision)
         return Promotion(rules, operands, name, steps, find_rule, reason=e.reason, remedy=e.remedy)
     return Promotion(
         rules, operands, name, tuple(trail), find_rule,
         evaluation.node, evaluation.compute, evaluation.dtype, evaluation.weak, evaluation.fits,
-        evaluation.number, evaluation.accumulator,
+        evaluation.python_number_kind, evaluation.accumulator,
     )  # fmt: skip
 
 

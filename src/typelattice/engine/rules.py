@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    from typelattice.engine.formulas import Family
+    from typelattice.engine.formulas import FamilyRules
 
     Combine = Literal["join", "fold", "comparable", "value"]
     WeakJoin = Literal["kind", "width"]
@@ -72,7 +72,7 @@ class Rules:
     missing_operations: frozenset[str]
     custom_operations: Mapping[str, Operation]
     casts: Mapping[tuple[DType, DType], CastRule]
-    families: Mapping[DType, Family]
+    families: Mapping[DType, FamilyRules]
 
     def cast_rule(self, source: DType, target: DType) -> CastRule:
         """Return the system's rule for an explicit cast. By default the formats define the result."""

@@ -64,7 +64,7 @@ class Answers(Viewed):
         >>> tl.explain("int8", "int16").agree, tl.explain("int8", "uint8", systems=["numpy", "torch"]).agree
         (False, True)
         """
-        results = {(p.dtype, p.weak, p.number) for p in self._answers}
+        results = {(p.dtype, p.weak, p.python_number_kind) for p in self._answers}
         return len(results) == 1 and all(p.dtype for p in self._answers)
 
     @property

@@ -56,8 +56,8 @@ def answer_text(p: Promotion) -> str:
     >>> answer_text(system("jax").explain("int8", "float"))
     'float64 (weak)'
     """
-    if p.number:
-        return f"Python {p.number.word}"
+    if p.python_number_kind:
+        return f"Python {p.python_number_kind.word}"
     return "refused" if p.dtype is None else f"{p.dtype} (weak)" if p.weak else str(p.dtype)
 
 
@@ -112,15 +112,15 @@ def _select_steps(p: Promotion) -> Sequence[Decision]:
     A join of a node with itself is obvious. So is a Python scalar that does not change the result, after its
     value has chosen a dtype.
     """
-    by_value = any(isinstance(step, JoinedByValue) for step in p.steps)
+    by_value = any(isinstance(step, JoinedByValue) for step in p.decisions)
     found = []
-    for step in p.steps:
+    for step in p.decisions:
         if isinstance(step, (Joined, Tied)) and len(set(step.nodes)) == 1 and step.node is not None:
             continue
         if by_value and isinstance(step, TiersJoined) and step.node is step.nodes[0]:
             continue
         found.append(step)
-    return found or p.steps[-1:]
+    return found or p.decisions[-1:]
 
 
 def _explain_step(p: Promotion, step: Decision) -> Iterator[TitledLines]:

@@ -69,7 +69,7 @@ def recorded_words(p: Promotion, o: RecordedAnswer | None) -> list[str]:
     as_asked = "" if same else f", asked as {o.call.question}"
     lines = [f"{o.library} {describe_answer(o)}{as_asked}"]
     if o.departs:
-        of_foreign = p.reason if p.steps and isinstance(p.steps[-1], CountedForeign) else None
+        of_foreign = p.reason if p.decisions and isinstance(p.decisions[-1], CountedForeign) else None
         lines.append(f"the rule says {answer_text(p)}; {o.reason or of_foreign or UNKNOWN_REASON}")
     elif caution := o.caution:
         lines.append(f"but not always: {caution}")

@@ -44,7 +44,7 @@ PROMOTION = ""  # the key of plain promotion among the operations
 FEW_GROUPS = 8  # groups of systems
 Which = str | Path | System
 Built = tuple[list[dict[str, object]], Pools]  # entries of systems, and the pools that their numbers refer to
-Report = Callable[[int, int, str], None]  # number of parts done, number of all parts, name of the next
+Progress = Callable[[int, int, str], None]  # number of parts done, number of all parts, name of the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Document:
 def document(
     which: Sequence[str | Path | System] = (),
     ops: Sequence[str] = COMMON_OPERATIONS,
-    report: Report = lambda done, of, what: None,
+    report: Progress = lambda done, of, what: None,
     processes: int = 1,
 ) -> Document:
     """Build the document of some systems, or of all that the package includes, for some operations.
@@ -136,7 +136,7 @@ def _operation(op: str | None) -> dict[str, object]:
     known = operation(op)
     return {
         "name": op,
-        "names": [op, *known.names],
+        "names": [op, *known.other_names],
         "operator": known.operator,
         "alone": known.has_one_promoting_operand,
     }

@@ -53,7 +53,7 @@ class DTypeError(TypelatticeError, ValueError):
 
 
 @frozen()
-class Parameter:
+class DTypeParameter:
     """A parameter of a dtype, such as the digits of a decimal, and its limits, or None without a limit.
 
     `most` may be the name of an earlier parameter: a decimal has at most as many digits after the point as in
@@ -103,7 +103,7 @@ class DType:
     step: int | float | None
     values: tuple[int | float, ...]
     specials: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[DTypeParameter, ...]
     family: DType | None
     arguments: tuple[int | float, ...]
 

@@ -12,7 +12,7 @@ from typelattice.files.key_reader import KeyReader
 from typelattice.files.system_file_words import (
     OrderDependentError,
     UnknownWordError,
-    Words,
+    Vocabulary,
     phrase,
     text,
 )
@@ -23,7 +23,7 @@ Pair = tuple[DType, DType]
 
 
 def read_casts(
-    reader: KeyReader, words: Words, dtypes: Sequence[DType], custom_operations: Mapping[str, Operation]
+    reader: KeyReader, words: Vocabulary, dtypes: Sequence[DType], custom_operations: Mapping[str, Operation]
 ) -> dict[Pair, CastRule]:
     """Read `"float -> i8" = "clamp, nearest even"`: the rule of each cast that some entry names.
 
@@ -49,7 +49,7 @@ def read_casts(
     return {pair: rule for pair, (_, rule) in found.items()}
 
 
-def _list_pairs(entry: str, words: Words, dtypes: Sequence[DType]) -> list[tuple[Pair, int]]:
+def _list_pairs(entry: str, words: Vocabulary, dtypes: Sequence[DType]) -> list[tuple[Pair, int]]:
     """Return the casts that an entry names, each with the number of its sides that name a dtype."""
     sides = entry.split(ARROW)
     if len(sides) != 2:

@@ -13,7 +13,7 @@ from typelattice.files.family_entries import read_parameters
 from typelattice.files.system_file_words import (
     ConsequentError,
     UnknownWordError,
-    Words,
+    Vocabulary,
     items,
     one_of,
     text,
@@ -52,7 +52,7 @@ MAX_LISTED_VALUES = 256
 UNKNOWN = "unknown"
 
 
-def read_custom_dtype(words: Words, name: str, facts: object, noting: Noting) -> DType:
+def read_custom_dtype(words: Vocabulary, name: str, facts: object, noting: Noting) -> DType:
     """Read a dtype of the file's own, and add it to the words. Raises ValueError for impossible facts.
 
     `noting` keeps a mistake in one fact, so that mistakes in others are also found.

@@ -16,15 +16,15 @@ from typelattice.engine.decisions import (
     DtypeByOperation,
     Joined,
     JoinedByValue,
+    MissingDimensions,
     MissingOperation,
-    OutOfRange,
+    OutOfTargetRange,
     Parameterized,
     ReplacedInAnswer,
     ReplacedOnEntry,
     SizedByValue,
     TiersJoined,
     WidenedDefault,
-    WithoutDimensions,
 )  # fmt: skip
 from typelattice.engine.operations import TABLE, entry_names
 from typelattice.engine.promote_operands import promote_operands
@@ -73,7 +73,7 @@ class DecidingLineSearch:
         step = p.decision
         if isinstance(step, MissingOperation):
             return _find_row(missing_operations.TABLE, step.entry)
-        return operation_rule(step) if isinstance(step, WithoutDimensions) else next(self._candidate_rules(p))
+        return operation_rule(step) if isinstance(step, MissingDimensions) else next(self._candidate_rules(p))
 
     def rule_of_key(self, key: str, entry: str | None) -> DecidingLines:
         """Return the line of a key, or of an entry under it."""
@@ -131,7 +131,7 @@ class DecidingLineSearch:
 
     def _candidate_rules(self, p: Promotion) -> Iterator[DecidingLines]:
         """Yield the rules that decide the answer, the most specific first, the order's last."""
-        step, last = p.decision, p.steps[-1]
+        step, last = p.decision, p.decisions[-1]
         names = entry_names(p.system.operation(p.op)) if p.op and "ops" in self.definition.texts else ()
         yield from (rule for rule in self._rules_of_single_operands(p, names) if self.decides(rule, p))
         yield from self._rules_of_parameters(p, names)
@@ -171,14 +171,14 @@ class DecidingLineSearch:
             yield from self._deciding_pairs(further, p)
             # The order may have the same effect. A decision on an operand still explains more than its place
             # in the order.
-            done = (step for step in reversed(p.steps) if isinstance(step, (SizedByValue, TiersJoined)))
+            done = (step for step in reversed(p.decisions) if isinstance(step, (SizedByValue, TiersJoined)))
             yield from chain.from_iterable(map(self._rules_of_step, done))
         yield self._lines_with_the_dtypes(p)
 
     def _rules_of_single_operands(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules for foreign operands, and for values out of range."""
         foreign = [o for o in p.operands if o.foreign]
-        counted = (step for step in p.steps if isinstance(step, CountedForeign))
+        counted = (step for step in p.decisions if isinstance(step, CountedForeign))
         for o, step in zip(foreign, counted, strict=False):
             if step.node is not step.nodes[0]:
                 lines = [*self._rules_of_part("foreign", o.foreign.removesuffix(FOREIGN_SCALAR_SUFFIX))]
@@ -191,7 +191,7 @@ class DecidingLineSearch:
 
     def _rules_of_parameters(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that compute or refuse the parameters of a result."""
-        step = p.steps[-1]
+        step = p.decisions[-1]
         if not isinstance(step, Parameterized):
             return
         given = [rule for op in names for rule in self._rules_of_part("ops", op, "gives") if step.node]
@@ -210,12 +210,12 @@ class DecidingLineSearch:
 
         In `bool + 2` the default dtype of Python's int explains more than the order, which has bool below it.
         """
-        made, joined = p.steps[-1], p.decision
+        made, joined = p.decisions[-1], p.decision
         if isinstance(made, (Defaulted, ReplacedInAnswer)):
             yield from self._rules_of_step(made)
         if not isinstance(joined, (Joined, TiersJoined)):
             return
-        for step in reversed(p.steps):
+        for step in reversed(p.decisions):
             if isinstance(step, SizedByValue) or (
                 isinstance(step, STEPS_GIVING_OPERAND_DTYPES) and step.node is joined.node
             ):
@@ -230,9 +230,9 @@ class DecidingLineSearch:
         An operation may have its own `fit`, and the file may have `limits`. Both explain a value better than
         the order, which only has its dtype.
         """
-        if isinstance(p.decision, OutOfRange):
+        if isinstance(p.decision, OutOfTargetRange):
             yield from self._value_rules(p.decision, names)
-        for step, then in pairwise(p.steps):
+        for step, then in pairwise(p.decisions):
             if isinstance(step, DtypeByOperation) and not isinstance(then, DtypeByOperation):
                 yield from self._rules_of_step(step)
 
@@ -247,13 +247,13 @@ class DecidingLineSearch:
 
     def _remaining_rules(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the remaining candidates: keys of all steps, keys that no step names, and the operation's."""
-        for step in reversed(p.steps):
+        for step in reversed(p.decisions):
             if not isinstance(step, Joined):
                 yield from self._rules_of_step(step)
         for key in KEYS_NAMED_BY_NO_STEP:
             if key in self.definition.texts:
                 yield from self._rules_of_key(key, None)
-        for op in () if isinstance(p.decision, OutOfRange) else names:
+        for op in () if isinstance(p.decision, OutOfTargetRange) else names:
             yield from self._rules_of_key("ops", op)
 
     def _deciding_pairs(self, rules: Sequence[DecidingLines], p: Promotion) -> Iterator[DecidingLines]:
@@ -350,7 +350,7 @@ def comparable_result(p: Promotion) -> tuple[object, ...]:
 def standard_rule(step: Decision) -> DecidingLines:
     """Return the line of the standard's table that an entry of `ops` overrides."""
     known = OPERATIONS.get(step.entry or "")
-    of_class = known.of_class if known else step.entry
+    of_class = known.operation_class if known else step.entry
     return _find_row(TABLE, of_class)
 
 

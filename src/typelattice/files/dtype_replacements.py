@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.system_file_words import OrderDependentError, Words, kind_of
+from typelattice.files.system_file_words import OrderDependentError, Vocabulary, kind_of
 from typelattice.operands.operand import KIND_BY_NAME
 
 
 def read_requested(
-    reader: KeyReader, words: Words, order: Order[Node], defaults: Mapping[Kind, DType]
+    reader: KeyReader, words: Vocabulary, order: Order[Node], defaults: Mapping[Kind, DType]
 ) -> Iterator[tuple[DType | Kind, DType]]:
     """Read requested dtype or Python type → the dtype of the order that such arrays get."""
     for word, target in reader.table("requested"):
@@ -31,7 +31,7 @@ def read_requested(
 
 
 def read_before(
-    reader: KeyReader, words: Words, order: Order[Node], entering: Mapping[Node, Node]
+    reader: KeyReader, words: Vocabulary, order: Order[Node], entering: Mapping[Node, Node]
 ) -> Iterator[tuple[Node, Node]]:
     """Read node → the node of the order that operands count as on entry."""
     for node, to in _read_maps(reader, words, "before"):
@@ -55,7 +55,7 @@ def _check_entry(order: Order[Node], node: Node, to: Node) -> None:
         )
 
 
-def read_after(reader: KeyReader, words: Words, order: Order[Node]) -> Iterator[tuple[Node, Node]]:
+def read_after(reader: KeyReader, words: Vocabulary, order: Order[Node]) -> Iterator[tuple[Node, Node]]:
     """Read node of the order, or weak node of a kind → the node that the answer becomes."""
     for node, to in _read_maps(reader, words, "after"):
         with reader.noting():
@@ -64,7 +64,7 @@ def read_after(reader: KeyReader, words: Words, order: Order[Node]) -> Iterator[
             yield node, to
 
 
-def _read_maps(reader: KeyReader, words: Words, key: str) -> Iterator[tuple[Node, Node]]:
+def _read_maps(reader: KeyReader, words: Vocabulary, key: str) -> Iterator[tuple[Node, Node]]:
     """Yield the entries of `before` or `after`."""
     seen: set[Node] = set()
     for code, target in reader.table(key):

@@ -7,37 +7,37 @@ from collections.abc import Mapping
 from types import MappingProxyType as Frozen
 from typing import Any
 
-from typelattice.engine.formulas import SAME, Family, Formula
+from typelattice.engine.formulas import SAME, FamilyRules, Formula
 from typelattice.engine.operations import ComputedMember
 from typelattice.facts.dtype_members import member_of, read_arguments, spelling
-from typelattice.facts.dtypes import DType, DTypeError, Parameter
+from typelattice.facts.dtypes import DType, DTypeError, DTypeParameter
 from typelattice.facts.order import Order
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.formula_reader import FORMULA_FUNCTIONS, read_formula, split_call
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.system_file_words import OrderDependentError, UnknownWordError, Words, items, text
+from typelattice.files.system_file_words import OrderDependentError, UnknownWordError, Vocabulary, items, text
 
 MAX_PARAMETERS = 8  # parameters of a dtype
 LIMITS = re.compile(r"(-?\d{1,18}) to (-?\d{1,18}|[a-z]\w*)(?: (digits|decimals))?")
 PARAMETER_WORDS = {"number": (False, None, None), "whole number": (True, None, None)}
 
 
-def read_parameters(table: object) -> tuple[Parameter, ...]:
+def read_parameters(table: object) -> tuple[DTypeParameter, ...]:
     """Read `{ p = "1 to 38", s = "0 to p", scale = "number" }`. Raises ValueError."""
-    found: dict[str, Parameter] = {}
+    found: dict[str, DTypeParameter] = {}
     for name, limits in items(table):
         if not re.fullmatch(r"[a-z][a-z0-9_]{0,19}", name) or name in (*FORMULA_FUNCTIONS, SAME):
             raise UnknownWordError(
                 f"{quote_short(name)} is no name for a parameter: a word of lower-case letters", name
             )
-        found[name] = Parameter(name, *_read_limits(text(limits), found))
+        found[name] = DTypeParameter(name, *_read_limits(text(limits), found))
     if not 1 <= len(found) <= MAX_PARAMETERS:
         raise UnknownWordError(f"a dtype has from 1 to {MAX_PARAMETERS} parameters", "parameters")
     return tuple(found.values())
 
 
 def _read_limits(
-    limits: str, before: Mapping[str, Parameter]
+    limits: str, before: Mapping[str, DTypeParameter]
 ) -> tuple[bool, int | None, int | str | None, str]:
     """Read the limits of a parameter: if it is whole, its least and greatest value, and what it counts."""
     if limits in PARAMETER_WORDS:
@@ -58,10 +58,10 @@ def _read_limits(
 
 
 def read_families(
-    reader: KeyReader, words: Words, order: Order[Any], dtypes: Mapping[str, DType]
-) -> Mapping[DType, Family]:
+    reader: KeyReader, words: Vocabulary, order: Order[Any], dtypes: Mapping[str, DType]
+) -> Mapping[DType, FamilyRules]:
     """Read how dtypes with parameters join, and which members other dtypes count as."""
-    found: dict[DType, Family] = {}
+    found: dict[DType, FamilyRules] = {}
     for word, facts in reader.table("dtypes"):
         family = dtypes.get(word)
         if family is None or not family.parameters or not isinstance(facts, Mapping):
@@ -72,7 +72,7 @@ def read_families(
             joins = _read_joins(family, facts.get("joins", {}))
         with reader.noting_part("dtypes", word, "from"):
             members = _read_members(family, facts.get("from", {}), words, order)
-        found[family] = Family(family, Frozen(joins), Frozen(members))
+        found[family] = FamilyRules(family, Frozen(joins), Frozen(members))
     return Frozen(found)
 
 
@@ -89,7 +89,7 @@ def _read_joins(family: DType, table: object) -> dict[str, Formula]:
     return {**{name: Formula(SAME, SAME) for name in names if name not in found}, **found}
 
 
-def _read_members(family: DType, table: object, words: Words, order: Order[Any]) -> dict[DType, DType]:
+def _read_members(family: DType, table: object, words: Vocabulary, order: Order[Any]) -> dict[DType, DType]:
     """Read the members that other dtypes count as: `{ "u8, i8" = "3, 0" }`."""
     found: dict[DType, DType] = {}
     for names, arguments in items(table):
@@ -106,7 +106,7 @@ def _read_members(family: DType, table: object, words: Words, order: Order[Any])
     return found
 
 
-def read_computed_member(code: str, words: Words) -> ComputedMember:
+def read_computed_member(code: str, words: Vocabulary) -> ComputedMember:
     """Read `decimal(p + 1, s)`: a member of a family, by formulas. Raises ValueError."""
     name, formulas = split_call(code)
     family = words.known.get(name)

@@ -8,10 +8,16 @@ from typelattice.engine.foreign_arrays import CONVERSION_WORD, FOREIGN_FORMS, FO
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import libraries
 from typelattice.facts.suggestions import quote_short, spelling_hint
-from typelattice.files.system_file_words import UnknownWordError, Words, items, phrase, unknown_word_error
+from typelattice.files.system_file_words import (
+    UnknownWordError,
+    Vocabulary,
+    items,
+    phrase,
+    unknown_word_error,
+)
 
 
-def read_foreign(words: Words, library: str, entries: object) -> Mapping[str | DType | None, str]:
+def read_foreign(words: Vocabulary, library: str, entries: object) -> Mapping[str | DType | None, str]:
     """Read a library's entry: form, or dtype of a scalar → word or reason. Raises ValueError."""
     if library not in libraries():
         raise unknown_word_error("library", library, libraries())

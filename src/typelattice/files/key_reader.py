@@ -61,14 +61,14 @@ class KeyReader:
             self.go_to(key, entry)
             yield entry, value
 
-    def noting(self) -> MistakeNoting:
+    def noting(self) -> MistakeRecorder:
         """Note a mistake within the block, and go on after it."""
-        return MistakeNoting(self)
+        return MistakeRecorder(self)
 
-    def noting_part(self, key: str, entry: str, part: str) -> MistakeNoting:
+    def noting_part(self, key: str, entry: str, part: str) -> MistakeRecorder:
         """Note a mistake in a part of an entry, and go back to the entry."""
         self.go_to(key, entry, part)
-        return MistakeNoting(self, (key, entry))
+        return MistakeRecorder(self, (key, entry))
 
     def note(self, e: ValueError) -> None:
         """Note a mistake, unless it only follows from another one."""
@@ -95,7 +95,7 @@ class KeyReader:
         return text.error(f"{e}{inherited}", self.key, self.entry, self.part, word)
 
 
-class MistakeNoting:
+class MistakeRecorder:
     """A part of a definition. A mistake in it is noted, and reading goes on at `next_entry`."""
 
     def __init__(self, reader: KeyReader, next_entry: tuple[str, str] | None = None) -> None:

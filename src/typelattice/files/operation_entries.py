@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typelattice.engine import operations as ops
 from typelattice.engine.rule_words import (
     CountsAs,
+    InPlaceRule,
     JoinRule,
-    LeftOperand,
     PairJoin,
     RightLimit,
     ScalarPlaces,
@@ -28,7 +28,7 @@ from typelattice.files.system_file_words import (
     ENTRY_NAMES,
     ConsequentError,
     UnknownWordError,
-    Words,
+    Vocabulary,
     check_entry,
     each_of,
     items,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 Fields = dict[str, object]  # fields of `OperationRules`
 LEFT_OPERAND = "left"  # in `gives`: the dtype of the left operand
-INTO = tuple(LeftOperand)
+INTO = tuple(InPlaceRule)
 ORDERED_PAIR_SEPARATOR = " then "  # between two sides in a fixed order
 ZERO_D = "0d "  # before a kind: `0d integer`
 NUMBER = re.compile(r"-?\d+(\.\d+)?")  # `2` is the Python int, and `2.0` the float
@@ -61,14 +61,14 @@ SIDES: Mapping[str, Sequence[Node | str]] = {
 
 
 @frozen()
-class OperationEntries:
+class OperationEntryReader:
     """A reader of `ops` and `fit` that raises ValueError. `present` accepts only nodes of the order.
 
     `reader` goes to the current entry of `ops`, and to the part of it. `custom_operations` are the operations
     that the file defines.
     """
 
-    words: Words
+    words: Vocabulary
     present: Callable[[Node], Node]
     reader: KeyReader
     custom_operations: Mapping[str, Operation]
@@ -340,12 +340,12 @@ class OperationEntries:
             given_of = self._read_mapping(table, self._read_given)
             _check_members(given_of)
             fields: Fields = {"gives_of": given_of}
-            return {"gives_into": LeftOperand(text(into.pop())), **fields} if len(into) == 1 else fields
+            return {"gives_into": InPlaceRule(text(into.pop())), **fields} if len(into) == 1 else fields
         if said not in INTO:
             _check_members({None: (given := self._read_given(said))})
             return {"gives": given, "gives_of": {}, "gives_of_pairs": ()}
         writes = op == IN_PLACE_CLASS or (op in OPERATORS and OPERATORS[op].in_place)
-        into_left: Fields = {"gives_into": LeftOperand(text(said))}
+        into_left: Fields = {"gives_into": InPlaceRule(text(said))}
         return into_left if writes else {**into_left, "gives": LEFT_OPERAND, "gives_of": {}}
 
     def _read_fit_of_operation(self, said: object) -> Fields:

@@ -8,7 +8,7 @@ from itertools import pairwise, product
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order, OrderError, collect
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.system_file_words import MAX_NODES, ConsequentError, Words
+from typelattice.files.system_file_words import MAX_NODES, ConsequentError, Vocabulary
 from typelattice.files.system_text import Line, OrderRow
 
 MAX_COVERS = (MAX_NODES // 2) ** 2  # no order of MAX_NODES nodes has more
@@ -19,7 +19,7 @@ Covers = dict[Line, Stated]  # the arrows of each line of a file
 CoversOfRows = dict[OrderRow, Stated]
 
 
-def read_order(reader: KeyReader, words: Words) -> tuple[Order[Node], CoversOfRows]:
+def read_order(reader: KeyReader, words: Vocabulary) -> tuple[Order[Node], CoversOfRows]:
     """Return the order of a definition's statements, and the arrows of each row. Raises ValueError."""
     covers: CoversOfRows = {}
     chains: list[Chain] = []
@@ -38,7 +38,7 @@ def read_order(reader: KeyReader, words: Words) -> tuple[Order[Node], CoversOfRo
 
 
 def _read_statements(
-    reader: KeyReader, words: Words, covers: CoversOfRows, chains: list[Chain], stated_at: list[OrderRow]
+    reader: KeyReader, words: Vocabulary, covers: CoversOfRows, chains: list[Chain], stated_at: list[OrderRow]
 ) -> None:
     """Read the statements one by one, and note each mistake.
 

@@ -9,13 +9,13 @@ from typelattice.facts.frozen_classes import field, frozen
 from typelattice.facts.order import Order
 from typelattice.facts.suggestions import quote_short
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.system_file_words import OrderDependentError, Words, phrase, read_distinct
+from typelattice.files.system_file_words import OrderDependentError, Vocabulary, phrase, read_distinct
 
 Pair = frozenset[Node]
 
 
 @frozen()
-class PairEntries:
+class PairEntryReader:
     """A reader of the entries for pairs of dtypes: ties, overrides, refusals, casts both ways.
 
     `combine` and `tiers` are the keys of the file that say how nodes join. `ties` are the ties read so far;
@@ -24,7 +24,7 @@ class PairEntries:
     """
 
     reader: KeyReader
-    words: Words
+    words: Vocabulary
     order: Order[Node]
     combine: str
     tiers: tuple[str, ...]

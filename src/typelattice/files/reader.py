@@ -18,14 +18,14 @@ from typelattice.facts.order import Order
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.dtype_replacements import read_after, read_before, read_requested
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.operation_entries import OperationEntries, read_custom_operations
+from typelattice.files.operation_entries import OperationEntryReader, read_custom_operations
 from typelattice.files.order_entries import read_order
-from typelattice.files.pair_entries import PairEntries
+from typelattice.files.pair_entries import PairEntryReader
 from typelattice.files.system_definition import SystemDefinition, definition, of_shipped, read
 from typelattice.files.system_file_words import (
     OrderDependentError,
     UnknownWordError,
-    Words,
+    Vocabulary,
     kind_of,
     one_of,
     phrase,
@@ -40,7 +40,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from typelattice.engine.formulas import Family
+    from typelattice.engine.formulas import FamilyRules
     from typelattice.engine.rules import Combine, WeakJoin
 
     T = TypeVar("T")
@@ -119,12 +119,12 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     """Build the system: read each key after those that it depends on. Raises ValueError."""
     title, source, library = (_phrase(reader, key) for key in ("title", "source", "library"))
     name = _name(reader)
-    words = Words()
+    words = Vocabulary()
     words.is_whole = not {"sets", "dtypes"} & reader.definition.broken
     dtypes = _read_custom_dtypes(reader, words)
     _read_sets(reader, words)
     order, covers = read_order(reader, words)
-    families: Mapping[DType, Family] = {}
+    families: Mapping[DType, FamilyRules] = {}
     if any(d.parameters for d in dtypes.values()):
         from typelattice.files.family_entries import read_families  # few files have such dtypes
 
@@ -135,7 +135,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     first = False
     with reader.noting():
         first = reader.value("first-is-array", first)
-    pairs = PairEntries(reader, words, order, combine, tiers)
+    pairs = PairEntryReader(reader, words, order, combine, tiers)
     ties = pairs.read_ties()
     overrides = dict(pairs.read_overrides())
     refusals = dict(pairs.read_refusals())
@@ -154,7 +154,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         beside, stand_in = _stand_in(reader, pairs)
     both_ways = frozenset(pairs.read_both_ways())
     own = read_custom_operations(reader)
-    operations = OperationEntries(words, pairs.present, reader, Frozen(own))
+    operations = OperationEntryReader(words, pairs.present, reader, Frozen(own))
     limits: dict[Kind | DType, tuple[DType, ...]] = {}
     for limited, by in reader.table("limits"):
         with reader.noting():
@@ -256,7 +256,7 @@ def _word(reader: KeyReader, key: str, allowed: tuple[W, ...]) -> W:
 
 
 def _foreign(
-    reader: KeyReader, words: Words, library: str, entries: object
+    reader: KeyReader, words: Vocabulary, library: str, entries: object
 ) -> Mapping[str | DType | None, str]:
     """Read the file's entry for one library's foreign arrays."""
     from typelattice.files.foreign_entries import read_foreign  # few questions have foreign arrays
@@ -276,7 +276,7 @@ def _name(reader: KeyReader) -> str:
     return name
 
 
-def _read_custom_dtypes(reader: KeyReader, words: Words) -> dict[str, DType]:
+def _read_custom_dtypes(reader: KeyReader, words: Vocabulary) -> dict[str, DType]:
     """Read the dtypes that the file defines, by name and by code."""
     found: dict[str, DType] = {}
     for word, facts in reader.table("dtypes"):
@@ -295,7 +295,7 @@ def _read_custom_dtypes(reader: KeyReader, words: Words) -> dict[str, DType]:
     return found
 
 
-def _read_sets(reader: KeyReader, words: Words) -> None:
+def _read_sets(reader: KeyReader, words: Vocabulary) -> None:
     """Read the named lists, and check each when all are known, used or not."""
     for word, members in reader.table("sets"):
         words.broken.add(word)
@@ -321,7 +321,7 @@ def _tiers(reader: KeyReader) -> tuple[str, ...]:
 
 
 def _defaults(
-    reader: KeyReader, words: Words
+    reader: KeyReader, words: Vocabulary
 ) -> tuple[dict[Kind, DType], dict[Kind, tuple[DType, ...]], frozenset[Kind]]:
     """Read `defaults`: return three tables.
 
@@ -359,7 +359,7 @@ def _check_values(reader: KeyReader, order: Order[Node], defaults: Mapping[Kind,
         raise OrderDependentError('"value" needs NumPy\'s numbers in the order, and defaults among them')
 
 
-def _stand_in(reader: KeyReader, pairs: PairEntries) -> tuple[frozenset[Node], dict[Kind, DType]]:
+def _stand_in(reader: KeyReader, pairs: PairEntryReader) -> tuple[frozenset[Node], dict[Kind, DType]]:
     """Read the dtypes with which a scalar counts as another dtype, and this dtype for each kind."""
     table = dict(reader.table("stand-in"))
     if not table:

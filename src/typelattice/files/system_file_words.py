@@ -65,7 +65,7 @@ def unknown_word_error(
     return UnknownWordError(f"unknown {what} {quote_short(word)}{near}", word)
 
 
-class Words:
+class Vocabulary:
     """The words of one file and their meanings: our dtypes, `custom_dtypes`, and named sets.
 
     `broken` are the file's own words with a mistake in their definition. If `is_whole` is false, there may be

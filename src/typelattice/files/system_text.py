@@ -32,7 +32,7 @@ MAX_SHOWN_CHARS = 100  # characters of a line of the file, shown with a mistake
 
 
 @frozen()
-class Mark:
+class TextSpan:
     """A place in a file: its line, the column and width of the word, and the text of the line."""
 
     line: int
@@ -54,7 +54,7 @@ class FormatError(TypelatticeError, ValueError):
         line: int | None,
         key: str,
         cause: str,
-        mark: Mark | None = None,
+        mark: TextSpan | None = None,
         further: Sequence[FormatError] = (),
     ) -> None:
         self.file, self.line = _one_line(file, 80), line
@@ -95,7 +95,7 @@ def join_errors(mistakes: Iterable[FormatError]) -> FormatError:
     return FormatError(*_list_fields(first), further)
 
 
-def _list_fields(e: FormatError) -> tuple[str, int | None, str, str, Mark | None]:
+def _list_fields(e: FormatError) -> tuple[str, int | None, str, str, TextSpan | None]:
     return e.file, e.line, e.key, e.cause, e.mark
 
 
@@ -145,7 +145,7 @@ class Text:
         paths = self._paths(key, entry, part) or self._paths(key, entry, None) or [(key,)]
         return sorted((path for path in paths if path in keys), key=keys.__getitem__)
 
-    def mark(self, key: str, entry: str | int | None, part: str | None, word: str) -> Mark | None:
+    def mark(self, key: str, entry: str | int | None, part: str | None, word: str) -> TextSpan | None:
         """Return the position of a word in a key, entry or value. Without the word, return that of the key.
 
         None if the text has no such key.
@@ -157,7 +157,7 @@ class Text:
         found = (self._find_mark(*span, word) for span in spans)
         return next(filter(None, found), None) or self._find_mark(*spans[0], "")
 
-    def mark_of_row(self, row: int, word: str, column: int = 0) -> Mark | None:
+    def mark_of_row(self, row: int, word: str, column: int = 0) -> TextSpan | None:
         """Return the position of a word or column in a row, counted from 1, or of the whole row."""
         whole = self.text.replace("\r\n", "\n")
         rows = whole.split("\n")
@@ -167,12 +167,12 @@ class Text:
         said = rows[row - 1].partition("#")[0].rstrip()
         end = start + len(said)
         if column:
-            return Mark(row, column, 1, rows[row - 1])
+            return TextSpan(row, column, 1, rows[row - 1])
         first = start + len(said) - len(said.lstrip())
         found = self._find_mark(start, end, word, whole)
-        return found or Mark(row, first - start + 1, max(1, end - first), rows[row - 1])
+        return found or TextSpan(row, first - start + 1, max(1, end - first), rows[row - 1])
 
-    def _find_mark(self, start: int, end: int, word: str, whole: str | None = None) -> Mark | None:
+    def _find_mark(self, start: int, end: int, word: str, whole: str | None = None) -> TextSpan | None:
         """Return the position of a word between two offsets.
 
         Without the word, return the position of the key.
@@ -188,7 +188,7 @@ class Text:
         after = whole.find("\n", found.start())
         text = whole[before : after if after >= 0 else len(whole)]
         line = whole.count("\n", 0, found.start()) + 1
-        return Mark(line, found.start() - before + 1, found.end() - found.start(), text)
+        return TextSpan(line, found.start() - before + 1, found.end() - found.start(), text)
 
     def lines(self, key: str, entry: str | int | None, part: str | None = None) -> tuple[int, ...]:
         """Return the lines of all statements about an entry, or a part of it.

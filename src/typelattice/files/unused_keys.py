@@ -18,13 +18,13 @@ from typelattice.engine.operations import (
     entry_names,
     merge_entries,
 )
-from typelattice.engine.rule_words import CountsAs, JoinRule, LeftOperand, PairJoin
+from typelattice.engine.rule_words import CountsAs, InPlaceRule, JoinRule, PairJoin
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, weak
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.operation_entries import FIELDS
-from typelattice.files.system_file_words import Words
+from typelattice.files.system_file_words import Vocabulary
 
 GIVES_OF_PAIRS_FIELD = "gives_of_pairs"
 # Fields of `OperationRules` with pairs of operands.
@@ -40,7 +40,7 @@ Finding = tuple[str, str | None, str]  # key, entry, the mistake
 EntryFinding = tuple[str, str | None, str]  # entry of `ops`, its key, the mistake
 
 
-def check_unused_keys(reader: KeyReader, words: Words, rules: Rules) -> None:
+def check_unused_keys(reader: KeyReader, words: Vocabulary, rules: Rules) -> None:
     """Note each key or entry that has no effect.
 
     If the file has other mistakes, keys that a broken entry may use or depend on are not checked.
@@ -72,7 +72,7 @@ def unused_keys(rules: Rules) -> Iterator[Finding]:
     return chain(_unused_defaults(rules), _unused_scalars(rules), _unused_loops(rules))
 
 
-def _unused_words(reader: KeyReader, words: Words, rules: Rules) -> Iterator[Finding]:
+def _unused_words(reader: KeyReader, words: Vocabulary, rules: Rules) -> Iterator[Finding]:
     """Find dtypes and sets that are used nowhere, and answers that could not be operands."""
     for word in reader.definition.entries("dtypes"):
         if not _enters(words.known[word], rules):
@@ -288,7 +288,7 @@ def _cause(entry: str, key: str, rules: Rules) -> str:
     if key == "gives":
         return "the operation computes in the joined dtype; name another one in `computes` or `loops`"
     followers = [*_find_followers(entry, key, rules)]
-    if followers and all(o.most == 1 for o in followers):
+    if followers and all(o.max_operands == 1 for o in followers):
         return "the operation has only one operand"
     if key in ("counts-as", "joins") and any(merge_entries(o, rules.ops).loops for o in followers):
         return "the operation has `loops`"
@@ -326,7 +326,7 @@ _Needs = Callable[[Operation, OperationRules, OperationRules, Rules], bool]
 def _differs(*fields: str) -> _Needs:
     """Make a test: does an operation of several operands behave differently without the key?"""
     return lambda o, op, without, rules: (
-        o.most != 1 and any(getattr(op, field) != getattr(without, field) for field in fields)
+        o.max_operands != 1 and any(getattr(op, field) != getattr(without, field) for field in fields)
     )
 
 
@@ -340,7 +340,10 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     "counts-as": (
         "counts-as has no effect: {cause}; remove it, or use `computes`",
         lambda o, op, without, rules: (
-            (o.most != 1 or any(kind in op.counts_as_of and kind not in rules.defaults for kind in Kind))
+            (
+                o.max_operands != 1
+                or any(kind in op.counts_as_of and kind not in rules.defaults for kind in Kind)
+            )
             and (op.counts_as_of != without.counts_as_of or op.counts_as != without.counts_as)
             and (op.counts_as is CountsAs.ITSELF or _tells_scalars_apart(rules))
             and not (op.counts_as_of and op.loops)
@@ -349,7 +352,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     "joins": (
         "joins has no effect: {cause}; remove it",
         lambda o, op, without, rules: (
-            (o.most != 1 or o.form == "separate")
+            (o.max_operands != 1 or o.call_form == "separate")
             and (
                 op.joins_of_pairs != without.joins_of_pairs
                 or (not op.loops and (op.joins, op.joins_order) != (without.joins, without.joins_order))
@@ -359,13 +362,13 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     "limits.right": (
         "limits.right has no effect: {cause}; remove it",
         lambda o, op, without, rules: (
-            op.limits_right is None or (o.most != 1 and op.limits_right != without.limits_right)
+            op.limits_right is None or (o.max_operands != 1 and op.limits_right != without.limits_right)
         ),
     ),
     "overrides": (
         "overrides has no effect: {cause}; remove it",
         lambda o, op, without, rules: (
-            (o.most != 1 or o.form == "separate") and op.overrides != without.overrides
+            (o.max_operands != 1 or o.call_form == "separate") and op.overrides != without.overrides
         ),
     ),
     "refusals": (
@@ -394,7 +397,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         "gives has no effect: {cause}",
         lambda o, op, without, rules: (
             (op.gives != "joined" or bool(op.computes or op.loops or op.accumulates))
-            and (op.gives != LAST_ARRAY or o.form == "separate")
+            and (op.gives != LAST_ARRAY or o.call_form == "separate")
         ),
     ),
     "gives of each": (
@@ -411,7 +414,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     ),
     "gives of the left": (
         'gives = "new array" has no effect: the operation does not write in place, as "+=" does; remove it',
-        lambda o, op, without, rules: op.writes or op.gives_into is not LeftOperand.NEW_ARRAY,
+        lambda o, op, without, rules: op.writes or op.gives_into is not InPlaceRule.NEW_ARRAY,
     ),
     "computes": (
         "an empty `computes` has no effect: there is no `computes` to remove; leave it out",

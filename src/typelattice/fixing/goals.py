@@ -12,14 +12,14 @@ from typelattice.files.reader import system
 from typelattice.fixing.changes import Change, propose_agreeing_changes, propose_narrowing_changes
 from typelattice.fixing.comparison import find_other_dtype
 from typelattice.fixing.kept_values import KeptValue
-from typelattice.fixing.source import FixError, Source
+from typelattice.fixing.source import FixError, SourceFile
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.report.formatting import count_text, size_text
 from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.run_data.run import Run
 
 DistanceByLine = Mapping[tuple[str, int], int]  # the distance to the goal, by file and line
-Sources = Mapping[str, Source]
+Sources = Mapping[str, SourceFile]
 Values = Mapping[str, KeptValue]
 
 

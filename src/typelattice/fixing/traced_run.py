@@ -38,7 +38,7 @@ class TracedRun:
     tests: Mapping[str, str] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    steps: Steps = field(default_factory=dict)
+    step_values: Steps = field(default_factory=dict)
 
 
 def main(program: str, out: str) -> None:
@@ -50,7 +50,7 @@ def main(program: str, out: str) -> None:
 
     def save_result(ended: EndedScript) -> None:
         values = {**list_bound_values(ended.names), **list_saved_values(todo.root, files)}
-        ran = TracedRun(ended.run, ended.status, values, steps=steps.values if steps else {})
+        ran = TracedRun(ended.run, ended.status, values, step_values=steps.values if steps else {})
         Path(out).write_bytes(pickle.dumps(ran))
 
     if todo.runs_tests:

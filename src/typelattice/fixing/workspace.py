@@ -49,7 +49,7 @@ class FinishedRun:
     warnings: tuple[str, ...]
     tests: Mapping[str, str]
     failures: Mapping[str, str]
-    steps: Steps
+    step_values: Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class RunCost:
     """The seconds of a program's plain run, and the most bytes of its process."""
 
     seconds: float
-    peak: int
+    peak_bytes: int
 
 
 @dataclass(eq=False)
@@ -83,7 +83,7 @@ class Workspace:
     inside_contents: dict[str, bytes] = field(default_factory=dict)
     states: dict[str, tuple[int, int]] = field(default_factory=dict)
     server: subprocess.Popen[bytes] | None = None
-    asserts: bool = True
+    runs_assertions: bool = True
 
     def run(self, widen: bool = False, steps: bool = False) -> FinishedRun | FailedRun:
         """Run the program in a process of its own."""
@@ -117,7 +117,7 @@ class Workspace:
         written = tuple(sorted(f"{kind.rpartition(' ')[2]}Warning: {text}" for kind, _, text in warnings))
         output = "" if self.program.runs_tests else printed.read_text(encoding="utf-8", errors="replace")
         return FinishedRun(
-            ran.run, ran.values, output, ran.warnings or written, ran.tests, ran.failures, ran.steps
+            ran.run, ran.values, output, ran.warnings or written, ran.tests, ran.failures, ran.step_values
         )
 
     def measure_cost(self) -> RunCost | None:
@@ -173,12 +173,12 @@ class Workspace:
     @property
     def python(self) -> list[str]:
         """The interpreter, with the option that omits assertions if they are turned off."""
-        return [sys.executable, *([] if self.asserts else ["-O"])]
+        return [sys.executable, *([] if self.runs_assertions else ["-O"])]
 
     def set_asserts(self, asserts: bool) -> None:
         """Turn the program's assertions on or off for later runs."""
         self.close()
-        self.asserts, self.forked = asserts, ()
+        self.runs_assertions, self.forked = asserts, ()
 
     def run_in_process(self, files: Sequence[Path], module: str = "traced_run") -> int:
         """Run a module of this package that runs the program in a new process. Return its exit status."""

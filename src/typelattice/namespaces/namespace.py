@@ -122,7 +122,7 @@ def make_operators(
             found[op.method] = in_place_maker(context, op.name, found[op.method.replace("__i", "__", 1)])
             continue
         found[op.method] = function = name_function(build(context, op.name), op.function)
-        if op.most == 2 and op.of_class not in COMPARING_CLASSES:
+        if op.max_operands == 2 and op.operation_class not in COMPARING_CLASSES:
             found[op.method.replace("__", "__r", 1)] = _reflected_maker(function)
     return found
 

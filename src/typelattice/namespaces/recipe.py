@@ -193,7 +193,7 @@ class RecipeMaker:
         """Return True if library and system both compare signed with unsigned integers exactly."""
         assert p.op is not None
         silent = self.promotes_by_value or operation_rules(self.system, p.op).fit == {}
-        compares = operation(p.op).of_class in COMPARING_CLASSES
+        compares = operation(p.op).operation_class in COMPARING_CLASSES
         if not (self.library.compares_exactly and silent and compares and p.compute is not None):
             return False
         return p.compute.kind is Kind.FLOAT and all(o.dtype and o.kind.category == 1 for o in p.operands)
@@ -212,7 +212,7 @@ class RecipeMaker:
         """Return a range of Python scalars for which the recipe surely holds. It is empty if low > high."""
         none = 1, 0
         assert p.op is not None
-        if operation(p.op).of_class == "logical":  # it may use a number before it is rounded
+        if operation(p.op).operation_class == "logical":  # it may use a number before it is rounded
             return none
         scalars = [o for o in p.operands if o.tier == "scalar"]
         if not scalars or self.promotes_by_value or scalars[0].kind is Kind.COMPLEX or p.compute is None:
@@ -252,7 +252,7 @@ class RecipeMaker:
         Raises NamespaceError if the system refuses the value, or has no rule for it.
         """
         to = self.operand_dtype(p)
-        of_class = operation(p.op).of_class if p.op else None
+        of_class = operation(p.op).operation_class if p.op else None
         if of_class == "logical" and self._counts_exactly(value, p):
             return bool(value)
         kind = PYTHON_KINDS[type(value)]

@@ -108,7 +108,7 @@ class Replay(Sequence[Outcome], Viewed):
             why = f": {outcome.reason}" if outcome.reason else ""
             did = f"; {seen.library} {describe_answer(seen)}" if (seen := outcome.recorded_departure) else ""
             lines.append(f"{step.text}: {outcome.text_with_mark}{why}{did}{where}")
-        if any(outcome.never_asked for outcome in self.outcomes):
+        if any(outcome.is_unrecorded for outcome in self.outcomes):
             lines.append(NEVER_ASKED_NOTE)
         return "\n".join(lines)
 

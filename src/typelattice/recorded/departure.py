@@ -13,10 +13,10 @@ from typelattice.recorded.recorded_calls import RecordedCall
 
 
 @frozen()
-class Operations:
+class OperationSet:
     """Operations, named like entries of `ops` in a system file: an operation, a class or a group.
 
-    >>> but_add = Operations(frozenset({"arithmetic"}), excluded=frozenset({"add"}))
+    >>> but_add = OperationSet(frozenset({"arithmetic"}), excluded=frozenset({"add"}))
     >>> "multiply" in but_add, "add" in but_add, "+=" in but_add
     (True, False, False)
     """
@@ -38,7 +38,7 @@ class Departure:
     an array. The recording has one of them.
     """
 
-    ops: Operations
+    ops: OperationSet
     operands: tuple[OperandPattern, ...]
     reason: str
     source: str

@@ -8,11 +8,11 @@ from typelattice.facts.dtypes import Kind
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import recordings
 from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
-from typelattice.files.system_file_words import Words, check_entry, items, read_distinct, text
+from typelattice.files.system_file_words import Vocabulary, check_entry, items, read_distinct, text
 from typelattice.files.system_text import article
 from typelattice.operands.notation import NUMBER, parse_number
 from typelattice.operands.operand import OperandError
-from typelattice.recorded.departure import Departure, Operations
+from typelattice.recorded.departure import Departure, OperationSet
 from typelattice.recorded.departure_files import DepartureError
 from typelattice.recorded.operand_patterns import (
     MARKS,
@@ -42,11 +42,11 @@ ANY_OPERAND, OTHER_DTYPE, ALL_OPERATIONS, EVERY_SCALAR = "any", "other", "all", 
 
 
 @frozen()
-class DepartureEntries:
+class DepartureEntryReader:
     """A reader of the entries of one list in the file `where`. Raises DepartureError, by entry and key."""
 
     where: str
-    words: Words
+    words: Vocabulary
 
     def departure(self, number: int, entry: object, recording: str) -> Departure | None:
         """Return the departure that an entry states, or None if it is one of other recordings."""
@@ -72,7 +72,7 @@ class DepartureEntries:
 
         counts = read("count", _read_counts, NOT_COUNTED)
         found = Departure(
-            ops=read("ops", _read_operations, Operations()),
+            ops=read("ops", _read_operations, OperationSet()),
             operands=read("operands", self._read_patterns, ()),
             reason=read("reason", text, ""),
             source=read("source", text, ""),
@@ -149,12 +149,12 @@ class DepartureEntries:
             raise ValueError(f"{e}{near}{scalars}") from None
 
 
-def _read_operations(said: object) -> Operations:
+def _read_operations(said: object) -> OperationSet:
     """Read `all but where, concat`: operations, classes and groups, except those after `but`."""
     listed, *but = text(said).split(EXCEPT_SEPARATOR)
     if len(but) > 1:
         raise ValueError("`but` stands twice; name all that is left out after the first")
-    return Operations(_find_entries(listed), _find_entries(but[0]) if but else frozenset())
+    return OperationSet(_find_entries(listed), _find_entries(but[0]) if but else frozenset())
 
 
 def _find_entries(said: str) -> frozenset[str]:

@@ -14,10 +14,10 @@ from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.reader import system
-from typelattice.files.system_file_words import Words, items, text
+from typelattice.files.system_file_words import Vocabulary, items, text
 from typelattice.files.system_text import systems
 from typelattice.recorded.departure import Departure
-from typelattice.recorded.departure_entries import DepartureEntries
+from typelattice.recorded.departure_entries import DepartureEntryReader
 from typelattice.recorded.departure_files import DepartureError, read_departure_file, read_departure_files
 
 KEYS = ("sets", "departure")
@@ -63,16 +63,16 @@ def _list_departures_of_recording(
     listed = values.get("departure", [])
     if not isinstance(listed, list):
         raise DepartureError(f"{file}: departure is no list; write tables [[departure]]")
-    entries = DepartureEntries(file, _read_words(file, values.get("sets", {}), custom_dtypes))
+    entries = DepartureEntryReader(file, _read_words(file, values.get("sets", {}), custom_dtypes))
     for number, entry in enumerate(listed, 1):
         found = entries.departure(number, entry, recording)
         if found:
             yield found
 
 
-def _read_words(file: str, sets: object, custom_dtypes: Mapping[str, DType]) -> Words:
+def _read_words(file: str, sets: object, custom_dtypes: Mapping[str, DType]) -> Vocabulary:
     """Return the words of a list, its named sets of dtypes included. Raises DepartureError."""
-    words = Words(custom_dtypes)
+    words = Vocabulary(custom_dtypes)
     try:
         for name, members in items(sets):
             words.sets[words.new(name, "set")] = text(members)

@@ -153,7 +153,7 @@ def find_recorded_answer(p: Promotion) -> RecordedAnswer | None:
     # of range.
     rule = p if p.op else promote_operands(p.system, p.operands, PROMOTION_CALL, p.find_rule)
     ours = EXCEPTION if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
-    ours = OF_PYTHON + rule.number.word if rule.number else ours
+    ours = OF_PYTHON + rule.python_number_kind.word if rule.python_number_kind else ours
     number = p.op is not None and may_give_python_number(p.system, p.op) and call.answer.startswith(OF_PYTHON)
     refused = call.answer.startswith(NO_NUMBERS) and not number
     departs = ours != (EXCEPTION if refused else call.answer)

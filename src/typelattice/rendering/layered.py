@@ -32,18 +32,18 @@ Point = tuple[float, float]
 class Rect:
     """A rectangle by its middle."""
 
-    x: float
-    y: float
+    centre_x: float
+    centre_y: float
     width: float
     height: float
 
     @property
     def right(self) -> float:
-        return self.x + self.width / 2
+        return self.centre_x + self.width / 2
 
     @property
     def left(self) -> float:
-        return self.x - self.width / 2
+        return self.centre_x - self.width / 2
 
 
 @frozen()
@@ -117,7 +117,7 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
     """Return a diagram with coordinates.
 
     >>> drawn = lay_out(Diagram("", (Vertex("a", "a"), Vertex("b", "b")), (Arrow("a", "b"),)))
-    >>> [(n.vertex.id, n.rect.x, n.rect.y) for n in drawn.nodes], drawn.crossings
+    >>> [(n.vertex.id, n.rect.centre_x, n.rect.centre_y) for n in drawn.nodes], drawn.crossings
     ([('a', 20.0, 13.0), ('b', 90.0, 13.0)], 0)
     """
     groups = boxes(diagram)
@@ -142,7 +142,7 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
         for i, (width, high, _) in enumerate(inner)
     ]
     nodes = tuple(
-        PlacedNode(known[each], Rect(at[i].x + dx, at[i].y + dy, width, high))
+        PlacedNode(known[each], Rect(at[i].centre_x + dx, at[i].centre_y + dy, width, high))
         for i, group in enumerate(groups)
         for each, (dx, dy, width, high) in zip(group, inner[i][2], strict=True)
     )
@@ -153,7 +153,7 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
     return PlacedDiagram(
         diagram,
         round(max((right for _, right in spans), default=0.0), 1),
-        round(max((r.y + r.height / 2 for r in at), default=0.0), 1),
+        round(max((r.centre_y + r.height / 2 for r in at), default=0.0), 1),
         nodes, shared, lines,
         tuple((name, base[row]) for row, name in diagram.rows if row in base),
         columns.crossings(),
@@ -216,10 +216,10 @@ def _edge(
     It leaves the column of its source, and runs level through each column that it passes.
     """
     a, b = way[0], way[-1]
-    points = [(rects[a].right, rects[a].y), (spans[column[a]][1], rects[a].y)]
+    points = [(rects[a].right, rects[a].centre_y), (spans[column[a]][1], rects[a].centre_y)]
     for step, bend in enumerate(way[1:-1], column[a] + 1):
         points += [(spans[step][0], level[bend]), (spans[step][1], level[bend])]
-    points += [(spans[column[b]][0], rects[b].y), (rects[b].left, rects[b].y)]
+    points += [(spans[column[b]][0], rects[b].centre_y), (rects[b].left, rects[b].centre_y)]
     if (a, b) not in arrows:  # it was reversed, because it was part of a circle
         a, b = b, a
         points.reverse()

@@ -133,7 +133,7 @@ def _answers(system: System, rows: Iterable[Operand], columns: Iterable[Operand]
             for operands in _operands(rows, () if op.has_one_promoting_operand else columns)
         }
         for op in OPERATIONS.values()
-        if op.least <= 2
+        if op.min_operands <= 2
     }  # fmt: skip
 
 

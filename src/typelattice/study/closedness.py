@@ -145,7 +145,13 @@ def _rule(system: System, operation: Operation) -> str:
     """Return all that an answer to an operation depends on, apart from its name."""
     rule = merge_entries(operation, system.ops)
     facts = [getattr(rule, name) for name in rule.__match_args__ if name != "name"]
-    shape = operation.form, operation.least, operation.most, operation.least_dimensions, operation.in_place
+    shape = (
+        operation.call_form,
+        operation.min_operands,
+        operation.max_operands,
+        operation.min_dimensions,
+        operation.in_place,
+    )
     return repr((facts, shape, operation.is_operator))
 
 
@@ -164,8 +170,8 @@ def _questions(system: System, op: Operation | None) -> Iterator[Sequence[Operan
     every = [*arrays, *(o for o in list_operands(system, "scalar") if o.tier == "scalar" or o.weak)]
     if "0d" in system.tiers:
         every += [operand_of_dtype(d, tier="0d") for d in system.dtypes]
-    least, most = (2, 2) if op is None else (op.least, op.most or 2)
-    if op and op.form == "indexed":
+    least, most = (2, 2) if op is None else (op.min_operands, op.max_operands or 2)
+    if op and op.call_form == "indexed":
         integers = next((o for o in arrays if o.kind in (Kind.SIGNED, Kind.UNSIGNED)), None)
         yield from ((o, *[integers] * (least - 1)) for o in every if integers)
         return

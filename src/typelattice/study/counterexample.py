@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typelattice.explanations.library_code import Term, list_leaves, term_text, write_code
 from typelattice.operands.operand import Operand
 from typelattice.study.closure import Closure, Key, answer_words
-from typelattice.study.law_equations import Case, monotone
+from typelattice.study.law_equations import FailingCase, monotone
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Counterexample:
         }
 
 
-def write_out_side(over: Closure, case: Case) -> Counterexample:
+def write_out_side(over: Closure, case: FailingCase) -> Counterexample:
     """Return a case written out in operands."""
     operands: Sequence[Term] = over.operands(*case.numbers)
     two = case.sides(_term, operands, lambda a, b: True)

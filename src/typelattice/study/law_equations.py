@@ -24,7 +24,7 @@ Promote = Callable[..., X]  # promotes numbers and rows, or writes the promotion
 MAX_TRIPLES = 64_000  # limit of three-operand cases that no table answers; more take minutes
 
 
-class Sides(Protocol):
+class Equation(Protocol):
     """The two sides of an equation of operands `x`, or None if the law does not apply to these.
 
     `p` promotes its arguments; `le(a, b)` is True if b absorbs a. Only the last operand is ever a row.
@@ -74,7 +74,7 @@ def top(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X
 
 
 # Law -> (number of operands, equation). All equations of a law must hold.
-EQUATIONS: Mapping[str, Sequence[tuple[int, Sides]]] = {
+EQUATIONS: Mapping[str, Sequence[tuple[int, Equation]]] = {
     "idempotent": [(1, idempotent)],
     "commutative": [(2, swap_operands)],
     "associative": [(3, associative)],
@@ -82,14 +82,14 @@ EQUATIONS: Mapping[str, Sequence[tuple[int, Sides]]] = {
     "monotone": [(3, monotone)],
 }
 # Law -> the equation for one operand, x[0], with every other operand.
-ELEMENTS: Mapping[str, Sides] = {"identity": identity, "top": top}
+ELEMENTS: Mapping[str, Equation] = {"identity": identity, "top": top}
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class FailingCase:
     """Operands, by number, that break an equation, and the answers on its two sides."""
 
-    sides: Sides
+    sides: Equation
     numbers: tuple[int, ...]
     answers: tuple[Key, Key]
 
@@ -100,7 +100,7 @@ class CaseCount:
 
     case_count: int
     failing: int = 0
-    smallest: Case | None = None
+    smallest: FailingCase | None = None
 
 
 class Row:
@@ -126,7 +126,7 @@ class Row:
 Place = int | Row  # an operand in an equation: one number, or all numbers of a row
 
 
-class Judge:
+class EquationChecker:
     """Counts the cases that break the equations over a closure."""
 
     def __init__(self, closure: Closure) -> None:
@@ -147,7 +147,7 @@ class Judge:
     def count(self, law: str) -> CaseCount:
         """Count the cases that break a law of EQUATIONS. Raises BeyondReachError."""
         asked, failing = 0, 0
-        smallest: Case | None = None
+        smallest: FailingCase | None = None
         for arity, sides in EQUATIONS[law]:
             counts = []
             for group in self._groups(law, arity):
@@ -166,7 +166,7 @@ class Judge:
         best = min(counts, key=lambda e: counts[e].failing)
         return best, counts[best]
 
-    def answers(self, sides: Sides, numbers: Sequence[int]) -> tuple[Key, Key]:
+    def answers(self, sides: Equation, numbers: Sequence[int]) -> tuple[Key, Key]:
         """Return the answers on the two sides of an equation in one case."""
         places: Sequence[Place] = numbers
         two = sides(self._promote, places, self._absorbs)
@@ -192,7 +192,7 @@ class Judge:
                 if group:
                     yield group
 
-    def _count(self, sides: Sides, last_row: Row, others: Iterable[tuple[int, ...]]) -> CaseCount:
+    def _count(self, sides: Equation, last_row: Row, others: Iterable[tuple[int, ...]]) -> CaseCount:
         """Count the cases that break an equation for these operands; the last operand ranges over a row."""
         asked, failing = 0, 0
         smallest: tuple[int, tuple[int, ...]] | None = None
@@ -212,7 +212,7 @@ class Judge:
         if smallest is None:
             return CaseCount(asked)
         case = smallest[1]
-        return CaseCount(asked, failing, Case(sides, case, self.answers(sides, case)))
+        return CaseCount(asked, failing, FailingCase(sides, case, self.answers(sides, case)))
 
     def _row(self, group: Sequence[int]) -> Row:
         """Make the row of a group for the last operand, the smallest first; keep its promotions with each

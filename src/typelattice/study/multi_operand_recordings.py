@@ -22,8 +22,8 @@ class MultiOperandCall:
     """A call of three operands or more, with the answers of the library and of the system."""
 
     operands: tuple[Operand, ...]
-    answer: Key
-    ours: Key
+    library_answer: Key
+    system_answer: Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Evidence:
     @property
     def departing(self) -> tuple[MultiOperandCall, ...]:
         """The calls with different dtypes from the library and the system. Weakness does not count."""
-        return tuple(call for call in self.calls if call.answer[0] is not call.ours[0])
+        return tuple(call for call in self.calls if call.library_answer[0] is not call.system_answer[0])
 
     @property
     def contradictions(self) -> tuple[tuple[MultiOperandCall, MultiOperandCall], ...]:
@@ -48,7 +48,7 @@ class Evidence:
         found = []
         for call in self.calls:
             other = first.setdefault(tuple(sorted(map(str, call.operands))), call)
-            if other.answer[0] is not call.answer[0]:
+            if other.library_answer[0] is not call.library_answer[0]:
                 found.append((other, call))
         return tuple(found)
 

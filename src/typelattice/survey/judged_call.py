@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.survey.example_calls import RecordedCall
+from typelattice.survey.example_calls import ExampleCall
 from typelattice.survey.numpy_arrays import (
     NARROW,
     WIDE,
@@ -49,7 +49,7 @@ class JudgedCall:
 
 
 def judge_call(
-    name: str, function: Callable[..., Any], call: RecordedCall, seconds: float
+    name: str, function: Callable[..., Any], call: ExampleCall, seconds: float
 ) -> JudgedCall | str:
     """Make a call with both widths, by the first treatment with which both succeed, or return the reason.
 
@@ -73,7 +73,7 @@ def judge_call(
 
 
 def _judge_one_way(
-    name: str, function: Callable[..., Any], call: RecordedCall, way: tuple[str, bool, bool], seconds: float
+    name: str, function: Callable[..., Any], call: ExampleCall, way: tuple[str, bool, bool], seconds: float
 ) -> tuple[JudgedCall, bool] | str:
     """Return the judged call with one treatment, and True if other numbers may widen its floats.
 
@@ -89,7 +89,7 @@ def _judge_one_way(
         return f"{SLOW} more than {seconds:g} s"
     except (Exception, SystemExit) as e:
         return f"{NO_VALID_CALL}{_error(e)}"
-    if not wide.arrays:
+    if not wide.array_count:
         return ""
     if call.source == "a recipe" and not all(has_numbers(x) for _, _, x in expected):
         return f"{NO_VALID_CALL}the result has no finite number"
@@ -109,11 +109,11 @@ def _judge_one_way(
     return judged, narrow.others > 0
 
 
-def _call(function: Callable[..., Any], call: RecordedCall, to: Conversion) -> list[tuple[str, str, Any]]:
+def _call(function: Callable[..., Any], call: ExampleCall, to: Conversion) -> list[tuple[str, str, Any]]:
     return [*read_floats(_make(function, call, to))]
 
 
-def _make(function: Callable[..., Any], call: RecordedCall, to: Conversion) -> Any:
+def _make(function: Callable[..., Any], call: ExampleCall, to: Conversion) -> Any:
     args = [to.convert(x) for x in call.args]
     named = {key: to.convert(x) for key, x in call.named.items()}
     seed_random()
@@ -123,7 +123,7 @@ def _make(function: Callable[..., Any], call: RecordedCall, to: Conversion) -> A
     return [*result] if isinstance(result, Iterator) and not hasattr(result, "dtype") else result
 
 
-def _text(name: str, call: RecordedCall, to: Conversion) -> str:
+def _text(name: str, call: ExampleCall, to: Conversion) -> str:
     args = [describe(to.convert(x)) for x in call.args]
     args += [f"{key}={describe(to.convert(x))}" for key, x in call.named.items()]
     text = f"{name.rpartition('.')[2]}({', '.join(args)})"

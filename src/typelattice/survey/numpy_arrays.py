@@ -31,19 +31,19 @@ class UnconvertibleError(Exception):
 
 @dataclass(slots=True)
 class Conversion:
-    """A conversion of arguments to floats of one width; `arrays` counts the arrays that it made such floats.
+    """A conversion of arguments to floats of one width. `array_count` counts the arrays made such floats.
 
     `integers`: "narrow" makes them int16 where they fit, so that they do not widen; "float" makes them
-    floats; "keep" leaves them. `lists`: lists of numbers become arrays. `scalars`: Python's floats become
-    NumPy's. `wide_integers` counts the integers that stayed so wide that they widen floats by themselves,
-    `others` all numbers that stayed no floats of the width.
+    floats; "keep" leaves them. `converts_lists`: lists of numbers become arrays. `scalars`: Python's floats
+    become NumPy's. `wide_integers` counts the integers that stayed so wide that they widen floats by
+    themselves, `others` all numbers that stayed no floats of the width.
     """
 
     width: str
     integers: str
-    lists: bool
+    converts_lists: bool
     scalars: bool = False
-    arrays: int = 0
+    array_count: int = 0
     wide_integers: int = 0
     others: int = 0
     callbacks: dict[int, Callable[..., Any]] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Conversion:
             raise UnconvertibleError
         if isinstance(x, (float, complex)):
             self.others += not self.scalars
-            self.arrays += self.scalars
+            self.array_count += self.scalars
             return self.target(np.array(x).dtype).type(x) if self.scalars else x
         return x
 
@@ -94,7 +94,7 @@ class Conversion:
         return dtype
 
     def _scalar(self, x: Any) -> Any:
-        self.arrays += self.scalars and x.dtype.kind in "fc"
+        self.array_count += self.scalars and x.dtype.kind in "fc"
         if isinstance(x, np.integer) and self.integers == "narrow":
             return int(x)  # Python's int adds no width
         return self.target(x.dtype).type(x) if x.dtype.kind in "fciu" else x
@@ -108,7 +108,7 @@ class Conversion:
         to = self.target(dtype)
         if to.kind in "iu" and self.integers == "narrow":
             to = self._narrow_integer(x, to)
-        self.arrays += to.kind in "fc"
+        self.array_count += to.kind in "fc"
         self.wide_integers += to.kind in "iu" and to.itemsize > 2
         self.others += to.kind in "iu"
         return x.astype(to)
@@ -134,7 +134,7 @@ class Conversion:
                     wanted[name] = self.target(dtype)
                 elif dtype.kind in "iu":
                     self.wide_integers += dtype.itemsize > 2
-        self.arrays += len(wanted)
+        self.array_count += len(wanted)
         try:
             return x.astype(wanted) if wanted else x.copy()
         except Exception:  # not all tables take a mapping
@@ -150,7 +150,7 @@ class Conversion:
             with suppress(Exception):
                 numbers = np.array(x) if _holds_numbers(x) else None
         if numbers is not None and numbers.dtype.kind in "fciu":
-            if self.lists:
+            if self.converts_lists:
                 return self._array(numbers)
             self.wide_integers += 1
             self.others += 1
@@ -181,7 +181,7 @@ class Conversion:
                     each = getattr(x, name)
                     if hasattr(each, "dtype") or isinstance(each, (list, tuple, dict)):
                         inner.convert(each, MAX_DEPTH)
-        if inner.arrays:
+        if inner.array_count:
             raise UnconvertibleError
         return x
 

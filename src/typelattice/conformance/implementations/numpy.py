@@ -71,7 +71,7 @@ class Eager(NumPy):
     def __init__(self) -> None:
         super().__init__()
         found = list(_own())
-        self.own = {operation.name: operation for operation, _ in found}
+        self.custom_operations = {operation.name: operation for operation, _ in found}
         self._functions = {operation.name: function for operation, function in found}
 
     def dtypes(self) -> tuple[str, ...]:

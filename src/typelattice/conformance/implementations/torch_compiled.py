@@ -45,7 +45,7 @@ class Eager(Torch):
 
     name = "torch-eager"
     how = "functions of torch, computed"
-    own: Mapping[str, Operation] = {
+    custom_operations: Mapping[str, Operation] = {
         name: make_custom_operation(name, "cbrt", operands)
         for spaces, operands in ((UNARY, "x"), (BINARY, "xy"))
         for name in _own(spaces)

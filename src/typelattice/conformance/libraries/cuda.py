@@ -18,7 +18,7 @@ class Cuda(Language):
 
     name = "cuda"
     how = "types that nvcc -std=c++17 names for expressions of device code, none is run"
-    two_at_most = ("result_type",)
+    binary_only_operations = ("result_type",)
     native: Mapping[str, str] = {
         "bool": "bool",
         "uint8": "unsigned char",

@@ -25,7 +25,7 @@ class Dask(Library):
     name = "dask"
     extra_operands = EXPONENTS
     how = "dask.array's functions; the dtype a lazy result announces, nothing computed"
-    spaces = (da, da.linalg, da.fft, da.ma)
+    namespaces = (da, da.linalg, da.fft, da.ma)
 
     def __init__(self) -> None:
         self.versions = versions_of("dask", "numpy")

@@ -53,7 +53,7 @@ class DataFusion(SQL):
     name = "datafusion"
     how = "coalesce as result_type; operators and functions of SQL, of columns and literals"
     # With three operands, a decimal and a float give one of hundreds of decimal types.
-    two_at_most = ("result_type", "concat")
+    binary_only_operations = ("result_type", "concat")
     operators = OPERATORS
     functions = FUNCTIONS
 

@@ -40,7 +40,7 @@ class JAX(Library):
     x64 = True
     explicit_x64 = "warn"
     promotion = "standard"
-    spaces: tuple[object, ...] | None = (
+    namespaces: tuple[object, ...] | None = (
         *(jax, jnp, jnp.linalg, jnp.fft, jax.nn, jax.lax, jax.lax.linalg),
         *(jax.scipy.special, jax.scipy.linalg),
     )
@@ -144,7 +144,7 @@ class JAXLax(JAX):
     """jax.lax, which needs operands of one dtype, with 64-bit types."""
 
     name = "jax-lax"
-    spaces = None  # its names are its own
+    namespaces = None  # its names are its own
     how = f"jax.lax's functions (divide is lax.div), {TRACED}"
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
@@ -177,7 +177,7 @@ def _trace_call(function: Callable[..., object]) -> Callable[..., object]:
 def trace_or_compute(name: str, function: Callable[..., object]) -> Callable[..., object]:
     """Return a function that traces its call, but computes linear algebra of half floats."""
     traced = _trace_call(function)
-    if name not in OPERATIONS or OPERATIONS[name].of_class not in COMPUTED:
+    if name not in OPERATIONS or OPERATIONS[name].operation_class not in COMPUTED:
         return traced
 
     def call(*operands: object) -> object:

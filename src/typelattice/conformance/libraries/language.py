@@ -36,7 +36,7 @@ class Language:
 
     def __init__(self) -> None:
         self.names = {own: name for name, own in self.native.items()}
-        self.spaces = (SimpleNamespace(**dict.fromkeys(self.unasked)),)
+        self.namespaces = (SimpleNamespace(**dict.fromkeys(self.unasked)),)
         self._made: dict[str, None] = {}
         self._known: dict[str, str | TypeError] = {}
 
@@ -76,7 +76,7 @@ class Language:
         return forms[-1].format(first, others[0] if len(others) == 1 else self.write(forms, others))
 
     def _operation(self, op: str, forms: Sequence[str]) -> Callable[..., str]:
-        writes = operation(op).of_class in ("assignment", "in-place")
+        writes = operation(op).operation_class in ("assignment", "in-place")
 
         def answer(*operands: str) -> str:
             if writes and not operands[0].startswith("a_"):
@@ -112,7 +112,8 @@ def signed(*ops: str) -> dict[str, tuple[str, ...]]:
     known = {op: operation(op) for op in ops}
     signs = {op: str(each.operator).strip("x") for op, each in known.items()}
     return {
-        op: (f"{sign}{{}}" if known[op].most == 1 else f"{{}} {sign} {{}}",) for op, sign in signs.items()
+        op: (f"{sign}{{}}" if known[op].max_operands == 1 else f"{{}} {sign} {{}}",)
+        for op, sign in signs.items()
     }
 
 

@@ -33,7 +33,7 @@ class Max(Framework):
     """
 
     name = "max"
-    spaces = (ops,)
+    namespaces = (ops,)
     how = "max.graph.ops on graph inputs, < by operator; NumPy arrays are the weak ones"
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ class Ndonnx(Framework):
 
     name = "ndonnx"
     how = "functions of ndonnx on graph inputs"
-    spaces = (ndx,)
+    namespaces = (ndx,)
 
     def __init__(self) -> None:
         self.versions = versions_of("ndonnx")

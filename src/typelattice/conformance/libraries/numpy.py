@@ -39,7 +39,7 @@ class NumPy(Library):
     how = "numpy's functions, called on arrays, scalars and Python scalars"
     major = "2"
     extra_operands: Sequence[str] = EXPONENTS
-    spaces: Sequence[Any] | None = (np, np.linalg, np.fft, np.lib.stride_tricks, np.ma)
+    namespaces: Sequence[Any] | None = (np, np.linalg, np.fft, np.lib.stride_tricks, np.ma)
 
     def __init__(self) -> None:
         self.versions = versions_of("numpy")

@@ -32,7 +32,7 @@ class Octave(Language):
     """Matrices of one row, and literals, which are double. Complex values here stay complex in results."""
 
     name = "octave"
-    two_at_most = ("result_type",)
+    binary_only_operations = ("result_type",)
     how = "classes of values that octave-cli names; + as result_type"
     native: Mapping[str, str] = {
         "bool": "logical",

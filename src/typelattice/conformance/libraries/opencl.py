@@ -25,7 +25,7 @@ class OpenCL(Language):
 
     name = "opencl"
     how = "types that clang -cl-std=CL3.0 -target spir64 names for expressions, none is run"
-    two_at_most = ("result_type",)
+    binary_only_operations = ("result_type",)
     native: Mapping[str, str] = {
         "bool": "bool",
         "uint8": "uchar",

@@ -50,7 +50,7 @@ class Polars(Framework):
 
     name = "polars"
     how = "pl.concat(how='vertical_relaxed') as result_type; operators and functions of expressions"
-    spaces = (pl, pl.Expr)
+    namespaces = (pl, pl.Expr)
 
     def __init__(self) -> None:
         self.versions = versions_of("polars")
@@ -98,7 +98,7 @@ class Series(Framework):
 
     name = "polars-series"
     how = "pl.concat(how='vertical_relaxed') as result_type; operators and methods of Series"
-    spaces = (pl, pl.Series)
+    namespaces = (pl, pl.Series)
 
     def __init__(self) -> None:
         self.versions = versions_of("polars")

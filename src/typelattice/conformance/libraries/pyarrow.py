@@ -39,7 +39,7 @@ class Arrow(Framework):
 
     name = "arrow"
     how = "functions of pyarrow.compute"
-    spaces: tuple[object, ...] | None = (pc,)
+    namespaces: tuple[object, ...] | None = (pc,)
 
     def __init__(self) -> None:
         self.versions = versions_of("pyarrow")
@@ -66,7 +66,7 @@ class Unify(Arrow):
     """Types of one field in several schemas."""
 
     name = "arrow-unify"
-    spaces = None  # it unifies types only
+    namespaces = None  # it unifies types only
     how = "pyarrow.unify_schemas, promote_options='permissive'"
 
     def array(self, dtype: Any, value: Scalar) -> Any:

@@ -152,7 +152,7 @@ class SciPy(NumPy):
 
     name = "scipy"
     how = "scipy's functions, called on NumPy's arrays and on Python scalars"
-    spaces = None  # every other library has functions that SciPy lacks
+    namespaces = None  # every other library has functions that SciPy lacks
     extra_operands: Sequence[str] = ()
 
     def __init__(self) -> None:
@@ -161,7 +161,7 @@ class SciPy(NumPy):
         ufuncs = {f"special_{name}": found for name, found in UFUNCS.items() if name not in NOT_STATED}
         shared = [UFUNCS[name] for name in SHARED_UFUNCS.values()]
         self.ufuncs = {name: found for name, found in ufuncs.items() if found not in shared}
-        self.own: Mapping[str, Operation] = {
+        self.custom_operations: Mapping[str, Operation] = {
             **{
                 name: make_custom_operation(name, "cbrt", "xyzv"[: found.nin])
                 for name, found in self.ufuncs.items()

@@ -48,7 +48,16 @@ class TensorFlow(Framework):
 
     name = "tensorflow"
     how = "eager functions of tf on the CPU, default mode"
-    spaces: tuple[object, ...] = (tf, tf.math, tf.linalg, tf.bitwise, tf.signal, tf.nn, tf.raw_ops, tf.image)
+    namespaces: tuple[object, ...] = (
+        tf,
+        tf.math,
+        tf.linalg,
+        tf.bitwise,
+        tf.signal,
+        tf.nn,
+        tf.raw_ops,
+        tf.image,
+    )
 
     def __init__(self) -> None:
         self.versions = versions_of("tensorflow-cpu")
@@ -125,7 +134,7 @@ class Legacy(TensorFlow):
     """tf.experimental.numpy, which promotes as NumPy does."""
 
     name = "tensorflow-legacy"
-    spaces = (*TensorFlow.spaces, tf.experimental.numpy)
+    namespaces = (*TensorFlow.namespaces, tf.experimental.numpy)
     how = "functions of tf.experimental.numpy, dtype_conversion_mode='legacy'"
     mode = "legacy"
 

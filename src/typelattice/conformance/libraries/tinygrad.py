@@ -39,7 +39,7 @@ class Tinygrad(Framework):
 
     name = "tinygrad"
     how = "least_upper_dtype as result_type; operators and methods of Tensor"
-    spaces = (Tensor,)
+    namespaces = (Tensor,)
 
     def __init__(self) -> None:
         if hasattr(helpers, "DEV"):

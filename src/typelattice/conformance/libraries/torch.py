@@ -33,8 +33,8 @@ class Torch(Framework):
 
     name = "torch"
     how = "functions of torch and Python's operators on CPU tensors"
-    two_at_most = ("result_type",)
-    spaces = (*SPACES, torch.Tensor)
+    binary_only_operations = ("result_type",)
+    namespaces = (*SPACES, torch.Tensor)
 
     def __init__(self) -> None:
         torch.set_num_threads(1)

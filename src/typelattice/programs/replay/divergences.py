@@ -16,7 +16,7 @@ class StepDivergence:
     `inherited` has the earlier differences that the step uses. A step without any causes the difference.
     """
 
-    number: int
+    step_number: int
     step: Step
     outcomes: tuple[Outcome, ...]
     inherited: tuple[int, ...]
@@ -52,7 +52,7 @@ class Divergences:
     @property
     def never_asked(self) -> bool:
         """Return True if an outcome of a difference comes only from a rule."""
-        return any(o.never_asked for d in self.differences for o in d.outcomes)
+        return any(o.is_unrecorded for d in self.differences for o in d.outcomes)
 
     def __str__(self) -> str:
         if not self.differences:

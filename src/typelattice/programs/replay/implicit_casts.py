@@ -17,13 +17,13 @@ from typelattice.programs.replay.outcome import Outcome
 
 @dataclass(frozen=True, slots=True)
 class ImplicitCast:
-    """A cast that the source does not write: at step `number`, of the result of step `operand`.
+    """A cast that the source does not write: at step `step_number`, of the result of step `operand`.
 
     If both are the same step, its own result is cast as it is written into an array. `bytes` is the size of
     the new array, or None if its shape is unknown. A Python number has a kind, no dtype, and a loss of None.
     """
 
-    number: int
+    step_number: int
     step: Step
     operand: int
     source: DType | Kind

@@ -35,7 +35,7 @@ from typelattice.engine.foreign_arrays import MASK_FORM, converted_dtype, why_in
 from typelattice.engine.operand_checks import check_scalar_limits, dtype_of_pair
 from typelattice.engine.operations import LAST_ARRAY
 from typelattice.engine.promotion import Promotion
-from typelattice.engine.rule_words import ForeignCountsAs, JoinRule, LeftOperand
+from typelattice.engine.rule_words import ForeignCountsAs, InPlaceRule, JoinRule
 from typelattice.engine.scalar_fit import fit_values
 from typelattice.engine.system import System
 from typelattice.facts.cast_rules import PLAIN
@@ -240,20 +240,20 @@ class _Evaluator:
                 return Outcome(self.system.operand(value))
             case Input(fixed_result=given) | Opaque(fixed_result=given):
                 return Outcome(_with_tier_of_shape(self.system.operand(given), step.shape))
-            case Index(source=source, lists=lists):
+            case Index(operand=source, list_form=lists):
                 o = earlier_outcomes[source].operand
                 assert o is not None
                 if why := self.why_index_refused(step.key, lists, earlier_outcomes):
                     return Outcome(None, None, why)
                 return Outcome(replace(o, tier=_find_tier(step, (o,)), value=None))
-            case Cast(source=source, to=to):
+            case Cast(operand=source, to=to):
                 o = earlier_outcomes[source].operand
                 assert o is not None
                 alone = self.dtype_from_foreign(o, source) if to == DTypeOf(source) else None
                 return self.explicit_cast(
                     o, alone or self.requested_dtype(to, earlier_outcomes), _find_tier(step, (o,))
                 )
-            case Item(source=source):
+            case Item(operand=source):
                 o = earlier_outcomes[source].operand
                 assert o is not None
                 return Outcome(scalar(KIND_BY_NAME.get(o.kind.word, o.kind)))
@@ -279,7 +279,7 @@ class _Evaluator:
         other. Each result is a product with ones of the first array's dtype, so it is bool if the first array
         is. Under symbolic Keras each result has the dtype of the last array.
         """
-        if step.name in FUNCTION_OF_IN_PLACE or step.operation.form != "separate":
+        if step.name in FUNCTION_OF_IN_PLACE or step.operation.call_form != "separate":
             return None
         op = operation_rules(self.system, step.name)
         if op.gives != LAST_ARRAY and op.joins is not JoinRule.SAME_DTYPE:
@@ -328,7 +328,7 @@ class _Evaluator:
         Scalars count only if the system has a rule for their library. Arrays count only if the system casts
         them to its own dtype.
         """
-        found = dict.fromkeys(step.lists, FOREIGN_LIST)
+        found = dict.fromkeys(step.list_operands, FOREIGN_LIST)
         if self.owners and len(operands) > 1:
             for i, o in zip(step.operands, operands, strict=True):
                 owner = (self.owners[i] or "").removesuffix(FOREIGN_SCALAR_SUFFIX)
@@ -336,7 +336,7 @@ class _Evaluator:
                     continue
                 if o.tier == "0d" and self.owners[i] != owner:
                     found[i] = owner + FOREIGN_SCALAR_SUFFIX
-                elif self.system.foreign[owner].get("array") == ForeignCountsAs.OTHER:
+                elif self.system.foreign[owner].get("array") == ForeignCountsAs.HOST_DTYPE_ARRAY:
                     found[i] = owner
         return found
 
@@ -463,7 +463,7 @@ class _Evaluator:
         if (
             step.name == "setitem"
             and step.is_operator
-            and operation_rules(self.system, "setitem").gives_into is LeftOperand.COPY_ANY_CAST
+            and operation_rules(self.system, "setitem").gives_into is InPlaceRule.COPY_ANY_CAST
         ):
             cause = f"{self.system.name} has no assignment to elements: its arrays do not change"
             return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")

@@ -75,11 +75,11 @@ class _Runner:
                 return self.read_input(step, given)
             case Number(value=value):
                 return value
-            case Cast(source=source, to=to):
+            case Cast(operand=source, to=to):
                 return self.cast(self.values[source], self.dtype(to))
-            case Index(source=source, key=key, lists=lists):
+            case Index(operand=source, key=key, list_form=lists):
                 return self.values[source][self.lists(key, lists) if lists else self.argument(key)]
-            case Item(source=source):
+            case Item(operand=source):
                 x = self.values[source]
                 return PYTHON_TYPES[operand(x).kind.word](x)
             case Created(name=name, args=args, keywords=keywords, dtype=dtype):
@@ -89,7 +89,7 @@ class _Runner:
                 return self.find_function(step, name)(*map(self.argument, args), **named)
             case Call():
                 return self.run_call(step)
-            case Opaque(name=name, made_of=parts):
+            case Opaque(name=name, input_steps=parts):
                 if name.partition(".")[0] in LIMITS:
                     return self.limit(name, self.values[parts[0]])
                 function = PYTHON_TYPES.get(name) or vars(math).get(name.removeprefix("math."))
@@ -149,7 +149,7 @@ class _Runner:
         else:
             if step.dtype is not None and op.takes_dtype:
                 named["dtype"] = self.dtype(step.dtype)
-            if op.form == "list":
+            if op.call_form == "list":
                 args[0] = [*args[0]]
             else:
                 args = self.list_arrays(op, step, taken, args)
@@ -191,9 +191,9 @@ class _Runner:
         """Convert arguments to arrays where the standard needs them: at least one, and any condition."""
         refs = [i for i, x in enumerate(array_arguments) if isinstance(x, Ref) and x.step in step.operands]
         numbers = [i for i in refs if not hasattr(args[i], "dtype")]
-        if op.form == "elementwise":
+        if op.call_form == "elementwise":
             numbers = numbers[:1] if len(numbers) == len(refs) else []
-        elif op.form == "choice":
+        elif op.call_form == "choice":
             branches = numbers[-1:] if {*refs[-2:]} <= {*numbers} else []
             numbers = [i for i in numbers if i == refs[0]] + branches
         return [self.xp.asarray(x) if i in numbers else x for i, x in enumerate(args)]

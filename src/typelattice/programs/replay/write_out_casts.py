@@ -102,9 +102,9 @@ class _Writer:
             return
         cast = self.outcomes[i].cast
         if isinstance(step, Cast) and cast is not None:
-            source = PlainStepWriter(self.add, step, cast).write(self.new_numbers[step.source])
+            source = PlainStepWriter(self.add, step, cast).write(self.new_numbers[step.operand])
             self.new_numbers[i] = self.add(
-                replace(step, source=source, to=self.named_dtype(result_operand.dtype))
+                replace(step, operand=source, to=self.named_dtype(result_operand.dtype))
             )
             return
         new_step = step.map_refs(self.new_numbers.__getitem__, self.rename_steps)
@@ -116,7 +116,7 @@ class _Writer:
     def add_call(self, step: Call, outcome: Outcome, result_operand: Operand) -> int:
         """Add an operation on operands of one dtype. If the library gives a Python number, take its item."""
         p = outcome.promotion
-        number = result_operand.tier == "scalar" and p is not None and p.number is not None
+        number = result_operand.tier == "scalar" and p is not None and p.python_number_kind is not None
         result = p.dtype if p is not None and number else result_operand.dtype
         cast_steps = self.cast_operands(step, p, result_operand.dtype)
         accumulator = p.accumulator if p is not None else None
@@ -182,7 +182,11 @@ class _Writer:
         out of range. Raises ProgramError if no dtype holds both.
         """
         beyond = [f.value for f in p.fits if f.outcome not in ("fits", "wrap", "inf", "saturate", "raise")]
-        if not beyond or step.operation.of_class not in COMPARING_CLASSES or not isinstance(p.system, System):
+        if (
+            not beyond
+            or step.operation.operation_class not in COMPARING_CLASSES
+            or not isinstance(p.system, System)
+        ):
             return None
         own = [o.dtype for o in p.operands if o.dtype]
         for d in p.system.dtypes:
@@ -247,7 +251,7 @@ def _narrows_result(step: Call, p: Promotion | None, result: DType | None) -> bo
     """
     if p is None or p.compute is None or result is None or p.compute in (result, result.family):
         return False
-    of_values = STANDARD[step.operation.of_class].gives in (None, "real")
+    of_values = STANDARD[step.operation.operation_class].gives in (None, "real")
     return (
         p.compute.kind is result.kind and of_values and all(key != RESULT_KEYWORD for key, _ in step.keywords)
     )
@@ -265,7 +269,7 @@ def check_no_implicit_cast(steps: Sequence[Step]) -> None:
                 dtypes.append(_dtype_of(given))
             case Number() | Item():
                 dtypes.append(None)
-            case Index(source=source):
+            case Index(operand=source):
                 dtypes.append(dtypes[source])
             case Call():
                 dtypes.append(_check_operands(step, [dtypes[part] for part in step.operands]))
@@ -280,7 +284,9 @@ def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
     if step.name in FUNCTION_OF_IN_PLACE:
         raise ProgramError(f"{_step_text(step)} writes into its left operand; take .explicit(system)")
     joined = operands[step.operation.promoting]
-    if step.operation.of_class in ("power", "shift") and len({*joined}) > 1:  # an exponent may not promote
+    if (
+        step.operation.operation_class in ("power", "shift") and len({*joined}) > 1
+    ):  # an exponent may not promote
         joined = joined[:1]
     accumulates = step.operation.adds_up and _write_requested(step) not in joined
     keep_their_own = step.custom_operation is not None or accumulates

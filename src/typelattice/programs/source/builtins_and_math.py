@@ -14,7 +14,14 @@ from typelattice.calls.steps import Argument, DTypeOf, Excerpt, Input, NamedDTyp
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.suggestions import spelling_hint
 from typelattice.operands.operand import Operand, scalar
-from typelattice.programs.source.name_meanings import ASKS, MAX_RANGE_LENGTH, Dotted, Function, Method, Read
+from typelattice.programs.source.name_meanings import (
+    ASKS,
+    MAX_RANGE_LENGTH,
+    BoundMethod,
+    DefinedFunction,
+    DottedName,
+    Read,
+)
 
 LOOPED = ("enumerate", "reversed", "zip")
 USE_ARRAY_FUNCTION = object()  # the result if a Python builtin means the function of arrays
@@ -39,7 +46,10 @@ def call_builtin(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_arg
             return found
     if name == "range" and any(builder.is_unknown_length(x) for x in known_args):
         raise excerpt.error(NO_SHAPE)
-    if any(isinstance(x, (Ref, Dotted, Function, Method, NamedDType, DTypeOf)) for x in known_args):
+    if any(
+        isinstance(x, (Ref, DottedName, DefinedFunction, BoundMethod, NamedDType, DTypeOf))
+        for x in known_args
+    ):
         return USE_ARRAY_FUNCTION
     try:
         found = BUILTINS[name](*known_args)
@@ -119,9 +129,11 @@ def _call_sum(
 
 def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any) -> bool:
     """Return True if a value is of one of these Python classes. Raises ProgramError if one is an array's."""
-    names = [each.path[-1] if isinstance(each, Dotted) else each.name for each in _flatten_classes(classes)]
+    names = [
+        each.path[-1] if isinstance(each, DottedName) else each.name for each in _flatten_classes(classes)
+    ]
     asked = tuple(PYTHON_TYPES.get(name) or CLASSES.get(name) for name in names)
-    if isinstance(x, (Function, Dotted, Method)) or None in asked:
+    if isinstance(x, (DefinedFunction, DottedName, BoundMethod)) or None in asked:
         raise excerpt.error("it asks for a class that libraries have of their own; leave it out")
     if not isinstance(x, Ref):
         return isinstance(x, tuple(each for each in asked if each))

@@ -47,7 +47,7 @@ DECIDED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DTypeLimits:
     """The result of `finfo` or `iinfo` for a dtype. `name` is the name of the function.
 
     `is_array`: the numbers are scalars of the dtype, as in NumPy, instead of Python numbers.
@@ -100,7 +100,9 @@ def is_dtype_question(builder: ProgramBuilder, x: Argument) -> bool:
     return isinstance(step, Opaque) and step.name == SAME_DTYPE
 
 
-def question(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]) -> bool | Limits:
+def question(
+    builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]
+) -> bool | DTypeLimits:
     """Return the result of a function of QUESTIONS. Raises ProgramError."""
     if len(args) != (2 if name in ("isdtype", "issubdtype") else 1):
         raise excerpt.error(f"{name} is given {len(args)} arguments; give a dtype, and what it is asked for")
@@ -109,15 +111,15 @@ def question(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequenc
     return is_kind(builder, excerpt, args[0], OF_KINDS[name] if name in OF_KINDS else args[1])
 
 
-def limits_of(excerpt: Excerpt, name: str, x: Argument) -> Limits:
+def limits_of(excerpt: Excerpt, name: str, x: Argument) -> DTypeLimits:
     """Return the result of `finfo` or `iinfo` for a dtype or an array's dtype. Raises ProgramError."""
     of = NamedDType(x) if isinstance(x, str) else DTypeOf(x.step) if isinstance(x, Ref) else x
     if not isinstance(of, (NamedDType, DTypeOf)):
         raise excerpt.error(f"{name} takes a dtype; give one such as float32")
-    return Limits(name, of, name_meaning(NameSort.TYPED_FINFO, name, excerpt.owner) is not None)
+    return DTypeLimits(name, of, name_meaning(NameSort.TYPED_FINFO, name, excerpt.owner) is not None)
 
 
-def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str) -> Argument:
+def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: DTypeLimits, field: str) -> Argument:
     """One of the numbers of `finfo` and `iinfo`. Its kind is known even if a system decides the dtype."""
     of_dtype, fields = LIMITS[limits.name]
     if field not in fields:

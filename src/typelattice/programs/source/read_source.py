@@ -12,7 +12,7 @@ from typelattice.calls.program_inputs import is_operand
 from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, ProgramError, SourceLocation
 from typelattice.facts.operations import Operation
 from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
-from typelattice.programs.source.name_meanings import Function, Reading, Scope, library_named, run
+from typelattice.programs.source.name_meanings import DefinedFunction, Reading, Scope, library_named, run
 from typelattice.programs.source.quiet_parser import parse
 from typelattice.programs.source.reader import UNRETURNED, Reader, parameters
 
@@ -81,7 +81,7 @@ def _is_function(lines: Sequence[ast.stmt]) -> bool:
     return isinstance(lines[-1], ast.FunctionDef)
 
 
-def _read_annotations(function: Function) -> dict[str, object]:
+def _read_annotations(function: DefinedFunction) -> dict[str, object]:
     """Return the operand strings that annotate a function's parameters, as in `x: "float32[3]"`."""
     args = function.node.args
     stated = {a.arg: a.annotation for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
@@ -177,7 +177,7 @@ def _read_function(source: Reader, lines: Sequence[ast.stmt], scope: Scope, name
     name = name or defined[-1]
     for line in _find_needed_lines(lines, name):
         yield source.line(line, scope)
-    function: Function = scope[name]
+    function: DefinedFunction = scope[name]
     known = parameters(function.node)
     defaults = yield source.defaults(function)
     for given in source.bound:

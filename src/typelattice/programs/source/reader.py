@@ -56,7 +56,7 @@ from typelattice.programs.source.dtype_questions import (
     CLASSES,
     DECIDED,
     QUESTIONS,
-    Limits,
+    DTypeLimits,
     dtype_attribute,
     is_dtype_question,
     limit,
@@ -67,10 +67,10 @@ from typelattice.programs.source.name_meanings import (
     ASKS,
     MAX_RANGE_LENGTH,
     WHERE,
-    Dotted,
+    BoundMethod,
+    DefinedFunction,
+    DottedName,
     Elements,
-    Function,
-    Method,
     Read,
     Reading,
     Scope,
@@ -160,14 +160,14 @@ class Reader:
             self.used_names.add(name)
             found: Read = scope[name]
             return found
-        return NamedDType(name) if name in PYTHON_TYPES else dtype_named(name, None) or Dotted((name,))
+        return NamedDType(name) if name in PYTHON_TYPES else dtype_named(name, None) or DottedName((name,))
 
     def attribute(self, node: ast.Attribute, x: Read, name: str) -> Read:
         """Return the value of an attribute: of an array, a dtype, a library and others."""
         match x:
-            case Dotted():
+            case DottedName():
                 return self.attribute_of_name(node, x, name)
-            case Limits():
+            case DTypeLimits():
                 return limit(self.builder, self.excerpt(node), x, name)
             case NamedDType() | DTypeOf():
                 return dtype_attribute(self.builder, self.excerpt(node), x, name)
@@ -177,14 +177,14 @@ class Reader:
                 return self.attribute_of_array(node, x, name)
         raise self.excerpt(node).error(f"nothing is known of its {name}; give it as a value")
 
-    def attribute_of_name(self, node: ast.Attribute, x: Dotted, name: str) -> Read:
+    def attribute_of_name(self, node: ast.Attribute, x: DottedName, name: str) -> Read:
         """Return an attribute of an unbound name: a constant or a dtype of a library, or a longer name."""
         if name == "newaxis":
             return None
         if name in ("dtype", "shape", "ndim", "size", "T", "mT") and x.owner is None:
             raise self.unbound(node, x.path[0])
         number = constant(name)
-        return number if number is not None else dtype_named(name, x.owner) or Dotted((*x.path, name))
+        return number if number is not None else dtype_named(name, x.owner) or DottedName((*x.path, name))
 
     def attribute_of_array(self, node: ast.Attribute, x: Ref, name: str) -> Read:
         """Return an attribute of an array: a dtype, lengths, a view or a method."""
@@ -194,12 +194,12 @@ class Reader:
             return DTypeOf(x.step)
         if name_meaning(NameSort.ATTRIBUTE_ITSELF, name, self.builder.steps[x.step].owner):
             return x
-        return None if name == "device" else Method(x, name)
+        return None if name == "device" else BoundMethod(x, name)
 
     def as_argument(self, node: ast.AST, x: Read) -> Argument:
         """Return a value as an argument of an operation. Raises ProgramError if it cannot be one."""
         match x:
-            case Dotted(path=(name, *more)):
+            case DottedName(path=(name, *more)):
                 if more:
                     raise self.excerpt(node).error(
                         "nothing that promotion knows of; give an array or a number"
@@ -209,17 +209,17 @@ class Reader:
                 raise self.excerpt(node).error(f"{name} gives several arrays; take one: {name}(x)[0]")
             case Mapping():
                 raise self.excerpt(node).error("a dictionary; take one of its values, or give them names")
-            case Limits(name=name):
+            case DTypeLimits(name=name):
                 raise self.excerpt(node).error(f"{name} gives several numbers; take one: {name}(dtype).max")
-            case Method(name=name) if near := spelling_hint(name, ("dtype", *ATTRIBUTES)):
+            case BoundMethod(name=name) if near := spelling_hint(name, ("dtype", *ATTRIBUTES)):
                 raise self.excerpt(node).error(f"no array has {quote_short(name)}{near}")
-            case Dotted() | Elements() | Function() | Method():
+            case DottedName() | Elements() | DefinedFunction() | BoundMethod():
                 raise self.excerpt(node).error("a function that is not called; call it")
         return x
 
     def plain(self, x: Read) -> Any:
         """Return the number that a step gives if it is known, or else the step."""
-        others = (Dotted, Elements, Function, Limits, Mapping, Method, MultipleResults)
+        others = (DottedName, Elements, DefinedFunction, DTypeLimits, Mapping, BoundMethod, MultipleResults)
         return x if isinstance(x, others) else self.builder.known_number(x)
 
     def truth(self, node: ast.AST, x: Read, remedy: str = WHERE) -> bool:
@@ -296,7 +296,7 @@ class Reader:
                 return x[at] if isinstance(at, int) else x.take_slice(slice(at.start, at.stop, at.step))
             except (IndexError, TypeError) as e:
                 raise self.excerpt(node).error(f"{e}; give another index") from None
-        if isinstance(x, Method) and x.name == "at":
+        if isinstance(x, BoundMethod) and x.name == "at":
             return Elements(x.receiver, self.as_argument(node, at))
         if isinstance(x, Mapping):
             value: Read = look_up(self.excerpt(node), x, at)
@@ -408,7 +408,7 @@ class Reader:
         owner: str | None = None
         if isinstance(node.func, ast.Attribute):
             of = yield self.expression(node.func.value, scope)
-            owner = of.owner if isinstance(of, Dotted) else None
+            owner = of.owner if isinstance(of, DottedName) else None
             if isinstance(of, Mapping):
                 return (yield self.read_dictionary_item(node, of, node.func.attr, scope))
             if isinstance(of, Elements):
@@ -421,18 +421,18 @@ class Reader:
             function = yield self.expression(node.func, scope)
         args = yield self.items(node.args, scope)
         named = yield self.keywords(node, scope)
-        if isinstance(function, Function):
+        if isinstance(function, DefinedFunction):
             return (yield self.read_defined_function(function, node, args, named))
         if isinstance(function, DTypeOf) and len(args) == 1:
             return cast_to(self.builder, self.excerpt(node), self.as_argument(node, args[0]), function)
-        if isinstance(function, Method):
+        if isinstance(function, BoundMethod):
             return self.read_method(node, function, args, named, scope)
-        if isinstance(function, Dotted) and is_ufunc_method(function.path):
+        if isinstance(function, DottedName) and is_ufunc_method(function.path):
             return self.read_ufunc_method(node, function, owner, args, named, scope)
-        if isinstance(function, Dotted) and name_meaning(
+        if isinstance(function, DottedName) and name_meaning(
             NameSort.RANDOM_GENERATOR, function.path[-1], function.owner
         ):
-            return Dotted(function.path[:-1])
+            return DottedName(function.path[:-1])
         name, owner, module = self.function_name(node, function, owner)
         if name == APPLYING and len(args) == 3 and not named:
             function, axis, x = args
@@ -449,7 +449,12 @@ class Reader:
         return self.named_function(node, name, owner, module, args, named)
 
     def read_method(
-        self, node: ast.Call, method: Method, args: Sequence[Read], keywords: Mapping[str, Read], scope: Scope
+        self,
+        node: ast.Call,
+        method: BoundMethod,
+        args: Sequence[Read],
+        keywords: Mapping[str, Read],
+        scope: Scope,
     ) -> Read:
         """Return the result of an array's method. A method such as `x.add_(y)` changes the array named x."""
         found = self.called_method(node, method, args, keywords)
@@ -459,7 +464,7 @@ class Reader:
         return found
 
     def read_ufunc_method(
-        self, node: ast.Call, function: Dotted, owner: str | None, args: Sequence[Read],
+        self, node: ast.Call, function: DottedName, owner: str | None, args: Sequence[Read],
         keywords: Mapping[str, Read], scope: Scope,
     ) -> Argument | MultipleResults:
         """Return the result of a ufunc's method, such as `np.add.reduce`. `np.add.at` changes its array."""
@@ -529,20 +534,20 @@ class Reader:
     def method(self, node: ast.Attribute, receiver: Read, name: str) -> Read:
         """Return what a call `of.name(...)` calls: a method of an array, or a function."""
         if isinstance(receiver, Ref):
-            return Method(receiver, name)
+            return BoundMethod(receiver, name)
         if isinstance(receiver, tuple):
             raise self.excerpt(node).error(
                 "a list that changes; write it out at once: [f(x) for x in (a, b)]"
             )
-        has_attributes = isinstance(receiver, (Dotted, DTypeOf, NamedDType))
+        has_attributes = isinstance(receiver, (DottedName, DTypeOf, NamedDType))
         return self.attribute(node, receiver, name) if has_attributes else None
 
     def called_method(
-        self, node: ast.Call, method: Method, args: Sequence[Read], keywords: Mapping[str, Read]
+        self, node: ast.Call, method: BoundMethod, args: Sequence[Read], keywords: Mapping[str, Read]
     ) -> Read:
         """Return the result of a method of an array."""
         if method.name in NAMESPACES:
-            return Dotted((method.name,))
+            return DottedName((method.name,))
         if method.name in QUESTIONS:
             return question(self.builder, self.excerpt(node), method.name, [method.receiver])
         taken, said = self.arguments(node, method.name, [method.receiver, *args], keywords)
@@ -552,7 +557,7 @@ class Reader:
     def function_name(self, node: ast.Call, function: Read, owner: str | None) -> tuple[str, str | None, str]:
         """Return the name of a function, its library, and its module if that follows a system of its own."""
         match function:
-            case Dotted(path=path) if len(path) <= 3 or function.owner:
+            case DottedName(path=path) if len(path) <= 3 or function.owner:
                 if path[0] == "math":
                     return f"math.{path[-1]}", owner, ""
                 owner = owner or function.owner
@@ -596,12 +601,12 @@ class Reader:
             return call_math(self.builder, excerpt, name.removeprefix("math."), args, known)
         if name == "at" and args and isinstance(args[0], Ref):  # array-api-extra's
             of = args[0]
-            return Elements(of, self.as_argument(node, known[1])) if len(args) > 1 else Method(of, name)
+            return Elements(of, self.as_argument(node, known[1])) if len(args) > 1 else BoundMethod(of, name)
         if name in QUESTIONS:
             asked = self.read_question(node, args, keywords)
             return question(self.builder, excerpt.of_library(owner), name, asked)
         if name in NAMESPACES:
-            return Dotted((name,))
+            return DottedName((name,))
         taken, said = self.arguments(node, name, args, keywords)
         return call_function(self.builder, excerpt.of_library(owner, module), name, taken, said)
 
@@ -612,7 +617,7 @@ class Reader:
         given = [*args, *keywords.values()]
         return [
             CLASSES[x.path[-1]]
-            if isinstance(x, Dotted) and x.path[-1] in CLASSES
+            if isinstance(x, DottedName) and x.path[-1] in CLASSES
             else self.as_argument(node, _read_named_dtype(x))
             for x in given
         ]
@@ -731,7 +736,7 @@ class Reader:
     def function(self, node: ast.Lambda, scope: Scope) -> Reading:
         """Read a lambda, which is inlined at its calls."""
         yield from ()
-        return Function(node, scope)
+        return DefinedFunction(node, scope)
 
     def comparison(self, node: ast.Compare, scope: Scope) -> Reading:
         """Read a comparison, which may be a chain such as `a < x < b`."""
@@ -854,12 +859,14 @@ class Reader:
             case ast.Import(names=names):
                 for alias in names:
                     root = alias.name.partition(".")[0]
-                    scope[alias.asname or root] = Dotted((root,))
+                    scope[alias.asname or root] = DottedName((root,))
             case ast.ImportFrom(module=module, names=names):
                 for alias in names:
-                    scope[alias.asname or alias.name] = Dotted(((module or "").partition(".")[0], alias.name))
+                    scope[alias.asname or alias.name] = DottedName(
+                        ((module or "").partition(".")[0], alias.name)
+                    )
             case ast.FunctionDef(name=name):
-                scope[name] = Function(line, scope)
+                scope[name] = DefinedFunction(line, scope)
             case ast.Pass() | ast.Assert() | ast.AnnAssign():
                 return
             case _:
@@ -934,7 +941,7 @@ class Reader:
     # -- functions
 
     def read_defined_function(
-        self, function: Function, node: ast.Call, args: Sequence[Read], keywords: Mapping[str, Read]
+        self, function: DefinedFunction, node: ast.Call, args: Sequence[Read], keywords: Mapping[str, Read]
     ) -> Reading:
         """Read a call of a function that the source defines: its lines, with the arguments of the call."""
         if self.calls >= MAX_CALL_DEPTH:
@@ -958,7 +965,7 @@ class Reader:
         self.calls -= 1
         return None if found is UNRETURNED else found
 
-    def defaults(self, function: Function) -> Reading:
+    def defaults(self, function: DefinedFunction) -> Reading:
         """Return the default values of a function's parameters, by name."""
         args = function.node.args
         names = [a.arg for a in (*args.posonlyargs, *args.args)]
@@ -1001,7 +1008,7 @@ def _find_lists_form(index: ast.expr) -> str:
 
 def _read_named_dtype(x: Read) -> Read:
     """Return an unbound name as the name of a dtype, which a system's own file may define."""
-    return NamedDType(x.path[-1]) if isinstance(x, Dotted) else x
+    return NamedDType(x.path[-1]) if isinstance(x, DottedName) else x
 
 
 def parameters(node: ast.FunctionDef | ast.Lambda) -> list[str]:

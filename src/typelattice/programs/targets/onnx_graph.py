@@ -226,7 +226,7 @@ class OnnxNode:
     ) -> int:
         """Add the step of an operation. If it `is_last`, it has the node's dtype and shape."""
         op, refs = operation(name), tuple(Ref(i) for i in operands)
-        whole: tuple[Argument, ...] = (refs, *args) if op.form == "list" else (*refs, *args)
+        whole: tuple[Argument, ...] = (refs, *args) if op.call_form == "list" else (*refs, *args)
         named = {key: value for key, value in keywords.items() if value is not False}
         shape = self.shape
         if not is_last:

@@ -137,7 +137,7 @@ class _Reader:
 
 def _is_plain(kind: str, ours: str) -> bool:
     """Return True if an operator named like our operation takes only its operands."""
-    plain = FUNCTIONS[ours].form in ("elementwise", "choice")
+    plain = FUNCTIONS[ours].call_form in ("elementwise", "choice")
     return plain and not onnx.defs.get_schema(kind).attributes
 
 

@@ -26,7 +26,7 @@ from typelattice.tracing.compiled.graph import Graph, GraphNode, Variable, find_
 from typelattice.tracing.compiled.operation_matching import OperationMatcher
 from typelattice.tracing.libraries import own_system
 from typelattice.tracing.run_data.array_links import StepNumber, StepTally
-from typelattice.tracing.run_data.source_text import Source
+from typelattice.tracing.run_data.source_text import SourceText
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 
 OperationName = tuple[str, bool]  # our name of an operation, and whether constants are Python's numbers
@@ -81,7 +81,7 @@ class GraphSteps:
         graph: Graph,
         is_compiling: bool,
     ) -> None:
-        self.recorder, self.witness, self.library, self.graph = recorder, witness, library, graph
+        self.recorder, self.witness, self.adapter, self.graph = recorder, witness, library, graph
         self.variable_steps, self.is_compiling = variable_steps, is_compiling
         self.builder: ProgramBuilder = recorder.builder
         self.owner: str = library.LIBRARY
@@ -234,7 +234,7 @@ class GraphSteps:
             self.new_step_bytes[number] = self.graph.sizes.get(variable, 0)
             self.steps[variable] = number
             if self.is_compiling:
-                tracer = self.library.tracer_object(variable)
+                tracer = self.adapter.tracer_object(variable)
                 self.variable_steps[id(tracer)] = VariableStep(tracer, number)
 
     def build_step(self, excerpt: Excerpt, name: str, args: Sequence[Ref], operand: Operand) -> Ref | None:
@@ -258,9 +258,9 @@ class GraphSteps:
             text = "".join(lines.lines[location.line - 1 : location.line]).strip()
         return Excerpt(text[:MAX_STEP_CHARS], SourceLocation(location.file, location.line), self.owner)
 
-    def find_source(self, file: str) -> Source:
+    def find_source(self, file: str) -> SourceText:
         """Return the source of a file, which need not be a followed one."""
-        sources: dict[str, Source] = self.recorder.sources
+        sources: dict[str, SourceText] = self.recorder.sources
         if file not in sources:
-            sources[file] = Source(lambda: "".join(linecache.getlines(file)))
+            sources[file] = SourceText(lambda: "".join(linecache.getlines(file)))
         return sources[file]

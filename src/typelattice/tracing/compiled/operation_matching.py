@@ -48,7 +48,7 @@ class OperationMatcher:
         op = FUNCTIONS.get(name)
         if op is None or len(node.outputs) != 1 or not node.inputs:
             return "", node.inputs, False
-        takes = node.inputs if op.form == "list" else node.inputs[: op.most or len(node.inputs)]
+        takes = node.inputs if op.call_form == "list" else node.inputs[: op.max_operands or len(node.inputs)]
         for these in dict.fromkeys((tuple(self.before_casts(v, node) for v in takes), takes)):
             for numbers in (True, False):
                 if self.predicted_dtype(op, these, numbers) == self.observed_dtype(node.outputs[0]):

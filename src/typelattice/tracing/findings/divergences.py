@@ -79,14 +79,14 @@ def find_divergences(predicted_run: PredictedRun, replayed: Replay) -> tuple[Div
 def _refuses_lists(step: Step, outcome: Outcome) -> bool:
     """Return True if a step is refused because a list is among its operands."""
     p = outcome.promotion
-    has_list = isinstance(step, Call) and bool(step.lists)
-    return has_list and p is not None and isinstance(p.steps[-1], CountedForeign)
+    has_list = isinstance(step, Call) and bool(step.list_operands)
+    return has_list and p is not None and isinstance(p.decisions[-1], CountedForeign)
 
 
 def _list_steps_of_lists(predicted_run: PredictedRun, i: int) -> Iterator[int]:
     """Yield the steps that were built from the lists of a step, and only for it."""
     step = predicted_run.steps[i]
-    left = [*step.lists] if isinstance(step, Call) else []
+    left = [*step.list_operands] if isinstance(step, Call) else []
     while left:
         p = left.pop()
         if not predicted_run.run.observations[p].count:

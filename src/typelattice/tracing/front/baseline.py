@@ -31,7 +31,7 @@ class BaselineError(TypelatticeError, ValueError):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Finding:
+class BaselineEntry:
     """A finding in a baseline: the file, the source text of the step, and what happens there.
 
     The file is named from the project's folder or the installed package on. There are no line numbers, so an
@@ -46,15 +46,15 @@ class Finding:
         return f"{self.file}: {self.code}: {self.what}"
 
 
-def list_findings(findings: Findings, root: Path) -> dict[Finding, int]:
+def list_findings(findings: Findings, root: Path) -> dict[BaselineEntry, int]:
     """Return the findings of a run, each with its first line."""
     checked = findings.predicted_run
-    told: dict[Finding, int] = {}
+    told: dict[BaselineEntry, int] = {}
 
     def add(i: int, what: str) -> None:
         step = checked.steps[i]
         if step.location is not None:
-            told.setdefault(Finding(_file(step.location, root), step.text, what), step.location.line)
+            told.setdefault(BaselineEntry(_file(step.location, root), step.text, what), step.location.line)
 
     for cause in findings.causes:
         add(cause.step, f"{cause.narrow_dtype} becomes {cause.wide_dtype}")
@@ -87,7 +87,7 @@ def source_file(name: str, root: Path) -> Path:
     return next((folder / name for folder in folders if (folder / name).is_file()), root / name)
 
 
-def read_baseline(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
+def read_baseline(path: str | os.PathLike[str]) -> tuple[BaselineEntry, ...]:
     """Return the findings of a baseline. Raises FileError or BaselineError if it cannot be read."""
     name = os.fspath(path)
     try:
@@ -103,15 +103,15 @@ def read_baseline(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
     return tuple(_entry(name, i, entry) for i, entry in enumerate(entries, 1))
 
 
-def _entry(name: str, number: int, entry: object) -> Finding:
+def _entry(name: str, number: int, entry: object) -> BaselineEntry:
     if isinstance(entry, Mapping) and {*entry} == {*KEYS} and all(isinstance(x, str) for x in entry.values()):
-        return Finding(**entry)
+        return BaselineEntry(**entry)
     raise BaselineError(
         f"{name}, entry {number}: it has to have the texts {', '.join(KEYS)}, and nothing else"
     )
 
 
-def write_baseline(path: str | os.PathLike[str], findings: Iterable[Finding]) -> None:
+def write_baseline(path: str | os.PathLike[str], findings: Iterable[BaselineEntry]) -> None:
     """Write a baseline. Raises FileError if that fails."""
     entries = (
         "\n[[known]]\n" + "".join(f"{key} = {_quote_text(getattr(each, key))}\n" for key in KEYS)

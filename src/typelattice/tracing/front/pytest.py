@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from typelattice.tracing.front.baseline import Finding
+    from typelattice.tracing.front.baseline import BaselineEntry
     from typelattice.tracing.front.pytest_session import SessionFindings
     from typelattice.tracing.front.settings import Settings
     from typelattice.tracing.front.width_budget import Budget
@@ -169,7 +169,7 @@ class Baselined:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.baseline: tuple[Finding, ...] = ()
+        self.baseline: tuple[BaselineEntry, ...] = ()
         self.lines: list[str] = []
         options = config.known_args_namespace
         _check_options(options.dtype_trace, options.dtype_system)
@@ -177,7 +177,7 @@ class Baselined:
         if self.baseline_file is not None:
             self.baseline = self.read()
 
-    def read(self) -> tuple[Finding, ...]:
+    def read(self) -> tuple[BaselineEntry, ...]:
         """Read the baseline. Return no findings if it is about to be written for the first time."""
         from typelattice.facts.errors import TypelatticeError
         from typelattice.tracing.front import baseline

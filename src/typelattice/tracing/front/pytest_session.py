@@ -14,7 +14,7 @@ from typelattice.programs.program import AnySystem
 from typelattice.tracing.findings.findings import findings
 from typelattice.tracing.front.baseline import (
     MAX_BASELINE_BYTES,
-    Finding,
+    BaselineEntry,
     list_findings,
     list_run_codes,
     source_file,
@@ -36,8 +36,8 @@ class SessionFindings:
     - `packages_without_modules`: the packages without a followed module.
     """
 
-    places: dict[Finding, int]
-    run_findings: frozenset[Finding]
+    places: dict[BaselineEntry, int]
+    run_findings: frozenset[BaselineEntry]
     report: tuple[str, ...]
     packages_without_modules: frozenset[str] = frozenset()
 
@@ -55,8 +55,8 @@ class SessionFindings:
 
 def from_data(data: dict[str, list[list[str]]]) -> SessionFindings:
     """Build an outcome from the data of another process."""
-    places = {Finding(*each[:3]): int(each[3]) for each in data["places"]}
-    ran = frozenset(Finding(*each) for each in data["ran"])
+    places = {BaselineEntry(*each[:3]): int(each[3]) for each in data["places"]}
+    ran = frozenset(BaselineEntry(*each) for each in data["ran"])
     return SessionFindings(places, ran, tuple(map(str, data["report"])), frozenset(map(str, data["unseen"])))
 
 
@@ -64,7 +64,7 @@ def outcome(
     run: Run,
     packages_without_modules: Iterable[str],
     systems: Sequence[AnySystem],
-    baseline: Sequence[Finding],
+    baseline: Sequence[BaselineEntry],
     root: Path,
     width: int,
 ) -> SessionFindings:
@@ -82,7 +82,7 @@ def merge_outcomes(outcomes: Sequence[SessionFindings]) -> SessionFindings:
 
     Each process has its own report, so the report of several only lists the findings.
     """
-    places: dict[Finding, int] = {}
+    places: dict[BaselineEntry, int] = {}
     for each in outcomes:
         for finding, line in each.places.items():
             places.setdefault(finding, line)
@@ -93,7 +93,7 @@ def merge_outcomes(outcomes: Sequence[SessionFindings]) -> SessionFindings:
     )
 
 
-def _list(places: Mapping[Finding, int], processes: int) -> tuple[str, ...]:
+def _list(places: Mapping[BaselineEntry, int], processes: int) -> tuple[str, ...]:
     """List the findings, one for each line, in place of a report."""
     heading = (
         f"{count_text(len(places), 'finding')} of {processes} processes; leave out -n for causes and rules"
@@ -102,14 +102,14 @@ def _list(places: Mapping[Finding, int], processes: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class BaselineComparison:
     """The comparison of a session with its baseline: the new findings and the stale entries.
 
     An entry is stale if its code ran without a finding, or if its file no longer has that code.
     """
 
-    new: tuple[tuple[Finding, int], ...]
-    stale: tuple[Finding, ...]
+    new: tuple[tuple[BaselineEntry, int], ...]
+    stale: tuple[BaselineEntry, ...]
 
     @property
     def failed(self) -> bool:
@@ -117,16 +117,16 @@ class Verdict:
         return bool(self.new or self.stale)
 
 
-def verdict(session: SessionFindings, baseline: Sequence[Finding], root: Path) -> Verdict:
+def verdict(session: SessionFindings, baseline: Sequence[BaselineEntry], root: Path) -> BaselineComparison:
     """Compare a session with a baseline."""
     entries = frozenset(baseline)
     new = tuple((f, line) for f, line in sorted(session.places.items()) if f not in entries)
     gone = [f for f in baseline if f not in session.places]
     standing = frozenset(_standing((f for f in gone if f not in session.run_findings), root))
-    return Verdict(new, tuple(sorted(f for f in gone if f not in standing)))
+    return BaselineComparison(new, tuple(sorted(f for f in gone if f not in standing)))
 
 
-def _standing(baseline: Iterable[Finding], root: Path) -> Iterator[Finding]:
+def _standing(baseline: Iterable[BaselineEntry], root: Path) -> Iterator[BaselineEntry]:
     """Yield the findings with code that is still in their file, in any spacing. It need not have run."""
     for file, entries in groupby(sorted(baseline), key=attrgetter("file")):
         try:
@@ -185,7 +185,7 @@ def describe_unseen_packages(session: SessionFindings) -> Iterator[str]:
         yield f"{what}; give its name as an import does"
 
 
-def verdict_lines(verdict: Verdict, baseline: str) -> Iterator[str]:
+def verdict_lines(verdict: BaselineComparison, baseline: str) -> Iterator[str]:
     """Yield the lines that say why a session fails, and what to do."""
     if verdict.new:
         yield f"{count_text(len(verdict.new), 'finding')} not in {baseline}; cast where the report says:"

@@ -23,12 +23,12 @@ NOTHING = (
 class Budget:
     """The widest float of a test. Results of fewer bytes than `floor` are free.
 
-    `results`: count only arrays that the package returns, which none of its own steps uses.
+    `only_results`: count only arrays that the package returns, which none of its own steps uses.
     """
 
     dtype: DType
     floor: int = 0
-    results: bool = False
+    only_results: bool = False
 
 
 def budget_message(run: Run, earlier_run: Run | None, budget: Budget) -> str:
@@ -46,7 +46,7 @@ def budget_message(run: Run, earlier_run: Run | None, budget: Budget) -> str:
     if not since:
         return NOTHING.format(budget.dtype)
     limit = dtype_width(budget.dtype) or 0
-    taken = {p for i in since for p in run.program.steps[i].inputs} if budget.results else set()
+    taken = {p for i in since for p in run.program.steps[i].inputs} if budget.only_results else set()
     over = [
         i
         for i in since

@@ -23,9 +23,9 @@ from typelattice.facts.gc_pause import pause_gc
 from typelattice.tracing.record.child_runs import POPEN, SPAWNERS, ChildRuns
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.recorder import Recorder
-from typelattice.tracing.record.witness import LazyWitness, Module
+from typelattice.tracing.record.witness import FollowedModule, LazyWitness
 from typelattice.tracing.rewrite.bytecode import check_release, with_copies, with_witnesses
-from typelattice.tracing.run_data.source_text import Source
+from typelattice.tracing.run_data.source_text import SourceText
 
 VERSION = b"12"  # version of the rewriting: a cache with a different version is not read
 Compiled = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]
@@ -58,8 +58,8 @@ class ModuleCompiler:
                 return None
             for function, why in alone:
                 self.recorder.not_followed[f"{name}.{function}"] = why
-            self.recorder.sources[path] = Source(lambda: decode_source(data))
-            module = Module(self.recorder, path, rows)
+            self.recorder.sources[path] = SourceText(lambda: decode_source(data))
+            module = FollowedModule(self.recorder, path, rows)
             witnesses = self.witnesses[path] = {i: LazyWitness(module, i) for i in numbers}
             return with_witnesses(code, map(witnesses.__getitem__, numbers))
 

@@ -46,7 +46,7 @@ from typelattice.tracing.run_data.array_links import (
     replace_steps_by_cache_keys,
 )
 from typelattice.tracing.run_data.run import CompiledCallArgument, NotFollowed, Observation, Run
-from typelattice.tracing.run_data.source_text import Source
+from typelattice.tracing.run_data.source_text import SourceText
 from typelattice.tracing.steps import build_step
 from typelattice.tracing.steps.arguments import UnknownCallError
 from typelattice.tracing.steps.called_functions import CallReader
@@ -78,7 +78,7 @@ class Recorder:
         self.compiled_calls = CompiledCalls(self)
         self.weak_arguments = WeakArguments(self)
         self.links = Links()
-        self.sources: dict[str, Source] = {}
+        self.sources: dict[str, SourceText] = {}
         self.not_followed: dict[str, str] = {}
         self.failures: dict[Witness, str] = {}  # the exception of each witness that raised one
         self.lock = threading.RLock()

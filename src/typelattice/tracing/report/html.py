@@ -124,9 +124,13 @@ def _write_files(findings: Findings, files: Sequence[AnnotatedFile], names: dict
     rows = []
     for file in files:
         link = element("a", text(file_text(file.name)), href=names[file.name])
-        cells = [f"{file.operations:,}", str(file.causes or ""), size_text(file.bytes) if file.bytes else ""]
-        cells += [f"{file.opaque:,}" if file.opaque else ""]
-        cells += [str(n or "") for n in file.divergences.values()]
+        cells = [
+            f"{file.operation_count:,}",
+            str(file.cause_count or ""),
+            size_text(file.extra_bytes) if file.extra_bytes else "",
+        ]
+        cells += [f"{file.opaque_count:,}" if file.opaque_count else ""]
+        cells += [str(n or "") for n in file.divergence_counts.values()]
         told = "".join(element("td", text(cell), **number) for cell in cells)
         rows.append(element("tr", element("th", link, scope="row") + told))
     table = element("table", element("thead", element("tr", head)) + element("tbody", "\n".join(rows)))

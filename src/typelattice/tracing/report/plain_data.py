@@ -37,7 +37,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
             "count": seen.count,
             "bytes": seen.bytes,
             "systems": {name: dtype_text(replay[i].operand) for name, replay in replays.items()},
-            "never_asked": [name for name, replay in replays.items() if replay[i].never_asked],
+            "never_asked": [name for name, replay in replays.items() if replay[i].is_unrecorded],
         }
         for i, (step, seen) in enumerate(run)
     ]
@@ -49,7 +49,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         "findings": [entry_data(entry) for entry in report.entries],
         "mismatches": [
             {
-                "step": m.number,
+                "step": m.step_number,
                 "observed": dtype_text(m.observation.operand),
                 "system": _dtype_text(m.outcome),
             }
@@ -58,7 +58,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         ],
         "departures": [
             {
-                "step": m.number,
+                "step": m.step_number,
                 "observed": dtype_text(m.observation.operand),
                 "system": _dtype_text(m.outcome),
                 "reason": m.reason,

@@ -15,7 +15,7 @@ from typelattice.recorded.never_asked import NEVER_ASKED_MARK
 from typelattice.tracing.findings.divergences import COSTS, Divergence
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.predicted_run import PredictedRun
-from typelattice.tracing.findings.widening_causes import Cause
+from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.report.formatting import count_text, location_text, size_text
 from typelattice.tracing.report.sentences import (
     cast_back_heading,
@@ -97,7 +97,7 @@ class Chapter:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class TraceReport:
     """A report: sentences on what ran, and chapters. `empty` is true if nothing computed with an array."""
 
     summary: tuple[str, ...]
@@ -111,12 +111,12 @@ class Report:
             yield from chapter.entries
 
 
-def make_report(findings: Findings, everything: bool = False) -> Report:
+def make_report(findings: Findings, everything: bool = False) -> TraceReport:
     """Build the report of findings. If `everything` is True, the summary names all that was not followed."""
     run = findings.predicted_run.run
     empty = not run.operations and not run.opaque
     chapters = () if empty else tuple(_make_chapters(findings))
-    return Report(tuple(summarise(findings, everything)), chapters, empty)
+    return TraceReport(tuple(summarise(findings, everything)), chapters, empty)
 
 
 def summarise(findings: Findings, everything: bool = False) -> Iterator[str]:
@@ -143,8 +143,8 @@ def summarise(findings: Findings, everything: bool = False) -> Iterator[str]:
     left = [*_describe_not_followed(findings, everything)]
     if left:
         yield f"not followed: {'; '.join(left)}"
-    if findings.excused:
-        yield f"{count_text(findings.excused, 'finding')} not shown: a comment says that it is meant"
+    if findings.excused_count:
+        yield f"{count_text(findings.excused_count, 'finding')} not shown: a comment says that it is meant"
     yield from run.summaries
 
 
@@ -255,7 +255,7 @@ def _make_causes_chapter(findings: Findings) -> Chapter:
     )
 
 
-def _make_cause_entry(predicted_run: PredictedRun, cause: Cause) -> Entry:
+def _make_cause_entry(predicted_run: PredictedRun, cause: WideningCause) -> Entry:
     rule = "TL001" if cause.is_default_dtype else "TL002"
     return _make_entry(
         predicted_run,
@@ -299,7 +299,7 @@ def _describe_never_asked(predicted_run: PredictedRun, system: str, replayed: Re
     for step, outcome in zip(predicted_run.steps, replayed, strict=True):
         if is_operation(step):
             operations += 1
-            unasked += known.setdefault(id(outcome), outcome.never_asked)
+            unasked += known.setdefault(id(outcome), outcome.is_unrecorded)
     if unasked:
         of = f"{unasked:,} of {count_text(operations, 'step')}"
         yield f"no answer of {system} is recorded for {of}; {NEVER_ASKED_MARK} marks what its rule predicts"

@@ -7,13 +7,13 @@ from typing import Any
 
 from typelattice.rendering.grid import printable
 from typelattice.tracing.report.formatting import file_text
-from typelattice.tracing.report.report_entries import RULES, Entry, Report
+from typelattice.tracing.report.report_entries import RULES, Entry, TraceReport
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"TL001": "warning", "TL005": "error", "TL101": "error", "TL102": "warning"}  # the others are notes
 
 
-def sarif(report: Report, version: str) -> Mapping[str, Any]:
+def sarif(report: TraceReport, version: str) -> Mapping[str, Any]:
     """Build a SARIF document of the entries that have a source location."""
     names = [*RULES]
     rules = [{"id": rule, "shortDescription": {"text": RULES[rule]}} for rule in names]
@@ -39,7 +39,7 @@ def sarif(report: Report, version: str) -> Mapping[str, Any]:
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
 
 
-def github(report: Report) -> Iterator[str]:
+def github(report: TraceReport) -> Iterator[str]:
     """Print each entry that has a source location as an annotation line of GitHub's workflows."""
     for entry in report.entries:
         if entry.location is not None:

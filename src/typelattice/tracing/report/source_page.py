@@ -9,7 +9,7 @@ from itertools import pairwise
 from typelattice.calls.steps import Opaque
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.findings import Findings
-from typelattice.tracing.findings.widening_causes import Cause
+from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.report.annotated_files import AnnotatedFile, AnnotatedLine
 from typelattice.tracing.report.formatting import count_text, file_text, location_text, size_text
 from typelattice.tracing.report.markup import element, page, read_asset, text
@@ -46,7 +46,7 @@ def source_page(findings: Findings, file: AnnotatedFile, names: Mapping[str, str
         _write_row(findings, number, code, markup, file.lines.get(number), names, following.get(number))
         for number, (code, markup) in enumerate(zip(source, highlight(source), strict=True), 1)
     )
-    operations = count_text(file.operations, "operation")
+    operations = count_text(file.operation_count, "operation")
     missing = "" if file.source else " The text of this file is not known."
     body = [
         element("a", text("skip to the source"), href="#source", **{"class": "skip"}),
@@ -69,7 +69,7 @@ def source_page(findings: Findings, file: AnnotatedFile, names: Mapping[str, str
 
 
 def _is_finding(line: AnnotatedLine) -> bool:
-    return bool(line.causes or line.casts or line.divergences or line.wrong)
+    return bool(line.causes or line.casts or line.divergences or line.mismatched_steps)
 
 
 def _write_row(
@@ -124,7 +124,7 @@ def _list_marks(findings: Findings, line: AnnotatedLine) -> Iterator[str]:
         yield "change"
     if line.divergences:
         yield "parts"
-    if line.wrong:
+    if line.mismatched_steps:
         yield "wrong"
     if _is_finding(line):
         yield "flagged"
@@ -163,7 +163,7 @@ def _write_about(
         lines = "<br>".join(map(text, divergence_lines(findings.predicted_run, divergence)))
         system = element("span", text(f"under {divergence.system}: "), **{"class": "differs"})
         yield element("p", system + lines)
-    for i in line.wrong:
+    for i in line.mismatched_steps:
         ruled = findings.predicted_run.predictions[i].text_with_mark
         said = f"it gave {findings.predicted_run.result_of(i)}, by our rules {ruled}: please report this"
         yield element("p", text(said), **{"class": "wrong"})
@@ -197,7 +197,7 @@ def _link_place(line: str, pages: Mapping[str, str]) -> str:
     return link + text(line[found.end() :])
 
 
-def _write_link(findings: Findings, cause: Cause, names: Mapping[str, str]) -> str:
+def _write_link(findings: Findings, cause: WideningCause, names: Mapping[str, str]) -> str:
     step = findings.predicted_run.steps[cause.step]
     told = text(f"{location_text(step.location)}: {step.text}")
     if step.location is None or step.location.file not in names:

@@ -35,7 +35,7 @@ from typelattice.tracing.rewrite.unsafe_rewrites import (
     in_order,
     lists_of,
 )
-from typelattice.tracing.run_data.written_operation import OMITTED, List, Row
+from typelattice.tracing.run_data.written_operation import OMITTED, ListLiteral, Row
 
 SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 PLAIN = (ast.Name, ast.Constant, ast.arg, ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom)
@@ -99,7 +99,7 @@ class Rewriter:
         keywords: tuple[str | None, ...] = (),
         constants: tuple[tuple[int, Any], ...] = (),
         at: Any = None,
-        lists: tuple[List, ...] = (),
+        lists: tuple[ListLiteral, ...] = (),
     ) -> ast.expr:
         """Return a call of a witness's method with the items and, if given, the result of `inner`.
 

@@ -40,7 +40,7 @@ class StepMismatch:
     A known departure is not a mistake: there the library departs from its own rule, and `reason` says why.
     """
 
-    number: int
+    step_number: int
     step: Step
     observation: Observation
     outcome: Outcome

@@ -57,7 +57,7 @@ class CalledFunction:
 
     name: str
     library: str | None
-    owner: tuple[Any, ...] = ()
+    receiver: tuple[Any, ...] = ()
     operand_limit: int | None = None  # number of operands of a ufunc, which writes into later arguments
     parameters: Callable[[], Sequence[str]] = tuple  # names of its positional arguments, if known
     module: str = ""  # its module, if its functions follow a system of their own
@@ -93,7 +93,7 @@ class CallReader:
             return self.step_of_custom_operation(
                 replace(excerpt, module=called.module), called, called.custom_operation, positional, named
             )
-        positional = [*called.owner, *positional]
+        positional = [*called.receiver, *positional]
         op = FUNCTIONS.get(operation_of(called.name, len(positional), called.library))
         if op is not None and signature(op, called.library).not_if_kind == result.kind.word:
             raise UnknownCallError("its values decide of which kind its result is")
@@ -133,7 +133,7 @@ class CallReader:
         number: int,
     ) -> Argument:
         """Return the result of a number of a call."""
-        if called.owner:
+        if called.receiver:
             if not isinstance(args[0], Ref):
                 raise UnknownCallError("no operation has its name")
             results = call_method(self.builder, excerpt, called.name, args[0], args[1:], keywords)
@@ -159,7 +159,7 @@ class CallReader:
 
         Raises UnknownCallError if an argument that is not an operand may decide the dtype.
         """
-        count = len(custom_operation.operands)
+        count = len(custom_operation.operand_names)
         if called.operand_limit is None:
             known = called.parameters()
             positional += [keywords.pop(name) for name in known[len(positional) : count] if name in keywords]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from typelattice.conformance.library import OperandString
-from typelattice.facts.operations import NAMES, OPERATIONS
+from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS
 from typelattice.recorded.answers import EXCEPTION
 from typelattice.recorded.recording_files import open_recording
 
@@ -38,7 +38,7 @@ class Faithful:
     def ask_chain(self, operations: Sequence[str], operands: Sequence[str]) -> str:
         answer = ""
         for name in operations:
-            count = NAMES[name].min_operands - bool(answer)
+            count = OPERATION_BY_NAME[name].min_operands - bool(answer)
             own, operands = operands[:count], operands[count:]
             answer = self.ask(name, (*([answer] if answer else []), *own), ())
         return answer

@@ -12,7 +12,7 @@ import typelattice as tl
 from typelattice.designer import DEMANDS, Completion, ConflictError, Design, design, repairs
 from typelattice.designer.pareto_front import AXES, Placement, place_on_front, walk_front
 from typelattice.engine.system import System
-from typelattice.files.writer import code
+from typelattice.files.writer import node_code
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -113,7 +113,7 @@ def bfloat16() -> Iterator[str]:
     for n in "0123":
         old = tl.system(f"jep9407-{n}")
         new = tl.system(f"jep9407-{n}").replace(order="...\nf* -> bf16 -> f32")
-        others = ", ".join(code(node) for node in old.order.nodes)
+        others = ", ".join(node_code(node) for node in old.order.nodes)
         plan = {"demands": {"others": {"avoid": f"{others} -> {others}"}}}
         before, after = (design(s, ["relations"], [])[0].counts for s in (old, new))
         best = design(new, [*KEPT, "kind", "precision", "others"], ["lattice", "width", "relations"], 3, plan)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from generated import write_pages
 
-from typelattice.engine.operations import GROUPS, KINDS, STANDARD, OperationRules
+from typelattice.engine.operations import GROUPS, KINDS_BY_WORD, STANDARD, OperationRules
 from typelattice.facts.call_forms import FORMS
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
@@ -57,9 +57,9 @@ def page() -> str:
 
 
 def _class(name: str, standard: OperationRules) -> str:
-    words = (word for word, kinds in KINDS.items() if kinds == standard.kernels.listed)
+    words = (word for word, kinds in KINDS_BY_WORD.items() if kinds == standard.kernels.listed)
     kernels = min(words, default=", ".join(map(str, standard.kernels.listed)), key=len)
-    every = (*OPERATIONS.values(), *(op for op in OPERATORS.values() if op.in_place))
+    every = (*OPERATIONS.values(), *(op for op in OPERATORS.values() if op.is_in_place))
     members = ", ".join(f"`{op.name}`" for op in every if op.operation_class == name).replace("|", "\\|")
     return f"| `{name}` | {GROUPS[name]} | {kernels} | {GIVES[standard.gives]} | {members} |"
 

@@ -9,9 +9,9 @@ from jep9407 import DOCUMENT
 from samples import one_in
 
 import typelattice as tl
-from typelattice.explanations.library_code import Term, value_of_term
+from typelattice.explanations.library_code import Term, result_of_term
 from typelattice.facts.order import Order
-from typelattice.files.reader import parse
+from typelattice.files.reader import parse_system
 from typelattice.study.laws import LAWS, LawVerdict
 
 np = pytest.importorskip("numpy")
@@ -36,7 +36,7 @@ def equation(law: str, system: tl.System, x: tuple[tl.Operand, ...]) -> tuple[ob
     """The two sides of a law for some operands, straight from the definition."""
 
     def come(term: Term) -> object:
-        found = value_of_term(system, term)
+        found = result_of_term(system, term)
         return (found.dtype, found.weak) if found else None
 
     match law, x:
@@ -81,7 +81,7 @@ def test_counts_of_random_systems_are_those_of_the_definitions(seed: int, combin
         "[ties]" if ties else "",
         *ties,
     ]
-    system = parse("\n".join(written))
+    system = parse_system("\n".join(written))
     found = tl.laws(system)
     size = {o: (o.dtype.bits or 64, i) for i, o in enumerate(found.operands) if o.dtype}
     for law, arity in (("idempotent", 1), ("commutative", 2), ("associative", 3), ("monotone", 3)):

@@ -11,7 +11,7 @@ from jep9407 import DOCUMENT
 from samples import one_in
 
 import typelattice as tl
-from typelattice.explanations.library_code import value_of_term
+from typelattice.explanations.library_code import result_of_term
 from typelattice.study import laws
 from typelattice.study.closure import answer_key, compute_closure
 from typelattice.study.law_equations import EquationChecker, first_swapped
@@ -39,9 +39,9 @@ def test_three_at_once_are_asked_as_explain_answers(name: str) -> None:
     judge = EquationChecker(over)
     free = True
     for x in product(over.start_numbers, repeat=3):
-        found = value_of_term(system, over.operands(*x))
+        found = result_of_term(system, over.operands(*x))
         assert judge.answers(first_swapped, x)[0] == answer_key(system, found)
-        free &= all(value_of_term(system, over.operands(*y)) == found for y in permutations(x))
+        free &= all(result_of_term(system, over.operands(*y)) == found for y in permutations(x))
     assert free == tl.laws(name, dtypes=DOCUMENT)["order-free"].holds
 
 

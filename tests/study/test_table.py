@@ -13,7 +13,7 @@ from typelattice.cli.main import main
 from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.rendering import FORMATS, Grid
 from typelattice.study.study_scope import BeyondReachError
-from typelattice.study.table_labels import CODES, short_label
+from typelattice.study.table_labels import CODE_STYLES, short_label
 
 SCALARS = ("int", "float", "complex")
 own = """
@@ -253,7 +253,7 @@ def test_own_dtypes_are_operands(mine: Path) -> None:
     assert tl.table(mine, dtypes=["posit8", "float32"])["posit8", "float32"].dtype is tl.dtype("float32")
 
 
-@pytest.mark.parametrize("codes", CODES)
+@pytest.mark.parametrize("codes", CODE_STYLES)
 def test_notebooks_show_html(codes: str) -> None:
     assert tl.table("numpy")._repr_html_().startswith('<div class="tl-grid">')
     assert tl.diff("numpy", "jax")._repr_html_().startswith('<div class="tl-grid">')

@@ -18,7 +18,7 @@ from pathlib import Path
 import typelattice as tl
 from typelattice.engine.promotion import Promotion
 from typelattice.explanations.promotion_in_english import answer_text, describe_cast
-from typelattice.explanations.recorded_answer_in_english import UNKNOWN_REASON, result_words
+from typelattice.explanations.recorded_answer_in_english import UNKNOWN_REASON, recorded_result_text
 from typelattice.explorer.answer_addresses import (
     DEFAULT_OPERATION,
     FOLDER,
@@ -30,7 +30,7 @@ from typelattice.explorer.answer_addresses import (
     find_question,
     list_questions,
 )
-from typelattice.facts.operations import NAMES
+from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.facts.system_headings import LIBRARIES, heading_of, known_first
 from typelattice.operands.notation import parse_operand
@@ -90,7 +90,7 @@ def _given(question: AnswerAddress, name: str, release: str, with_rule: bool = F
     lossy = [c for c in p.casts if c.loss] if rule and not (o and o.departs) else []
     lost = tuple(dict.fromkeys(map(describe_cast, lossy)))
     return Given(
-        release, result_words(o) if o else answer_text(p), _status(p, o), call, _why(p, o), rule, lost
+        release, recorded_result_text(o) if o else answer_text(p), _status(p, o), call, _why(p, o), rule, lost
     )
 
 
@@ -283,7 +283,7 @@ def index(paths: Sequence[AnswerAddress]) -> str:
 def searched() -> dict[str, object]:
     """All of which there are pages, and the words that name a library and no operation."""
     titles = {tl.system(name).title.split()[0].rstrip(",").lower() for name in libraries()}
-    return describe_scope() | {"libraries": sorted({*libraries(), *titles} - NAMES.keys())}
+    return describe_scope() | {"libraries": sorted({*libraries(), *titles} - OPERATION_BY_NAME.keys())}
 
 
 def html_page(title: str, summary: str, body: str, up: str, badge: str, note: str = LEGEND) -> str:

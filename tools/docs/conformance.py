@@ -20,7 +20,7 @@ import typelattice as tl
 from typelattice.conformance.compare import compare
 from typelattice.engine.operations import STANDARD
 from typelattice.facts.missing_operations import find_missing_operations
-from typelattice.facts.operations import NAMES, OPERATIONS
+from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS
 from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NOT_ASKED
 from typelattice.recorded.list_departures import list_departures
@@ -68,8 +68,8 @@ def conformance(name: str) -> Conformance | None:
     system, listed, lacking = tl.system(name), list_departures(name), find_missing_operations(name)
     asked: dict[str, list[str]] = {}
     for op in page.operations:
-        if op in NAMES and op not in page.missing_in_release[0]:
-            asked.setdefault(NAMES[op].operation_class, []).append(op)
+        if op in OPERATION_BY_NAME and op not in page.missing_in_release[0]:
+            asked.setdefault(OPERATION_BY_NAME[op].operation_class, []).append(op)
     found = {}
     for of_class in STANDARD:
         refused = Counter[bool]()

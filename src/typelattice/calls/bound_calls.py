@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 
 from typelattice.calls.call_custom_operation import call_custom_operation
 from typelattice.calls.call_signatures import (
-    ANY_NUMBER,
-    FUNCTIONS,
+    ANY_RESULT_COUNT,
+    OPERATION_BY_FUNCTION,
     SAME_ARGUMENTS,
     NameSort,
     ParameterRow,
     Result,
     Signature,
+    attribute_dtype,
     creator_signature,
-    dtype_named,
     find_equivalents,
     follows_condition,
     is_identity,
@@ -31,10 +31,10 @@ from typelattice.calls.call_signatures import (
     takes_list,
 )  # fmt: skip
 from typelattice.calls.compositions import PART_OF_ANOTHER, compose, find_composition
-from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, cast_to
+from typelattice.calls.creation_and_casts import COMPOSITION_HANDLERS, CREATION_HANDLERS, cast_to
 from typelattice.calls.function_call import FunctionCall, requested_dtype
 from typelattice.calls.multiple_results import (
-    SAME_DTYPE_AS,
+    STANDS_FOR_KEYWORD,
     MultipleResults,
     count_results,
     has_multiple_results,
@@ -86,7 +86,12 @@ class BoundCall:
 
 def is_function(name: str, library: str | None) -> bool:
     """Return True if a library's function of a name is an operation, or makes an array."""
-    if name in FUNCTIONS or name in MAKERS or dtype_named(name, library) or is_identity(name, library):
+    if (
+        name in OPERATION_BY_FUNCTION
+        or name in CREATION_HANDLERS
+        or attribute_dtype(name, library)
+        or is_identity(name, library)
+    ):
         return True
     return name_meaning(NameSort.CREATION_FUNCTION, name, library) is not None
 
@@ -130,14 +135,16 @@ def _call_named(call: FunctionCall) -> Argument | MultipleResults:
     builder, excerpt, name, args, library = call.builder, call.excerpt, call.name, call.args, call.library
     given = {key: builder.known_number(value) for key, value in call.keywords.items()}
     given = {key: value for key, value in given.items() if value is not None}
-    cast = dtype_named(name, library)
-    if cast is not None and name not in FUNCTIONS and args:
+    cast = attribute_dtype(name, library)
+    if cast is not None and name not in OPERATION_BY_FUNCTION and args:
         return cast_to(builder, excerpt, args[0], cast)
     if is_identity(name, library) and args:
         return args[0]
     function = name_meaning(NameSort.CREATION_FUNCTION, name, library) or name
     if args and isinstance(args[0], tuple) and _flattens_first(function, args, call.keywords):
-        flat = tuple(builder.call(excerpt, FUNCTIONS["reshape"], [x], ((-1,),)) for x in args[0])
+        flat = tuple(
+            builder.add_call(excerpt, OPERATION_BY_FUNCTION["reshape"], [x], ((-1,),)) for x in args[0]
+        )
         args = [flat, *args[2:]]
     return _call_operation(FunctionCall(builder, excerpt, function, args, given))
 
@@ -145,28 +152,30 @@ def _call_named(call: FunctionCall) -> Argument | MultipleResults:
 def _flattens_first(name: str, args: Sequence[Argument], keywords: Mapping[str, Argument]) -> bool:
     """Return True if a call flattens its arrays before it joins them: `concat([x, y], axis=None)`."""
     axis = args[1] if len(args) > 1 else keywords.get("axis", 0)
-    return axis is None and name in FUNCTIONS and FUNCTIONS[name].name == "concat"
+    return axis is None and name in OPERATION_BY_FUNCTION and OPERATION_BY_FUNCTION[name].name == "concat"
 
 
 def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
     """Add the steps of a function that makes an array, is an operation, or has the dtypes of operations."""
     builder, excerpt, name, library = call.builder, call.excerpt, call.name, call.library
-    if name in MAKERS:
-        return MAKERS[name](replace(call, args=(), keywords=bind_creator(call)))
+    if name in CREATION_HANDLERS:
+        return CREATION_HANDLERS[name](replace(call, args=(), keywords=bind_creator(call)))
     alike = find_equivalents(name, library) if call.args else ()
-    if alike and (builder.observed or name in FUNCTIONS):
+    if alike and (builder.observed or name in OPERATION_BY_FUNCTION):
         return _call_equivalents(call, alike)
-    if name in COMPOSED and call.args and name_meaning(NameSort.COMPOSED, name, library):
+    if name in COMPOSITION_HANDLERS and call.args and name_meaning(NameSort.COMPOSED, name, library):
         plain = {key: value for key, value in call.keywords.items() if value is not False}
-        result: Argument | MultipleResults = COMPOSED[name](replace(call, keywords=plain))
+        result: Argument | MultipleResults = COMPOSITION_HANDLERS[name](replace(call, keywords=plain))
         if result is not NotImplemented:
             return result
-    if name in FUNCTIONS:
+    if name in OPERATION_BY_FUNCTION:
         return build_steps(builder, excerpt, bind_call(call))
     if alike:
         return _call_equivalents(call, alike)
     known = "the array API standard's, by any name that a library has for them"
-    near = spelling_hint(name, (*builder.custom_operations, *FUNCTIONS, *MAKERS, *COMPOSED))
+    near = spelling_hint(
+        name, (*builder.custom_operations, *OPERATION_BY_FUNCTION, *CREATION_HANDLERS, *COMPOSITION_HANDLERS)
+    )
     raise excerpt.error(
         f"unknown function {quote_short(name)}{near}; functions are {known}; "
         "`typelattice explain --help` lists them"
@@ -179,7 +188,7 @@ def bind_call(call: FunctionCall) -> BoundCall:
     Raises ProgramError for an argument that the row does not have, or that affects dtypes without a rule.
     """
     builder, excerpt, name, args = call.builder, call.excerpt, call.name, call.args
-    op = FUNCTIONS[name]
+    op = OPERATION_BY_FUNCTION[name]
     row = signature(op, call.library)
     text: tuple[Argument, ...] = ()
     if row.first_role == "text":
@@ -237,17 +246,17 @@ def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> A
         if not row.several_if or row.several_if in call.keywords:
             return _results_by_calls(builder, excerpt, call)
     elif dtype is None and (
-        op.call_form == "separate" or (has_multiple_results(op) and SAME_DTYPE_AS not in call.keywords)
+        op.call_form == "separate" or (has_multiple_results(op) and STANDS_FOR_KEYWORD not in call.keywords)
     ):
         return _multiple_results(builder, excerpt, op, operands, list(call.args), dict(call.keywords))
     if dtype is None or op.takes_dtype:
-        result = builder.call(excerpt, op, operands, call.args, call.keywords, dtype)
+        result = builder.add_call(excerpt, op, operands, call.args, call.keywords, dtype)
     else:
         result = _compute_in_dtype(builder, excerpt, call, operands, dtype)
     if call.out is None:
         return result
     marks = (SAME_KIND_MARK,) if op.call_form in ("elementwise", "pair") and not call.allows_any_cast else ()
-    return builder.set_elements(excerpt, call.out, ..., result, marks=marks)
+    return builder.add_setitem(excerpt, call.out, ..., result, marks=marks)
 
 
 def _compute_in_dtype(
@@ -257,22 +266,26 @@ def _compute_in_dtype(
     op = call.op
     _check_same_kind(builder, excerpt, op, operands, dtype, call.allows_any_cast)
     if op.operation_class == CLASS_CAST_AFTERWARDS or op.call_form == "list":
-        return builder.cast(excerpt, builder.call(excerpt, op, operands, call.args, call.keywords), dtype)
+        return builder.add_cast(
+            excerpt, builder.add_call(excerpt, op, operands, call.args, call.keywords), dtype
+        )
     if op.operation_class not in CLASSES_COMPUTED_IN_DTYPE:
         raise excerpt.error(f"{op.name} takes no dtype; cast with .astype(dtype)")
     mixed = any(
         x is not None and not builder.is_scalar(x) for x in operands
     )  # without arrays, numbers are also cast
     uncast = [x is None or (mixed and builder.is_scalar(x)) for x in operands]
-    operands = [x if k else builder.cast(excerpt, x, dtype) for x, k in zip(operands, uncast, strict=True)]
-    result = builder.call(excerpt, op, operands, call.args, call.keywords)
+    operands = [
+        x if k else builder.add_cast(excerpt, x, dtype) for x, k in zip(operands, uncast, strict=True)
+    ]
+    result = builder.add_call(excerpt, op, operands, call.args, call.keywords)
     target = builder.dtype(dtype)
     if (
         op.operation_class in ("mean", "deviation")
         and target is not None
         and target.kind.category <= Kind.SIGNED.category
     ):
-        return builder.cast(excerpt, result, dtype)  # NumPy's mean with dtype=int8 is int8
+        return builder.add_cast(excerpt, result, dtype)  # NumPy's mean with dtype=int8 is int8
     return result
 
 
@@ -310,7 +323,7 @@ def _check_same_kind(
             )
             lowered = kind.position > to.kind.position
         if lowered:
-            message = f"{op.name} casts no {kind.word} to {to}, which is of a lower kind"
+            message = f"{op.name} casts no {kind.python_name} to {to}, which is of a lower kind"
             raise excerpt.error(f"{message}; cast it with .astype({to})")
 
 
@@ -427,9 +440,9 @@ def _take_joined(row: Signature, values: dict[str, Argument]) -> Iterator[tuple[
         if p.role != "joined" or p.name not in values:
             continue
         if p.joined_by != "result_type":
-            yield FUNCTIONS[p.joined_by], values.pop(p.name)
+            yield OPERATION_BY_FUNCTION[p.joined_by], values.pop(p.name)
         elif _may_promote(values[p.name]):
-            yield FUNCTIONS[p.joined_by], values[p.name]
+            yield OPERATION_BY_FUNCTION[p.joined_by], values[p.name]
 
 
 def _is_dtype(x: Argument) -> bool:
@@ -463,8 +476,8 @@ def _find_parameter(call: FunctionCall, row: Signature, key: str, value: Argumen
     Raises ProgramError for an argument that is not known.
     """
     parameter = row.find(key) or parameter_of_all(key)
-    if key == SAME_DTYPE_AS:
-        return ParameterRow((SAME_DTYPE_AS,), "name")
+    if key == STANDS_FOR_KEYWORD:
+        return ParameterRow((STANDS_FOR_KEYWORD,), "name")
     if parameter is not None:
         return None if parameter.role == "ignored" else parameter
     if row.others_ignored or (call.builder.observed and not may_affect_dtype(call.builder, value)):
@@ -485,22 +498,22 @@ def _join_with_argument(
     """Join an operand with another argument: an array, a list of numbers, or a number."""
     if isinstance(other, tuple):
         other = tuple(float(i) if isinstance(i, int) else i for i in other)
-    join = builder.call(excerpt, op, [x, other])
-    return builder.cast(excerpt, x, DTypeOf(join.step)) if op.call_form == "promotion" else join
+    join = builder.add_call(excerpt, op, [x, other])
+    return builder.add_cast(excerpt, x, DTypeOf(join.step)) if op.call_form == "promotion" else join
 
 
 def _results_by_calls(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> MultipleResults:
     """Return several results, each by its own call, such as values and indices of PyTorch's `max(x, 0)`."""
-    refs = [builder.ref(excerpt, x) for x in call.operands]
+    refs = [builder.ensure_ref(excerpt, x) for x in call.operands]
     results = call.signature.results
 
     def make_result(i: int) -> Ref:
         result: Result = results[i]
-        ref = builder.call(excerpt, FUNCTIONS[result.call], refs, call.args, call.keywords)
+        ref = builder.add_call(excerpt, OPERATION_BY_FUNCTION[result.call], refs, call.args, call.keywords)
         if result.is_alike:
-            first = FUNCTIONS[results[0].call]
+            first = OPERATION_BY_FUNCTION[results[0].call]
             shape = result_shape(first, [builder.shape(x) for x in refs], call.args, call.keywords)
-            builder.mark_same_dtype_as(ref, (SAME_DTYPE_AS, call.op.name), shape)
+            builder.mark_same_dtype_as(ref, (STANDS_FOR_KEYWORD, call.op.name), shape)
         return ref
 
     return MultipleResults(call.op.name, len(results), tuple(r.name for r in results), make_result, {})
@@ -517,11 +530,11 @@ def _multiple_results(
     """Return the results of an operation with one for each operand, such as `meshgrid(x, y)`."""
     if op.call_form == "separate" and len(operands) == 1 and isinstance(operands[0], tuple):
         operands = [*operands[0]] if takes_list(op.name, excerpt.owner) else operands
-    refs = [builder.ref(excerpt, x) for x in operands]
+    refs = [builder.ensure_ref(excerpt, x) for x in operands]
 
     def make_result(i: int) -> Ref:
         own, others = ([refs[i]], [*refs[:i], *refs[i + 1 :]]) if op.call_form == "separate" else (refs, [])
-        return builder.call(excerpt, op, own, [*others, *args], {**keywords, RESULT_KEYWORD: i})
+        return builder.add_call(excerpt, op, own, [*others, *args], {**keywords, RESULT_KEYWORD: i})
 
     shape = builder.shape(refs[0]) if refs else None
     fields = () if op.call_form == "separate" else tuple(r.name for r in signature(op, None).results)
@@ -533,24 +546,24 @@ def _call_equivalents(call: FunctionCall, equivalents: Sequence[str]) -> Argumen
     """Add a function with the dtypes of operations, but other values: `topk` as `sort` and `argsort`."""
     builder, excerpt, name, args = call.builder, call.excerpt, call.name, call.args
     if equivalents[0].startswith(SAME_ARGUMENTS):
-        same, given = equivalents[0].removeprefix(SAME_ARGUMENTS), {**call.keywords, SAME_DTYPE_AS: name}
+        same, given = equivalents[0].removeprefix(SAME_ARGUMENTS), {**call.keywords, STANDS_FOR_KEYWORD: name}
         return build_steps(builder, excerpt, bind_call(replace(call, name=same, keywords=given)))
     if follows_condition(name):  # its array follows a condition
         args = [*args[1:2], *args[:1], *args[2:]]
-    several = equivalents[-1] == ANY_NUMBER
-    ops = [FUNCTIONS[like] for like in equivalents if like != ANY_NUMBER]
+    several = equivalents[-1] == ANY_RESULT_COUNT
+    ops = [OPERATION_BY_FUNCTION[like] for like in equivalents if like != ANY_RESULT_COUNT]
     count, row = ops[0].max_operands or len(args), signature(ops[0], call.library)
     named = {key: x for key, x in call.keywords.items() if key != "dtype" and not _is_ignored(row, key)}
     if not row.others_ignored and any(may_affect_dtype(builder, x) for x in (*args[count:], *named.values())):
         raise excerpt.error(f"the dtype of {name} depends on more than its operands; leave the others out")
-    operand_refs, dtype = [call.operand(x) for x in args[:count]], call.dtype
+    operand_refs, dtype = [call.ensure_ref(x) for x in args[:count]], call.dtype
     if dtype is not None and not ops[0].takes_dtype:
         raise excerpt.error(f"{name} takes no dtype; cast with .astype(dtype)")
 
     def make_result(i: int) -> Ref:
         op = ops[0] if several else ops[i]
         operands = operand_refs[: op.max_operands or len(operand_refs)]
-        ref = builder.call(excerpt, op, operands, (), {SAME_DTYPE_AS: name}, dtype)
+        ref = builder.add_call(excerpt, op, operands, (), {STANDS_FOR_KEYWORD: name}, dtype)
         builder.forget_shape(ref)
         return ref
 

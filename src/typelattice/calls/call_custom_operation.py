@@ -39,5 +39,5 @@ def call_custom_operation(
     stated = plain_axes(builder.known_number(values.get(SHAPE)))
     operands = [values.pop(key) for key in op.operand_names]
     parameters = {key: builder.known_number(value) for key, value in values.items() if value is not None}
-    made = builder.call(excerpt, op, operands, (), parameters)
-    return made if stated is None else builder.state_shape(excerpt, made, stated)
+    made = builder.add_call(excerpt, op, operands, (), parameters)
+    return made if stated is None else builder.set_stated_shape(excerpt, made, stated)

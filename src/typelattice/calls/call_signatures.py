@@ -26,14 +26,16 @@ from typelattice.facts.suggestions import spelling_hint
 T = TypeVar("T")
 CAST = "astype"
 TABLE_FOLDER = Path(__file__).parent
-FUNCTIONS: Mapping[str, Operation] = {name: op for op in OPERATIONS.values() for name in op.functions}
+OPERATION_BY_FUNCTION: Mapping[str, Operation] = {
+    name: op for op in OPERATIONS.values() for name in op.functions
+}
 CREATORS_WITH_ROWS = (  # functions with rows that are not operations
     "astype", "bitcast", "bool", "complex", "dtype", "empty", "eye", "flatten", "float", "int", "ones",
     "opaque", "rand", "randn", "zeros",
 )  # fmt: skip
 COMMON_PARAMETERS = ("dtype", "out", "where", "initial")  # parameters that mean the same in every row
-KINDS = tuple(kind.word for kind in Kind)
-SAME_ARGUMENTS, ANY_NUMBER = "=", "..."  # marks in equivalents.txt
+KIND_WORDS = tuple(kind.python_name for kind in Kind)
+SAME_ARGUMENTS, ANY_RESULT_COUNT = "=", "..."  # marks in equivalents.txt
 ITSELF, COMPUTED, OF_OPERAND = "itself", "computed", "(x)"
 
 
@@ -179,7 +181,7 @@ def creator_signature(name: str) -> Signature:
 def signature(op: Operation, library: str | None) -> Signature:
     """Find the signature of an operation in a library.
 
-    >>> [p.name for p in signature(FUNCTIONS["sum"], "torch").parameters][:3]
+    >>> [p.name for p in signature(OPERATION_BY_FUNCTION["sum"], "torch").parameters][:3]
     ['operands', 'axis', 'keepdims']
     """
     rows, library = _read_signatures(), library or "*"
@@ -200,7 +202,7 @@ def parameter_of_all(name: str) -> ParameterRow | None:
 
 
 @cache
-def fields_of(op: str) -> Mapping[str, str]:
+def dtype_origin_by_result(op: str) -> Mapping[str, str]:
     """Return the name and the origin of the dtype of each result that a step names by number."""
     found = _read_signatures().get((op, "*"))
     return {r.name: r.dtype_origin for r in found.results} if found else {}
@@ -221,7 +223,7 @@ def libraries_with_several_results(op: str, keywords: Collection[str]) -> list[s
     ]
 
 
-def names(sort: NameSort) -> Mapping[tuple[str, str], str]:
+def name_meanings(sort: NameSort) -> Mapping[tuple[str, str], str]:
     """Map the names of a sort to their meanings, by library and name."""
     return _read_names()[sort]
 
@@ -248,7 +250,7 @@ def name_meaning(sort: NameSort, name: str, library: str | None) -> str | None:
     >>> name_meaning(NameSort.CAST, "half", None)
     'float16'
     """
-    stated = names(sort)
+    stated = name_meanings(sort)
     return stated.get((library or "*", name), stated.get(("*", name)))
 
 
@@ -292,26 +294,26 @@ def system_of_module(module: str, library: str | None, system: str) -> str | Non
     return dict(each.split("=") for each in stated.split(",") if each).get(system)
 
 
-def mode_with_rules(array_class: str, library: str | None) -> str:
+def array_class_with_rules(array_class: str, library: str | None) -> str:
     """Return the name of a class of arrays if a library has other rules for it, or an empty string.
 
-    >>> mode_with_rules("KerasTensor", "keras"), mode_with_rules("Variable", "keras")
+    >>> array_class_with_rules("KerasTensor", "keras"), array_class_with_rules("Variable", "keras")
     ('KerasTensor', '')
     """
     return array_class if name_meaning(NameSort.ARRAY_CLASS_WITH_RULES, array_class, library) else ""
 
 
-def system_of_mode(array_class: str, library: str | None, system: str) -> str | None:
+def system_of_array_class(array_class: str, library: str | None, system: str) -> str | None:
     """Find the system of a library's arrays of one class under a system, or None if it has no other.
 
-    >>> system_of_mode("KerasTensor", "keras", "keras-torch-computed")
+    >>> system_of_array_class("KerasTensor", "keras", "keras-torch-computed")
     'keras-jax'
     """
     stated = name_meaning(NameSort.ARRAY_CLASS_WITH_RULES, array_class, library) or ""
     return dict(each.split("=") for each in stated.split(",") if each).get(system)
 
 
-def dtype_named(name: str, library: str | None) -> NamedDType | None:
+def attribute_dtype(name: str, library: str | None) -> NamedDType | None:
     """Return the dtype of a library's attribute, such as `torch.half`, or None if it is not a dtype."""
     found = name_meaning(NameSort.CAST, name, library)
     if found is None and name in DTYPES:
@@ -332,8 +334,10 @@ def equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
     for row, (library, name, *operations) in read_rows("equivalents.txt", 3):
         check_library(library, "equivalents.txt", row, 1)
         for column, each in enumerate(operations, 3):
-            if each != ANY_NUMBER:
-                _check_word(each.removeprefix(SAME_ARGUMENTS), FUNCTIONS, "equivalents.txt", row, column)
+            if each != ANY_RESULT_COUNT:
+                _check_word(
+                    each.removeprefix(SAME_ARGUMENTS), OPERATION_BY_FUNCTION, "equivalents.txt", row, column
+                )
         stated.add(library, name, row=row)
         found[library, name] = tuple(operations)
     return found
@@ -355,7 +359,7 @@ def graph_names() -> Mapping[tuple[str, str], tuple[str, str]]:
     found = {}
     for row, (library, name, ours, *operands) in read_rows("graph_names.txt", 3):
         _check_word(library, ("onnx", *libraries()), "graph_names.txt", row, 1)
-        _check_word(ours, (*FUNCTIONS, CAST), "graph_names.txt", row, 3)
+        _check_word(ours, (*OPERATION_BY_FUNCTION, CAST), "graph_names.txt", row, 3)
         found[library, name] = ours, "".join(operands)
     return found
 
@@ -367,7 +371,7 @@ def graph_operation(library: str, name: str) -> str:
     ('sum', 'where')
     """
     ours = graph_names().get((library, name), (name.lower(), ""))[0]
-    return CAST if ours == CAST else FUNCTIONS[ours].name if ours in FUNCTIONS else ""
+    return CAST if ours == CAST else OPERATION_BY_FUNCTION[ours].name if ours in OPERATION_BY_FUNCTION else ""
 
 
 def graph_operands(library: str, name: str, operands_given: Sequence[T]) -> tuple[T, ...]:
@@ -449,8 +453,10 @@ def _parse_signature(words: list[str], row: int) -> Signature:
     unless = ""
     if "unless" in words[:-1]:
         *words, _, unless = words
-        if unless not in KINDS:
-            raise TableError(f"signatures.txt, row {row}: unless {unless!r} is no kind; give one of {KINDS}")
+        if unless not in KIND_WORDS:
+            raise TableError(
+                f"signatures.txt, row {row}: unless {unless!r} is no kind; give one of {KIND_WORDS}"
+            )
     cut = words.index("->") if "->" in words else len(words)
     parameters: list[ParameterRow] = []
     by_name = False
@@ -462,7 +468,7 @@ def _parse_signature(words: list[str], row: int) -> Signature:
         if not all(name.isidentifier() for name in parameter.names) and word != "~...":
             raise TableError(f"signatures.txt, row {row}, column {column}: {word!r} is no parameter")
         if parameter.joined_by:
-            _check_word(parameter.joined_by, FUNCTIONS, "signatures.txt", row, column)
+            _check_word(parameter.joined_by, OPERATION_BY_FUNCTION, "signatures.txt", row, column)
         parameters.append(parameter)
     results = words[cut + 1 :]
     when = ""
@@ -503,10 +509,10 @@ def _parse_result(word: str, row: int, column: int) -> Result:
     name, _, made = word.partition(":")
     if made:
         call = made.removeprefix("~").removesuffix("()")
-        _check_word(call, FUNCTIONS, "signatures.txt", row, column)
+        _check_word(call, OPERATION_BY_FUNCTION, "signatures.txt", row, column)
         return Result(name, call=call, is_alike=made.startswith("~"))
     name, _, of = word.partition("=")
     if not of or of == COMPUTED:
         return Result(name, of or ITSELF)
-    _check_word(of.removesuffix(OF_OPERAND), FUNCTIONS, "signatures.txt", row, column)
+    _check_word(of.removesuffix(OF_OPERAND), OPERATION_BY_FUNCTION, "signatures.txt", row, column)
     return Result(name, of)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.calls.call_signatures import ITSELF, fields_of
+from typelattice.calls.call_signatures import ITSELF, dtype_origin_by_result
 from typelattice.calls.program_builder import RESULT_KEYWORD
 from typelattice.calls.steps import Argument, Call, Ref
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.facts.shapes import Shape
 
 # The keyword for a call with the dtype, but not the values, of the function in the source.
-SAME_DTYPE_AS = "stands_for"
-INNER_PART = ""  # SAME_DTYPE_AS of the inner calls of a composition, which are not its results
+STANDS_FOR_KEYWORD = "stands_for"
+INNER_PART = ""  # STANDS_FOR_KEYWORD of the inner calls of a composition, which are not its results
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +64,22 @@ def count_results(op: Operation, operands: int, shape: Shape | None, rest: Seque
             return shape[at]
         case "split":
             return rest[0] if rest and isinstance(rest[0], int) else None
-    return len(fields_of(op.name))
+    return len(dtype_origin_by_result(op.name))
 
 
 def has_multiple_results(op: Operation) -> bool:
     """Return True if an operation gives several arrays, as far as its results are known."""
     return (
-        op.call_form == "separate" or bool(fields_of(op.name)) or op.name in ("nonzero", "unstack", "split")
+        op.call_form == "separate"
+        or bool(dtype_origin_by_result(op.name))
+        or op.name in ("nonzero", "unstack", "split")
     )
 
 
 def result_dtype_origin(op: str, keywords: Mapping[str, Argument]) -> str:
     """Return the origin of the dtype of the requested result: ITSELF, COMPUTED, or an operation's name."""
     number = keywords.get(RESULT_KEYWORD)
-    fields = [*fields_of(op).values()]
+    fields = [*dtype_origin_by_result(op).values()]
     return fields[number] if isinstance(number, int) and number < len(fields) else ITSELF
 
 

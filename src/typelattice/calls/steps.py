@@ -16,7 +16,7 @@ from typelattice.operands.operand import Operand
 
 MAX_STEP_CHARS = 160  # characters of a step's text
 FUNCTION_OF_IN_PLACE = {  # operator that writes in place -> the operation that computes its value
-    op.other_names[0]: op.function for op in OPERATORS.values() if op.in_place
+    op.other_names[0]: op.function for op in OPERATORS.values() if op.is_in_place
 }
 IN_PLACE_OF_FUNCTION = {plain: written for written, plain in FUNCTION_OF_IN_PLACE.items()}
 SAME_KIND_MARK = (
@@ -136,17 +136,19 @@ class Step:
         """The earlier steps that it uses."""
         return _find_inputs(self)
 
-    def map_refs(self, number: Callable[[int], int], argument: Callable[[Argument], Any]) -> Self:
+    def map_refs(
+        self, convert_number: Callable[[int], int], convert_argument: Callable[[Argument], Any]
+    ) -> Self:
         """Return the step with other earlier steps in place of those it uses, by number and as arguments."""
         changed: dict[str, Any] = {}
         for name in self.ARGUMENT_FIELDS:
-            changed[name] = map_argument(getattr(self, name), argument)
+            changed[name] = map_argument(getattr(self, name), convert_argument)
         for name in self.STEP_FIELDS:
             held = getattr(self, name)
             if isinstance(held, int):
-                changed[name] = number(held)
+                changed[name] = convert_number(held)
             elif isinstance(held, tuple):
-                changed[name] = tuple(map(number, held))
+                changed[name] = tuple(map(convert_number, held))
         return replace(self, **changed) if changed else self
 
 

@@ -21,7 +21,7 @@ from typelattice.disk.write import check_writable, write_text
 from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import quote_short, spelling_hint
-from typelattice.files.writer import code
+from typelattice.files.writer import node_code
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout, overwrite_line
 
@@ -168,7 +168,7 @@ def _describe_missing(order: str, missing: MissingNodes, written_files: Sequence
         yield page.bold(f"{order}: {number} missing; with fewer, a pair with an upper bound has no join")
         yield ""
     for node in missing:
-        pairs = [f"{code(a)} + {code(b)}" for a, b in node.pairs]
+        pairs = [f"{node_code(a)} + {node_code(b)}" for a, b in node.pairs]
         shown = [*pairs[:MAX_SHOWN], *(["..."] if len(pairs) > MAX_SHOWN else [])]
         yield page.join_columns(
             node.name, [str(node), f"joins {', '.join(shown)}" if pairs else "joins no pair"]
@@ -180,7 +180,8 @@ def _describe_missing(order: str, missing: MissingNodes, written_files: Sequence
 def _describe_repair(repair: Repair) -> list[str]:
     """Count the answers that a repair changes, and show the first of them."""
     changed = (
-        (f"{code(a)} + {code(b)}", _join_text(new), _join_text(old)) for a, b, old, new in repair.changed
+        (f"{node_code(a)} + {node_code(b)}", _join_text(new), _join_text(old))
+        for a, b, old, new in repair.changed
     )
     lines = [f"{pair}: {new}, was {old}" for pair, new, old in changed]
     return [f"{len(lines)} answers change", *lines[:MAX_SHOWN], *(["..."] if len(lines) > MAX_SHOWN else [])]
@@ -194,7 +195,7 @@ def _heading(order: str, n: int, noun: str, proven: bool, complete: bool) -> str
 
 
 def _join_text(node: Node | None) -> str:
-    return code(node) if node else "refused"
+    return node_code(node) if node else "refused"
 
 
 def _words(text: str | None) -> Sequence[str] | None:

@@ -37,7 +37,7 @@ def run(args: Namespace) -> Paragraphs:
     yield draw_table(found.grid(args.codes), args.format)
     note_left_out(found.a.left_out, args.format)
     a, b = tl.system(args.a), tl.system(args.b)
-    alone = args.op is not None and a.operation(args.op).has_one_promoting_operand
+    alone = args.op is not None and a.find_operation(args.op).has_one_promoting_operand
     by_value = "value" in (a.combine, b.combine) and not alone
     if by_value and args.format == "text":
         op = args.op or "add"

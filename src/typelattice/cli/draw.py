@@ -18,7 +18,7 @@ from typelattice.programs.make_program import file_of
 from typelattice.rendering.drawing import FORMATS, Drawing
 from typelattice.rendering.terminal import layout
 from typelattice.rendering.text_drawing import sketch
-from typelattice.study.table_labels import CODES
+from typelattice.study.table_labels import CODE_STYLES
 
 ENDINGS = {
     "svg": "svg",
@@ -54,7 +54,10 @@ def arguments(parser: ArgumentParser) -> None:
         help="also draw integers below 8 bits and floats of at most 8 (always shown for your own system)",
     )  # fmt: skip
     parser.add_argument(
-        "--codes", choices=CODES, default="bits", help="i32 counts bits (default), i4 bytes, int32 is a name"
+        "--codes",
+        choices=CODE_STYLES,
+        default="bits",
+        help="i32 counts bits (default), i4 bytes, int32 is a name",
     )
     parser.add_argument(
         "--format", choices=FORMATS, help="the format (default: by the file extension, or text)"

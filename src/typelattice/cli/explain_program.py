@@ -14,7 +14,7 @@ from typelattice.cli.bindings import bindings
 from typelattice.cli.command import DifferencesFound, Paragraphs
 from typelattice.cli.site_address import program_link
 from typelattice.explanations.promotion_in_english import describe_cast, describe_explicit_cast, describe_fit
-from typelattice.explanations.recorded_answer_in_english import recorded_words, result_words
+from typelattice.explanations.recorded_answer_in_english import describe_recorded_answer, recorded_result_text
 from typelattice.facts.libraries import libraries
 from typelattice.facts.system_headings import LIBRARIES, heading_of
 from typelattice.operands.notation import parse_operand
@@ -150,7 +150,7 @@ def _location_text(step: Step) -> str:
 def _result_text(o: Outcome, name: str) -> tuple[str, str]:
     """Return the result of a step and its system's name; if the library departs, the observed result."""
     if seen := o.recorded_departure:
-        answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else result_words(seen)
+        answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else recorded_result_text(seen)
         return answer, f"{name} (by rule {o})"
     return str(o), f"{name}{NEVER_ASKED_MARK}" if o.is_unrecorded else name
 
@@ -208,7 +208,7 @@ def explain_outcome(o: Outcome) -> Sequence[str]:
     if said or not same:
         said.append(f"rule: {p.rule}")
     seen = o.recorded_answer
-    if (seen is None or seen.departs) and (did := recorded_words(p, seen)):
+    if (seen is None or seen.departs) and (did := describe_recorded_answer(p, seen)):
         said.append(f"observed: {'; '.join(did)}")
     return said
 

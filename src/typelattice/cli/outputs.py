@@ -9,7 +9,7 @@ from os import path
 from typelattice.cli.command import UsageError
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clip_text
-from typelattice.files.system_definition import SystemDefinition, read
+from typelattice.files.system_definition import SystemDefinition, read_definition
 from typelattice.files.system_text import systems
 
 NULL = "\0"  # no path has it; every function for files refuses it
@@ -35,7 +35,7 @@ def _find_extended_files(file: str) -> Iterator[str]:
     """Yield the files that a system's file extends, or nothing if the file is not a system's."""
     definition: SystemDefinition | None = None
     with suppress(TypelatticeError):
-        definition = read(file) if file.endswith(".toml") else None
+        definition = read_definition(file) if file.endswith(".toml") else None
     while definition:
         if definition.main.path:
             yield definition.main.path

@@ -14,7 +14,7 @@ from typelattice.rendering import FORMATS, Grid
 from typelattice.rendering.terminal import layout, print_error
 from typelattice.study.diffs import Diff
 from typelattice.study.study_scope import TierChoice
-from typelattice.study.table_labels import CODES, SHOW_SMALL, describe_left_out
+from typelattice.study.table_labels import CODE_STYLES, SHOW_SMALL, describe_left_out
 from typelattice.study.tables import Table
 
 WITHOUT_NOTES = ("csv",)  # formats of tables that cannot have notes
@@ -43,7 +43,7 @@ def grid_arguments(parser: ArgumentParser, tier: str) -> None:
     narrow = "also show integers of less than 8 bits and floats of 8 or less (your own system has all)"
     op_argument(parser)
     parser.add_argument("--tier", choices=get_args(TierChoice), default=tier, help=tiers)
-    parser.add_argument("--codes", choices=CODES, default="bits", help=codes)
+    parser.add_argument("--codes", choices=CODE_STYLES, default="bits", help=codes)
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--dtypes", metavar="LIST", help=dtypes)
     parser.add_argument("--small", action="store_true", help=narrow)

@@ -18,7 +18,7 @@ from typing import Any
 
 from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import CODES, DTYPES
+from typelattice.facts.dtypes import DTYPE_BY_CODE, DTYPES
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import Order
 from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
@@ -259,7 +259,7 @@ def _read_dtype(word: str, form: TableForm) -> str | None:
     word = word.strip().removeprefix("**").removesuffix("**").strip("\"'` ")
     if word in form.names or word in DTYPES:
         return form.names.get(word, word)
-    return str(CODES[word]) if word in CODES and len(word) > 2 else None
+    return str(DTYPE_BY_CODE[word]) if word in DTYPE_BY_CODE and len(word) > 2 else None
 
 
 def _read_cell(

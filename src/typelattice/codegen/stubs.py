@@ -10,7 +10,7 @@ from typing import NamedTuple
 from typelattice.codegen.tables import EmitError
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
-from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS, Operation
+from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS, OPERATORS, Operation
 
 
 class _Scalar(NamedTuple):
@@ -74,18 +74,20 @@ def stub_file(system: System, ops: Sequence[str] = ()) -> StubFile:
     'Array[int16]'
     """
     dtypes = tuple(str(dtype) for dtype in system.dtypes)
-    if bad := [d for d in dtypes if keyword.iskeyword(d) or d in NAMES or d in ("builtins", "overload")]:
+    if bad := [
+        d for d in dtypes if keyword.iskeyword(d) or d in OPERATION_BY_NAME or d in ("builtins", "overload")
+    ]:
         raise EmitError(f"stubs: {bad[0][:80]!r} is no name that a class can have; rename the dtype")
     if not dtypes:
         raise EmitError(f"stubs: {system.name} has no dtypes")
     writer = _Writer(system, dtypes)
-    functions = [system.operation(op) for op in ops] or [
+    functions = [system.find_operation(op) for op in ops] or [
         op for op in OPERATIONS.values() if op.call_form in STUB_FORMS and (op.max_operands or 3) < 3
     ]
     body = ["D = TypeVar('D', covariant=True)", "", *(f"class {dtype}: ..." for dtype in dtypes)]
     body += ["", "class Array(Generic[D]):", "    @property", "    def dtype(self) -> D: ..."]
     for op in OPERATORS.values():
-        if op.method and not op.in_place and not op.method.startswith("__matmul"):
+        if op.method and not op.is_in_place and not op.method.startswith("__matmul"):
             body += [f"    {line}" for line in writer.methods(op)]
     for op in functions:
         if op.is_operator or (op.max_operands or 3) > 2:
@@ -214,8 +216,7 @@ class _Writer:
     def _answer(self, p: Promotion) -> str:
         self._weak += p.weak
         if p.python_number_kind:
-            kind = p.python_number_kind.word
-            return f"builtins.{'int' if kind in ('signed', 'unsigned') else kind}"
+            return f"builtins.{p.python_number_kind.python_name}"
         return f"Array[{p.dtype}]" if p.dtype else ""
 
     def _write_overloads(self, name: str, arms: Sequence[_Arm], parameters: Sequence[str]) -> Iterator[str]:

@@ -139,7 +139,7 @@ def build_tables(
     if not system.dtypes:
         raise EmitError(f"{system.name} has no dtypes of arrays, so there is no table to emit")
     indices = _assign_indices(system.dtypes, earlier_indices or {})
-    scalars = tuple(str(o.kind.word) for o in list_operands(system, "scalar") if o.tier == "scalar")
+    scalars = tuple(str(o.kind.python_name) for o in list_operands(system, "scalar") if o.tier == "scalar")
     told_apart: tuple[Tier, ...] = ("array", *(t for t in ("0d", "scalar") if t in system.tiers))
     if scalars and "scalar" not in told_apart:
         told_apart = (*told_apart, "scalar")
@@ -153,7 +153,7 @@ def build_tables(
     _add_functions(found, system, None, chosen)
     if casts and system.casts:
         _add_casts(found, system)
-    for op in dict.fromkeys(system.operation(name).name for name in ops):
+    for op in dict.fromkeys(system.find_operation(name).name for name in ops):
         _add_functions(found, system, op, chosen)
     return found
 
@@ -244,7 +244,7 @@ def _count_operands(tables: Tables, tier: Tier) -> int:
 
 def _add_functions(tables: Tables, system: System, op: str | None, tiers: Sequence[Tier]) -> None:
     """Add the look-ups of an operation, or of plain promotion, for all combinations of tiers."""
-    known = None if op is None else system.operation(op)
+    known = None if op is None else system.find_operation(op)
     most, least = (known.max_operands, known.min_operands) if known else (2, 2)
     if op is not None and least > 2:
         raise EmitError(f"{op} takes {least} operands, and tables are made for one or two; leave it out")
@@ -257,7 +257,7 @@ def _add_functions(tables: Tables, system: System, op: str | None, tiers: Sequen
     for combination in product(tiers, repeat=count):
         given = "" if set(combination) == {"array"} else "_" + "_".join(combination)
         for part in parts:
-            name = "promote" if op is None else f"{_function_name(system.operation(op))}_{part}"
+            name = "promote" if op is None else f"{_function_name(system.find_operation(op))}_{part}"
             table = _fill_table(tables, system, op, combination, part, f"{name}{given}")
             tables.add(f"{name}{given}", combination, table)
 
@@ -276,7 +276,7 @@ def _add_casts(tables: Tables, system: System) -> None:
 
 def _function_name(operation: Operation) -> str:
     """The name of an operation as part of an identifier: `==` is `equal_operator`, `+=` `add_in_place`."""
-    suffix = "_in_place" if operation.in_place else "_operator" if operation.is_operator else ""
+    suffix = "_in_place" if operation.is_in_place else "_operator" if operation.is_operator else ""
     return f"{operation.function}{suffix}"
 
 

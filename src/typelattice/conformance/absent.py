@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from typelattice.calls.call_signatures import (
-    FUNCTIONS,
+    OPERATION_BY_FUNCTION,
     SAME_ARGUMENTS,
     NameSort,
     equivalents,
     graph_names,
-    names,
+    name_meanings,
 )
 from typelattice.calls.compositions import operations_of
 from typelattice.facts.operations import OPERATIONS, Operation
@@ -69,7 +69,7 @@ def _find_described(library: str, found: set[str]) -> Iterator[str]:
     for (of, name), operations in equivalents().items():
         if of in (library, "*") and name in found:
             yield from (_canonical_name(each.removeprefix(SAME_ARGUMENTS)) for each in operations)
-    for (of, name), meaning in names(NameSort.CREATION_FUNCTION).items():
+    for (of, name), meaning in name_meanings(NameSort.CREATION_FUNCTION).items():
         if of in (library, "*") and name in found:
             yield _canonical_name(meaning)
     for name, made_up_of in operations_of(library).items():
@@ -79,4 +79,4 @@ def _find_described(library: str, found: set[str]) -> Iterator[str]:
 
 
 def _canonical_name(name: str) -> str:
-    return FUNCTIONS[name].name if name in FUNCTIONS else name
+    return OPERATION_BY_FUNCTION[name].name if name in OPERATION_BY_FUNCTION else name

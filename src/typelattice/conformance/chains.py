@@ -12,7 +12,7 @@ from typing import Any
 from typelattice.conformance.compare import REFUSAL
 from typelattice.conformance.questions import Question
 from typelattice.facts.dtypes import DTYPES
-from typelattice.facts.operations import NAMES
+from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.recorded.answers import ARRAY, EXCEPTION, NOT_ASKED, split_form
 
 THEN = " then "
@@ -31,7 +31,7 @@ def steps_of(chain: str, operands: Sequence[Any]) -> Iterator[tuple[str, Sequenc
     """
     taken = 0
     for name in chain.split(THEN):
-        count = NAMES[name].min_operands - (taken > 0)
+        count = OPERATION_BY_NAME[name].min_operands - (taken > 0)
         yield name, operands[taken : taken + count]
         taken += count
 
@@ -61,20 +61,22 @@ def random_chains(
 ) -> Iterator[Question]:
     """Yield random chains of two to four operations, with arrays and Python numbers."""
     dice = random.Random(seed)
-    known = [op for op in operations if op in NAMES and _can_be_chained(op)]
+    known = [op for op in operations if op in OPERATION_BY_NAME and _can_be_chained(op)]
     arrays = [operand for operand in operands if operand in DTYPES]
     numbers = [operand for operand in NUMBERS if operand in operands]
     for _ in range(number if known and arrays else 0):
         names = dice.choices(known, k=dice.choice(LENGTHS))
-        own = 1 - len(names) + sum(NAMES[name].min_operands for name in names)
+        own = 1 - len(names) + sum(OPERATION_BY_NAME[name].min_operands for name in names)
         others = dice.choices([*arrays, *numbers], k=own - 1)
         yield THEN.join(names), (dice.choice(arrays), *others)
 
 
 def _can_be_chained(op: str) -> bool:
-    known = NAMES[op]
+    known = OPERATION_BY_NAME[op]
     return (
-        known.call_form == "elementwise" and known.min_operands == known.max_operands and not known.in_place
+        known.call_form == "elementwise"
+        and known.min_operands == known.max_operands
+        and not known.is_in_place
     )
 
 

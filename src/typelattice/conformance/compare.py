@@ -10,8 +10,14 @@ from functools import cache
 from typelattice.engine.evaluate_operation import may_give_python_number
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
-from typelattice.facts.operations import NAMES
-from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON
+from typelattice.facts.operations import OPERATION_BY_NAME
+from typelattice.recorded.answers import (
+    BROKEN,
+    EXCEPTION,
+    NON_NUMBER_PREFIXES,
+    NOT_ASKED,
+    PYTHON_NUMBER_PREFIX,
+)
 from typelattice.recorded.departure import Departure, departure_of
 from typelattice.recorded.recorded_calls import RecordedCall
 
@@ -35,7 +41,11 @@ class Mismatch:
 
         An operation that one library alone has is a group by itself.
         """
-        of_class = NAMES[self.call.op].operation_class if self.call.op in NAMES else self.call.op
+        of_class = (
+            OPERATION_BY_NAME[self.call.op].operation_class
+            if self.call.op in OPERATION_BY_NAME
+            else self.call.op
+        )
         theirs = self.call.answer
         if theirs.startswith(EXCEPTION):
             who = f"the library raises {theirs[1:]}, the system answers"
@@ -95,18 +105,18 @@ def compare(
     unknown: dict[str, None] = {}
     read = cache(system.operand)
     for call in calls:
-        if call.op not in NAMES and call.op not in system.custom_operations:
+        if call.op not in OPERATION_BY_NAME and call.op not in system.custom_operations:
             unknown[call.op] = None
         elif call.answer in BROKEN:
             broken += 1
         elif call.answer != NOT_ASKED:
             operands = [*map(read, call.operands)]
-            if call.answer.startswith(OF_PYTHON) and all(o.tier == "scalar" for o in operands):
+            if call.answer.startswith(PYTHON_NUMBER_PREFIX) and all(o.tier == "scalar" for o in operands):
                 continue
             compared += 1
             ours = answer_text(system.explain(*operands, op=call.op))
-            number = call.answer.startswith(OF_PYTHON) and may_give_python_number(system, call.op)
-            refused = call.answer.startswith(NO_NUMBERS) and not number
+            number = call.answer.startswith(PYTHON_NUMBER_PREFIX) and may_give_python_number(system, call.op)
+            refused = call.answer.startswith(NON_NUMBER_PREFIXES) and not number
             if ours != (REFUSAL if refused else call.answer):
                 why = departure_of(call, operands, listed)
                 (known[why] if why else found).append(Mismatch(call, ours))
@@ -116,7 +126,7 @@ def compare(
 def answer_text(p: Promotion) -> str:
     """Return a promotion's answer as a recording writes it."""
     if p.python_number_kind:
-        return OF_PYTHON + p.python_number_kind.word
+        return PYTHON_NUMBER_PREFIX + p.python_number_kind.python_name
     return REFUSAL if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
 
 

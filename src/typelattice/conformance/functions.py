@@ -68,7 +68,7 @@ def operators(copied: Callable[[Any], Any] = copy.deepcopy) -> dict[str, Functio
     """
     return {
         op.name: (
-            _in_place(op.method, copied) if op.in_place else beside_an_array(getattr(operator, op.method))
+            _in_place(op.method, copied) if op.is_in_place else beside_an_array(getattr(operator, op.method))
         )
         for op in OPERATORS.values()
         if op.method and op.name != "@="

@@ -21,7 +21,7 @@ from typelattice.conformance.library import (
 from typelattice.conformance.questions import TIERS
 from typelattice.conformance.registry import library, missing_library
 from typelattice.facts.libraries import file_of, recordings
-from typelattice.facts.operations import NAMES, OPERATIONS
+from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS
 from typelattice.facts.suggestions import quote_short, spelling_hint
 
 TABLE = Path(__file__).parent / "implementations" / "table.toml"
@@ -110,7 +110,7 @@ class ImplementationAsLibrary(Library):
 
 def _call(op: str, *operands: str) -> object:
     """Return what the method `ask` takes, behind its name, as the result from which the answer is read."""
-    return "ask", op, operands, signature(NAMES[op], None).recorder_arguments
+    return "ask", op, operands, signature(OPERATION_BY_NAME[op], None).recorder_arguments
 
 
 def implementation(name: str) -> Library:

@@ -20,11 +20,11 @@ from typelattice.conformance.questions import Question, planned_calls
 from typelattice.conformance.values import same_values
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES
-from typelattice.facts.operations import NAMES
+from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.recorded.answers import (
     BROKEN,
     EXCEPTION,
-    NO_NUMBERS,
+    NON_NUMBER_PREFIXES,
     NOT_ASKED,
     outline_message,
     split_form,
@@ -115,7 +115,8 @@ class Difference:
             return f"{self.operation_class}{beside}: {_how(self.expected.answer, self.found.answer)}"
         if self.difference_type == VALUE:
             kind = DTYPES.get(self.found.answer.rstrip("*"))
-            return f"{NAMES[op].function if op in NAMES else op}: {kind.kind if kind else self.found.answer}"
+            function = OPERATION_BY_NAME[op].function if op in OPERATION_BY_NAME else op
+            return f"{function}: {kind.kind if kind else self.found.answer}"
         refusal = self.found if self.difference_type == REFUSES else self.expected
         message = _without_names(outline_message(refusal.message), op)
         return f"{refusal.answer.strip(EXCEPTION + REFUSAL) or 'by rule'}: {message or self.operation_class}"
@@ -144,7 +145,7 @@ def class_of(op: str) -> str:
     """The class of an operation; of a library's own one the beginning of its name, such as `special`."""
     if THEN in op:
         return "programs"
-    return NAMES[op].operation_class if op in NAMES else op.partition("_")[0]
+    return OPERATION_BY_NAME[op].operation_class if op in OPERATION_BY_NAME else op.partition("_")[0]
 
 
 def askable(calls: Iterable[RecordedCall], has: Catalogue) -> list[RecordedCall]:
@@ -385,13 +386,13 @@ def _form_of(question: Question) -> tuple[object, ...]:
     An operation that one library alone has is a class by itself.
     """
     op, operands = question
-    of_class = class_of(op) if op in NAMES else op
+    of_class = class_of(op) if op in OPERATION_BY_NAME else op
     return of_class, is_operator(op), *(_tier(operand) == NUMBERS for operand in operands[:2])
 
 
 def is_operator(op: str) -> bool:
     """Return True if Python's operator asks the operation."""
-    return op in NAMES and NAMES[op].is_operator
+    return op in OPERATION_BY_NAME and OPERATION_BY_NAME[op].is_operator
 
 
 def calls_of_implementation(reference: AnswerSource, questions: Sequence[Question]) -> Iterator[RecordedCall]:
@@ -418,7 +419,7 @@ def _agree(call: RecordedCall, other: RecordedCall) -> bool:
     if has_values(call) and has_values(other) and expected == found:
         return same_values(call.message, other.message, found)
     if expected == REFUSAL:  # a rule's refusal covers whatever is no dtype of numbers
-        return found.startswith(NO_NUMBERS) and found not in BROKEN
+        return found.startswith(NON_NUMBER_PREFIXES) and found not in BROKEN
     return expected == found or (_is_refusal(expected) and _is_refusal(found) and found not in BROKEN)
 
 
@@ -446,7 +447,11 @@ def _how(expected: str, found: str) -> str:
 
 def _without_names(message: str, op: str) -> str:
     """Replace what is quoted, addresses and the names of the operation, by which causes would differ."""
-    names = NAMES[NAMES[op].function].functions if op in NAMES else [op.partition("_")[2]]
+    names = (
+        OPERATION_BY_NAME[OPERATION_BY_NAME[op].function].functions
+        if op in OPERATION_BY_NAME
+        else [op.partition("_")[2]]
+    )
     words = "|".join(map(re.escape, names))
     return re.sub(rf"\b({words})(?=\b|_)", "…", CHANGING.sub("…", message))
 

@@ -12,7 +12,7 @@ from typelattice.conformance.library import CannotAskError, Library, NoSuchOpera
 from typelattice.conformance.questions import TAKE_SEVERAL, candidates
 from typelattice.conformance.values import values_of
 from typelattice.facts.libraries import recordings
-from typelattice.facts.operations import Operation, operation
+from typelattice.facts.operations import Operation, find_operation
 from typelattice.facts.suggestions import quote_short
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED
 
@@ -169,7 +169,7 @@ def _operations(library: Library) -> dict[str, Callable[..., object]]:
             what = f"operations() has {has}, which cannot be called"
             raise CannotAskError(f"the library cannot be asked: {what}")
     own = getattr(library, "custom_operations", {})
-    return {operation(_text("operations()", op), own).name: function for op, function in found.items()}
+    return {find_operation(_text("operations()", op), own).name: function for op, function in found.items()}
 
 
 def _texts(what: str, given: object) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.recorded.answers import OF_PYTHON, UNKNOWN
+from typelattice.recorded.answers import PYTHON_NUMBER_PREFIX, SCALAR_VALUE_BY_KIND
 
 
 class NoSuchOperandError(TypelatticeError, LookupError):
@@ -94,8 +94,8 @@ class OperandString:
         >>> OperandString.parse("float")
         OperandString(dtype=None, tier='python', value=1.0)
         """
-        if text in UNKNOWN:
-            return cls(None, "python", UNKNOWN[text])
+        if text in SCALAR_VALUE_BY_KIND:
+            return cls(None, "python", SCALAR_VALUE_BY_KIND[text])
         if _is_scalar(text):
             return cls(None, "python", _scalar(text))
         name, _, value = text.partition("=")
@@ -136,7 +136,7 @@ def python_answer(result: object) -> str | None:
     'py:bool'
     """
     kinds = (bool, int, float, complex)
-    return f"{OF_PYTHON}{type(result).__name__}" if type(result) in kinds else None
+    return f"{PYTHON_NUMBER_PREFIX}{type(result).__name__}" if type(result) in kinds else None
 
 
 def versions_of(*packages: str) -> dict[str, str]:

@@ -33,7 +33,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.libraries import library_of as library_of_module
 from typelattice.facts.libraries import recordings
-from typelattice.facts.operations import NAMES
+from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.files.reader import system as find_system
 from typelattice.recorded.answers import EXCEPTION
 from typelattice.recorded.departure import Departure
@@ -167,13 +167,13 @@ def is_undefined(m: Mismatch) -> bool:
     answer = m.call.answer.rstrip("*")
     if m.system_answer != REFUSAL or answer.startswith(EXCEPTION):
         return False
-    op = NAMES[m.call.op]
+    op = OPERATION_BY_NAME[m.call.op]
     gives = STANDARD[class_of(op)].gives
-    if op.in_place or gives == "left":
+    if op.is_in_place or gives == "left":
         return answer == OperandString.parse(m.call.operands[0]).dtype
     if not isinstance(gives, Kind) or answer not in DTYPES:
         return True
-    return DTYPES[answer].kind.word == gives.word
+    return DTYPES[answer].kind.python_name == gives.python_name
 
 
 def report_text(report: ConformanceReport) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from typelattice.conformance.library import OperandString
-from typelattice.facts.operations import OPERATIONS, Operation, operation
+from typelattice.facts.operations import OPERATIONS, Operation, find_operation
 
 TIERS = ("", ":0d", ":scalar", ":weak")
 """How an operand string writes the tier of an operand, or that it is weak."""
@@ -108,7 +108,7 @@ def planned_calls(
     answer these differently. `own` has the operations that no other library has.
     """
     drawn = random.Random(seed)
-    known = {op: operation(op, own) for op in operations}
+    known = {op: find_operation(op, own) for op in operations}
     of_more = [
         (op, tuple(drawn.choices(pool, k=drawn.randint(max(3, known[op].min_operands), _most(known[op])))))
         for op in several
@@ -132,12 +132,12 @@ def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
     >>> asked_of("matmul", ("int8", "int8:weak", "int8:0d", "int"))
     (0,)
     """
-    return _asked_of(operation(op), operands)
+    return _asked_of(find_operation(op), operands)
 
 
 def _asked_of(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
     """Return the operands for calls of an operation, by their index."""
-    usual = known.in_place or (known.is_operator and len(operands) > MAX_OPERANDS_FOR_OPERATORS)
+    usual = known.is_in_place or (known.is_operator and len(operands) > MAX_OPERANDS_FOR_OPERATORS)
     every = known.function in ASKED_OF_EVERY_DTYPE and not usual
     if (known.function in ASKED_OF_EVERY_OPERAND and not usual) or (
         every and known.has_one_promoting_operand
@@ -190,7 +190,7 @@ def random_questions(
 ) -> Iterator[Question]:
     """Return random calls of two operands, and of more for operations in `several`; half are promotion."""
     drawn = random.Random(seed)
-    known = {op: operation(op, own) for op in operations}
+    known = {op: find_operation(op, own) for op in operations}
     promoting = [op for op in operations if not known[op].has_one_promoting_operand]
     asked_first = [op for op in ("result_type",) if op in promoting] or promoting
     pools = {op: _pool(known[op], operands) for op in promoting}
@@ -216,7 +216,7 @@ def _of_every_tier(known: Operation) -> bool:
 
     An operation that writes into an operand does not: it needs an array.
     """
-    return known.function in ASKED_OF_EVERY_DTYPE and not known.in_place and not _takes_arrays_only(known)
+    return known.function in ASKED_OF_EVERY_DTYPE and not known.is_in_place and not _takes_arrays_only(known)
 
 
 def _is_asked(known: Operation, count: int, several: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ from typelattice.conformance.compare import ConformanceReport, Mismatch, compare
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.questions import Question, random_questions
 from typelattice.engine.system import System
-from typelattice.facts.operations import Operation, operation
+from typelattice.facts.operations import Operation, find_operation
 from typelattice.recorded.departure import Departure
 from typelattice.recorded.recorded_calls import RecordedCall
 
@@ -46,7 +46,7 @@ def shrink_mismatch(
     asked: LibraryProcess, system: System, m: Mismatch, listed: Sequence[Departure] = ()
 ) -> Mismatch:
     """Return the smallest call that is still a mismatch, and not a listed one."""
-    known = operation(m.call.op, asked.catalogue.custom_operations)
+    known = find_operation(m.call.op, asked.catalogue.custom_operations)
     while True:
         able = {*asked.catalogue.operands}
         questions = [question for question in _smaller(m.call, known) if set(question[1]) <= able]

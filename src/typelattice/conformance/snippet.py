@@ -11,8 +11,8 @@ from typelattice.conformance.chains import THEN, steps_of
 from typelattice.conformance.functions import first, of_operands
 from typelattice.conformance.implementation_differences import FORM, VALUE, Difference, is_operator
 from typelattice.conformance.library import NotAskedError, OperandString
-from typelattice.facts.operations import NAMES
-from typelattice.recorded.answers import EXCEPTION, OF_PYTHON
+from typelattice.facts.operations import OPERATION_BY_NAME
+from typelattice.recorded.answers import EXCEPTION, PYTHON_NUMBER_PREFIX
 from typelattice.recorded.recorded_calls import RecordedCall
 
 LETTERS = "xyzuvw"
@@ -46,7 +46,7 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
     """
     found, expected = difference.found, difference.expected
     answers = (found.answer, expected.answer)
-    if not forms or any(answer.startswith(OF_PYTHON) for answer in answers):
+    if not forms or any(answer.startswith(PYTHON_NUMBER_PREFIX) for answer in answers):
         return ""
     lines, names, made = [forms["setup"]], list[Code](), list[str]()
     for operand, letter in zip(found.operands, LETTERS, strict=False):
@@ -76,7 +76,7 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
         real = real.replace(named, imitated)
     whole = ", ".join(made)
     # A function such as result_type gives a dtype, not an array.
-    gives_dtype = found.op in NAMES and NAMES[found.op].call_form == "promotion"
+    gives_dtype = found.op in OPERATION_BY_NAME and OPERATION_BY_NAME[found.op].call_form == "promotion"
     of_values = difference.difference_type == VALUE
     instead = "" if gives_dtype or of_values else ".__class__" if difference.difference_type == FORM else None
     shown = [
@@ -134,12 +134,16 @@ def written_call(
                 return ""
         return written
     if is_operator(op):
-        return "" if NAMES[op].in_place else _with_operator(str(NAMES[op].operator), operands)
+        return (
+            ""
+            if OPERATION_BY_NAME[op].is_in_place
+            else _with_operator(str(OPERATION_BY_NAME[op].operator), operands)
+        )
     if op not in spellings:
         return ""
-    if op not in NAMES:
+    if op not in OPERATION_BY_NAME:
         return repr(Code(spellings[op])(*operands))
-    known = NAMES[op]
+    known = OPERATION_BY_NAME[op]
     array = forms.get("condition") or forms["array"].partition(" = ")[2].format(dtype=_named("bool", forms))
     condition = Code(forms["argument"].format(x=array))
     matrix: Callable[[object], object] | None = None

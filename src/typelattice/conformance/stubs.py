@@ -16,7 +16,7 @@ from typelattice.conformance.process import STARTING, LibraryProcess
 from typelattice.conformance.questions import KINDS, Question
 from typelattice.conformance.snippet import Code, written_call
 from typelattice.conformance.type_checkers import BATCH, end_checker, infer, require_checker
-from typelattice.facts.operations import NAMES
+from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED
 
 IMPLEMENTATIONS = "typelattice.conformance.implementations"
@@ -83,7 +83,11 @@ class Stubs:
         return operand in KINDS if read.dtype is None else read.tier in self._forms and "=" not in operand
 
     def _is_written(self, op: str) -> bool:
-        is_known = op in NAMES and NAMES[op].is_operator and not NAMES[op].in_place
+        is_known = (
+            op in OPERATION_BY_NAME
+            and OPERATION_BY_NAME[op].is_operator
+            and not OPERATION_BY_NAME[op].is_in_place
+        )
         return is_known or op in self._spellings
 
     def _names(self) -> list[str]:

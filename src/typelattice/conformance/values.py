@@ -9,7 +9,7 @@ from typing import Any
 from typelattice.conformance.library import Library, OperandString, Scalar, python_answer
 from typelattice.conformance.questions import Question
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.facts.operations import NAMES
+from typelattice.facts.operations import OPERATION_BY_NAME
 
 NUMBERS: dict[Kind, Sequence[Scalar]] = {
     Kind.BOOL: (True, False, True),
@@ -46,7 +46,9 @@ def with_numbers(questions: Iterable[Question]) -> Iterator[Question]:
     [('add', ('int8=100', '300')), ('add', ('int8=-7', '300')), ('add', ('int8=2', '300'))]
     """
     for op, operands in questions:
-        if op not in ARBITRARY and (op not in NAMES or NAMES[op].operation_class not in ARBITRARY_CLASSES):
+        if op not in ARBITRARY and (
+            op not in OPERATION_BY_NAME or OPERATION_BY_NAME[op].operation_class not in ARBITRARY_CLASSES
+        ):
             for chosen in ROUNDS:
                 yield op, tuple(_with_number(each, chosen[i % 2]) for i, each in enumerate(operands))
 

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TypeVar
 
 from typelattice.designer.clingo_solver import Progress, SolverResult, solve
-from typelattice.designer.demands import DEMANDS, Demand, count_shortfalls
-from typelattice.designer.plan import DEFAULT_RULE, DROPPED_RULE, Plan, PlanError, read_plan
+from typelattice.designer.demands import DEMANDS, Demand, count_violations
+from typelattice.designer.plan import DROP_IMPLIED_RULE, IMPLIED_RULE, Plan, PlanError, read_plan
 from typelattice.designer.problem import Problem, build_problem
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import quote_short, spelling_hint
-from typelattice.files.reader import parse
+from typelattice.files.reader import parse_system
 from typelattice.files.reader import system as find_system
-from typelattice.files.writer import code, reduce_order, write_system_file
+from typelattice.files.writer import node_code, reduce_order, write_system_file
 
 Pair = tuple[Node, Node]
 Cap = tuple[Demand, int]  # a demand and its greatest allowed count
@@ -41,13 +41,13 @@ class Completion(Viewed):
     @property
     def arrows(self) -> str:
         """The added arrows, as text."""
-        return "; ".join(f"{code(a)} -> {code(b)}" for a, b in self.covers)
+        return "; ".join(f"{node_code(a)} -> {node_code(b)}" for a, b in self.covers)
 
     def data(self) -> dict[str, object]:
         """Return the completion as JSON data."""
         return {
             "name": self.system.name,
-            "covers": [[code(a), code(b)] for a, b in self.covers],
+            "covers": [[node_code(a), node_code(b)] for a, b in self.covers],
             "counts": dict(self.counts),
             "file": self.text,
         }
@@ -98,8 +98,8 @@ class ConflictError(TypelatticeError, ValueError):
     def __init__(self, partial: System, rules: Sequence[str], verb: str = "completes") -> None:
         self.partial, self.rules, self.verb = partial, tuple(rules), verb
         instead = "drop one, or make it a cost" if verb == "completes" else "drop one"
-        if DEFAULT_RULE in self.rules:
-            drops = f"`{DROPPED_RULE}` among the rules drops {DEFAULT_RULE}"
+        if IMPLIED_RULE in self.rules:
+            drops = f"`{DROP_IMPLIED_RULE}` among the rules drops {IMPLIED_RULE}"
             instead += f" ({drops}, which always holds; a tie meets it)"
         super().__init__(
             f"no order that {verb} {partial.name} keeps {' with '.join(self.rules)}; "
@@ -237,11 +237,11 @@ def _completions(
     found = []
     for order in orders:
         covers = tuple((a, b) for a in nodes for b in order.covers(a) if not system.order.le(a, b))
-        found.append((covers, order, count_shortfalls(words, order, system.order, of, system.ties)))
-    found.sort(key=lambda f: ([code(n) for pair in f[0] for n in pair], f[0].__repr__()))
+        found.append((covers, order, count_violations(words, order, system.order, of, system.ties)))
+    found.sort(key=lambda f: ([node_code(n) for pair in f[0] for n in pair], f[0].__repr__()))
     completions = []
     for i, (covers, order, counts) in enumerate(found, 1):
         name = f"{system.name[:40]}-complete{f'-{i}' if len(found) > 1 else ''}"
         text = write_system_file(system, order, name, f"{system.title[:120] or system.name}, completed")
-        completions.append(Completion(parse(text, f"{name}.toml"), text, covers, counts))
+        completions.append(Completion(parse_system(text, f"{name}.toml"), text, covers, counts))
     return tuple(completions)

@@ -69,16 +69,16 @@ def count_axes(system: System, partial: System) -> dict[str, int]:
             answers = [
                 system.explain(*map(_operand_of, pair)) for pair in ((a.node, b.node), (b.node, a.node))
             ]
-            for word in {word for p in answers for word in _list_shortfalls(p, a, b)}:
+            for word in {word for p in answers for word in _list_violations(p, a, b)}:
                 counts[word] += 1
     return counts
 
 
 def _operand_of(node: Node) -> object:
-    return node.kind.word if isinstance(node, Weak) else node
+    return node.kind.python_name if isinstance(node, Weak) else node
 
 
-def _list_shortfalls(p: Promotion, a: NodeFacts, b: NodeFacts) -> Iterator[str]:
+def _list_violations(p: Promotion, a: NodeFacts, b: NodeFacts) -> Iterator[str]:
     if p.dtype is None:
         yield "lattice"
         return

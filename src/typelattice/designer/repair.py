@@ -8,7 +8,7 @@ from pathlib import Path
 
 from typelattice.designer.clingo_solver import Atom, Progress, solve
 from typelattice.designer.completion import ConflictError, Pair, smallest_conflict
-from typelattice.designer.demands import DEMANDS, Demand, count_shortfalls, list_node_facts
+from typelattice.designer.demands import DEMANDS, Demand, count_violations, list_node_facts
 from typelattice.designer.plan import DEFAULT_RULES, read_plan
 from typelattice.designer.problem import (
     check_constraints,
@@ -22,9 +22,9 @@ from typelattice.designer.problem import (
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import Node
-from typelattice.files.reader import parse
+from typelattice.files.reader import parse_system
 from typelattice.files.reader import system as find_system
-from typelattice.files.writer import code, reduce_order, write_system_file
+from typelattice.files.writer import node_code, reduce_order, write_system_file
 
 # All rules but the one that a repair restores.
 KEPT_RULES = tuple(word for word in DEFAULT_RULES if word != "lattice")
@@ -43,18 +43,22 @@ class Repair(Viewed):
     changed: tuple[tuple[Node, Node, Node | None, Node | None], ...]
 
     def __str__(self) -> str:
-        dropped = [f"drop {code(a)} -> {code(b)}" for a, b in self.dropped_covers]
-        added = [f"add {code(a)} -> {code(b)}" for a, b in self.added_covers]
+        dropped = [f"drop {node_code(a)} -> {node_code(b)}" for a, b in self.dropped_covers]
+        added = [f"add {node_code(a)} -> {node_code(b)}" for a, b in self.added_covers]
         return ", ".join([*dropped, *added]) or "nothing to repair"
 
     def data(self) -> dict[str, object]:
         """Return the repair as JSON data."""
         return {
-            "add": [[code(a), code(b)] for a, b in self.added_covers],
-            "drop": [[code(a), code(b)] for a, b in self.dropped_covers],
+            "add": [[node_code(a), node_code(b)] for a, b in self.added_covers],
+            "drop": [[node_code(a), node_code(b)] for a, b in self.dropped_covers],
             "counts": dict(self.counts),
             "changed": [
-                {"operands": [code(a), code(b)], "before": was and code(was), "after": now and code(now)}
+                {
+                    "operands": [node_code(a), node_code(b)],
+                    "before": was and node_code(was),
+                    "after": now and node_code(now),
+                }
                 for a, b, was, now in self.changed
             ],
             "file": self.text,
@@ -178,9 +182,9 @@ def _make_repair(system: System, atoms: frozenset[Atom]) -> Repair:
     changed = tuple(result for result in results if result[2] is not result[3])
     title = f"{system.title[:120] or system.name}, repaired"
     text = write_system_file(system, order, f"{system.name[:40]}-repaired", title)
-    counts = count_shortfalls(tuple(DEMANDS.values()), order, before, of)
+    counts = count_violations(tuple(DEMANDS.values()), order, before, of)
     return Repair(
-        tuple(pairs["add"]), tuple(pairs["drop"]), parse(text, "repaired.toml"), text, counts, changed
+        tuple(pairs["add"]), tuple(pairs["drop"]), parse_system(text, "repaired.toml"), text, counts, changed
     )
 
 

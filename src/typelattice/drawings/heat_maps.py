@@ -20,7 +20,7 @@ from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.grid import Cell, Grid, printable
 from typelattice.study.consensus import Consensus
 from typelattice.study.diffs import Diff, differ
-from typelattice.study.table_labels import REFUSED
+from typelattice.study.table_labels import REFUSED_LABEL
 from typelattice.study.tables import Table
 
 HEATS = ("loss", "width", "agreement")
@@ -103,13 +103,13 @@ def heat_grid(heat: Heat) -> Grid:
     )
     notes = [f"{_sign(i, heat.ranks)} {name}" for i, name in enumerate(heat.ranks)]
     notes = notes or [f"{_sign(0, ())} as wide as the widest operand; +8 is 8 bits wider"]
-    notes += [f"{REFUSED} refused"] * heat.has_refusals
+    notes += [f"{REFUSED_LABEL} refused"] * heat.has_refusals
     title = f"{heat.description}: {heat.grid.title}"
     return replace(heat.grid, title=title, cells=cells, notes=tuple(notes))
 
 
 def _cell(heat: Heat, value: float, cell: Cell) -> Cell:
-    return Cell(REFUSED, ("refused",)) if isnan(value) else Cell(_sign(value, heat.ranks), cell.marks)
+    return Cell(REFUSED_LABEL, ("refused",)) if isnan(value) else Cell(_sign(value, heat.ranks), cell.marks)
 
 
 def _sign(value: float, ranks: Sequence[str]) -> str:

@@ -45,7 +45,7 @@ def replace_foreign_arrays(
     """
     system_dtype = next((o.dtype for o in operands if o.dtype and not o.foreign), None)
     return tuple(
-        _count_operand_as(rules, o, system_dtype, op, i, decisions) if o.foreign else o
+        _convert_foreign_operand(rules, o, system_dtype, op, i, decisions) if o.foreign else o
         for i, o in enumerate(operands)
     )
 
@@ -67,12 +67,12 @@ def _make_refusal(o: Operand, reason: str) -> RefusalError:
     return RefusalError(reason, "make it one of the library's own first", step)
 
 
-def _count_operand_as(
+def _convert_foreign_operand(
     rules: Rules,
     o: Operand,
     system_dtype: DType | None,
     op: OperationRules | None,
-    place: int,
+    position: int,
     decisions: list[Decision],
 ) -> Operand:
     """Return the operand that a foreign array counts as at a place of an operation.
@@ -80,17 +80,17 @@ def _count_operand_as(
     Raises RefusalError if it is refused.
     """
     assert o.dtype
-    operation = rules.operation(op.name) if op else None
+    operation = rules.find_operation(op.name) if op else None
     form = ""
-    if operation and place == 0 and operation.is_operator:
+    if operation and position == 0 and operation.is_operator:
         form = "left"
-    elif operation and place > 0 and operation.operation_class == "assignment":
+    elif operation and position > 0 and operation.operation_class == "assignment":
         form = "assigned"
     word = _foreign_word(rules, o, form)
     if word not in FOREIGN_WORDS:
         raise _make_refusal(o, word or f"nothing is recorded of {_kind_of_foreign(o)} beside its own")
     # If the operation converts the operand at this place to an array, it converts a foreign array too.
-    as_array = op is not None and op.counts_as_array(place)
+    as_array = op is not None and op.counts_as_array(position)
     counts = replace(o, foreign="")
     if (
         word == ForeignCountsAs.NUMBER
@@ -135,7 +135,7 @@ def why_index_refused(rules: Rules, form: str) -> str | None:
 
 def _needs_dimensions(rules: Rules, op: OperationRules | None) -> bool:
     """Return True if an operation takes only operands with dimensions."""
-    return op is not None and max(rules.operation(op.name).dimensions, op.dimensions) > 0
+    return op is not None and max(rules.find_operation(op.name).dimensions, op.dimensions) > 0
 
 
 def _kind_of_foreign(o: Operand) -> str:
@@ -148,5 +148,5 @@ def _kind_of_foreign(o: Operand) -> str:
 
 def _describe_counted(o: Operand, counts: Operand) -> str:
     """Describe in words the operand that a foreign array counts as."""
-    what = f"a Python {counts.kind.word}" if counts.tier == "scalar" else f"an array of {counts.dtype}"
+    what = f"a Python {counts.kind.python_name}" if counts.tier == "scalar" else f"an array of {counts.dtype}"
     return f"{o} counts as {what}"

@@ -28,15 +28,17 @@ def promote_operands(
     trail: list[Decision] = []
     promoting, op = operands, None
     if name is not None:
-        operation = rules.operation(name)
+        operation = rules.find_operation(name)
         check_operand_count(operation, operands)
         name, promoting = operation.name, operands[operation.promoting]
         op = operation_rules(rules, name)
     with_parameters = promoting
     if rules.families:
-        from typelattice.engine.families import without_arguments  # few systems have dtypes with parameters
+        from typelattice.engine.families import (
+            replace_members_by_families,  # few systems have dtypes with parameters
+        )
 
-        promoting = without_arguments(promoting)
+        promoting = replace_members_by_families(promoting)
     try:
         if any(o.foreign for o in operands):
             from typelattice.engine.foreign_arrays import (
@@ -52,9 +54,9 @@ def promote_operands(
             else evaluate_operation(rules, op, promoting, trail)
         )
         if rules.families:
-            from typelattice.engine.families import add_arguments
+            from typelattice.engine.families import replace_families_by_members
 
-            evaluation = add_arguments(rules, op, with_parameters, evaluation, trail)
+            evaluation = replace_families_by_members(rules, op, with_parameters, evaluation, trail)
     except RefusalError as e:
         steps = (*trail, e.decision)
         return Promotion(rules, operands, name, steps, find_rule, reason=e.reason, remedy=e.remedy)

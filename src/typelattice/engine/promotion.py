@@ -80,7 +80,7 @@ class Promotion(Viewed):
 
     def __repr__(self) -> str:
         given = "refused" if self.dtype is None else f"{self.dtype}{'*' * self.weak}"
-        given = f"Python {self.python_number_kind.word}" if self.python_number_kind else given
+        given = f"Python {self.python_number_kind.python_name}" if self.python_number_kind else given
         return f"<{given}: {self._question} under {self.system.name}>"
 
     def __str__(self) -> str:
@@ -108,7 +108,9 @@ class Promotion(Viewed):
     @property
     def promoting_operands(self) -> tuple[Operand, ...]:
         """The operands that promote: all of them, except the condition of `where`, or indices."""
-        return self.operands if self.op is None else self.operands[self.system.operation(self.op).promoting]
+        return (
+            self.operands if self.op is None else self.operands[self.system.find_operation(self.op).promoting]
+        )
 
     @property
     def joining_places(self) -> slice:

@@ -3,10 +3,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from typelattice.facts.cast_rules import PLAIN, CastRule
+from typelattice.facts.cast_rules import PLAIN_RULE, CastRule
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key
 from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.operations import Operation, operation
+from typelattice.facts.operations import Operation, find_operation
 from typelattice.facts.order import Order
 
 TYPE_CHECKING = False
@@ -76,11 +76,11 @@ class Rules:
 
     def cast_rule(self, source: DType, target: DType) -> CastRule:
         """Return the system's rule for an explicit cast. By default the formats define the result."""
-        return self.casts.get((source, target), PLAIN)
+        return self.casts.get((source, target), PLAIN_RULE)
 
-    def operation(self, name: str) -> Operation:
+    def find_operation(self, name: str) -> Operation:
         """Return the operation of a name, which the system may define. Raises OpError."""
-        return operation(name, self.custom_operations)
+        return find_operation(name, self.custom_operations)
 
     @property
     def dtypes(self) -> tuple[DType, ...]:
@@ -103,13 +103,13 @@ class Rules:
         """
         return self.requested.get(d, d)
 
-    def dtypes_in_order(self, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
+    def dtypes_if_all_in_order(self, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
         """Return these dtypes if all of them are in the order, or an empty result if one is not.
 
         >>> from typelattice import dtype, system
         >>> half, brain = dtype("float16"), dtype("bfloat16")
-        >>> system("numpy").dtypes_in_order([half, half]), system("numpy").dtypes_in_order([half, brain])
-        ((float16, float16), ())
+        >>> system("numpy").dtypes_if_all_in_order([half, half]),
+        system("numpy").dtypes_if_all_in_order([half, brain]) ((float16, float16), ())
         """
         found = tuple(d for d in dtypes if d is not None and d in self.order)
         return found if len(found) == len(dtypes) else ()

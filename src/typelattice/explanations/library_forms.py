@@ -40,7 +40,7 @@ class CodeForm:
     small: bool = False
 
 
-PLAIN = CodeForm(many="result_type({})")
+PLAIN_FORM = CodeForm(many="result_type({})")
 
 
 def find_form(system: str, library: str) -> CodeForm:
@@ -53,15 +53,17 @@ def find_form(system: str, library: str) -> CodeForm:
     """
     known, system = library.split()[0] if library.strip() else system, system.partition(VERSION_SIGN)[0]
     return (
-        _read_forms(known).get(system, _read_forms(known).get("", PLAIN)) if known in libraries() else PLAIN
+        _read_forms(known).get(system, _read_forms(known).get("", PLAIN_FORM))
+        if known in libraries()
+        else PLAIN_FORM
     )
 
 
 def operand_text(form: CodeForm, o: Operand, as_dtype: bool) -> str:
     """Return an operand in the library's code, or its operand string if the system has no library."""
     if o.tier == "scalar":
-        return str(o) if form is PLAIN else LITERAL_BY_KIND.get(str(o), str(o))
-    if form is PLAIN or o.weak:
+        return str(o) if form is PLAIN_FORM else LITERAL_BY_KIND.get(str(o), str(o))
+    if form is PLAIN_FORM or o.weak:
         return str(o)
     template = form.dtype if as_dtype else form.zero_d if o.tier == "0d" else form.array
     return template.format(form.bool_name if o.kind is Kind.BOOL else o.dtype)

@@ -22,7 +22,7 @@ def describe_operation(p: Promotion) -> list[str]:
     lines = [*_describe_taken(p, rule), *_describe_join(p, rule)]
     if p.dtype is None:
         return lines
-    given = f"a Python {p.python_number_kind.word}" if p.python_number_kind else p.dtype
+    given = f"a Python {p.python_number_kind.python_name}" if p.python_number_kind else p.dtype
     if p.accumulator is not None:
         operands = f"takes {p.compute}" if p.compute else "casts no operand"
         lines.append(f"it {operands}, accumulates in {p.accumulator} and gives {given}")

@@ -17,7 +17,7 @@ def promotion_data(p: Promotion) -> dict[str, object]:
         "op": p.op,
         "dtype": p.dtype and p.dtype.name,
         "weak": p.weak,
-        "number": p.python_number_kind and p.python_number_kind.word,
+        "number": p.python_number_kind and p.python_number_kind.python_name,
         "compute": p.compute and p.compute.name,
         "accumulator": p.accumulator and p.accumulator.name,
         "node": p.node and str(p.node),

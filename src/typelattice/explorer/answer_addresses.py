@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement
 from urllib.parse import quote, urlencode
 
 from typelattice.engine.promotion import Promotion
-from typelattice.facts.operations import OPERATIONS, operation
+from typelattice.facts.operations import OPERATIONS, find_operation
 from typelattice.files.reader import system
 from typelattice.study.tables import is_small
 
@@ -83,8 +83,8 @@ def find_question(operands: Sequence[str], op: str | None) -> AnswerAddress | No
     >>> find_question(["int64:0d", "float16"], None) is None
     True
     """
-    known = operation(op or DEFAULT_OPERATION)
-    if known.in_place:
+    known = find_operation(op or DEFAULT_OPERATION)
+    if known.is_in_place:
         return None
     name = known.function
     for order in (tuple(operands), tuple(operands)[::-1]):

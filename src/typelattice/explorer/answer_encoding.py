@@ -11,7 +11,7 @@ from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.explanations.operation_description import describe_operation
 from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections
-from typelattice.explanations.recorded_answer_in_english import recorded_words, result_words
+from typelattice.explanations.recorded_answer_in_english import describe_recorded_answer, recorded_result_text
 from typelattice.explorer.rules_key import rules_key
 from typelattice.explorer.value_pool import ValuePool
 from typelattice.facts.dtypes import DType
@@ -143,7 +143,9 @@ class AnswerEncoder:
         """Return the number of the entry with the library's own answer."""
         o = find_recorded_answer(p)
         departs = o is not None and o.departs
-        return self.pools.evidence.number((departs, result_words(o) if o else "", *recorded_words(p, o)))
+        return self.pools.evidence.number(
+            (departs, recorded_result_text(o) if o else "", *describe_recorded_answer(p, o))
+        )
 
     def way(self, p: Promotion) -> int:
         """Return the number of the joined nodes, their join, and the minimal bounds that lost."""

@@ -9,9 +9,9 @@ from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import Order
 from typelattice.files.positions import SCALAR, find_positions
-from typelattice.files.reader import parse
+from typelattice.files.reader import parse_system
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.writer import chains, code, reduce_order
+from typelattice.files.writer import chains, node_code, reduce_order
 
 Cover = tuple[str, str]  # two nodes as texts: the lower, the upper
 
@@ -36,8 +36,8 @@ def edit_covers(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[
     i8; i16 -> f32
     \"""
     """
-    system = parse(text, file)
-    nodes = {name: node for node in system.order.nodes for name in (str(node), code(node))}
+    system = parse_system(text, file)
+    nodes = {name: node for node in system.order.nodes for name in (str(node), node_code(node))}
     added, dropped = ([_cover(system, nodes, pair) for pair in pairs] for pairs in (add, drop))
     order = system.order
     for a, b in added:
@@ -112,7 +112,7 @@ def _rewrite_lines(
         if line[0] == file and {*pairs} & dropped_covers:
             lines[line[1]] = _line(lines[line[1]], [p for p in pairs if p not in dropped_covers], left)
     body = [line for line in lines.values() if line.strip()]
-    body += [f"{code(a)} -> {code(b)}" for a, b in new_covers]
+    body += [f"{node_code(a)} -> {node_code(b)}" for a, b in new_covers]
     value = "\n".join(['"""', *body, '"""'])
     return found.text[:start] + value + found.text[literal.end() :]
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from typelattice.engine.operations import entry_names
 from typelattice.engine.system import System
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import find_operation
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.system_text import Text
 
@@ -28,9 +28,9 @@ def rules_key(system: System, op: str | None) -> Hashable:
     assert isinstance(system.origin, SystemOrigin)
     definition, ops = system.origin.definition, system.origin.definition.entries("ops")
     said = {key: value for key, value in definition.values.items() if key not in (*ABOUT, "ops")}
-    of_op = [entry for entry in entry_names(system.operation(op)) if entry in ops] if op else []
+    of_op = [entry for entry in entry_names(system.find_operation(op)) if entry in ops] if op else []
     # The standard has no line of an operator: the file itself is named.
-    main = definition.main.file if op and operation(op).is_operator else None
+    main = definition.main.file if op and find_operation(op).is_operator else None
     return (
         main,
         tuple((key, repr(said[key]), *_source(definition.texts[key])) for key in sorted(said)),

@@ -29,7 +29,7 @@ TAKING_DTYPE = ("accumulate", "cumulative", "like", "cov", "corrcoef")  # classe
 
 # Forms of the operations that a custom one may be like.
 LIKE_FORMS = ("elementwise", "whole", "reduction", "along")
-LETTERS = ("x", "y", "z")  # names of operands, if a file gives none
+DEFAULT_OPERAND_NAMES = ("x", "y", "z")  # names of operands, if a file gives none
 SHAPE = "shape"  # the argument of a custom operation that states the shape of its result
 # The argument of a custom operation in a typed graph that states the dtype to add up in.
 ACCUMULATOR = "accumulator"
@@ -81,7 +81,7 @@ class Operation:
         return self.name != self.function
 
     @property
-    def in_place(self) -> bool:
+    def is_in_place(self) -> bool:
         """Return True if it writes into its left operand, as `+=` does."""
         return self.operation_class == IN_PLACE_CLASS and self.is_operator
 
@@ -116,7 +116,7 @@ class Operation:
     def check(self, count: int) -> None:
         """Raise OpError for a wrong number of operands.
 
-        >>> operation("sqrt").check(2)
+        >>> find_operation("sqrt").check(2)
         Traceback (most recent call last):
         typelattice.facts.operations.OpError: sqrt takes 1 operand, not 2; give one operand at a time
         """
@@ -173,7 +173,7 @@ def make_custom_operation(
         alike = [op.name for op in OPERATIONS.values() if op.call_form in LIKE_FORMS]
         near = spelling_hint(like, alike) or "; name one of arrays alone, such as matmul, sum or add"
         raise OpError(f"no operation can be like {quote_short(like)}{near}")
-    names = tuple(operands) or LETTERS[: known.min_operands]
+    names = tuple(operands) or DEFAULT_OPERAND_NAMES[: known.min_operands]
     every = (*names, *parameters)
     for word in every:
         is_taken = every.count(word) > 1 or word in (SHAPE, ACCUMULATOR)
@@ -185,7 +185,7 @@ def make_custom_operation(
         known.max_operands or len(names)
     ):
         raise OpError(f"{like} takes {known.how_many}, and {name} has {len(names)}")
-    if not name.isidentifier() or iskeyword(name) or name in NAMES:
+    if not name.isidentifier() or iskeyword(name) or name in OPERATION_BY_NAME:
         raise OpError(
             f"{quote_short(name)} is no name for an operation of one's own; give it one that is free"
         )
@@ -309,24 +309,24 @@ _ROWS = _rows()
 _NAMES, _OPERATORS = _index(_ROWS)
 OPERATIONS: Mapping[str, Operation] = LazyTable(_ROWS, _operation)
 OPERATORS: Mapping[str, Operation] = LazyTable(_OPERATORS, _operator)
-NAMES: Mapping[str, Operation] = LazyTable(
+OPERATION_BY_NAME: Mapping[str, Operation] = LazyTable(
     _NAMES, lambda _, name: (OPERATORS if name in _OPERATORS else OPERATIONS)[name]
 )
 
 
-def operation(name: str, custom_operations: Mapping[str, Operation] = {}) -> Operation:
+def find_operation(name: str, custom_operations: Mapping[str, Operation] = {}) -> Operation:
     """Return the operation of a name: its own, a library's, or Python's operator. Raises OpError.
 
     `custom_operations` has those that a system defines.
 
-    >>> operation("concatenate").name, operation("__add__").name, operation("iadd").name
+    >>> find_operation("concatenate").name, find_operation("__add__").name, find_operation("iadd").name
     ('concat', '+', '+=')
     """
     try:
-        return custom_operations[name] if name in custom_operations else NAMES[name]
+        return custom_operations[name] if name in custom_operations else OPERATION_BY_NAME[name]
     except KeyError:
         known = (
-            spelling_hint(name, (*custom_operations, *NAMES))
+            spelling_hint(name, (*custom_operations, *OPERATION_BY_NAME))
             or "; `typelattice explain --help` lists those known"
         )
     raise OpError(f"unknown operation {quote_short(name)}{known}")

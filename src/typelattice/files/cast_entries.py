@@ -6,7 +6,7 @@ from itertools import product
 
 from typelattice.facts.cast_rules import BEYOND, ROUNDINGS, CastRule, why_impossible
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.operations import NAMES, Operation
+from typelattice.facts.operations import OPERATION_BY_NAME, Operation
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.system_file_words import (
@@ -14,7 +14,7 @@ from typelattice.files.system_file_words import (
     UnknownWordError,
     Vocabulary,
     phrase,
-    text,
+    require_text,
 )
 
 ARROW = "->"
@@ -31,7 +31,7 @@ def read_casts(
     `custom_operations`.
     """
     found: dict[Pair, tuple[int, CastRule]] = {}
-    for entry, said in reader.table("casts"):
+    for entry, said in reader.read_table("casts"):
         with reader.noting():
             rule = _read_rule(entry, said, custom_operations)
             for pair, named in _list_pairs(entry, words, dtypes):
@@ -54,7 +54,9 @@ def _list_pairs(entry: str, words: Vocabulary, dtypes: Sequence[DType]) -> list[
     sides = entry.split(ARROW)
     if len(sides) != 2:
         raise ValueError(f'{quote_short(entry)} should name what is cast and to what, as in "float -> i8"')
-    left, right = ([(d, x) for x in words.sources(side) for d in _list_members(x, dtypes)] for side in sides)
+    left, right = (
+        [(d, x) for x in words.read_sources(side) for d in _list_members(x, dtypes)] for side in sides
+    )
     pairs = product(left, right)
     found = [((a, b), (x is a) + (y is b)) for (a, x), (b, y) in pairs if a is not b]
     if not found:
@@ -73,19 +75,20 @@ def _list_members(x: DType | Kind, dtypes: Sequence[DType]) -> list[DType]:
 
 def _read_rule(entry: str, said: object, custom_operations: Mapping[str, Operation]) -> CastRule:
     """Read the words of an entry."""
-    if text(said).startswith(REFUSED_PREFIX):
+    if require_text(said).startswith(REFUSED_PREFIX):
         return CastRule(refusal_reason=phrase(said).removeprefix(REFUSED_PREFIX), entry=entry)
-    if text(said).startswith(NEEDS_PREFIX):
-        name = text(said).removeprefix(NEEDS_PREFIX).strip()
-        if name not in custom_operations and name not in NAMES:
+    if require_text(said).startswith(NEEDS_PREFIX):
+        name = require_text(said).removeprefix(NEEDS_PREFIX).strip()
+        if name not in custom_operations and name not in OPERATION_BY_NAME:
             raise UnknownWordError(
-                f"unknown operation {quote_short(name)}{spelling_hint(name, (*custom_operations, *NAMES))}",
+                f"unknown operation {quote_short(name)}"
+                f"{spelling_hint(name, (*custom_operations, *OPERATION_BY_NAME))}",
                 name,
             )
         return CastRule(function=name, entry=entry)
     parts = {"rounding": ROUNDINGS, "beyond": BEYOND}
     given: dict[str, str] = {}
-    for word in map(str.strip, text(said).split(",")):
+    for word in map(str.strip, require_text(said).split(",")):
         part = next((part for part, known in parts.items() if word in known), "")
         if not part:
             every = (*ROUNDINGS, *BEYOND, NEEDS_PREFIX.strip(), REFUSED_PREFIX.strip())

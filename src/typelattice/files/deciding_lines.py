@@ -26,7 +26,7 @@ from typelattice.engine.decisions import (
     TiersJoined,
     WidenedDefault,
 )  # fmt: skip
-from typelattice.engine.operations import TABLE, entry_names
+from typelattice.engine.operations import STANDARD_TABLE_PATH, entry_names
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.promotion import DecidingLines, Promotion
 from typelattice.engine.rules import Rules
@@ -73,7 +73,11 @@ class DecidingLineSearch:
         step = p.decision
         if isinstance(step, MissingOperation):
             return _find_row(missing_operations.TABLE, step.entry)
-        return operation_rule(step) if isinstance(step, MissingDimensions) else next(self._candidate_rules(p))
+        return (
+            operation_table_rule(step)
+            if isinstance(step, MissingDimensions)
+            else next(self._candidate_rules(p))
+        )
 
     def rule_of_key(self, key: str, entry: str | None) -> DecidingLines:
         """Return the line of a key, or of an entry under it."""
@@ -132,7 +136,7 @@ class DecidingLineSearch:
     def _candidate_rules(self, p: Promotion) -> Iterator[DecidingLines]:
         """Yield the rules that decide the answer, the most specific first, the order's last."""
         step, last = p.decision, p.decisions[-1]
-        names = entry_names(p.system.operation(p.op)) if p.op and "ops" in self.definition.texts else ()
+        names = entry_names(p.system.find_operation(p.op)) if p.op and "ops" in self.definition.texts else ()
         yield from (rule for rule in self._rules_of_single_operands(p, names) if self.decides(rule, p))
         yield from self._rules_of_parameters(p, names)
         if (
@@ -141,7 +145,7 @@ class DecidingLineSearch:
             and last.node not in (None, *last.nodes)
         ):
             yield from (rule for rule in self._rules_of_step(last) if self.decides(rule, p))
-            standard = standard_rule(last)
+            standard = standard_table_rule(last)
             if standard.lines:
                 yield standard
         for rule in self._rules_of_operand_dtypes(p):
@@ -157,7 +161,7 @@ class DecidingLineSearch:
                 yield from self._rules_of_part("ops", step.entry, "loops")
                 if step.entry in (p.op, IN_PLACE_CLASS):
                     yield from self._rules_of_part("ops", step.entry, "gives")
-            standard = standard_rule(step)
+            standard = standard_table_rule(step)
             if standard.lines:  # a group and an operator have no lines in the standard
                 yield standard
         yield from (rule for rule in self._rules_before_joining(p, names) if self.decides(rule, p))
@@ -222,7 +226,7 @@ class DecidingLineSearch:
                 yield from self._rules_of_step(step)
         for kind in dict.fromkeys(o.kind for o in p.promoting_operands if o.dtype is None):
             if p.system.defaults.get(kind) is joined.node:
-                yield self.rule_of_key("defaults", kind.word)
+                yield self.rule_of_key("defaults", kind.python_name)
 
     def _rules_before_joining(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that apply before operands join: the fit of a value, and what operands count as.
@@ -256,17 +260,17 @@ class DecidingLineSearch:
         for op in () if isinstance(p.decision, OutOfTargetRange) else names:
             yield from self._rules_of_key("ops", op)
 
-    def _deciding_pairs(self, rules: Sequence[DecidingLines], p: Promotion) -> Iterator[DecidingLines]:
+    def _deciding_pairs(self, candidates: Sequence[DecidingLines], p: Promotion) -> Iterator[DecidingLines]:
         """Yield two rules of one file as one if the answer differs without both, though not without either.
 
         `int64 + 2` is int64 by NumPy's tiers, since a Python int adds nothing. By the default dtype of the
         int it would also be int64.
         """
-        yield from (both for both in self._pairs_of_lines(rules) if self.decides(both, p))
+        yield from (both for both in self._pairs_of_lines(candidates) if self.decides(both, p))
 
-    def _pairs_of_lines(self, rules: Sequence[DecidingLines]) -> Iterator[DecidingLines]:
+    def _pairs_of_lines(self, candidates: Sequence[DecidingLines]) -> Iterator[DecidingLines]:
         """Yield each two rules of one file as one."""
-        for a, b in combinations(dict.fromkeys(rule for rule in rules if rule.lines), 2):
+        for a, b in combinations(dict.fromkeys(rule for rule in candidates if rule.lines), 2):
             if a.file == b.file:
                 yield self._rule_on_lines(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
 
@@ -294,35 +298,39 @@ class DecidingLineSearch:
             if a.lines and b.lines and a.file == b.file:
                 yield self._rule_on_lines(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
 
-    def _order_lines(self, p: Promotion, without: WithoutLines) -> DecidingLines | None:
+    def _order_lines(self, p: Promotion, remove_lines: WithoutLines) -> DecidingLines | None:
         """Return the smallest set of order lines whose removal changes the answer, if possible one line.
 
-        `without` returns the rules without some lines. If each of several lines changes the answer, name the
-        last. A refusal with several bounds rests on the ways to all of them, so name every such line. If no
-        single line changes the answer, leave out one after another to find the smallest set.
+        `remove_lines` returns the rules without some lines. If each of several lines changes the answer, name
+        the last. A refusal with several bounds rests on the ways to all of them, so name every such line. If
+        no single line changes the answer, leave out one after another to find the smallest set.
         """
         lines = tuple(self.covers)
-        last = next((line for line in reversed(lines) if self._changes(p, without, (line,))), None)
+        last = next((line for line in reversed(lines) if self._changes(p, remove_lines, (line,))), None)
         if last:
             several = p.dtype is None and len(p.bounds) > 1
             alone = [
-                line for line in lines if line == last or (several and self._changes(p, without, (line,)))
+                line
+                for line in lines
+                if line == last or (several and self._changes(p, remove_lines, (line,)))
             ]
             return self._rule_on_lines(last[0], "order", tuple(n for file, n in alone if file == last[0]))
         needed = lines
         for line in lines:
             fewer = tuple(other for other in needed if other != line)
-            if fewer and self._changes(p, without, fewer):
+            if fewer and self._changes(p, remove_lines, fewer):
                 needed = fewer
         file = needed[-1][0]
         needed = tuple(line for line in needed if line[0] == file)
         found = self._rule_on_lines(file, "order", tuple(n for _, n in needed))
-        return found if self._changes(p, without, needed) else None
+        return found if self._changes(p, remove_lines, needed) else None
 
-    def _changes(self, p: Promotion, without: WithoutLines, lines: Lines) -> bool:
+    def _changes(self, p: Promotion, remove_lines: WithoutLines, lines: Lines) -> bool:
         """Return True if the rules answer differently without some lines of the order."""
         try:
-            return comparable_result(self._ask_again(without(p.system, lines), p)) != comparable_result(p)
+            return comparable_result(self._ask_again(remove_lines(p.system, lines), p)) != comparable_result(
+                p
+            )
         except OrderError:
             return True
 
@@ -347,14 +355,14 @@ def comparable_result(p: Promotion) -> tuple[object, ...]:
     return p.dtype, p.weak, p.accumulator, p.reason, () if p.dtype else tuple(map(str, p.bounds))
 
 
-def standard_rule(step: Decision) -> DecidingLines:
+def standard_table_rule(step: Decision) -> DecidingLines:
     """Return the line of the standard's table that an entry of `ops` overrides."""
     known = OPERATIONS.get(step.entry or "")
     of_class = known.operation_class if known else step.entry
-    return _find_row(TABLE, of_class)
+    return _find_row(STANDARD_TABLE_PATH, of_class)
 
 
-def operation_rule(step: Decision) -> DecidingLines:
+def operation_table_rule(step: Decision) -> DecidingLines:
     """Return the line of the table of operations with the number of dimensions of an operand."""
     return _find_row(facts.TABLE, step.entry)
 

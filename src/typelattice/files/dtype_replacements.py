@@ -14,11 +14,11 @@ def read_requested(
     reader: KeyReader, words: Vocabulary, order: Order[Node], defaults: Mapping[Kind, DType]
 ) -> Iterator[tuple[DType | Kind, DType]]:
     """Read requested dtype or Python type → the dtype of the order that such arrays get."""
-    for word, target in reader.table("requested"):
+    for word, target in reader.read_table("requested"):
         with reader.noting():
-            to = words.dtype(words.node(target))
+            to = words.require_dtype(words.read_node(target))
             if word not in KIND_BY_NAME:
-                d = words.dtype(words.node(word))
+                d = words.require_dtype(words.read_node(word))
                 _check_entry(order, d, to)
                 yield d, to
                 continue
@@ -67,9 +67,9 @@ def read_after(reader: KeyReader, words: Vocabulary, order: Order[Node]) -> Iter
 def _read_maps(reader: KeyReader, words: Vocabulary, key: str) -> Iterator[tuple[Node, Node]]:
     """Yield the entries of `before` or `after`."""
     seen: set[Node] = set()
-    for code, target in reader.table(key):
+    for code, target in reader.read_table(key):
         with reader.noting():
-            node, to = words.node(code), words.node(target)
+            node, to = words.read_node(code), words.read_node(target)
             if node in seen or node is to:
                 raise ValueError(f"{node} is mapped {'twice' if node in seen else 'to itself'}")
             seen.add(node)

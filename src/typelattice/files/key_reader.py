@@ -9,7 +9,7 @@ from typelattice.files.system_file_words import (
     ConsequentError,
     OrderDependentError,
     UnknownWordError,
-    items,
+    table_items,
 )
 from typelattice.files.system_text import FormatError, OrderRow, join_errors
 
@@ -40,7 +40,7 @@ class KeyReader:
         """Go to a key, to an entry or element under it, or to a part of that."""
         self.key, self.entry, self.part = key, entry, part
 
-    def value(self, key: str, default: T) -> T:
+    def read_value(self, key: str, default: T) -> T:
         """Return the value of a key. Raises ConsequentError for a wrong type, already reported."""
         self.go_to(key)
         if key in self.definition.broken:
@@ -49,15 +49,15 @@ class KeyReader:
         assert isinstance(value, type(default))
         return value
 
-    def table(self, key: str) -> Iterator[tuple[str, object]]:
+    def read_table(self, key: str) -> Iterator[tuple[str, object]]:
         """Yield the entries of a table. Yield nothing if the value is not a table, or is too long."""
         table: dict[str, object] = {}
         with self.noting():
-            table = self.value(key, table)
+            table = self.read_value(key, table)
             if len(table) > MAX_ENTRIES:
                 table = {}
                 raise ValueError(f"more than {MAX_ENTRIES:,} entries; a system file states a rule")
-        for entry, value in items(table):
+        for entry, value in table_items(table):
             self.go_to(key, entry)
             yield entry, value
 

@@ -44,7 +44,7 @@ def _read_statements(
 
     Raises ConsequentError after the last statement if any had one.
     """
-    reader.value("order", "")
+    reader.read_value("order", "")
     if not reader.definition.order:
         raise ValueError("missing or empty; write covers such as `i8 -> i16`")
     if len(reader.definition.order) > MAX_STATEMENTS:
@@ -55,7 +55,7 @@ def _read_statements(
         chain: Chain = []
         with reader.noting():
             reader.row = row
-            chain = [words.nodes(",".join(part)) for part in statement]
+            chain = [words.read_nodes(",".join(part)) for part in statement]
         if not chain:
             continue
         count += sum(len(lower) * len(upper) for lower, upper in pairwise(chain))

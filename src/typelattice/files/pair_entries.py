@@ -38,9 +38,9 @@ class PairEntryReader:
 
     def read_ties(self) -> Mapping[Pair, Node]:
         """Minimal bounds → the winner among them, or above one of them."""
-        for entry, word in self.reader.table("ties"):
+        for entry, word in self.reader.read_table("ties"):
             with self.reader.noting():
-                self._read_tie(entry, self.words.nodes(entry), self.words.node(word))
+                self._read_tie(entry, self.words.read_nodes(entry), self.words.read_node(word))
         return self.ties
 
     def _read_tie(self, entry: str, bounds: Sequence[Node], winner: Node) -> None:
@@ -74,16 +74,16 @@ class PairEntryReader:
 
     def read_overrides(self) -> Iterator[tuple[Pair, Node]]:
         """Read pair → the node that it becomes, against the order."""
-        for entry, word in self.reader.table("overrides"):
+        for entry, word in self.reader.read_table("overrides"):
             with self.reader.noting():
-                node = self.present(self.words.node(word))
+                node = self.present(self.words.read_node(word))
                 for pair in self._pairs(entry, node):
                     self.names["overrides", pair] = entry
                     yield pair, node
 
     def read_refusals(self) -> Iterator[tuple[Pair, str]]:
         """Read pair → the reason for its refusal."""
-        for entry, reason in self.reader.table("refusals"):
+        for entry, reason in self.reader.read_table("refusals"):
             with self.reader.noting():
                 for pair in self._pairs(entry, None):
                     self.names["refusals", pair] = entry
@@ -91,7 +91,7 @@ class PairEntryReader:
 
     def _pairs(self, entry: str, node: Node | None) -> Iterator[Pair]:
         """Yield the pairs that an entry sends to a node or rejects. Raises ValueError for a needless pair."""
-        for a, b in self.words.pairs(entry):
+        for a, b in self.words.read_pairs(entry):
             pair = frozenset((a, b))
             told = self.names.get(("overrides", pair)) or self.names.get(("refusals", pair))
             if told:
@@ -136,7 +136,7 @@ class PairEntryReader:
 
     def _both_ways(self) -> list[object]:
         with self.reader.noting():
-            return self.reader.value("both-ways", list[object]())
+            return self.reader.read_value("both-ways", list[object]())
         return []
 
     def read_both_ways(self) -> Iterator[Pair]:
@@ -145,7 +145,7 @@ class PairEntryReader:
         for n, entry in enumerate(self._both_ways()):
             self.reader.go_to("both-ways", n)
             with self.reader.noting():
-                for a, b in self.words.pairs(entry):
+                for a, b in self.words.read_pairs(entry):
                     pair = frozenset((self.present(a), self.present(b)))
                     if pair in seen:
                         raise ValueError(f"{a} + {b} stands twice in this list")

@@ -11,7 +11,7 @@ from bisect import bisect_right
 
 from typelattice.facts.frozen_classes import frozen
 
-Path = tuple[str | int, ...]  # ("ops", "divide", "to"). Elements of a list count from 0
+KeyPath = tuple[str | int, ...]  # ("ops", "divide", "to"). Elements of a list count from 0
 
 MAX_KEY_PARTS = 8  # tomllib takes time that grows with the square of the parts of a dotted key
 MAX_NESTING = 16  # levels of lists and tables: tomllib reads them by recursion, and so does this
@@ -50,11 +50,11 @@ class Positions:
     """
 
     text: str  # its lines end as tomllib reads them
-    keys: dict[Path, int]
-    values: dict[Path, int]
-    ends: dict[Path, int]  # offset of the end of each value
+    keys: dict[KeyPath, int]
+    values: dict[KeyPath, int]
+    ends: dict[KeyPath, int]  # offset of the end of each value
     starts: list[int]  # offset of each line
-    repeated: tuple[Path, Position, Position] | None = None  # the first key that is given twice
+    repeated: tuple[KeyPath, Position, Position] | None = None  # the first key that is given twice
     too_deep: Position | None = (
         None  # a key with too many parts, or a value nested too deep; the rest is not read
     )
@@ -64,7 +64,7 @@ class Positions:
         offset = self.keys.get(path)
         return None if offset is None else position_at(self.starts, offset)
 
-    def span(self, path: Path) -> tuple[int, int]:
+    def span(self, path: KeyPath) -> tuple[int, int]:
         """Return the offsets of the start of a key and the end of its value, or of a key without value."""
         start = self.keys[path]
         key = KEY.match(self.text, start)
@@ -138,18 +138,18 @@ class _Scanner:
 
     def __init__(self, text: str) -> None:
         self.text, self.offset = text, 0
-        self.keys: dict[Path, int] = {}
-        self.values: dict[Path, int] = {}
-        self.ends: dict[Path, int] = {}
-        self.made: dict[Path, str | int] = {}
-        self.lengths: dict[Path, int] = {}  # lengths of lists of tables
+        self.keys: dict[KeyPath, int] = {}
+        self.values: dict[KeyPath, int] = {}
+        self.ends: dict[KeyPath, int] = {}
+        self.made: dict[KeyPath, str | int] = {}
+        self.lengths: dict[KeyPath, int] = {}  # lengths of lists of tables
         self.section = self.sections = 0  # a header or a pair of braces begins one
-        self.repeated: tuple[Path, int, int] | None = None
+        self.repeated: tuple[KeyPath, int, int] | None = None
         self.too_deep: int | None = None
 
     def scan(self) -> None:
         """Read the text up to the first syntax error."""
-        table: Path = ()
+        table: KeyPath = ()
         try:
             while self.skip(BLANKS_AND_COMMENTS) < len(self.text):
                 if self.text[self.offset] == "[":
@@ -160,13 +160,13 @@ class _Scanner:
         except _Stop:
             return
 
-    def read_header(self) -> Path:
+    def read_header(self) -> KeyPath:
         """Read `[a.b]` or `[[a.b]]`, and open the table of that path."""
         brackets = 2 if self.text.startswith("[[", self.offset) else 1
         self.offset += brackets
         self.skip(BLANKS)
         *above, (name, at) = self.parts()
-        table: Path = ()
+        table: KeyPath = ()
         for part, start in above:
             table = (*table, part)
             if self.made.setdefault(table, "above") == "value":
@@ -191,7 +191,7 @@ class _Scanner:
         self.expect("]" * brackets)
         return table
 
-    def read_entry(self, table: Path, depth: int) -> None:
+    def read_entry(self, table: KeyPath, depth: int) -> None:
         """Read `key = value` in a table. The key may be dotted."""
         *above, (name, at) = self.parts()
         self.expect("=")
@@ -211,13 +211,13 @@ class _Scanner:
         self.keys[path] = at
         self.read_value(path, depth)
 
-    def read_value(self, path: Path, depth: int) -> None:
+    def read_value(self, path: KeyPath, depth: int) -> None:
         """Read a value, and everything in it."""
         self.values[path] = self.offset
         self._read_value(path, depth)
         self.ends[path] = self.offset
 
-    def _read_value(self, path: Path, depth: int) -> None:
+    def _read_value(self, path: KeyPath, depth: int) -> None:
         bracket = self.text[self.offset : self.offset + 1]
         if bracket not in ("[", "{"):
             self.match(SCALAR)
@@ -234,7 +234,7 @@ class _Scanner:
             self.entries(path, depth + 1)
             self.section = outer
 
-    def list_elements(self, path: Path, depth: int) -> None:
+    def list_elements(self, path: KeyPath, depth: int) -> None:
         """Read the rest of a list."""
         n = 0
         self.skip(BLANKS_AND_COMMENTS)
@@ -249,7 +249,7 @@ class _Scanner:
             self.skip(BLANKS_AND_COMMENTS)
         self.expect("]")
 
-    def entries(self, path: Path, depth: int) -> None:
+    def entries(self, path: KeyPath, depth: int) -> None:
         """Read the rest of a table in braces."""
         self.skip(BLANKS)
         while not self.text.startswith("}", self.offset):
@@ -296,7 +296,7 @@ class _Scanner:
             raise _Stop
         self.offset += len(sign)
 
-    def note_repeat(self, path: Path, offset: int) -> None:
+    def note_repeat(self, path: KeyPath, offset: int) -> None:
         """Record a repeated path, and raise _Stop."""
         self.repeated = path, self.keys[path], offset
         raise _Stop

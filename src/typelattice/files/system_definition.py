@@ -17,17 +17,17 @@ from typelattice.files.system_text import (
     OrderRow,
     Text,
     UnknownSystemError,
-    article,
     join_errors,
     read_text,
     systems,
+    toml_type_name,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typelattice.files.release_files import Release
 
-KEYS: dict[str, type] = {
+KEY_TYPES: dict[str, type] = {
     **dict.fromkeys(("name", "title", "source", "library", "extends", "order", "combine", "weak-join"), str),
     **dict.fromkeys(("dtypes", "sets", "ties", "overrides", "refusals", "defaults", "before", "after"), dict),
     "requested": dict, "foreign": dict, "limits": dict, "fit": dict, "ops": dict, "casts": dict,
@@ -179,17 +179,17 @@ class SystemDefinition:
         return replace(base.with_keys(CheckedKeys(own), self.main), is_whole=False)
 
 
-def read(
+def read_definition(
     where: str | PathLike[str], extending_paths: tuple[str, ...] = (), release: Release | None = None
 ) -> SystemDefinition:
     """Read the keys of a file that the files at `extending_paths` extend, maybe in an older `release`.
 
     Raises UnknownSystemError if it cannot be read, FormatError if it is not a system file.
     """
-    return definition(read_text(where), extending_paths, release)
+    return parse_definition(read_text(where), extending_paths, release)
 
 
-def definition(
+def parse_definition(
     text: Text, extending_paths: tuple[str, ...] = (), release: Release | None = None
 ) -> SystemDefinition:
     """Return the keys of a text, added to the keys of the file that it extends. Raises FormatError."""
@@ -226,12 +226,12 @@ def _check_keys(values: Mapping[str, object], text: Text) -> CheckedKeys:
     mistakes: list[FormatError] = []
     broken: set[str] = set()
     for key, value in values.items():
-        if key not in KEYS:
-            near = spelling_hint(key, KEYS) or f"; the keys are {', '.join(KEYS)}"
+        if key not in KEY_TYPES:
+            near = spelling_hint(key, KEY_TYPES) or f"; the keys are {', '.join(KEY_TYPES)}"
             mistakes.append(text.error(f"unknown key{near}", key))
-            broken |= {each for each in KEYS if spelling_hint(key, [each])}
-        elif not isinstance(value, KEYS[key]):
-            cause = f"should be {article(KEYS[key])}, is {article(type(value))}"
+            broken |= {each for each in KEY_TYPES if spelling_hint(key, [each])}
+        elif not isinstance(value, KEY_TYPES[key]):
+            cause = f"should be {toml_type_name(KEY_TYPES[key])}, is {toml_type_name(type(value))}"
             mistakes.append(text.error(cause, key))
             broken.add(key)
         else:
@@ -279,7 +279,7 @@ def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:
     if isinstance(value, dict):
         for word in value:
             if not isinstance(word, str):
-                raise text.error(f"the entries of a table are strings, not {article(type(word))}", key)
+                raise text.error(f"the entries of a table are strings, not {toml_type_name(type(word))}", key)
         return {word: _copy_plain(inner, key, text, depth + 1) for word, inner in value.items()}
     return [_copy_plain(inner, key, text, depth + 1) for inner in value] if isinstance(value, list) else value
 
@@ -317,16 +317,16 @@ def _read_base(
     if len(extending_paths) > MAX_EXTENDED_FILES:
         raise fail(f"more than {MAX_EXTENDED_FILES} files deep; extend a nearer one")
     return (
-        of_shipped(fresh[0], release)
+        read_shipped_definition(fresh[0], release)
         if path.dirname(fresh[0]) == SHIPPED_FOLDER
-        else read(fresh[0], extending_paths, release)
+        else read_definition(fresh[0], extending_paths, release)
     )
 
 
 @cache
-def of_shipped(where: str, release: Release | None) -> SystemDefinition:
+def read_shipped_definition(where: str, release: Release | None) -> SystemDefinition:
     """Return the keys of a shipped file. It is read once, since several files extend it."""
-    return read(where, release=release)
+    return read_definition(where, release=release)
 
 
 def _list_files(name: str, folders: Sequence[str]) -> list[str]:

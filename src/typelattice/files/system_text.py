@@ -16,7 +16,7 @@ from typelattice.facts.suggestions import quote_short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typelattice.files.positions import Path, Positions
+    from typelattice.files.positions import KeyPath, Positions
 
 # Uses os.path, since importing pathlib takes as long as everything else here.
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "systems")
@@ -139,7 +139,7 @@ class Text:
         places = [self.positions.find_position(*path) for path in self._stated(key, entry, part)[:1]]
         return next((place.line for place in places if place), None)
 
-    def _stated(self, key: str, entry: str | int | None, part: str | None) -> list[Path]:
+    def _stated(self, key: str, entry: str | int | None, part: str | None) -> list[KeyPath]:
         """Return the paths of all statements about an entry, or about a part of it, in order."""
         keys = self.positions.keys
         paths = self._paths(key, entry, part) or self._paths(key, entry, None) or [(key,)]
@@ -200,7 +200,7 @@ class Text:
         places = [self.positions.find_position(*path) for path in self._paths(key, entry, part)]
         return tuple(sorted({place.line for place in places if place}))
 
-    def _paths(self, key: str, entry: str | int | None, part: str | None) -> list[Path]:
+    def _paths(self, key: str, entry: str | int | None, part: str | None) -> list[KeyPath]:
         """Return the paths of all statements about an entry, or about a part of it."""
         if entry is None:
             return []
@@ -315,7 +315,7 @@ def read_text(where: str | os.PathLike[str]) -> Text:
     return Text(name, text, os.path.realpath(where))
 
 
-def article(cls: type) -> str:
+def toml_type_name(cls: type) -> str:
     """Return TOML's name for a type, for an error message."""
     toml = {
         str: "a string", dict: "a table", list: "a list", bool: "true or false", int: "a whole number",

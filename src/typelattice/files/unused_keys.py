@@ -20,7 +20,7 @@ from typelattice.engine.operations import (
 )
 from typelattice.engine.rule_words import CountsAs, InPlaceRule, JoinRule, PairJoin
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import DType, Kind, Node, weak
+from typelattice.facts.dtypes import DType, Kind, Node, weak_node
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.operation_entries import FIELDS
@@ -81,7 +81,7 @@ def _unused_words(reader: KeyReader, words: Vocabulary, rules: Rules) -> Iterato
         if word not in words.used:
             yield "sets", word, f"{word} is used nowhere"
     for word, target in reader.definition.entries("after").items():
-        node = words.node(target)
+        node = words.read_node(target)
         if not _can_be_answer(node, rules):
             yield "after", word, f"{node} is neither in the order nor in `before`, so no operand can have it"
 
@@ -100,7 +100,7 @@ def _can_be_answer(node: Node, rules: Rules) -> bool:
     return (
         weak_alone
         or _enters(node, rules)
-        or (isinstance(node, DType) and weak(node.kind, node) in rules.order)
+        or (isinstance(node, DType) and weak_node(node.kind, node) in rules.order)
     )
 
 
@@ -108,19 +108,26 @@ def _unused_defaults(rules: Rules) -> Iterator[Finding]:
     """Find default dtypes that no operand could have, or that nothing uses."""
     for kind, d in rules.defaults.items():
         if not _can_be_answer(d, rules):
-            yield "defaults", "uint" if kind is Kind.UNSIGNED else kind.word, f"{d} is not in the order"
+            yield (
+                "defaults",
+                "uint" if kind is Kind.UNSIGNED else kind.python_name,
+                f"{d} is not in the order",
+            )
     for kind, several in rules.wider_defaults.items():
-        if weak(kind) in rules.order:
-            cause = f"only the first dtype has an effect, since the order has {weak(kind)}; remove the others"
-            yield "defaults", kind.word, cause
+        if weak_node(kind) in rules.order:
+            cause = (
+                f"only the first dtype has an effect, since the order has {weak_node(kind)}; "
+                "remove the others"
+            )
+            yield "defaults", kind.python_name, cause
         for d in several:
             if not _can_be_answer(d, rules):
-                yield "defaults", kind.word, f"{d} is not in the order"
+                yield "defaults", kind.python_name, f"{d} is not in the order"
 
 
 def _unused_scalars(rules: Rules) -> Iterator[Finding]:
     """Find entries for Python scalars that never occur, or that no tier separates."""
-    kinds = {node.kind.word for node in rules.order.nodes}
+    kinds = {node.kind.python_name for node in rules.order.nodes}
     for word in rules.fit:
         if word not in kinds:
             yield "fit", word, f"the order has no {word} that a Python {word} could become"
@@ -128,8 +135,12 @@ def _unused_scalars(rules: Rules) -> Iterator[Finding]:
         if d not in rules.order:
             yield "fit", "int", f"{d} is not in the order"
     for held in rules.limits:
-        if isinstance(held, Kind) and held.word not in kinds:
-            yield "limits", held.word, f"the order has no {held.word} that a Python {held.word} could become"
+        if isinstance(held, Kind) and held.python_name not in kinds:
+            yield (
+                "limits",
+                held.python_name,
+                f"the order has no {held.python_name} that a Python {held.python_name} could become",
+            )
         if isinstance(held, DType) and not _enters(held, rules):
             yield "limits", None, f"{held} is not in the order"
     if rules.first_is_array and "scalar" not in rules.tiers:
@@ -332,7 +343,7 @@ def _differs(*fields: str) -> _Needs:
 
 def _tells_scalars_apart(rules: Rules) -> bool:
     """Return True if a Python number may join differently from an array of its default dtype."""
-    return {*rules.tiers} > {"array"} or any(weak(kind) in rules.order for kind in rules.defaults)
+    return {*rules.tiers} > {"array"} or any(weak_node(kind) in rules.order for kind in rules.defaults)
 
 
 # For each key of an operation: the message if it has no effect, and the test of whether it has one.

@@ -118,7 +118,7 @@ def make_operators(
         build = find_maker(op)
         if op.method is None or build is None or op.function not in functions:
             continue
-        if op.in_place:
+        if op.is_in_place:
             found[op.method] = in_place_maker(context, op.name, found[op.method.replace("__i", "__", 1)])
             continue
         found[op.method] = function = name_function(build(context, op.name), op.function)
@@ -155,16 +155,18 @@ def namespace(
     found = find_system(system)
     key = system_content(found), library, to_numpy
     with NAMESPACE_LOCK:
-        made = MADE.get(key)
+        made = NAMESPACES.get(key)
         if made is None:
-            made = MADE[key] = Namespace(found, find_library(library), to_numpy)
-        if made not in LAST:
-            LAST.append(made)
+            made = NAMESPACES[key] = Namespace(found, find_library(library), to_numpy)
+        if made not in RECENT_NAMESPACES:
+            RECENT_NAMESPACES.append(made)
     return made
 
 
-MADE: WeakValueDictionary[tuple[Hashable, ModuleType, bool], Namespace] = WeakValueDictionary()
-LAST: deque[Namespace] = deque(maxlen=64)  # kept, so that a repeated request does not make it again
+NAMESPACES: WeakValueDictionary[tuple[Hashable, ModuleType, bool], Namespace] = WeakValueDictionary()
+RECENT_NAMESPACES: deque[Namespace] = deque(
+    maxlen=64
+)  # kept, so that a repeated request does not make it again
 NAMESPACE_LOCK = Lock()  # two threads at the same moment must get the same namespace
 
 

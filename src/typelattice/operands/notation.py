@@ -21,7 +21,7 @@ from typelattice.operands.operand import (
 
 NUMBER = re.compile(r"[+-]?\.?\d|([+-]?(inf|nan)([+-].*)?j?|True|False)$")
 # A library's own scalars count as 0-d arrays. Only recordings separate them, and write `int8:scalar`.
-TIERS: dict[str, Tier] = {"array": "array", "0d": "0d", "scalar": "0d"}
+TIER_BY_MARK: dict[str, Tier] = {"array": "array", "0d": "0d", "scalar": "0d"}
 MAX_INT_BITS = (
     4096  # bits of an int: far beyond every dtype, and few enough to be computed with and written down
 )
@@ -43,8 +43,8 @@ def parse_operand(text: str, custom_dtypes: Mapping[str, DType] = {}) -> Operand
     described, _, value = text.partition("=")
     name, *marks = described.split(":")
     found = read_dtype(name, custom_dtypes)
-    tiers = [TIERS[mark] for mark in marks if mark in TIERS]
-    further = [mark for mark in marks if mark not in TIERS and mark != "weak"]
+    tiers = [TIER_BY_MARK[mark] for mark in marks if mark in TIER_BY_MARK]
+    further = [mark for mark in marks if mark not in TIER_BY_MARK and mark != "weak"]
     foreign = further.pop() if further and _is_foreign(further[-1]) else ""
     if further or len(tiers) > 1 or marks.count("weak") > 1:
         what = quote_short(":".join(marks))

@@ -1,7 +1,7 @@
 """An operand of a promotion: a dtype or a kind, its tier, and its value if known."""
 from __future__ import annotations
 
-from typelattice.facts.dtypes import DTYPES, DType, Kind, Node, weak
+from typelattice.facts.dtypes import DTYPES, DType, Kind, Node, weak_node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.range_checks import Value
@@ -44,13 +44,13 @@ class Operand:
     @property
     def node(self) -> Node:
         """The dtype, or the weak node of the kind for a Python number, since that has no dtype."""
-        return self.dtype or weak(self.kind)
+        return self.dtype or weak_node(self.kind)
 
     def __str__(self) -> str:
         """Return the operand string that reads back as this operand."""
         value = str(self.value).strip("()")
         if self.tier == "scalar":
-            return value if self.value is not None else self.kind.word
+            return value if self.value is not None else self.kind.python_name
         zero_d = self.tier == "0d" and not self.foreign.endswith(
             FOREIGN_SCALAR_SUFFIX
         )  # a scalar has no dimensions

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from typelattice.engine.operations import entry_names
 from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import find_operation
 from typelattice.operands.operand import Operand
 from typelattice.recorded.operand_patterns import OperandPattern, RecordedOperand
 from typelattice.recorded.recorded_calls import RecordedCall
@@ -25,7 +25,7 @@ class OperationSet:
     excluded: frozenset[str] = frozenset()
 
     def __contains__(self, op: str) -> bool:
-        named = entry_names(operation(op))
+        named = entry_names(find_operation(op))
         return not self.listed.isdisjoint(named) and self.excluded.isdisjoint(named)
 
 

@@ -8,8 +8,14 @@ from typelattice.facts.dtypes import Kind
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import recordings
 from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
-from typelattice.files.system_file_words import Vocabulary, check_entry, items, read_distinct, text
-from typelattice.files.system_text import article
+from typelattice.files.system_file_words import (
+    Vocabulary,
+    check_entry,
+    read_distinct,
+    require_text,
+    table_items,
+)
+from typelattice.files.system_text import toml_type_name
 from typelattice.operands.notation import NUMBER, parse_number
 from typelattice.operands.operand import OperandError
 from typelattice.recorded.departure import Departure, OperationSet
@@ -74,8 +80,8 @@ class DepartureEntryReader:
         found = Departure(
             ops=read("ops", _read_operations, OperationSet()),
             operands=read("operands", self._read_patterns, ()),
-            reason=read("reason", text, ""),
-            source=read("source", text, ""),
+            reason=read("reason", require_text, ""),
+            source=read("source", require_text, ""),
             count=counts.get("", counts.get(recording, 0)),
             varies=read("varies", _read_truth, False),
         )
@@ -85,7 +91,7 @@ class DepartureEntryReader:
         """Read `["bool + i*", "int then negative i*"]`: patterns of the operands of the calls."""
         if not isinstance(listed, list) or not listed:
             raise ValueError('should be a list of texts, as in ["bool + int, i*"]')
-        return tuple(map(self._read_pattern, read_distinct(map(text, listed))))
+        return tuple(map(self._read_pattern, read_distinct(map(require_text, listed))))
 
     def _read_pattern(self, said: str) -> OperandPattern:
         """Read `bool + int` in any order, `int then bool` in this order, `bool + any...` with one or more."""
@@ -127,7 +133,11 @@ class DepartureEntryReader:
             kind, negative = KIND_BY_SCALAR_CODE[scalar], scalar != stem
             if negative and kind in (Kind.BOOL, Kind.COMPLEX):
                 raise ValueError(f"no {kind} is negative; write negative i* or negative f*")
-            range_of = self.words.dtype(self.words.node(limit)) if limit not in ("", OTHER_DTYPE) else None
+            range_of = (
+                self.words.require_dtype(self.words.read_node(limit))
+                if limit not in ("", OTHER_DTYPE)
+                else None
+            )
             if zero and kind is not Kind.SIGNED:
                 raise ValueError(f"no {kind} wraps; write i*{ZERO_PREFIX}{limit}")
             return Scalars(kind, negative, range_of, limit == OTHER_DTYPE, zero)
@@ -138,7 +148,7 @@ class DepartureEntryReader:
             near = f"{spelling_hint(mark, MARKS)}; these are {', '.join(MARKS)}"
             raise ValueError(f"unknown mark {quote_short(mark)} in {quote_short(word)}{near}")
         try:
-            return Dtypes(frozenset(self.words.sources(name)), mark)
+            return Dtypes(frozenset(self.words.read_sources(name)), mark)
         except ValueError as e:
             near = spelling_hint(name, (ANY_OPERAND, OTHER_DTYPE)) if "did you mean" not in str(e) else ""
             scalars = (
@@ -151,7 +161,7 @@ class DepartureEntryReader:
 
 def _read_operations(said: object) -> OperationSet:
     """Read `all but where, concat`: operations, classes and groups, except those after `but`."""
-    listed, *but = text(said).split(EXCEPT_SEPARATOR)
+    listed, *but = require_text(said).split(EXCEPT_SEPARATOR)
     if len(but) > 1:
         raise ValueError("`but` stands twice; name all that is left out after the first")
     return OperationSet(_find_entries(listed), _find_entries(but[0]) if but else frozenset())
@@ -171,20 +181,20 @@ def _read_counts(said: object) -> Mapping[str, int]:
     """Read the numbers of recorded calls: of one recording (under an empty name), or of each by its name."""
     if not isinstance(said, dict):
         return {"": _read_count(said)}
-    for name, _ in items(said):
+    for name, _ in table_items(said):
         if name not in recordings():
             raise ValueError(f"no recording is called {quote_short(name)}{spelling_hint(name, recordings())}")
-    return {name: _read_count(number) for name, number in items(said)}
+    return {name: _read_count(number) for name, number in table_items(said)}
 
 
 def _read_truth(said: object) -> bool:
     if not isinstance(said, bool):
-        raise ValueError(f"should be true or false, is {article(type(said))}")
+        raise ValueError(f"should be true or false, is {toml_type_name(type(said))}")
     return said
 
 
 def _read_count(said: object) -> int:
     if type(said) is not int or said < 0:
-        given = said if type(said) is int else article(type(said))
+        given = said if type(said) is int else toml_type_name(type(said))
         raise ValueError(f"should be how many calls there are, is {given}")
     return said

@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any
 
 from typelattice.disk.write import write_text
-from typelattice.facts.operations import NAMES
+from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.recorded.answers import MISSING_IN_RELEASE, SEPARATOR, outline_message, split_message
 from typelattice.recorded.recorded_calls import REST, Answers, Operands
 from typelattice.recorded.recording import Recording
@@ -20,7 +20,7 @@ from typelattice.recorded.recording_files import (
     FORMAT,
     HEAD,
     HEAD_ON_BASE,
-    MAX_BASES,
+    MAX_REFERENCE_CHAIN,
     json_line,
     load_recording,
 )
@@ -97,13 +97,13 @@ def _find_nearest(
     differing = {
         other: sum(theirs[o] != kept for o, kept in ours.items())
         for other, theirs in pairs.items()
-        if other != op and chain[other] < MAX_BASES and ours.keys() <= theirs.keys()
+        if other != op and chain[other] < MAX_REFERENCE_CHAIN and ours.keys() <= theirs.keys()
     }
     return sorted(differing, key=differing.__getitem__)[:MAX_NEAREST_OPERATIONS]
 
 
 def _is_operator(op: str) -> bool:
-    return op in NAMES and NAMES[op].is_operator
+    return op in OPERATION_BY_NAME and OPERATION_BY_NAME[op].is_operator
 
 
 def _write_rows(op: str, all_answers: Mapping[Operands, str], rest: bool = False) -> list[str]:

@@ -14,7 +14,7 @@ from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.reader import system
-from typelattice.files.system_file_words import Vocabulary, items, text
+from typelattice.files.system_file_words import Vocabulary, require_text, table_items
 from typelattice.files.system_text import systems
 from typelattice.recorded.departure import Departure
 from typelattice.recorded.departure_entries import DepartureEntryReader
@@ -74,10 +74,10 @@ def _read_words(file: str, sets: object, custom_dtypes: Mapping[str, DType]) -> 
     """Return the words of a list, its named sets of dtypes included. Raises DepartureError."""
     words = Vocabulary(custom_dtypes)
     try:
-        for name, members in items(sets):
-            words.sets[words.new(name, "set")] = text(members)
+        for name, members in table_items(sets):
+            words.sets[words.check_new_name(name, "set")] = require_text(members)
         for name in words.sets:
-            words.nodes(name)
+            words.read_nodes(name)
     except ValueError as e:
         raise DepartureError(f"{file}, sets: {e}") from None
     return words

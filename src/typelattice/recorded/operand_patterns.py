@@ -7,7 +7,7 @@ from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.range_checks import Value, is_in_range, overflow_result
 from typelattice.operands.operand import Operand
-from typelattice.recorded.answers import UNKNOWN
+from typelattice.recorded.answers import SCALAR_VALUE_BY_KIND
 
 STRONG = "strong"
 MARKS = ("array", "0d", "scalar", "weak", STRONG)
@@ -35,7 +35,7 @@ class RecordedOperand:
         for n, (text, o) in enumerate(zip(texts, operands, strict=True)):
             others = frozenset(d for d in (*dtypes[:n], *dtypes[n + 1 :]) if d)
             if o.tier == "scalar":
-                value = UNKNOWN[o.kind.word] if o.value is None else o.value
+                value = SCALAR_VALUE_BY_KIND[o.kind.python_name] if o.value is None else o.value
                 asked.append(cls(None, o.kind, "", value, others))
             else:
                 marks = text.partition("=")[0].split(":")[1:]

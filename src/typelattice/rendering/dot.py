@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typelattice.rendering.colours import ACCENT, ADDED, KINDS
+from typelattice.rendering.colours import ACCENT, ADDED, KIND_COLOURS
 from typelattice.rendering.diagram import Arrow, Diagram, Vertex
 from typelattice.rendering.grid import printable
 
@@ -33,7 +33,7 @@ def dot(diagram: Diagram) -> str:
 
 
 def _node(v: Vertex) -> str:
-    colour = KINDS.get(v.kind, KINDS[""])
+    colour = KIND_COLOURS.get(v.kind, KIND_COLOURS[""])
     marks = "".join(f" {STYLES[mark]}" for mark in v.marks if mark in STYLES)
     title = f" tooltip={quote_text(v.tooltip)}" if v.tooltip else ""
     return f'label={quote_text(v.label)} color="{colour}"{title}{marks}'

@@ -13,17 +13,17 @@ from math import ceil
 from typelattice.facts.frozen_classes import frozen, replace
 from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex, boxes
 from typelattice.rendering.grid import printable
-from typelattice.rendering.node_columns import ranks, without_circles
+from typelattice.rendering.node_columns import assign_columns, break_cycles
 from typelattice.rendering.node_heights import levels
-from typelattice.rendering.node_order import bent, untangle
+from typelattice.rendering.node_order import add_bends, untangle
 
 LETTER, LINE = 7.83, 17.0  # width of a letter and height of a line, in a monospaced font of 13 pixels
-PAD, LEAST = 8.0, 40.0  # space in a node on each side of its label; least width of a node
+PAD, MIN_NODE_WIDTH = 8.0, 40.0  # space in a node on each side of its label; least width of a node
 CELL = 6.0  # between the members of a box
 GAP, STEEP = 30.0, 0.22  # between columns; how much wider for each pixel that an arrow rises there
 NEAR = 0.5  # points this near are one
-BROAD = 640  # greatest width of a box, unless it would be too tall
-TALL = 5  # members of a box in one column; more get a second column
+MAX_BOX_WIDTH = 640  # greatest width of a box, unless it would be too tall
+MAX_MEMBERS_PER_COLUMN = 5  # members of a box in one column; more get a second column
 
 Point = tuple[float, float]
 
@@ -124,15 +124,17 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
     known = {v.id: v for v in diagram.vertices}
     block = {each: i for i, group in enumerate(groups) for each in group}
     arrows = {(block[a.source], block[a.target]): a for a in diagram.arrows}
-    edges = without_circles(len(groups), list(arrows))
-    column = _apart(ranks(len(groups), edges), edges)
-    tall = TALL if edges else 1  # without arrows, boxes may use all the width
+    edges = break_cycles(len(groups), list(arrows))
+    column = _apart(assign_columns(len(groups), edges), edges)
+    tall = MAX_MEMBERS_PER_COLUMN if edges else 1  # without arrows, boxes may use all the width
     inner = [_members([known[each] for each in group], tall) for group in groups]
     rows = [known[group[0]].row for group in groups]
-    columns, ways = bent(column, rows, edges)
+    columns, ways = add_bends(column, rows, edges)
     columns = untangle(columns)
     level, base = levels(columns, ways, [high for _, high, _ in inner], bool(diagram.rows))
-    wide = [max([LEAST, *(inner[v][0] for v in order if v < len(groups))]) for order in columns.order]
+    wide = [
+        max([MIN_NODE_WIDTH, *(inner[v][0] for v in order if v < len(groups))]) for order in columns.order
+    ]
     lefts = _columns(
         wide, [[(level[a], level[b]) for a in order for b in columns.right[a]] for order in columns.order]
     )
@@ -178,11 +180,16 @@ def _members(
     """
     lines = [[printable(line) for line in v.label.split("\n")] for v in vertices]
     letters = max((len(line) for each in lines for line in each), default=0)
-    width = max(LEAST, 2.0 * ceil(PAD + LETTER * letters / 2))  # even, so that halves are whole numbers
+    width = max(
+        MIN_NODE_WIDTH, 2.0 * ceil(PAD + LETTER * letters / 2)
+    )  # even, so that halves are whole numbers
     high = max(len(each) for each in lines) * LINE + 9
     if len(vertices) == 1:
         return width, high, [(0.0, 0.0, width, high)]
-    across = min(-(-len(vertices) // tall), max(BROAD // int(width), -(-len(vertices) // TALL)))
+    across = min(
+        -(-len(vertices) // tall),
+        max(MAX_BOX_WIDTH // int(width), -(-len(vertices) // MAX_MEMBERS_PER_COLUMN)),
+    )
     down = -(-len(vertices) // across)
     whole = across * (width + CELL) + CELL, down * (high + CELL) + CELL
     places = [

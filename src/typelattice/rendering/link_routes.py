@@ -8,7 +8,7 @@ from itertools import pairwise
 from typelattice.rendering.diagram import Link
 from typelattice.rendering.layered import PlacedDiagram, Point, Rect
 
-FAR = 160.0  # pixels to the side; a longer line would cross the whole drawing
+MAX_LINK_LENGTH = 160.0  # pixels to the side; a longer line would cross the whole drawing
 STUB = 14.0
 BULGE = 26.0  # how far a link bends away from the nodes between its ends
 
@@ -21,17 +21,17 @@ def route_links(placed_diagram: PlacedDiagram) -> Iterator[tuple[Link, list[str]
         lines, middle = list[str](), (0.0, 0.0)
         for a, b in pairwise(ends):
             others = [r for v, r in at.items() if v not in (a, b)]
-            if abs(at[a].centre_x - at[b].centre_x) > FAR:
+            if abs(at[a].centre_x - at[b].centre_x) > MAX_LINK_LENGTH:
                 line, middle = _stubs(at[a], at[b], b == link.winner)
             else:
-                line, middle = _between(at[a], at[b], others)
+                line, middle = _route_between(at[a], at[b], others)
             lines.append(line)
         if link.winner:
             lines.append(_ring(at[link.winner]))
         yield link, lines, middle
 
 
-def _between(a: Rect, b: Rect, other_rects: list[Rect]) -> tuple[str, Point]:
+def _route_between(a: Rect, b: Rect, other_rects: list[Rect]) -> tuple[str, Point]:
     """Return a path from the upper node to the lower one, and its middle."""
     if abs(a.centre_y - b.centre_y) < 1:  # next to each other: an arc above
         above_a, above_b = a.centre_y - a.height / 2, b.centre_y - b.height / 2

@@ -114,7 +114,7 @@ class Check:
         unknown = [f"{law} {v}" for law, v in self.laws.items() if v.holds is None]
         kept = ", ".join(law for law, v in self.laws.items() if v) or "none"
         yield "laws", [f"kept: {kept}", *failing, *unknown]
-        yield "criteria", [self.criteria.short]
+        yield "criteria", [self.criteria.summary]
 
     def __repr__(self) -> str:
         return f"<check of {self.system.name}>"

@@ -150,7 +150,7 @@ def _rule(system: System, operation: Operation) -> str:
         operation.min_operands,
         operation.max_operands,
         operation.min_dimensions,
-        operation.in_place,
+        operation.is_in_place,
     )
     return repr((facts, shape, operation.is_operator))
 
@@ -159,7 +159,7 @@ def _stated(system: System, inside: set[DType]) -> Iterator[Escape]:
     """Yield the defaults and the dtypes of new arrays that no operand may have."""
     for kind, d in system.defaults.items():
         if d not in inside:
-            yield Escape(f"a Python {kind.word} alone", "the default is", d)
+            yield Escape(f"a Python {kind.python_name} alone", "the default is", d)
     for asked, d in system.requested.items():
         if d not in inside:
             yield Escape(f"an array of {asked}", "the dtype is", d)

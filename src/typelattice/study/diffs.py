@@ -13,8 +13,14 @@ from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.rendering import Cell, Grid, render
-from typelattice.study.study_scope import TierChoice, read
-from typelattice.study.table_labels import REFUSED, SHOW_SMALL, answer_marks, describe_left_out, dtype_code
+from typelattice.study.study_scope import TierChoice, read_operand
+from typelattice.study.table_labels import (
+    REFUSED_LABEL,
+    SHOW_SMALL,
+    answer_marks,
+    describe_left_out,
+    dtype_code,
+)
 from typelattice.study.tables import Table, make_table, operands_of, tiers_of, without_idle_scalars
 
 if TYPE_CHECKING:
@@ -69,7 +75,7 @@ class Diff(Viewed):
             f"right: {b.system.name}, {b.system.title}",
         ]
         if any(p.dtype is None for p in chain(*a.cells, *b.cells)):
-            notes.append(f"{REFUSED} is a refusal")
+            notes.append(f"{REFUSED_LABEL} is a refusal")
         rows, columns, corner = a.labels(codes)
         title = f"{a.operation_text}: {a.system.name}|{b.system.name}"
         return Grid(title, columns, rows, cells, (*notes, *describe_left_out(a.left_out, SHOW_SMALL)), corner)
@@ -107,7 +113,7 @@ def diff(
     both = [find_system(a), find_system(b)]
     tiers = tiers_of(tier, both)
     if dtypes is not None:
-        operands = [read(x, both) for x in dtypes]
+        operands = [read_operand(x, both) for x in dtypes]
         return Diff(*(make_table(s, op, tiers, operands) for s in both))
     (own, hidden), (others, hidden_there) = (operands_of(s, tier, small) for s in both)
     common = [o for o in own if o in others]

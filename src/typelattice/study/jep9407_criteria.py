@@ -142,7 +142,7 @@ class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
         return len(self.breaking_pairs)
 
     def __repr__(self) -> str:
-        return f"<criteria of {self.system.name}: {self.short}>"
+        return f"<criteria of {self.system.name}: {self.summary}>"
 
     def __str__(self) -> str:
         lines = (f"{name:{max(map(len, self))}}  {'; '.join(said)}" for name, said in self.sections())
@@ -155,7 +155,7 @@ class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
         return f"Criteria of {self.system.name}, {self.pair_count} pairs of operands{tier}"
 
     @property
-    def short(self) -> str:
+    def summary(self) -> str:
         """The number of pairs for each criterion that any pair breaks, in a line."""
         broken = [f"{name} {count}" for name, count in self.counts.items() if count]
         return f"of {self.pair_count} pairs: {', '.join(broken) or 'none falls short'}"

@@ -16,7 +16,7 @@ from typing import Protocol, TypeVar
 
 from typelattice.explanations.library_code import result_operand
 from typelattice.operands.operand import TIERS
-from typelattice.study.closure import REFUSED, Closure, Key, answer_key
+from typelattice.study.closure import REFUSED_NUMBER, Closure, Key, answer_key
 from typelattice.study.study_scope import BeyondReachError
 
 X = TypeVar("X")
@@ -39,7 +39,7 @@ def idempotent(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tup
     return p(x[0], x[0]), x[0]
 
 
-def swap_operands(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X]:
+def commutative(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X]:
     return p(x[0], x[1]), p(x[1], x[0])
 
 
@@ -76,9 +76,9 @@ def top(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X
 # Law -> (number of operands, equation). All equations of a law must hold.
 EQUATIONS: Mapping[str, Sequence[tuple[int, Equation]]] = {
     "idempotent": [(1, idempotent)],
-    "commutative": [(2, swap_operands)],
+    "commutative": [(2, commutative)],
     "associative": [(3, associative)],
-    "order-free": [(2, swap_operands), (3, first_swapped), (3, last_swapped)],
+    "order-free": [(2, commutative), (3, first_swapped), (3, last_swapped)],
     "monotone": [(3, monotone)],
 }
 # Law -> the equation for one operand, x[0], with every other operand.
@@ -244,7 +244,7 @@ class EquationChecker:
         assert isinstance(a, int)
         assert isinstance(b, int)
         found = self.table[a][b]
-        return found != REFUSED and self.keys[found] == self.keys[b]
+        return found != REFUSED_NUMBER and self.keys[found] == self.keys[b]
 
     def _promote(self, a: Place, b: Place, *more: Place) -> Place:
         """Promote numbers and rows; a row with a number gives a row."""
@@ -274,7 +274,7 @@ class EquationChecker:
             if len(self.joint_results) >= MAX_TRIPLES:
                 raise BeyondReachError(f"more than {MAX_TRIPLES:,} cases that have to be asked one by one")
             operands = self.closure.operands(*numbers)
-            found = result_operand(self.system, operands, is_python=self.closure.has_python_scalars)
+            found = result_operand(self.system, operands, python_adds_scalars=self.closure.has_python_scalars)
             if found not in self.numbers:
                 self.numbers[found] = len(self.members)
                 self.members.append(found)

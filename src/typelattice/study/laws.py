@@ -15,8 +15,8 @@ from typelattice.facts.dtypes import DTypeError, Node
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.rendering import Cell, Grid
-from typelattice.study.closure import REFUSED, Closure, answer_key, answer_words, compute_closure
-from typelattice.study.counterexample import Counterexample, write_out_side
+from typelattice.study.closure import REFUSED_NUMBER, Closure, answer_key, answer_words, compute_closure
+from typelattice.study.counterexample import Counterexample, make_counterexample
 from typelattice.study.distributivity import DistributivityFailure, find_uneven
 from typelattice.study.law_equations import ELEMENTS, EQUATIONS, EquationChecker
 from typelattice.study.multi_operand_recordings import find_evidence
@@ -127,7 +127,7 @@ class Laws(Mapping[str, LawVerdict], Viewed):
             if v.counterexample and v.counterexample.setup:
                 setup = v.counterexample.setup
                 lines += [] if setup in prepared else setup.split("; ")
-                lines += map(_foldable, v.counterexample.expressions)
+                lines += map(_parenthesize_long, v.counterexample.expressions)
                 prepared.add(setup)
             yield law, lines
 
@@ -196,24 +196,24 @@ def _equation(law: str, judge: EquationChecker) -> LawVerdict:
     except BeyondReachError as e:
         return LawVerdict(law, None, 0, 0, note=str(e))
     if count.smallest:
-        shown = write_out_side(judge.closure, count.smallest)
+        shown = make_counterexample(judge.closure, count.smallest)
         return LawVerdict(law, False, count.failing, count.case_count, shown)
     verdict = LawVerdict(law, True, 0, count.case_count)
-    return _beside_recording(verdict, judge.closure) if law == "order-free" else verdict
+    return _correct_by_recording(verdict, judge.closure) if law == "order-free" else verdict
 
 
-def _beside_recording(verdict: LawVerdict, over: Closure) -> LawVerdict:
+def _correct_by_recording(verdict: LawVerdict, closure: Closure) -> LawVerdict:
     """Correct a file's verdict on order-free by the recorded calls of its library.
 
     A file that joins the set of operands always keeps the law, but its library may reduce them in another
     order. If two recorded calls differ only by their order, the law fails. If the library departs from the
     join of the set, the verdict is not known.
     """
-    found = find_evidence(over.system, over.operands(*over.start_numbers))
+    found = find_evidence(closure.system, closure.operands(*closure.start_numbers))
     if found.contradictions:
         one, other = found.contradictions[0]
         terms: tuple[Term, ...] = (one.operands, other.operands)
-        setup, expressions = write_code(over.system, terms, over.has_python_scalars)
+        setup, expressions = write_code(closure.system, terms, closure.has_python_scalars)
         note = f"as recorded of {found.versions}"
         shown = Counterexample(terms, (one.library_answer, other.library_answer), expressions, setup, note)
         return LawVerdict(verdict.law, False, len(found.contradictions), len(found.calls), shown)
@@ -235,37 +235,39 @@ def _element(law: str, judge: EquationChecker) -> LawVerdict:
     if count.smallest is None:
         return LawVerdict(law, True, 0, count.case_count, None, judge.closure.members[best])
     return LawVerdict(
-        law, False, count.failing, count.case_count, write_out_side(judge.closure, count.smallest)
+        law, False, count.failing, count.case_count, make_counterexample(judge.closure, count.smallest)
     )
 
 
-def _unique_bounds(over: Closure) -> LawVerdict:
+def _unique_bounds(closure: Closure) -> LawVerdict:
     """Judge the law of the order itself: no pair may have several lowest upper bounds."""
-    pairs = list(combinations(over.start_numbers, 2))
-    bounds = {pair: over.system.explain(*over.operands(*pair)).bounds for pair in pairs}
+    pairs = list(combinations(closure.start_numbers, 2))
+    bounds = {pair: closure.system.explain(*closure.operands(*pair)).bounds for pair in pairs}
     split = [pair for pair in pairs if len(bounds[pair]) > 1]
     if not split:
         return LawVerdict("unique bounds", True, 0, len(pairs))
-    pair = min(split, key=lambda pair: (over.size(*pair), pair))
+    pair = min(split, key=lambda pair: (closure.size(*pair), pair))
     *others, last = map(str, bounds[pair])
     note = f"{', '.join(others)} and {last} lie lowest above both"
-    terms: tuple[Term, ...] = (over.operands(*pair),)
-    setup, expressions = write_code(over.system, terms, over.has_python_scalars)
-    answers = (answer_key(over.system, over.members[over.table[pair[0]][pair[1]]]),)
+    terms: tuple[Term, ...] = (closure.operands(*pair),)
+    setup, expressions = write_code(closure.system, terms, closure.has_python_scalars)
+    answers = (answer_key(closure.system, closure.members[closure.table[pair[0]][pair[1]]]),)
     shown = Counterexample(terms, answers, expressions, setup, note)
     return LawVerdict("unique bounds", False, len(split), len(pairs), shown)
 
 
-def _distributive(over: Closure) -> LawVerdict:
+def _distributive(closure: Closure) -> LawVerdict:
     """Judge the law of the order itself: every dtype below a join of arrays is a join from below."""
     number: dict[Node, int] = {}
-    for i in over.start_numbers:
-        o = over.members[i]
-        if o and o.dtype and o.dtype in over.system.order and o.tier != "scalar" and not o.weak:
+    for i in closure.start_numbers:
+        o = closure.members[i]
+        if o and o.dtype and o.dtype in closure.system.order and o.tier != "scalar" and not o.weak:
             number.setdefault(o.dtype, i)
     try:
         broken, asked = find_uneven(
-            over.system.order, list(number), lambda a, b: over.table[number[a]][number[b]] != REFUSED
+            closure.system.order,
+            list(number),
+            lambda a, b: closure.table[number[a]][number[b]] != REFUSED_NUMBER,
         )
     except BeyondReachError as e:
         return LawVerdict("distributive", None, 0, 0, note=str(e))
@@ -274,18 +276,18 @@ def _distributive(over: Closure) -> LawVerdict:
 
     def rank(u: DistributivityFailure) -> tuple[int, list[int]]:
         places = [number[n] for n in (u.left, u.right, u.node)]
-        return over.size(*places), places
+        return closure.size(*places), places
 
     least = min(broken, key=rank)
     left, right = number[least.left], number[least.right]
-    terms: tuple[Term, ...] = (over.operands(left, right),)
-    setup, expressions = write_code(over.system, terms, over.has_python_scalars)
-    answers = (answer_key(over.system, over.members[over.table[left][right]]),)
+    terms: tuple[Term, ...] = (closure.operands(left, right),)
+    setup, expressions = write_code(closure.system, terms, closure.has_python_scalars)
+    answers = (answer_key(closure.system, closure.members[closure.table[left][right]]),)
     note = f"{least.node} lies below {least.join}, but is no join from below {least.left} and {least.right}"
     shown = Counterexample(terms, answers, expressions, setup, note)
     return LawVerdict("distributive", False, len(broken), asked, shown)
 
 
-def _foldable(code: str) -> str:
+def _parenthesize_long(code: str) -> str:
     """Put long code in parentheses, so that it stays an expression if a terminal folds it."""
     return code if len(code) <= ROOM else f"({code})"

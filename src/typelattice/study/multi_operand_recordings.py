@@ -9,12 +9,12 @@ from typelattice.engine.system import System
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import systems
 from typelattice.operands.operand import Operand
-from typelattice.recorded.answers import BROKEN, EXCEPTION, NOT_ASKED, OF_PYTHON
+from typelattice.recorded.answers import BROKEN, EXCEPTION, NOT_ASKED, PYTHON_NUMBER_PREFIX
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import open_recording, recording_names
 from typelattice.study.closure import Key
 
-ASKED = "result_type"  # the call that only promotes
+PROMOTION_CALL = "result_type"  # the call that only promotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,10 @@ def _calls(
     system: System, page: Recording, operand_by_name: dict[str, Operand]
 ) -> Iterator[MultiOperandCall]:
     """Yield the recorded calls of known operands that have an answer."""
-    for call in page.calls_of(ASKED):
-        answered = call.answer not in (NOT_ASKED, *BROKEN) and not call.answer.startswith(OF_PYTHON)
+    for call in page.calls_of(PROMOTION_CALL):
+        answered = call.answer not in (NOT_ASKED, *BROKEN) and not call.answer.startswith(
+            PYTHON_NUMBER_PREFIX
+        )
         if len(call.operands) > 2 and answered and all(text in operand_by_name for text in call.operands):
             operands = tuple(operand_by_name[text] for text in call.operands)
             p = system.explain(*operands)

@@ -14,7 +14,7 @@ import typelattice as tl
 from typelattice.calls.steps import ProgramError, Step
 from typelattice.cli.bindings import BINDING, bindings
 from typelattice.cli.explain_program import explain_outcome
-from typelattice.explanations.recorded_answer_in_english import result_words
+from typelattice.explanations.recorded_answer_in_english import recorded_result_text
 from typelattice.files.system_text import UnknownSystemError
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.divergences import Divergences, StepDivergence, find_divergences
@@ -146,7 +146,7 @@ def _counted(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _answer(o: Outcome) -> str:
     """Write the result of a step: what the library was seen to answer where it departs from its rule."""
     if seen := o.recorded_departure:
-        return f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else result_words(seen)
+        return f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else recorded_result_text(seen)
     return f"{o}{NEVER_ASKED_MARK * o.is_unrecorded}"
 
 

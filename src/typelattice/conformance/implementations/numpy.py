@@ -12,7 +12,7 @@ from typelattice.conformance.functions import SpelledFunction, first
 from typelattice.conformance.libraries.numpy import DTYPES, NumPy
 from typelattice.conformance.library import OperandString
 from typelattice.conformance.questions import EXPONENTS
-from typelattice.facts.operations import NAMES, Operation, make_custom_operation
+from typelattice.facts.operations import OPERATION_BY_NAME, Operation, make_custom_operation
 from typelattice.recorded.answers import ARRAY, SCALAR
 
 LONG_DOUBLES = {
@@ -36,7 +36,7 @@ def _own() -> Iterator[tuple[Operation, SpelledFunction]]:
     for name, ufunc in vars(np).items():
         if not isinstance(ufunc, np.ufunc) or name != ufunc.__name__ or ufunc.signature:
             continue
-        if name not in NAMES:
+        if name not in OPERATION_BY_NAME:
             made = make_custom_operation(f"ufunc_{name}", "cbrt", "xy"[: ufunc.nin])
             yield made, SpelledFunction(_first_of(ufunc), f"numpy.{name}")
         if (ufunc.nin, ufunc.nout) == (2, 1):

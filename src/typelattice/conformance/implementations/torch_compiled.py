@@ -58,7 +58,9 @@ class Eager(Torch):
     def operations(self) -> Operations:
         found = super().operations() | _own(UNARY) | _own(BINARY)
         # A deep copy of a traced tensor is a constant.
-        found |= {op: f for op, f in operators(torch.clone).items() if op in found and OPERATORS[op].in_place}
+        found |= {
+            op: f for op, f in operators(torch.clone).items() if op in found and OPERATORS[op].is_in_place
+        }
         return {op: self.as_whole(found[op]) for op in found if op != "result_type"}  # it computes nothing
 
     def as_whole(self, function: Callable[..., object]) -> Callable[..., object]:

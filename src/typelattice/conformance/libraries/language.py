@@ -18,7 +18,7 @@ from typelattice.conformance.library import (
     OperandString,
     Scalar,
 )
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import find_operation
 
 
 class Language:
@@ -76,7 +76,7 @@ class Language:
         return forms[-1].format(first, others[0] if len(others) == 1 else self.write(forms, others))
 
     def _operation(self, op: str, forms: Sequence[str]) -> Callable[..., str]:
-        writes = operation(op).operation_class in ("assignment", "in-place")
+        writes = find_operation(op).operation_class in ("assignment", "in-place")
 
         def answer(*operands: str) -> str:
             if writes and not operands[0].startswith("a_"):
@@ -109,7 +109,7 @@ def signed(*ops: str) -> dict[str, tuple[str, ...]]:
     >>> signed("add", "negative")
     {'add': ('{} + {}',), 'negative': ('-{}',)}
     """
-    known = {op: operation(op) for op in ops}
+    known = {op: find_operation(op) for op in ops}
     signs = {op: str(each.operator).strip("x") for op, each in known.items()}
     return {
         op: (f"{sign}{{}}" if known[op].max_operands == 1 else f"{{}} {sign} {{}}",)

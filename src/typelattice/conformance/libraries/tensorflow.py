@@ -113,7 +113,7 @@ class Function(TensorFlow):
 
     def operations(self) -> Operations:
         # A symbolic tensor can be neither copied nor written into.
-        found = self.eager() | {op: f for op, f in operators(as_is).items() if OPERATORS[op].in_place}
+        found = self.eager() | {op: f for op, f in operators(as_is).items() if OPERATORS[op].is_in_place}
         return {op: self.as_whole(function) for op, function in found.items()}
 
     def as_whole(self, function: Callable[..., object]) -> Callable[..., object]:

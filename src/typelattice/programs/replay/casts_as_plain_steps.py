@@ -6,14 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 from typelattice.calls.steps import Call, Cast, NamedDType, Number, ProgramError, Ref, Step
-from typelattice.facts.cast_rules import CLAMP, DOWN, EVEN, UP, WRAP, ZERO
+from typelattice.facts.cast_rules import CLAMP, DOWN, EVEN, TOWARD_ZERO, UP, WRAP
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.finite_values import FiniteValues, find_finite_values, scale
 from typelattice.facts.range_checks import Value
 from typelattice.operands.operand import BOOL
 from typelattice.programs.replay.outcome import ExplicitCast
 
-ROUNDING_FUNCTIONS = {EVEN: "round", ZERO: "trunc", UP: "ceil", DOWN: "floor"}  # these round to whole numbers
+ROUNDING_FUNCTIONS = {
+    EVEN: "round",
+    TOWARD_ZERO: "trunc",
+    UP: "ceil",
+    DOWN: "floor",
+}  # these round to whole numbers
 Add = Callable[[Step], int]  # adds a step to a program, and returns its number
 
 

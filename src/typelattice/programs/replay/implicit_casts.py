@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from typelattice.calls.program_builder import RESULT_KEYWORD
-from typelattice.calls.shapes import size
+from typelattice.calls.shapes import count_elements
 from typelattice.calls.steps import Call, Step
 from typelattice.engine.promotion import Promotion
 from typelattice.facts.dtypes import DType, Kind
@@ -49,7 +49,7 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
             if to is not None and o.dtype is not to:
                 yield _make_cast(i, steps, part, o.dtype or o.kind, to)
         given = outcome.operand.dtype
-        computed = p.compute if p.op and p.system.operation(p.op).in_place else p.dtype
+        computed = p.compute if p.op and p.system.find_operation(p.op).is_in_place else p.dtype
         if any(key == RESULT_KEYWORD for key, _ in step.keywords):
             continue  # the choice between several results decides the dtype, and casts nothing
         if computed is not None and given is not None and given is not computed:  # the array exists
@@ -59,14 +59,14 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
 def promoting_inputs(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
     """Return the operand steps that promote. Conditions, indices and ignored exponents do not."""
     assert p.op is not None
-    chosen = [*zip(step.operands, p.operands, strict=True)][p.system.operation(p.op).promoting]
+    chosen = [*zip(step.operands, p.operands, strict=True)][p.system.find_operation(p.op).promoting]
     return chosen[p.joining_places]
 
 
 def _make_cast(
     number: int, steps: Sequence[Step], part: int, source: DType | Kind, target: DType
 ) -> ImplicitCast:
-    count, bits = size(steps[part].shape), target.storage_bits
+    count, bits = count_elements(steps[part].shape), target.storage_bits
     made = None if count is None or bits is None else count * bits // 8
     lost = loss(source, target) if isinstance(source, DType) else None
     return ImplicitCast(number, steps[number], part, source, target, lost, made)

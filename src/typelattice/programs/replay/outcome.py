@@ -92,7 +92,7 @@ class Outcome:
         if self.operand is None:
             return "refused" if self.is_refused else "not reached"
         if self.operand.tier == "scalar":
-            return f"Python {self.operand.kind.word}"
+            return f"Python {self.operand.kind.python_name}"
         return f"{self.operand.dtype}{'*' if self.operand.weak else ''}"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from typelattice.calls.call_signatures import NameSort, name_meaning, system_of_mode, system_of_module
-from typelattice.calls.multiple_results import SAME_DTYPE_AS, source_arguments
+from typelattice.calls.call_signatures import NameSort, name_meaning, system_of_array_class, system_of_module
+from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, source_arguments
 from typelattice.calls.program_builder import YIELDING_LIBRARY
 from typelattice.calls.python_arithmetic import python_result
 from typelattice.calls.steps import (
@@ -30,7 +30,7 @@ from typelattice.calls.steps import (
     leaves,
 )  # fmt: skip
 from typelattice.engine.decisions import RefusalError
-from typelattice.engine.evaluate_operation import operation_rules, write_into_left
+from typelattice.engine.evaluate_operation import left_dtype_after_write, operation_rules
 from typelattice.engine.foreign_arrays import MASK_FORM, converted_dtype, why_index_refused
 from typelattice.engine.operand_checks import check_scalar_limits, dtype_of_pair
 from typelattice.engine.operations import LAST_ARRAY
@@ -38,7 +38,7 @@ from typelattice.engine.promotion import Promotion
 from typelattice.engine.rule_words import ForeignCountsAs, InPlaceRule, JoinRule
 from typelattice.engine.scalar_fit import fit_values
 from typelattice.engine.system import System
-from typelattice.facts.cast_rules import PLAIN
+from typelattice.facts.cast_rules import PLAIN_RULE
 from typelattice.facts.dtypes import DType, Kind, dtype
 from typelattice.facts.frozen_classes import replace as with_fields
 from typelattice.facts.operations import OPERATIONS, OpError
@@ -146,7 +146,7 @@ def system_of_function(system: System, module: str, library: str | None) -> Syst
     recorded.
     """
     plain, sign, release = system.name.partition(VERSION_SIGN)
-    mode = system_of_mode(module, library, plain)
+    mode = system_of_array_class(module, library, plain)
     if mode is not None:
         return find_system(mode + sign + release)
     name = system_of_module(module, library, plain)
@@ -256,7 +256,7 @@ class _Evaluator:
             case Item(operand=source):
                 o = earlier_outcomes[source].operand
                 assert o is not None
-                return Outcome(scalar(KIND_BY_NAME.get(o.kind.word, o.kind)))
+                return Outcome(scalar(KIND_BY_NAME.get(o.kind.python_name, o.kind)))
             case Created():
                 return self.outcome_of_creation(step, earlier_outcomes)
         raise TypeError(f"a {type(step).__name__} is no step")
@@ -303,7 +303,7 @@ class _Evaluator:
         writes, into = operation_rules(self.system, "+="), result.dtype
         try:
             if into is not None:
-                write_into_left(self.system, writes, into, output, [])
+                left_dtype_after_write(self.system, writes, into, output, [])
         except RefusalError as e:
             return e.reason
         return None
@@ -377,7 +377,7 @@ class _Evaluator:
         if o.dtype is None or made.dtype is None or not self.system.casts:
             return made
         says = self.system.cast_rule(o.dtype, made.dtype)
-        if says == PLAIN:
+        if says == PLAIN_RULE:
             return made
         rule = self.system.origin.rule_of_key("casts", says.entry)
         cast = ExplicitCast(o.dtype, made.dtype, says, rule)
@@ -398,7 +398,7 @@ class _Evaluator:
         if to is None or to.kind is Kind.BOOL or not known:
             return None
         op = operation_rules(self.system, name)
-        checked = [x for x in known if x.kind is Kind.SIGNED or x.kind.word in (op.fit or ())]
+        checked = [x for x in known if x.kind is Kind.SIGNED or x.kind.python_name in (op.fit or ())]
         try:
             check_scalar_limits(
                 self.system.limits if op.limits is None else {}, checked
@@ -476,7 +476,7 @@ class _Evaluator:
         if name in FUNCTION_OF_IN_PLACE:
             return self.in_place(name, operands, tier, step.rebinds)
         asked_of = (step.operation.operator or name) if step.is_operator else name
-        stands_for = next((str(value) for key, value in step.keywords if key == SAME_DTYPE_AS), "")
+        stands_for = next((str(value) for key, value in step.keywords if key == STANDS_FOR_KEYWORD), "")
         if (
             stands_for in self.system.custom_operations
         ):  # the library's file has the result of this very function

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.calls.creation_and_casts import PYTHON_TYPES
-from typelattice.calls.multiple_results import SAME_DTYPE_AS, source_arguments
+from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, source_arguments
 from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     Argument,
@@ -81,7 +81,7 @@ class _Runner:
                 return self.values[source][self.lists(key, lists) if lists else self.argument(key)]
             case Item(operand=source):
                 x = self.values[source]
-                return PYTHON_TYPES[operand(x).kind.word](x)
+                return PYTHON_TYPES[operand(x).kind.python_name](x)
             case Created(name=name, args=args, keywords=keywords, dtype=dtype):
                 named = {key: self.argument(value) for key, value in keywords}
                 if dtype is not None:
@@ -124,7 +124,7 @@ class _Runner:
 
     def run_call(self, step: Call) -> Any:
         taken, keywords, number = source_arguments(step)
-        if SAME_DTYPE_AS in keywords:
+        if STANDS_FOR_KEYWORD in keywords:
             what = f"it has the dtype of {step.name}, and its values are not computed here"
             raise ProgramError(f"{step.text!r}: {what}; leave it out")
         args = [self.argument(x) for x in taken]

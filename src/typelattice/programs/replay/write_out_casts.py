@@ -240,7 +240,7 @@ def _keeps_operands(step: Call) -> bool:
 
 def _writes_into_operand(step: Call, p: Promotion | None) -> bool:
     """Return True if an operation writes into its first operand, or rebinds its name as if it did."""
-    in_place = p is not None and p.op is not None and p.system.operation(p.op).in_place
+    in_place = p is not None and p.op is not None and p.system.find_operation(p.op).is_in_place
     return step.name in FUNCTION_OF_IN_PLACE or (step.rebinds and in_place)
 
 

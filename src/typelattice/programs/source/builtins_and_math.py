@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.call_signatures import FUNCTIONS
+from typelattice.calls.call_signatures import OPERATION_BY_FUNCTION
 from typelattice.calls.creation_and_casts import PYTHON_TYPES
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import NO_SHAPE
@@ -68,7 +68,7 @@ def _call_len(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: 
     shape = builder.shape(known_args[0])
     length: Argument = shape[0] if shape else None
     if length is None and shape != ():
-        length = builder.length(excerpt, known_args[0])
+        length = builder.add_length(excerpt, known_args[0])
     if length is None:
         raise excerpt.error(NO_SHAPE)
     return length
@@ -76,7 +76,7 @@ def _call_len(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: 
 
 def _call_abs(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
     is_scalar = len(known_args) == 1 and builder.is_scalar(known_args[0])
-    return builder.operator(excerpt, name, known_args) if is_scalar else USE_PYTHON
+    return builder.add_operator(excerpt, name, known_args) if is_scalar else USE_PYTHON
 
 
 def _call_isinstance(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
@@ -123,7 +123,7 @@ def _call_sum(
 ) -> Argument:
     """Return the sum of a list, computed as in Python: add each item in turn to `start`."""
     for each in items:
-        start = builder.operator(excerpt, "add", [start, each])
+        start = builder.add_operator(excerpt, "add", [start, each])
     return start
 
 
@@ -143,7 +143,9 @@ def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any
         and isinstance(given.fixed_result, Operand)
         and builder.is_scalar(x)
     ):
-        return any(issubclass(PYTHON_TYPES[given.fixed_result.kind.word], each) for each in asked if each)
+        return any(
+            issubclass(PYTHON_TYPES[given.fixed_result.kind.python_name], each) for each in asked if each
+        )
     if builder.is_scalar(x):
         raise excerpt.error("it asks of what kind a number is, which is not known; leave it out")
     return False
@@ -159,12 +161,14 @@ def call_math(
 ) -> Argument:
     """Return the result of a function of `math`: a Python float, known if the arguments are known."""
     function = vars(math).get(name)
-    if name not in FUNCTIONS or not callable(function):
-        raise excerpt.error(f"math.{name} is no operation{spelling_hint(name, FUNCTIONS)}; give its value")
+    if name not in OPERATION_BY_FUNCTION or not callable(function):
+        raise excerpt.error(
+            f"math.{name} is no operation{spelling_hint(name, OPERATION_BY_FUNCTION)}; give its value"
+        )
     if all(isinstance(x, (int, float)) for x in known_args):
         try:
             return float(function(*known_args))
         except (TypeError, ValueError, OverflowError) as e:
             raise excerpt.error(f"Python refuses it: {e}; give other values") from None
     refs = [x.step for x in args if isinstance(x, Ref)]
-    return builder.opaque(excerpt, f"math.{name}", scalar(Kind.FLOAT), refs, ())
+    return builder.add_opaque(excerpt, f"math.{name}", scalar(Kind.FLOAT), refs, ())

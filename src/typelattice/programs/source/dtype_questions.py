@@ -11,9 +11,9 @@ from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Opaque, Ref
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import find_operation
 from typelattice.facts.suggestions import quote_short, spelling_hint
-from typelattice.namespaces.inspection import KINDS, float_limits, integer_limits
+from typelattice.namespaces.inspection import ISDTYPE_KINDS, float_limits, integer_limits
 from typelattice.operands.operand import KIND_BY_NAME, scalar
 
 CLASSES = {  # NumPy's scalar classes, as issubdtype takes them, and the standard's kinds
@@ -75,11 +75,13 @@ def is_kind(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, kinds: Argum
     if isinstance(kinds, tuple):
         return any(is_kind(builder, excerpt, x, each) for each in kinds)
     found = known_dtype(builder, excerpt, x)
-    if isinstance(kinds, str) and kinds in KINDS:
-        return found.kind in KINDS[kinds]
+    if isinstance(kinds, str) and kinds in ISDTYPE_KINDS:
+        return found.kind in ISDTYPE_KINDS[kinds]
     if isinstance(kinds, str) and builder.dtype(NamedDType(kinds)) is None:
-        near = spelling_hint(kinds, KINDS)
-        raise excerpt.error(f"unknown kind {quote_short(kinds)}{near}; give one of {', '.join(KINDS)}")
+        near = spelling_hint(kinds, ISDTYPE_KINDS)
+        raise excerpt.error(
+            f"unknown kind {quote_short(kinds)}{near}; give one of {', '.join(ISDTYPE_KINDS)}"
+        )
     return found is known_dtype(builder, excerpt, kinds)
 
 
@@ -90,7 +92,7 @@ def same_dtype(builder: ProgramBuilder, excerpt: Excerpt, a: Argument, b: Argume
     decided = [x for x in (a, b) if isinstance(x, DTypeOf) and builder.dtype(x) is None]
     if decided:
         arrays = [x.step for x in (a, b) if isinstance(x, DTypeOf)]
-        return builder.opaque(excerpt, SAME_DTYPE, scalar(Kind.BOOL), arrays, ())
+        return builder.add_opaque(excerpt, SAME_DTYPE, scalar(Kind.BOOL), arrays, ())
     return known_dtype(builder, excerpt, a) is known_dtype(builder, excerpt, b)
 
 
@@ -134,16 +136,16 @@ def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: DTypeLimits, field:
         except TypelatticeError as e:
             raise excerpt.error(str(e)) from None
         value: Argument = getattr(info, "smallest_normal" if field == "tiny" else field)
-        return builder.cast(excerpt, value, NamedDType(info.dtype.name)) if typed else value
+        return builder.add_cast(excerpt, value, NamedDType(info.dtype.name)) if typed else value
     if not isinstance(limits.dtype, DTypeOf):
         which = f"{limits.dtype.name}, whose limits are no system's alone"
         raise excerpt.error(f"it asks for those of {which}; write the number")
     kind = KIND_BY_NAME["int" if limits.name == "iinfo" or field == "bits" else "float"]
-    number = builder.opaque(excerpt, f"{limits.name}.{field}", scalar(kind), (limits.dtype.step,), ())
+    number = builder.add_opaque(excerpt, f"{limits.name}.{field}", scalar(kind), (limits.dtype.step,), ())
     if not typed:
         return number
-    cast = builder.cast(excerpt, number, limits.dtype)
-    return builder.call(excerpt, operation("abs"), [cast])  # the limits of a complex dtype are real
+    cast = builder.add_cast(excerpt, number, limits.dtype)
+    return builder.add_call(excerpt, find_operation("abs"), [cast])  # the limits of a complex dtype are real
 
 
 def dtype_attribute(builder: ProgramBuilder, excerpt: Excerpt, x: AnyDType, name: str) -> Argument:

@@ -47,7 +47,7 @@ def read(
         found = run(_read_script(source, lines, scope))
     excerpt = Excerpt(clip_text(clean, MAX_STEP_CHARS))
     results = found if isinstance(found, tuple) and not _is_list(lines) else (found,)
-    return source.builder, [source.builder.ref(excerpt, x).step for x in results]
+    return source.builder, [source.builder.ensure_ref(excerpt, x).step for x in results]
 
 
 def _parse_lines(source: Reader) -> list[ast.stmt]:

@@ -13,16 +13,16 @@ from typelattice.calls.attributes import ATTRIBUTES, read_attribute
 from typelattice.calls.bound_calls import call_function
 from typelattice.calls.call_signatures import (
     NameSort,
+    attribute_dtype,
     constant,
-    dtype_named,
     libraries_with_several_results,
     module_with_rules,
     name_meaning,
-    names,
+    name_meanings,
 )
 from typelattice.calls.compositions import is_composition
-from typelattice.calls.creation_and_casts import MAKERS, PYTHON_TYPES, cast_to
-from typelattice.calls.methods import METHODS, call_method, is_in_place
+from typelattice.calls.creation_and_casts import CREATION_HANDLERS, PYTHON_TYPES, cast_to
+from typelattice.calls.methods import METHOD_HANDLERS, call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import names_dtype
@@ -42,7 +42,7 @@ from typelattice.calls.steps import (
 )
 from typelattice.calls.ufunc_methods import call_ufunc_method, changes_array, is_ufunc_method
 from typelattice.engine.foreign_arrays import INDEX_FORMS
-from typelattice.facts.operations import OPERATIONS, operation
+from typelattice.facts.operations import OPERATIONS, find_operation
 from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
 from typelattice.operands.notation import MAX_INT_BITS
 from typelattice.programs.source.builtins_and_math import (
@@ -160,7 +160,9 @@ class Reader:
             self.used_names.add(name)
             found: Read = scope[name]
             return found
-        return NamedDType(name) if name in PYTHON_TYPES else dtype_named(name, None) or DottedName((name,))
+        return (
+            NamedDType(name) if name in PYTHON_TYPES else attribute_dtype(name, None) or DottedName((name,))
+        )
 
     def attribute(self, node: ast.Attribute, x: Read, name: str) -> Read:
         """Return the value of an attribute: of an array, a dtype, a library and others."""
@@ -184,7 +186,7 @@ class Reader:
         if name in ("dtype", "shape", "ndim", "size", "T", "mT") and x.owner is None:
             raise self.unbound(node, x.path[0])
         number = constant(name)
-        return number if number is not None else dtype_named(name, x.owner) or DottedName((*x.path, name))
+        return number if number is not None else attribute_dtype(name, x.owner) or DottedName((*x.path, name))
 
     def attribute_of_array(self, node: ast.Attribute, x: Ref, name: str) -> Read:
         """Return an attribute of an array: a dtype, lengths, a view or a method."""
@@ -244,7 +246,7 @@ class Reader:
                     len(a) * n <= MAX_RANGE_LENGTH
                 ):
                     return a * n
-        return self.builder.operator(self.excerpt(node), name, given)
+        return self.builder.add_operator(self.excerpt(node), name, given)
 
     def apply_comparison(self, node: ast.AST, op: ast.cmpop, a: Read, b: Read) -> Argument:
         """Return the result of a comparison: a step, or a bool for plain operands."""
@@ -261,7 +263,7 @@ class Reader:
                 return self.plain_test(node, op, left, right)
         if type(op) not in OPERATORS:
             raise self.excerpt(node).error(f"it {ASKS}; {WHERE}")
-        return self.builder.operator(
+        return self.builder.add_operator(
             self.excerpt(node), OPERATORS[type(op)], [self.as_argument(node, x) for x in (a, b)]
         )
 
@@ -311,7 +313,7 @@ class Reader:
                 raise self.excerpt(node).error(f"Python refuses it: {e}; give another index") from None
         if not isinstance(x, Ref):
             raise self.excerpt(node).error("a number has no elements; index an array")
-        return self.builder.index(
+        return self.builder.add_index(
             self.excerpt(node), x, self.as_argument(node, at), _find_lists_form(node.slice)
         )
 
@@ -387,7 +389,7 @@ class Reader:
             case MultipleResults() if value.count in (None, count):
                 yield from map(value.__getitem__, range(count))
             case Ref() if self.has_rows(value, count):
-                yield from (self.builder.index(self.excerpt(target), value, i) for i in range(count))
+                yield from (self.builder.add_index(self.excerpt(target), value, i) for i in range(count))
             case _:
                 raise self.excerpt(target).error("as many names as there are values; give each its own line")
 
@@ -517,19 +519,19 @@ class Reader:
         """
         excerpt, written = (
             self.excerpt(node),
-            {name: op for (_, name), op in names(NameSort.ELEMENT_METHOD).items()},
+            {name: op for (_, name), op in name_meanings(NameSort.ELEMENT_METHOD).items()},
         )
         if method == "get" and not args:
-            return self.builder.index(excerpt, target.array, target.key)
+            return self.builder.add_index(excerpt, target.array, target.key)
         if method not in ("set", *written) or len(args) != 1:
             raise excerpt.error(f"elements are written by set, {', '.join(written)}, of one value")
         if method == "set":
             given = [(k.arg, k.value.value) for k in node.keywords if isinstance(k.value, ast.Constant)]
             marks = (SAME_KIND_MARK,) if SAME_KIND_MARK in given else ()
-            return self.builder.set_elements(excerpt, target.array, target.key, args[0], marks=marks)
-        elements = self.builder.index(excerpt, target.array, target.key)
-        made = self.builder.call(excerpt, operation(written[method]), [elements, args[0]])
-        return self.builder.set_elements(excerpt, target.array, target.key, made)
+            return self.builder.add_setitem(excerpt, target.array, target.key, args[0], marks=marks)
+        elements = self.builder.add_index(excerpt, target.array, target.key)
+        made = self.builder.add_call(excerpt, find_operation(written[method]), [elements, args[0]])
+        return self.builder.add_setitem(excerpt, target.array, target.key, made)
 
     def method(self, node: ast.Attribute, receiver: Read, name: str) -> Read:
         """Return what a call `of.name(...)` calls: a method of an array, or a function."""
@@ -641,8 +643,8 @@ class Reader:
         if name in ("result_type", "promote_types", "dtype"):
             return True
         return i > 0 and (
-            name in MAKERS
-            or name in METHODS
+            name in CREATION_HANDLERS
+            or name in METHOD_HANDLERS
             or name_meaning(NameSort.CREATION_FUNCTION, name, None) is not None
         )
 
@@ -850,7 +852,7 @@ class Reader:
             case ast.AnnAssign(target=target, annotation=said, value=x) if x is not None:
                 value = yield self.expression(x, scope)
                 if isinstance(said, ast.Constant) and isinstance(value, Ref) and names_dtype(said.value):
-                    self.builder.state_dtype(value, NamedDType(said.value))
+                    self.builder.set_stated_dtype(value, NamedDType(said.value))
                 yield self.read_assignment(target, value, scope)
             case ast.AugAssign(target=target, op=op, value=x):
                 yield self.in_place(
@@ -895,7 +897,7 @@ class Reader:
             raise self.excerpt(target).error(f"arrays of {owner} do not change; write {instead}")
         key = self.as_argument(target, self.plain((yield self.expression(target.slice, scope))))
         given = self.as_argument(target, value)
-        made = self.builder.set_elements(self.excerpt(target), x, key, given, is_operator=True)
+        made = self.builder.add_setitem(self.excerpt(target), x, key, given, is_operator=True)
         self.change_array(target.value.id, made, scope)
 
     def share(self, names: Sequence[str]) -> None:
@@ -932,7 +934,7 @@ class Reader:
         if isinstance(x, tuple) or name not in FUNCTION_OF_IN_PLACE.values():
             made = self.apply_operator(line, name, [x, y])
         else:
-            made = self.builder.in_place(self.excerpt(line), name, x, y, may_rebind=True)
+            made = self.builder.add_in_place(self.excerpt(line), name, x, y, may_rebind=True)
         if isinstance(target, ast.Name):
             self.change_array(target.id, made, scope)
         else:

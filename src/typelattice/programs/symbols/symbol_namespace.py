@@ -8,8 +8,8 @@ from typing import Any
 
 from typelattice.calls.attributes import read_attribute
 from typelattice.calls.bound_calls import call_function
-from typelattice.calls.call_signatures import FUNCTIONS, constant, dtype_named
-from typelattice.calls.creation_and_casts import MAKERS
+from typelattice.calls.call_signatures import OPERATION_BY_FUNCTION, attribute_dtype, constant
+from typelattice.calls.creation_and_casts import CREATION_HANDLERS
 from typelattice.calls.methods import call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
@@ -57,7 +57,7 @@ class Symbols:
 
     def output(self, *results: object) -> Program:
         """Return the program that gives these results. Raises ProgramError if one is not a symbol."""
-        refs = [self.builder.ref(find_caller_location(), argument(self, x)) for x in results]
+        refs = [self.builder.ensure_ref(find_caller_location(), argument(self, x)) for x in results]
         return Program(tuple(self.builder.steps), tuple(ref.step for ref in refs))
 
     def isdtype(self, d: object, kind: Any) -> bool:
@@ -78,9 +78,13 @@ class Symbols:
         number = constant(name)
         if number is not None or name == "newaxis":
             return number
-        if name in FUNCTIONS or name in MAKERS or name in self.builder.custom_operations:
+        if (
+            name in OPERATION_BY_FUNCTION
+            or name in CREATION_HANDLERS
+            or name in self.builder.custom_operations
+        ):
             return lambda *args, **named: self._call_function(name, args, named)
-        found = dtype_named(name, None)
+        found = attribute_dtype(name, None)
         if found is None:
             raise AttributeError(
                 f"a namespace of symbols has no {name!r}; functions are the array API standard's"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.call_signatures import FUNCTIONS
+from typelattice.calls.call_signatures import OPERATION_BY_FUNCTION
 from typelattice.tracing.compiled.compilers import CompilerAdapter
 from typelattice.tracing.compiled.graph_to_steps import GraphSteps, StepsOfCall, VariableStep
 from typelattice.tracing.run_data.array_links import StepNumber
@@ -43,7 +43,7 @@ class CompiledCalls:
         """Add the steps of a call that has returned. Return True if all its results are known now."""
         recorder, links = self.recorder, self.recorder.links
         name = getattr(function, "__name__", "")
-        if library.is_own(function) and operation_of(name, 1, library.LIBRARY) in FUNCTIONS:
+        if library.is_own(function) and operation_of(name, 1, library.LIBRARY) in OPERATION_BY_FUNCTION:
             return False  # an operation: its inner steps would not help
         if not library.is_own(function):
             self.recorder.weak_arguments.record(witness, library, function, arguments_and_result)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from typelattice.calls.call_signatures import CAST, FUNCTIONS
+from typelattice.calls.call_signatures import CAST, OPERATION_BY_FUNCTION
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import (
     MAX_STEP_CHARS,
@@ -229,7 +229,9 @@ class GraphSteps:
                 continue
             new_step = self.build_step(excerpt, name, args, operand) if len(args) == len(operands) else None
             if new_step is None:
-                new_step = self.builder.opaque(excerpt, node.name, operand, [ref.step for ref in args], None)
+                new_step = self.builder.add_opaque(
+                    excerpt, node.name, operand, [ref.step for ref in args], None
+                )
             number = self.add_tally(new_step, operand)
             self.new_step_bytes[number] = self.graph.sizes.get(variable, 0)
             self.steps[variable] = number
@@ -240,9 +242,13 @@ class GraphSteps:
     def build_step(self, excerpt: Excerpt, name: str, args: Sequence[Ref], operand: Operand) -> Ref | None:
         """Return the step of a known operation, or None for any other."""
         if name == CAST and operand.dtype is not None and not operand.weak:
-            return self.builder.cast(excerpt, args[0], NamedDType(operand.dtype.name))
+            return self.builder.add_cast(excerpt, args[0], NamedDType(operand.dtype.name))
         with suppress(ProgramError):  # the operation does not take these shapes
-            return self.builder.call(excerpt, FUNCTIONS[name], args) if name in FUNCTIONS else None
+            return (
+                self.builder.add_call(excerpt, OPERATION_BY_FUNCTION[name], args)
+                if name in OPERATION_BY_FUNCTION
+                else None
+            )
         return None
 
     def excerpt_at(self, location: SourceLocation | None) -> Excerpt:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.call_signatures import mode_with_rules
+from typelattice.calls.call_signatures import array_class_with_rules
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, Input, Number, Ref, SourceLocation
 from typelattice.facts.errors import TypelatticeError
@@ -230,7 +230,7 @@ class Recorder:
             known: StepTally | None = witness.tallies.get(key)
             if known is not None:  # another thread has seen it meanwhile
                 return known
-            mode = mode_with_rules(type(result).__name__, kind.library)
+            mode = array_class_with_rules(type(result).__name__, kind.library)
             excerpt = replace(self.excerpt_of(witness, kind.library), module=mode)
             before = len(self.builder.steps)
             try:
@@ -259,7 +259,7 @@ class Recorder:
                 if steps:
                     suffix = e.name_suffix if isinstance(e, LibraryCastError) else ""
                     name = f"{self.name_of(witness, key)}{suffix}"
-                    made = self.builder.opaque(excerpt, name, operand, steps, None)
+                    made = self.builder.add_opaque(excerpt, name, operand, steps, None)
                 else:
                     made = self.builder.add_input(excerpt.of_library(None), operand)
             tally = self.add_tallies(made.step, before, operand, kind, result, witness.operation)

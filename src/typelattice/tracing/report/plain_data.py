@@ -79,7 +79,7 @@ def dtype_text(o: Operand | None) -> str | None:
     """Return the dtype of an operand, with a star if it is weak, or the kind of a Python number."""
     if o is None:
         return None
-    return o.kind.word if o.tier == "scalar" else f"{o.dtype}{'*' if o.weak else ''}"
+    return o.kind.python_name if o.tier == "scalar" else f"{o.dtype}{'*' if o.weak else ''}"
 
 
 def _dtype_text(outcome: Outcome) -> str | None:

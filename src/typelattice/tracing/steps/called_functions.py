@@ -13,11 +13,11 @@ from typing import Any
 
 from typelattice.calls.bound_calls import call_function, may_affect_dtype, operand_count
 from typelattice.calls.call_signatures import (
-    FUNCTIONS,
+    OPERATION_BY_FUNCTION,
     NameSort,
     module_with_rules,
     name_meaning,
-    names,
+    name_meanings,
     signature,
     system_of_module,
 )
@@ -94,8 +94,8 @@ class CallReader:
                 replace(excerpt, module=called.module), called, called.custom_operation, positional, named
             )
         positional = [*called.receiver, *positional]
-        op = FUNCTIONS.get(operation_of(called.name, len(positional), called.library))
-        if op is not None and signature(op, called.library).not_if_kind == result.kind.word:
+        op = OPERATION_BY_FUNCTION.get(operation_of(called.name, len(positional), called.library))
+        if op is not None and signature(op, called.library).not_if_kind == result.kind.python_name:
             raise UnknownCallError("its values decide of which kind its result is")
         count = operand_count(op)
         # The operand of these is not the first argument.
@@ -121,7 +121,7 @@ class CallReader:
         return (
             new_step
             if out is None
-            else self.builder.set_elements(excerpt, self.argument(out), None, new_step)
+            else self.builder.add_setitem(excerpt, self.argument(out), None, new_step)
         )
 
     def step_of_function(
@@ -169,7 +169,7 @@ class CallReader:
         )
         if any(x is not None and may_affect_dtype(self.builder, self.argument(x)) for x in further):
             raise UnknownCallError(f"{called.name} is given more than its operands")
-        return self.builder.call(excerpt, custom_operation, operands)
+        return self.builder.add_call(excerpt, custom_operation, operands)
 
     # -- arguments, and the arrays of their shapes, bounds and lists
 
@@ -184,12 +184,14 @@ class CallReader:
             self.range_of_slice(excerpt, x) if isinstance(x, slice) else self.argument(x) for x in entries
         ]
         if all(type(x) in PYTHON_KINDS for x in found):
-            return self.builder.array_of_list(excerpt, list_arguments(found), None)
-        found = [self.builder.ref(excerpt, x) if isinstance(x, tuple) else x for x in found]
+            return self.builder.add_array_of_list(excerpt, list_arguments(found), None)
+        found = [self.builder.ensure_ref(excerpt, x) if isinstance(x, tuple) else x for x in found]
         if any(type(x) in PYTHON_KINDS for x in found):
-            common = DTypeOf(self.builder.call(excerpt, FUNCTIONS["result_type"], found).step)
-            found = [self.builder.cast(excerpt, x, common) if type(x) in PYTHON_KINDS else x for x in found]
-        return self.builder.call(excerpt, FUNCTIONS[name], found)
+            common = DTypeOf(self.builder.add_call(excerpt, OPERATION_BY_FUNCTION["result_type"], found).step)
+            found = [
+                self.builder.add_cast(excerpt, x, common) if type(x) in PYTHON_KINDS else x for x in found
+            ]
+        return self.builder.add_call(excerpt, OPERATION_BY_FUNCTION[name], found)
 
     def range_of_slice(self, excerpt: Excerpt, x: slice) -> Argument:
         """Return the numbers of a slice in `np.r_`: four for `1:5`, five from 0 to 1 for `0:1:5j`."""
@@ -283,7 +285,7 @@ def identify_function(function: Any) -> CalledFunction:
 
 def _identify_outside_package(function: Any, name: str) -> CalledFunction | None:
     """Identify a function of another package that takes a library's arrays, such as SciPy's."""
-    for library, module in names(NameSort.MODULE_WITH_RULES):
+    for library, module in name_meanings(NameSort.MODULE_WITH_RULES):
         found = sys.modules.get(module) if "." in module else None
         if found is not None and getattr(found, name, None) is function:
             plain = own_system(library, ()).partition(VERSION_SIGN)[0]

@@ -134,7 +134,7 @@ class Signature:
 
     @property
     def first_role(self) -> str:
-        """Return True if only the named arguments can change a dtype."""
+        """Return the role of the first parameter."""
         return self.parameters[0].role
 
     @property

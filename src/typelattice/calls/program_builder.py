@@ -311,7 +311,7 @@ class ProgramBuilder:
     ) -> Ref:
         """Add the step of `x.at[key].set(value)`. Its result replaces x.
 
-        `operator`: the source writes `x[key] = value`. Immutable arrays refuse this.
+        `is_operator`: the source writes `x[key] = value`. Immutable arrays refuse this.
         """
         left, right = self.ensure_ref(excerpt, x), self.ensure_ref(excerpt, value)
         steps = (left.step, right.step)

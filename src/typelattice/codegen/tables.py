@@ -56,8 +56,8 @@ class Tables:
     """The generated tables of a system, for any language.
 
     `indices` gives each dtype its index, `scalars` are the kinds of Python scalars in the order of their
-    indices. Equal tables are stored once, in `tables`. `folds` says whether several operands may be promoted
-    pair by pair; if not, `no_fold` says why. `reasons` explains the refusals, by function and operands.
+    indices. Equal tables are stored once, in `tables`. If several operands may not be promoted pair
+    by pair, `no_fold` says why. `reasons` explains the refusals, by function and operands.
     `casts` has the row `a * size + b` for the casts `a -> b -> c`, with a 1 for each c if they may be folded.
     """
 
@@ -126,10 +126,10 @@ def build_tables(
 ) -> Tables:
     """Compute all tables of a system.
 
-    `tiers` chooses among the tiers of the system. `earlier` has the indices of an earlier emission by name:
-    they stay, and new dtypes come after them. `casts` adds the table of casts that may be folded. Raises
-    EmitError if the values of scalars decide, for an operation of more than two operands, and for more than
-    255 dtypes.
+    `tiers` chooses among the tiers of the system. `earlier_indices` has the indices of an earlier emission by
+    name: they stay, and new dtypes come after them. `casts` adds the table of casts that may be folded.
+    Raises EmitError if the values of scalars decide, for an operation of more than two operands, and for more
+    than 255 dtypes.
 
     >>> from typelattice import system
     >>> tables = build_tables(system("jax"), tiers=["array"])

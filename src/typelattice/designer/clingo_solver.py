@@ -21,7 +21,7 @@ class MissingSolverError(TypelatticeError, ImportError):
 
 @dataclass(frozen=True, slots=True)
 class SolverResult:
-    """The best answers, as atoms. `is_proven`: none is better; `is_complete`: no other is are as good."""
+    """The best answers, as atoms. `is_proven`: none is better; `is_complete`: no other is as good."""
 
     models: tuple[frozenset[Atom], ...]
     is_proven: bool
@@ -37,8 +37,8 @@ def solve(
 ) -> SolverResult:
     """Find the best answers, up to a limit.
 
-    When the time is up, or on Ctrl-C, return the best answers so far. If `found` is empty and `all` is true,
-    there is no answer. Raises KeyboardInterrupt on Ctrl-C if there is no answer yet.
+    When the time is up, or on Ctrl-C, return the best answers so far. If there are no models and
+    `is_complete` is true, no answer exists. Raises KeyboardInterrupt on Ctrl-C if there is no answer yet.
     """
     try:
         import clingo

@@ -23,7 +23,8 @@ class Placement:
     """The place of a system among the completions of an order, compared by the counts of AXES.
 
     - `better` is a completion that is worse in no count and better in one, or None.
-    - `on` says that the system is on the front: a completion has the same counts, and none is better.
+    - `is_on_front` says that the system is on the front: a completion has the same counts, and none is
+      better.
     - With neither, every completion is worse than the system in some count.
     """
 

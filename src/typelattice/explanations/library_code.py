@@ -20,7 +20,7 @@ def result_of_term(
 ) -> Operand | None:
     """Return the result of a term, or None if any part of it is refused.
 
-    Two Python scalars are the library's to add or, if `python`, Python's, and stay one.
+    The library adds two Python scalars. If `python_adds_scalars`, Python adds them, and the result is one.
 
     >>> from typelattice import operand, system
     >>> a, b, c = map(operand, ("int8", "uint8", "float16"))

@@ -19,7 +19,7 @@ UNKNOWN_REASON = "no reason is on record"
 
 
 def recorded_result_text(recorded: RecordedAnswer) -> str:
-    """Return a library's answer in two words, as `english.answer` has a system's.
+    """Return a library's answer in two words, as `answer_text` returns a system's.
 
     >>> from typelattice import system
     >>> recorded_result_text(find_recorded_answer(system("jax").explain("int8", "float")))

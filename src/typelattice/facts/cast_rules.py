@@ -16,7 +16,7 @@ class CastRule:
     "" means the result that the formats define.
 
     `rounding` is one of ROUNDINGS, `beyond` one of BEYOND. `function` is the operation to call instead, and
-    `refused` is the reason why the cast is impossible. `entry` is the entry of the file.
+    `refusal_reason` is the reason why the cast is impossible. `entry` is the entry of the file.
 
     >>> CastRule(function="quantize").obstacle
     'it needs quantize'

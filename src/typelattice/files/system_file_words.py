@@ -97,7 +97,7 @@ class Vocabulary:
         return word
 
     def read_nodes(self, names: object, containing_sets: tuple[str, ...] = ()) -> list[Node]:
-        """Read `u8, small`, a list of nodes and named sets. `containing_sets` are the sets that contain it."""
+        """Read `u8, small`, a list of nodes and named sets. `containing_sets` are sets that contain it."""
         found: list[Node] = []
         for word in map(str.strip, require_text(names).split(",")):
             if word in self.sets:

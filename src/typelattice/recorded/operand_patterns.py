@@ -69,8 +69,8 @@ class Other:
 class Scalars:
     """Python scalars of a kind: all, the negative ones, or those out of the range of a dtype.
 
-    `beyond_other`: only scalars out of the range of another operand's dtype. `zero`: of these, only scalars
-    that wrap to 0 there.
+    `is_beyond_other`: only scalars out of the range of another operand's dtype. `is_zero`: of these, only
+    scalars that wrap to 0 there.
     """
 
     kind: Kind

@@ -26,8 +26,8 @@ from typelattice.programs.symbols.symbol import Symbol, SymbolDType, argument
 class Symbols:
     """A namespace of the array API standard with symbols as its arrays.
 
-    `output` gives the program that computes some of them. `own` are operations that systems define:
-    `system.operations`.
+    `output` gives the program that computes some of them. `custom_operations` are operations that systems
+    define: `system.operations`.
 
     >>> xp = Symbols()
     >>> x, y = xp.asarray(1, dtype="int16"), xp.asarray(1.0, dtype="float32")

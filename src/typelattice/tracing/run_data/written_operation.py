@@ -18,7 +18,7 @@ class WrittenOperation:
     """The source location of an operation in a module, and its name and arguments.
 
     `name` is the operation, the attribute or the method. For a call, `keywords` are the names of its last
-    arguments: None means `**`, and `*` means `*args`. UNTOLD means that the witness gets no arguments.
+    arguments: None means `**`, and `*` means `*args`. OMITTED means that the witness gets no arguments.
 
     `lists` are the arguments that are written as lists or tuples. The witness gets each item as if it were an
     argument. `constants` are the arguments that are written as constants, each with its position among all.

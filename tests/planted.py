@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from typelattice.conformance.library import OperandString
+from typelattice.conformance.library import ParsedOperandString
 from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS
 from typelattice.recorded.answers import EXCEPTION
 from typelattice.recorded.recording_files import open_recording
@@ -150,7 +150,7 @@ class Counting:
     def ask_values(
         self, operation: str, operands: Sequence[str], arguments: Sequence[object]
     ) -> Sequence[float]:
-        x, y = ([*(OperandString.parse(operand).value for operand in operands), 1])[:2]
+        x, y = ([*(ParsedOperandString.parse(operand).value for operand in operands), 1])[:2]
         assert not isinstance(x, complex) and not isinstance(y, complex)
         match operation:
             case "add":

@@ -31,8 +31,8 @@ def counts(name: str) -> tuple[int, int, int]:
     calls = (call for call in load_recording(name).calls() if EVERYDAY.issuperset(call.operands))
     report = compare(tl.system(name), calls, list_departures(name))
     listed = sum(map(len, report.mismatches_by_departure.values()))
-    told = report.compared - len(report.mismatches)
-    return report.compared + report.broken, told - listed, told
+    told = report.compared_count - len(report.mismatches)
+    return report.compared_count + report.broken_count, told - listed, told
 
 
 def row(name: str, calls: int, right: int, told: int) -> str:

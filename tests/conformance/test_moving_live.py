@@ -28,11 +28,11 @@ def test_pytorch_moves_the_dtypes_that_its_system_says() -> None:
             or OPERATIONS[op].max_operands != 1
         ):
             continue
-        for name in library.native:
+        for name in library.native_dtypes:
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    found = library.read(function(library.array(library.native[name], 1)))
+                    found = library.read(function(library.array(library.native_dtypes[name], 1)))
             except (RuntimeError, NotImplementedError):
                 found = "refused"
             said = str(system.explain(name, op=op).dtype or "refused")

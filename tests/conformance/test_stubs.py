@@ -20,7 +20,7 @@ from typelattice.conformance.implementations.numpy_stubs import answer_of_type
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import CannotAskError, MissingLibraryError
 from typelattice.conformance.stubs import Stubs
-from typelattice.conformance.type_checkers import EXPRESSIONS, Inferred, infer
+from typelattice.conformance.type_checkers import EXPRESSIONS, InferredType, infer
 from typelattice.facts.operations import make_custom_operation
 
 OF_MYPY = f"""\
@@ -65,9 +65,9 @@ def printed(monkeypatch: pytest.MonkeyPatch, output: str) -> None:
 
 def test_what_each_checker_prints_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     types = [
-        Inferred("numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.float64]]", ""),
-        Inferred("", 'Unsupported operand types for & ("int" and "str")  [operator]'),
-        Inferred("", ""),
+        InferredType("numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.float64]]", ""),
+        InferredType("", 'Unsupported operand types for & ("int" and "str")  [operator]'),
+        InferredType("", ""),
     ]
     printed(monkeypatch, OF_MYPY)
     assert [*infer("mypy", "", [], ["x", "y", "z"], 1)] == types
@@ -162,12 +162,12 @@ def test_calls_are_written_as_expressions(
 
     def answered(
         checker: str, setup: str, names: Sequence[str], these: Sequence[str], limit: float, **_: object
-    ) -> Iterator[Inferred]:
+    ) -> Iterator[InferredType]:
         asked.append(these)
         assert "array_int8: numpy.typing.NDArray[numpy.int8]" in names
         assert "scalar_int8: numpy.int8" in names
         assert "list_float: list[float]" in names
-        yield from [Inferred("numpy.int8", "")] * len(these)
+        yield from [InferredType("numpy.int8", "")] * len(these)
 
     monkeypatch.setattr(stubs, "infer", answered)
     monkeypatch.setattr(stubs, "versions_of", lambda *_: {"mypy": "2.0"})
@@ -195,15 +195,15 @@ def test_stubs_are_asked_in_batches_for_which_the_checker_keeps_its_folder(
     """A worker of a cluster returns its answers at the end of a task, and the next run goes on from there."""
     folders: list[str] = []
 
-    def answered(*args: Any, folder: str, **_: object) -> Iterator[Inferred]:
+    def answered(*args: Any, folder: str, **_: object) -> Iterator[InferredType]:
         folders.append(folder)
-        yield from [Inferred("numpy.int8", "")] * len(args[3])
+        yield from [InferredType("numpy.int8", "")] * len(args[3])
 
     monkeypatch.setattr(stubs, "infer", answered)
     monkeypatch.setattr(stubs, "versions_of", lambda *_: {"mypy": "2.0"})
     monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
-    assert Stubs.batch < 10_000
-    monkeypatch.setattr(Stubs, "batch", 2)
+    assert Stubs.batch_size < 10_000
+    monkeypatch.setattr(Stubs, "batch_size", 2)
     library: Any = Library()
     questions = [(op, (operand, "int8")) for op in ("add", "+") for operand in ("int8", "float32")]
     with AnswerProcessPool(lambda: Stubs("mypy", library, implementations()["numpy-stubs"], 1)) as asked:

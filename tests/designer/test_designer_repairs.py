@@ -98,7 +98,7 @@ def test_a_repair_adds_no_result_that_a_rule_forbids() -> None:
     for order in (*BROKEN, *TURNED):
         for repair in repairs(partial(order), every=True, rules=KEPT):
             before = partial(order).order
-            for a, b, _, now in repair.changed:
+            for a, b, _, now in repair.changed_pairs:
                 if now and not (before.le(a, now) and before.le(b, now)):
                     of = {m.node: m for m in list_node_facts(repair.system)}
                     assert not any(
@@ -122,7 +122,7 @@ def test_repairs_of_libraries_are_of_one_size_and_leave_no_pair_with_several_low
     assert len({len(r.added_covers) + len(r.dropped_covers) for r in found}) == 1
     for r in found:
         assert not split(r.system.order)
-        assert r.changed
+        assert r.changed_pairs
 
 
 def test_rules_that_leave_no_repair_conflict_with_the_lattice() -> None:

@@ -44,9 +44,9 @@ def test_an_operation_is_asked_by_any_of_its_names(name: str) -> None:
 
 def test_what_python_and_libraries_call_it() -> None:
     add = find_operation("add")
-    assert (add.operator, add.method, add.functions) == ("+", "__add__", ("add",))
+    assert (add.operator, add.special_method, add.functions) == ("+", "__add__", ("add",))
     assert find_operation("sub").functions == ("subtract", "sub")
-    assert (find_operation("sqrt").operator, find_operation("sqrt").method) == (None, None)
+    assert (find_operation("sqrt").operator, find_operation("sqrt").special_method) == (None, None)
     assert (find_operation("abs").operator, find_operation("__abs__").name) == (None, "abs")
 
 

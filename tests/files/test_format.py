@@ -10,7 +10,7 @@ import typelattice as tl
 from typelattice.facts.dtypes import DTYPE_BY_CODE, weak_node
 from typelattice.files.reader import parse_system
 from typelattice.files.system_definition import parse_definition as read_spec
-from typelattice.files.system_text import FormatError, Text
+from typelattice.files.system_text import FormatError, SystemText
 
 
 def test_a_file_of_two_keys_is_enough() -> None:
@@ -61,7 +61,7 @@ def test_a_file_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
     ],
 )
 def test_a_statement_of_the_order_stands_on_its_own_line(text: str, lines: list[int]) -> None:
-    assert [of.line_of_row(row) for (of, row), _ in read_spec(Text("a", text)).order] == lines
+    assert [of.line_of_row(row) for (of, row), _ in read_spec(SystemText("a", text)).order] == lines
     assert answers(parse_system(text)) == answers(parse_system('name = "a"\norder = "i8 -> i16; u8 -> i16"'))
 
 

@@ -13,7 +13,7 @@ from typelattice.files import system_text as source
 from typelattice.files.reader import build_system, parse_system
 from typelattice.files.system_definition import KEY_TYPES, read_definition
 from typelattice.files.system_definition import parse_definition as read_spec
-from typelattice.files.system_text import FormatError, Text
+from typelattice.files.system_text import FormatError, SystemText
 from typelattice.files.writer import write_system_file
 
 FOLDER = Path(source.FOLDER)
@@ -83,7 +83,7 @@ def test_a_shipped_file_is_as_good_as_anyones(path: Path) -> None:
 
 def test_an_idle_entry_is_refused_in_what_a_shipped_file_says() -> None:
     definition = tl.system("numpy").origin.definition
-    idle = read_spec(Text("numpy.toml", definition.main.text + 'square = { counts-as = "array" }\n'))
+    idle = read_spec(SystemText("numpy.toml", definition.main.text + 'square = { counts-as = "array" }\n'))
     with pytest.raises(FormatError, match="counts-as has no effect"):
         build_system(idle)
 

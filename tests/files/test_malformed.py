@@ -21,7 +21,7 @@ from typelattice.files.order_entries import MAX_COVERS, MAX_STATEMENTS
 from typelattice.files.reader import build_system, parse_system, system
 from typelattice.files.system_definition import MAX_EXTENDED_FILES, parse_definition
 from typelattice.files.system_file_words import MAX_ENTRIES, MAX_NODES, Vocabulary
-from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES, FormatError, Text, UnknownSystemError
+from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES, FormatError, SystemText, UnknownSystemError
 
 FOLDER = Path(source.FOLDER)
 
@@ -161,7 +161,7 @@ def test_every_mistake_in_the_facts_of_a_dtype_is_reported_on_its_line() -> None
 def test_a_wrong_word_in_a_file_that_is_read_on_demand_is_an_error_with_its_place() -> None:
     """A file that comes with typelattice is read so; its mistake is no bare ValueError."""
     text = f'{MINE}order = "i8 -> i16"\n[ops]\nadd = {{ kernels = "all" }}\nsub = {{ kernels = "al" }}\n'
-    found = build_system(parse_definition(Text("mine.toml", text)), shipped=True)
+    found = build_system(parse_definition(SystemText("mine.toml", text)), shipped=True)
     assert found.explain("int8", "int16", op="add").dtype is DTYPE_BY_CODE["i16"]
     with pytest.raises(FormatError) as caught:
         _ = found.ops["sub"]

@@ -29,7 +29,7 @@ def walk(value: object, path: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
 def agrees_with_tomllib(text: str) -> None:
     """Every path that tomllib finds has a place, no other has one, and each string as many rows as lines."""
     found, expected = find_positions(text), dict(walk(tomllib.loads(text)))
-    assert {*found.keys} == {*expected}
+    assert {*found.key_offsets} == {*expected}
     assert (found.repeated, found.too_deep) == (None, None)
     for path, value in expected.items():
         assert len(found.rows(*path)) == (len(value.split("\n")) if isinstance(value, str) else 0)

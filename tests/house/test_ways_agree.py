@@ -190,8 +190,8 @@ def _of_numbers(call: Call) -> object:
         return getattr(np, op.name)(*map(bool, numbers))
     if op.name == "isclose":
         return np.isclose(*numbers)
-    assert op.method, f"{call} computes with a number that the system does not say"
-    return getattr(operator, op.method)(*numbers)
+    assert op.special_method, f"{call} computes with a number that the system does not say"
+    return getattr(operator, op.special_method)(*numbers)
 
 
 def _takes(op: Operation, operands: Sequence[str]) -> bool:

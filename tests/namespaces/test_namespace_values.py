@@ -204,9 +204,9 @@ def test_values_beside_a_python_number_are_the_librarys(library: str, op: Operat
     """Under its own rules: PyTorch computes with the number itself beside half precision."""
     function, system = own_function(library, op), OWN[library]
     if (
-        library == "torch" and op.method
+        library == "torch" and op.special_method
     ):  # where torch.sub(2, x) is refused, and torch.add(1j, x) is not 1j + x
-        function = getattr(operator, op.method)
+        function = getattr(operator, op.special_method)
     xp, different, asked, compared = space(system, library), [], 0, 0
     dtypes = DTYPES[::4] if library in COSTLY else DTYPES
     numbers = SCALARS[::4] if library in COSTLY else SCALARS

@@ -37,7 +37,7 @@ def departs_of_its_own(system: str, call: RecordedCall) -> bool:
 def test_a_system_answers_of_foreign_arrays_as_its_library_did(file: Path) -> None:
     recording = load_recording(file)
     report = compare(tl.system(file.stem), recording.calls())
-    assert report.compared > 800
+    assert report.compared_count > 800
     # What NumPy computes of a tensor, by its own rules, no rule of PyTorch's can say: it is refused by name.
     computed_by_numpy = {"torch"} if any(m.call.op in "+*/" for m in report.mismatches) else set()
     said = [m for m in report.mismatches if not departs_of_its_own(file.stem, m.call)]
@@ -82,7 +82,9 @@ def test_what_was_recorded_of_foreign_arrays_is_said() -> None:
 def test_a_foreign_array_is_read_back_from_its_string() -> None:
     for text in ("int8:numpy", "int8:0d:numpy", "float64:numpy-scalar", "float64:numpy-scalar=2.5"):
         assert str(tl.operand(text)) == text
-    assert tl.operand("int8:numpy").foreign == "numpy" and tl.operand("int8:numpy-scalar").tier == "0d"
+    assert (
+        tl.operand("int8:numpy").foreign_library == "numpy" and tl.operand("int8:numpy-scalar").tier == "0d"
+    )
     with pytest.raises(tl.OperandError, match="cannot read 'nunpy' in 'int8:nunpy'"):
         tl.operand("int8:nunpy")
 
@@ -117,7 +119,7 @@ def test_a_library_is_no_foreign_array_of_its_own() -> None:
 def test_arrays_of_one_library_are_no_foreign_arrays_of_a_system() -> None:
     """What PyTorch would make of the dtypes of NumPy's arrays may be asked with these."""
     p = tl.system("torch").explain(np.ones(2, "float32"), np.float64(2), "int8")
-    assert not any(o.foreign for o in p.operands)
+    assert not any(o.foreign_library for o in p.operands)
 
 
 def test_an_explanation_says_what_a_foreign_array_counts_as() -> None:

@@ -132,7 +132,7 @@ def test_the_message_of_an_exception_is_that_of_the_very_call() -> None:
 def test_an_exception_whose_message_was_not_kept_has_its_class_alone(folder: Path) -> None:
     known = load_recording(Path(RECORDINGS) / "numpy.jsonl")
     add = {operands: answer_of(kept) for operands, kept in known.answers("add").items()}
-    save_recording(encode_recording(known.head, {}, {"add": add}), folder / "numpy.jsonl")
+    save_recording(encode_recording(known.header, {}, {"add": add}), folder / "numpy.jsonl")
     o = find_recorded_answer(tl.system("numpy").explain("uint8", "300", op="add"))
     assert o and o.error == "OverflowError"
 

@@ -24,7 +24,7 @@ OPERATIONS = 8  # of those that an older release answers as the newest does, one
 
 def told(found: ConformanceReport) -> str:
     """What a system answers otherwise than its library, but for the listed departures; by cause, in words."""
-    assert found.compared > 20
+    assert found.compared_count > 20
     groups = found.groups().items()
     return "\n".join(
         f"{len(group)} × {cause}, e.g. {'; '.join(map(str, group[:3]))}" for cause, group in groups

@@ -52,7 +52,10 @@ def test_dtypes_that_are_only_stored_and_sums_in_few_bits_are_named() -> None:
 
 def test_operations_of_ones_own_and_accumulators_may_leave_the_dtypes() -> None:
     text = CHIP.replace("sum       =", 'scaled = { like = "matmul", gives = "i32" }\nsum       =')
-    assert find_escapes(parse_system(text)).operations == find_escapes(parse_system(CHIP)).operations + 1
+    assert (
+        find_escapes(parse_system(text)).operation_count
+        == find_escapes(parse_system(CHIP)).operation_count + 1
+    )
     wide = parse_system(text).replace(ops={"scaled": {"like": "matmul", "gives": "complex"}})
     found = [e for e in find_escapes(wide).escapes if e.question.startswith("scaled")]
     assert {e.part for e in found} == {"the result is"}

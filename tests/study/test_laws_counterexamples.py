@@ -55,7 +55,7 @@ def test_counterexample_is_code_of_the_library() -> None:
 def test_a_counterexample_is_what_the_system_answers(name: str) -> None:
     system = tl.system(name)
     for law, v in tl.laws(name).items():
-        assert (v.holds is not False) == (v.failing == 0) == (v.counterexample is None), law
+        assert (v.holds is not False) == (v.failing_count == 0) == (v.counterexample is None), law
         if v.counterexample and law not in ("unique bounds", "distributive"):
             if v.counterexample.note.startswith("as recorded"):
                 recording = kept(name)

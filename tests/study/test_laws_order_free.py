@@ -15,7 +15,7 @@ from typelattice.explanations.library_code import result_of_term
 from typelattice.study import laws
 from typelattice.study.closure import answer_key, compute_closure
 from typelattice.study.law_equations import EquationChecker, first_swapped
-from typelattice.study.multi_operand_recordings import Evidence, find_evidence
+from typelattice.study.multi_operand_recordings import MultiOperandCalls, find_evidence
 from typelattice.study.study_scope import list_operands
 
 np = pytest.importorskip("numpy")
@@ -51,7 +51,7 @@ def test_order_free_is_not_known_where_the_library_departs_from_the_set(
     """And was asked of each set in one order alone."""
     recorded = laws.find_evidence
 
-    def in_one_order(*given: Any) -> Evidence:
+    def in_one_order(*given: Any) -> MultiOperandCalls:
         found = recorded(*given)
         twice = [call for pair in found.contradictions for call in pair if call not in found.departing]
         return replace(found, calls=tuple(call for call in found.calls if call not in twice))

@@ -92,7 +92,11 @@ def conformance(name: str) -> Conformance | None:
             if op.operation_class == of_class and op.name not in ops and op.name not in lacking
         )  # fmt: skip
         found[of_class] = Counts(
-            report.compared - len(differing) - by_rule, by_rule, len(differing), report.broken, tuple(never)
+            report.compared_count - len(differing) - by_rule,
+            by_rule,
+            len(differing),
+            report.broken_count,
+            tuple(never),
         )
     return Conformance(name, page.versions, page.date, found)
 

@@ -18,7 +18,7 @@ from typelattice.calls.call_signatures import (
     SAME_ARGUMENTS,
     NameSort,
     ParameterRow,
-    Result,
+    ResultRow,
     Signature,
     attribute_dtype,
     creator_signature,
@@ -41,7 +41,7 @@ from typelattice.calls.multiple_results import (
 )
 from typelattice.calls.program_builder import RESULT_KEYWORD, ProgramBuilder
 from typelattice.calls.shapes import result_shape
-from typelattice.calls.steps import SAME_KIND_MARK, AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.calls.steps import SAME_KIND_MARK, Argument, DTypeArgument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.operations import Operation
 from typelattice.facts.suggestions import quote_short, spelling_hint
@@ -78,7 +78,7 @@ class BoundCall:
     operands: tuple[Argument, ...]
     args: tuple[Argument, ...]
     keywords: Mapping[str, Argument]
-    dtype: AnyDType | None = None
+    dtype: DTypeArgument | None = None
     out: Argument = None
     joined_arguments: tuple[tuple[Operation, Argument], ...] = ()
     allows_any_cast: bool = False
@@ -124,7 +124,11 @@ def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
     """Add the steps of a composition, or None for any other function. Raises ProgramError."""
     builder = call.builder
     library = builder.owner(call.excerpt, [x.step for x in call.args if isinstance(x, Ref)])
-    composed = None if builder.observed else find_composition(call.name, library, call.args, call.keywords)
+    composed = (
+        None
+        if builder.find_observed_operand
+        else find_composition(call.name, library, call.args, call.keywords)
+    )
     if composed is not None:
         return compose(builder, call.excerpt, *composed, _call_composed, _call_named)
     return _call_named(call)
@@ -161,7 +165,7 @@ def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
     if name in CREATION_HANDLERS:
         return CREATION_HANDLERS[name](replace(call, args=(), keywords=bind_creator(call)))
     alike = find_equivalents(name, library) if call.args else ()
-    if alike and (builder.observed or name in OPERATION_BY_FUNCTION):
+    if alike and (builder.find_observed_operand or name in OPERATION_BY_FUNCTION):
         return _call_equivalents(call, alike)
     if name in COMPOSITION_HANDLERS and call.args and name_meaning(NameSort.COMPOSED, name, library):
         plain = {key: value for key, value in call.keywords.items() if value is not False}
@@ -204,7 +208,7 @@ def bind_call(call: FunctionCall) -> BoundCall:
     if (
         op.call_form in FORMS_NEEDING_ALL_OPERANDS
         and len(operands) < (op.max_operands or 0)
-        and not builder.observed
+        and not builder.find_observed_operand
     ):
         raise excerpt.error(f"{name} takes {op.max_operands} operands in an expression, not {len(operands)}")
     _add_operands(op, row, operands, values)
@@ -213,7 +217,7 @@ def bind_call(call: FunctionCall) -> BoundCall:
         if values.get("kind") not in (None, "float", "complex"):
             raise excerpt.error(f"{name} knows no such kind; it is 'float' or 'complex'")
     dtype, out = requested_dtype(excerpt, values.pop("dtype", None)), values.pop("out", None)
-    if builder.observed and not isinstance(out, Ref):
+    if builder.find_observed_operand and not isinstance(out, Ref):
         out = None
     casting = call.keywords.get("casting")
     if casting == "safe" and (dtype is not None or out is not None):
@@ -243,7 +247,7 @@ def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> A
     for joins, other in call.joined_arguments:
         operands[0] = _join_with_argument(builder, excerpt, joins, operands[0], other)
     if any(r.call for r in row.results):
-        if not row.several_if or row.several_if in call.keywords:
+        if not row.multiple_results_parameter or row.multiple_results_parameter in call.keywords:
             return _results_by_calls(builder, excerpt, call)
     elif dtype is None and (
         op.call_form == "separate" or (has_multiple_results(op) and STANDS_FOR_KEYWORD not in call.keywords)
@@ -260,7 +264,11 @@ def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> A
 
 
 def _compute_in_dtype(
-    builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall, operands: Sequence[Argument], dtype: AnyDType
+    builder: ProgramBuilder,
+    excerpt: Excerpt,
+    call: BoundCall,
+    operands: Sequence[Argument],
+    dtype: DTypeArgument,
 ) -> Ref:
     """Add an operation that computes in the requested dtype, with casts before or after it."""
     op = call.op
@@ -294,7 +302,7 @@ def _check_same_kind(
     excerpt: Excerpt,
     op: Operation,
     operands: Sequence[Argument],
-    requested: AnyDType,
+    requested: DTypeArgument,
     casts_all: bool,
 ) -> None:
     """Check that operands may be cast to the dtype requested of NumPy. Raises ProgramError.
@@ -384,7 +392,7 @@ def _bind_values(
             message = f"{parameter.name} is complex, which {name} of real values refuses"
             raise excerpt.error(f"{message}; leave it out")
         if isinstance(value, Ref) and parameter.role in ("position", "name", "initial") and not is_maker:
-            if builder.observed:
+            if builder.find_observed_operand:
                 continue
             raise excerpt.error(f"{parameter.name} is given a value that is not known; give a number")
         values[parameter.name] = value
@@ -410,7 +418,7 @@ def _place_arguments(
             continue
         if not unplaced:
             if row.others_ignored or (
-                builder.observed and not all_take_part and not may_affect_dtype(builder, value)
+                builder.find_observed_operand and not all_take_part and not may_affect_dtype(builder, value)
             ):
                 continue
             return None
@@ -418,7 +426,7 @@ def _place_arguments(
         if parameter.role != "operand":
             value = builder.known_number(value)
         may_be_array = is_creator or parameter.role in ("operand", "where", "out", "joined", "dtype")
-        if isinstance(value, Ref) and not may_be_array and not builder.observed:
+        if isinstance(value, Ref) and not may_be_array and not builder.find_observed_operand:
             return None
         count = _count_spread(parameter, value, remaining)
         if count:
@@ -429,7 +437,7 @@ def _place_arguments(
 
 def _count_spread(parameter: ParameterRow, value: Argument, rest: Sequence[Argument]) -> int:
     """Count the arguments after the first that belong to the same parameter: 2 in x.reshape(2, 3, 4)."""
-    if not parameter.is_spread or isinstance(value, tuple):
+    if not parameter.is_variadic or isinstance(value, tuple):
         return 0
     return next((i for i, x in enumerate(rest) if not isinstance(x, (int, Ref))), len(rest))
 
@@ -459,7 +467,7 @@ def may_affect_dtype(builder: ProgramBuilder, x: Argument) -> bool:
     if isinstance(x, tuple):
         return any(may_affect_dtype(builder, item) for item in x)
     if isinstance(x, Ref):
-        o = builder.observed(x.step) if builder.observed else None
+        o = builder.find_observed_operand(x.step) if builder.find_observed_operand else None
         whole = o is not None and o.tier == "0d" and o.kind in (Kind.SIGNED, Kind.UNSIGNED)  # such as an axis
         return not whole and (o is None or o.kind is not Kind.BOOL)
     return isinstance(x, (complex, NamedDType, DTypeOf))
@@ -480,7 +488,9 @@ def _find_parameter(call: FunctionCall, row: Signature, key: str, value: Argumen
         return ParameterRow((STANDS_FOR_KEYWORD,), "name")
     if parameter is not None:
         return None if parameter.role == "ignored" else parameter
-    if row.others_ignored or (call.builder.observed and not may_affect_dtype(call.builder, value)):
+    if row.others_ignored or (
+        call.builder.find_observed_operand and not may_affect_dtype(call.builder, value)
+    ):
         return None
     settings = ", ".join(row.settings)
     allowed = f"{settings} may be named" if settings else "nothing may be named"
@@ -508,9 +518,9 @@ def _results_by_calls(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall
     results = call.signature.results
 
     def make_result(i: int) -> Ref:
-        result: Result = results[i]
+        result: ResultRow = results[i]
         ref = builder.add_call(excerpt, OPERATION_BY_FUNCTION[result.call], refs, call.args, call.keywords)
-        if result.is_alike:
+        if result.matches_dtype_only:
             first = OPERATION_BY_FUNCTION[results[0].call]
             shape = result_shape(first, [builder.shape(x) for x in refs], call.args, call.keywords)
             builder.mark_same_dtype_as(ref, (STANDS_FOR_KEYWORD, call.op.name), shape)

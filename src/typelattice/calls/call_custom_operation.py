@@ -23,7 +23,7 @@ def call_custom_operation(
     Its parameters are kept by name: numbers, texts, and arrays that do not promote. A call may state the
     shape of the result if it does not follow from the operands.
     """
-    names = (*op.operand_names, *op.parameters)
+    names = (*op.operand_names, *op.parameter_names)
     if len(args) > len(names):
         raise excerpt.error(f"{op.name} is given {len(args)} arguments; it takes {', '.join(names)}")
     values = dict(zip(names, args, strict=False))

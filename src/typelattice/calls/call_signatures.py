@@ -82,16 +82,16 @@ class ParameterRow:
     """A parameter of an operation.
 
     `role` is operand, operands, list, text, position, name, joined, deciding or ignored, or the name of a
-    parameter that means the same everywhere. `is_spread`: its numbers may be given one by one. `joined_by` is
-    the operation that joins an argument with the first operand. `must_be_float` is set if it must be a float,
-    `must_be_real` if it may not be complex. `allowed_values` are its values that decide nothing. Rows of
-    compositions also say whether it must be an array, an array or a list, or one of `allowed_values`. Their
-    `default` is Python's text.
+    parameter that means the same everywhere. `is_variadic`: its numbers may be given one by one. `joined_by`
+    is the operation that joins an argument with the first operand. `must_be_float` is set if it must be a
+    float, `must_be_real` if it may not be complex. `allowed_values` are its values that decide nothing. Rows
+    of compositions also say whether it must be an array, an array or a list, or one of `allowed_values`.
+    Their `default` is Python's text.
     """
 
     names: tuple[str, ...]
     role: str
-    is_spread: bool = False
+    is_variadic: bool = False
     is_keyword_only: bool = False
     joined_by: str = ""
     must_be_float: bool = False
@@ -108,28 +108,31 @@ class ParameterRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """One of several results: with an operation's dtype, or a separate call, which `is_alike` in dtype."""
+class ResultRow:
+    """One of several results: with an operation's dtype, or a separate call.
+
+    `matches_dtype_only`: the call has the dtype of the result, and other values.
+    """
 
     name: str
     dtype_origin: str = ITSELF
     call: str = ""
-    is_alike: bool = False
+    matches_dtype_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
     """The parameters of an operation in a library, and its results, if it has several.
 
-    `several_if`: the call has several results only if this parameter is given. `not_if_kind` is the kind of a
-    result that depends on the values of the operands. `recorder_arguments` are the arguments that recorders
-    pass.
+    `multiple_results_parameter`: the call has several results only if this parameter is given.
+    `value_dependent_kind` is the kind of a result that depends on the values of the operands.
+    `recorder_arguments` are the arguments that recorders pass.
     """
 
     parameters: tuple[ParameterRow, ...]
-    results: tuple[Result, ...] = ()
-    several_if: str = ""
-    not_if_kind: str = ""
+    results: tuple[ResultRow, ...] = ()
+    multiple_results_parameter: str = ""
+    value_dependent_kind: str = ""
     recorder_arguments: tuple[object, ...] = ()
 
     @property
@@ -219,7 +222,7 @@ def libraries_with_several_results(op: str, keywords: Collection[str]) -> list[s
         for (name, library), row in _read_signatures().items()
         if name == op
         and any(r.call for r in row.results)
-        and (not row.several_if or row.several_if in keywords)
+        and (not row.multiple_results_parameter or row.multiple_results_parameter in keywords)
     ]
 
 
@@ -504,15 +507,15 @@ def _parse_parameter(word: str, by_name: bool) -> ParameterRow:
     )
 
 
-def _parse_result(word: str, row: int, column: int) -> Result:
+def _parse_result(word: str, row: int, column: int) -> ResultRow:
     """Return a result: `S`, `S=real`, `values:max()` or `indices:~argsort()`. Raises TableError."""
     name, _, made = word.partition(":")
     if made:
         call = made.removeprefix("~").removesuffix("()")
         _check_word(call, OPERATION_BY_FUNCTION, "signatures.txt", row, column)
-        return Result(name, call=call, is_alike=made.startswith("~"))
+        return ResultRow(name, call=call, matches_dtype_only=made.startswith("~"))
     name, _, of = word.partition("=")
     if not of or of == COMPUTED:
-        return Result(name, of or ITSELF)
+        return ResultRow(name, of or ITSELF)
     _check_word(of.removesuffix(OF_OPERAND), OPERATION_BY_FUNCTION, "signatures.txt", row, column)
-    return Result(name, of)
+    return ResultRow(name, of)

@@ -12,7 +12,7 @@ from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, MultipleResul
 from typelattice.calls.program_builder import RESULT_KEYWORD, ProgramBuilder, dtype_deciding_number
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.shapes import NO_SHAPE, plain_axes, result_shape
-from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, Ref
+from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, Ref
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import find_operation
 from typelattice.facts.range_checks import Value
@@ -26,7 +26,7 @@ PYTHON_TYPES = {"float": float, "int": int, "complex": complex, "bool": bool}
 CallHandler = Callable[[FunctionCall], Argument]
 
 
-def cast_to(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, to: AnyDType) -> Ref:
+def cast_to(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, to: DTypeArgument) -> Ref:
     """Add the explicit cast of an array, of a Python number, or of a list of numbers."""
     return (
         builder.add_array_of_list(excerpt, x, to)
@@ -37,7 +37,7 @@ def cast_to(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, to: AnyDType
 
 def add_bitcast(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, requested: Argument) -> Ref:
     """Add the step that reads an array's bits as another dtype. Its dtype is the same under every system."""
-    if builder.observed:
+    if builder.find_observed_operand:
         raise excerpt.error("its bits are taken for those of another dtype")
     to = requested_dtype(excerpt, requested)
     if to == DTypeOf(x.step):
@@ -92,7 +92,7 @@ def _shape_maker(name: str) -> CallHandler:
             lengths = rows if isinstance(rows, tuple) else (rows, rows if columns is None else columns)
         shape = plain_axes(lengths)
         if shape is None or any(n < 0 for n in shape) or (name == "eye" and len(shape) != 2):
-            if not call.builder.observed:
+            if not call.builder.find_observed_operand:
                 raise call.excerpt.error(f"the shape of {name} is not known; give numbers")
             shape = None
         taken = shape if name == "eye" else (shape,)
@@ -106,7 +106,9 @@ def _shape_maker(name: str) -> CallHandler:
 
 def _make_full(call: FunctionCall) -> Argument:
     filled, shape = call.keywords.get("fill_value"), plain_axes(call.keywords.get("shape"))
-    if filled is None or (not call.builder.observed and (shape is None or any(n < 0 for n in shape))):
+    if filled is None or (
+        not call.builder.find_observed_operand and (shape is None or any(n < 0 for n in shape))
+    ):
         raise call.excerpt.error("full takes a shape of known lengths and a value; write full((2, 3), 1.5)")
     ref, to = call.ensure_ref(filled), call.dtype
     return call.builder.add_created_array(call.excerpt, "full", (shape, ref), {}, ref.step, to, shape)
@@ -139,7 +141,7 @@ def _read_bounds(call: FunctionCall, name: str, keys: Sequence[str]) -> list[Arg
         call.builder.known_number(call.keywords[key]) for key in keys if call.keywords.get(key) is not None
     ]
     known = found and all(isinstance(x, (bool, int, float, complex)) for x in found)
-    if not known and not call.builder.observed:
+    if not known and not call.builder.find_observed_operand:
         raise call.excerpt.error(f"{name} takes numbers that are known; give them")
     return found
 

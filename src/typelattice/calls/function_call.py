@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from typelattice.calls.call_signatures import NameSort, name_meaning
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.operations import find_operation
 from typelattice.facts.suggestions import quote_short
 
@@ -31,7 +31,7 @@ class FunctionCall:
         return self.excerpt.owner
 
     @property
-    def dtype(self) -> AnyDType | None:
+    def dtype(self) -> DTypeArgument | None:
         """The requested dtype, or None without one. Raises ProgramError."""
         return requested_dtype(self.excerpt, self.keywords.get("dtype"))
 
@@ -47,7 +47,7 @@ class FunctionCall:
         return self.builder.add_call(self.excerpt, find_operation(name), operands, args, keywords)
 
 
-def requested_dtype(excerpt: Excerpt, x: Argument) -> AnyDType | None:
+def requested_dtype(excerpt: Excerpt, x: Argument) -> DTypeArgument | None:
     """Return the requested dtype, or None without one. Raises ProgramError for anything but a dtype."""
     if x is None or isinstance(x, (NamedDType, DTypeOf)):
         return x

@@ -38,11 +38,11 @@ IN_PLACE_WITHOUT_UNDERSCORE = ("fill",)  # also without `_`, in NumPy
 
 @dataclass(frozen=True, slots=True)
 class MethodCall:
-    """A call of a method of `x`: place, arguments by position and by name, builder of its steps."""
+    """A call of a method of `receiver`: place, arguments by position and by name, builder of its steps."""
 
     builder: ProgramBuilder
     excerpt: Excerpt
-    x: Ref
+    receiver: Ref
     args: Sequence[Argument]
     keywords: Mapping[str, Argument]
 
@@ -54,7 +54,7 @@ class MethodCall:
     @property
     def shape(self) -> Shape | None:
         """The shape of the array, as far as it is known."""
-        return self.builder.shape(self.x)
+        return self.builder.shape(self.receiver)
 
 
 MethodHandler = Callable[[MethodCall], "Argument | MultipleResults"]
@@ -95,15 +95,21 @@ def _call_in_place(call: MethodCall, name: str) -> Argument:
 
     Raises ProgramError for a method that cannot be written as an operation.
     """
-    builder, excerpt, x, args, argument_values = call.builder, call.excerpt, call.x, call.args, call.keywords
+    builder, excerpt, x, args, argument_values = (
+        call.builder,
+        call.excerpt,
+        call.receiver,
+        call.args,
+        call.keywords,
+    )
     plain, owner = name.removesuffix("_"), call.excerpt.owner
     if is_in_place(name) and not argument_values:
         if plain in FILLING_METHODS:
             value = convert_fill_value(builder, excerpt, x, args[0] if args else 0)
             return builder.add_setitem(excerpt, x, ..., value)
-        if len(args) == 1 and not builder.observed:
+        if len(args) == 1 and not builder.find_observed_operand:
             return builder.add_in_place(excerpt, OPERATION_BY_FUNCTION[plain].name, x, args[0])
-    if builder.observed and (plain in OPERATION_BY_FUNCTION or find_equivalents(plain, owner)):
+    if builder.find_observed_operand and (plain in OPERATION_BY_FUNCTION or find_equivalents(plain, owner)):
         made = call_function(
             builder, excerpt, plain, _order_operands(excerpt, plain, [x, *args]), argument_values
         )
@@ -181,14 +187,14 @@ def _gives_dtype(x: Argument) -> bool:
 
 def _call_conj(call: MethodCall) -> Argument | MultipleResults:
     """Add `x.conj()`, which returns bools unchanged unless the library's method calls its function."""
-    own, library = call.builder.dtype(call.x), call.builder.owner(call.excerpt, [call.x.step])
+    own, library = call.builder.dtype(call.receiver), call.builder.owner(call.excerpt, [call.receiver.step])
     if (
         own is not None
         and own.kind is Kind.BOOL
         and name_meaning(NameSort.COMPUTES_FROM_BOOLS, "conj", library) is None
     ):
-        return call.x
-    return call_function(call.builder, call.excerpt, "conj", [call.x, *call.args], call.keywords)
+        return call.receiver
+    return call_function(call.builder, call.excerpt, "conj", [call.receiver, *call.args], call.keywords)
 
 
 def _call_to(call: MethodCall) -> Argument:
@@ -196,17 +202,17 @@ def _call_to(call: MethodCall) -> Argument:
     given = (*call.args, call.keywords.get("dtype"), call.keywords.get("other"))
     asked = [each for each in given if _gives_dtype(each)]
     if not asked:
-        return call.x
+        return call.receiver
     to = requested_dtype(call.excerpt, asked[0])
     assert to is not None
-    return call.builder.add_cast(call.excerpt, call.x, to)
+    return call.builder.add_cast(call.excerpt, call.receiver, to)
 
 
 def _call_type(call: MethodCall) -> Argument:
     to = requested_dtype(call.excerpt, call.first_argument)
     if to is None:
         raise call.excerpt.error("type() gives the name of a dtype, which is no array; leave it out")
-    return call.builder.add_cast(call.excerpt, call.x, to)
+    return call.builder.add_cast(call.excerpt, call.receiver, to)
 
 
 def _call_item(call: MethodCall) -> Argument:
@@ -215,7 +221,7 @@ def _call_item(call: MethodCall) -> Argument:
         raise call.excerpt.error(
             f"item takes an array of one element, and this has {elements}; index it first"
         )
-    return call.builder.add_item(call.excerpt, call.x)
+    return call.builder.add_item(call.excerpt, call.receiver)
 
 
 def _call_tolist(call: MethodCall) -> Argument:
@@ -226,7 +232,7 @@ def _call_tolist(call: MethodCall) -> Argument:
 
 def _call_view(call: MethodCall) -> Argument | MultipleResults:
     """Return the bits as another dtype, `x.view(int32)`, or the elements in another shape."""
-    builder, excerpt, x = call.builder, call.excerpt, call.x
+    builder, excerpt, x = call.builder, call.excerpt, call.receiver
     if not call.args and not call.keywords:
         return x
     asked = call.keywords.get("dtype", call.args[0] if call.args else None)
@@ -237,16 +243,16 @@ def _call_view(call: MethodCall) -> Argument | MultipleResults:
 
 def _view_as(call: MethodCall) -> Argument:
     shape = call.builder.shape(call.args[0]) if len(call.args) == 1 else None
-    if (shape is None or None in shape) and not call.builder.observed:
+    if (shape is None or None in shape) and not call.builder.find_observed_operand:
         raise call.excerpt.error(NO_SHAPE)
-    return call.builder.add_call(call.excerpt, find_operation("reshape"), [call.x], [shape])
+    return call.builder.add_call(call.excerpt, find_operation("reshape"), [call.receiver], [shape])
 
 
 def _call_size(call: MethodCall) -> Argument:
     """Return the lengths of the axes, or of one of them."""
     axis = call.builder.known_number(call.first_argument)
     if axis is None:
-        return read_attribute(call.builder, call.excerpt, "shape", call.x)
+        return read_attribute(call.builder, call.excerpt, "shape", call.receiver)
     if call.shape is None:
         raise call.excerpt.error(NO_SHAPE)
     if not isinstance(axis, int) or not -len(call.shape) <= axis < len(call.shape):
@@ -258,14 +264,14 @@ def _call_size(call: MethodCall) -> Argument:
 
 
 def _length_method(name: str) -> MethodHandler:
-    return lambda call: read_attribute(call.builder, call.excerpt, name, call.x)
+    return lambda call: read_attribute(call.builder, call.excerpt, name, call.receiver)
 
 
 def _maker_method(name: str) -> MethodHandler:
     """Return the function for `x.new_zeros(3)`: its array has the dtype of x, or the requested dtype."""
 
     def make(call: MethodCall) -> Argument | MultipleResults:
-        own = {"dtype": DTypeOf(call.x.step), **call.keywords}
+        own = {"dtype": DTypeOf(call.receiver.step), **call.keywords}
         return call_function(call.builder, call.excerpt, name, call.args, own)
 
     return make

@@ -14,11 +14,11 @@ from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     IN_PLACE_OF_FUNCTION,
     MAX_STEP_CHARS,
-    AnyDType,
     Argument,
     Call,
     Cast,
     Created,
+    DTypeArgument,
     DTypeOf,
     Excerpt,
     Index,
@@ -62,9 +62,9 @@ class ProgramBuilder:
     """The steps so far, and the facts of each that hold under every system.
 
     `python_number_steps` are the steps that give Python numbers, `known_numbers` the numbers that are known.
-    In the builder of a run, `observed` gives the operand that an earlier step was seen to be. Its steps keep
-    no arguments that no dtype depends on, since these differ from call to call. `custom_operations` are those
-    that systems define.
+    In the builder of a run, `find_observed_operand` gives the operand that an earlier step was seen to be.
+    Its steps keep no arguments that no dtype depends on, since these differ from call to call.
+    `custom_operations` are those that systems define.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class ProgramBuilder:
         observed: Callable[[int], Operand | None] | None = None,
         custom_operations: Mapping[str, Operation] = {},
     ) -> None:
-        self.observed, self.custom_operations = observed, custom_operations
+        self.find_observed_operand, self.custom_operations = observed, custom_operations
         self.steps: list[Step] = []
         self.python_number_steps: set[int] = set()
         self.known_numbers: dict[int, Value] = {}
@@ -171,7 +171,7 @@ class ProgramBuilder:
         step = self.steps[x.step] if isinstance(x, Ref) else None
         return isinstance(step, Opaque) and step.name == LENGTH_STEP
 
-    def dtype(self, x: AnyDType | Ref) -> DType | None:
+    def dtype(self, x: DTypeArgument | Ref) -> DType | None:
         """Return the dtype that is named, or that an earlier step states, or None if the system decides.
 
         An input has its given dtype, and a cast the dtype that it names.
@@ -330,7 +330,7 @@ class ProgramBuilder:
         operands: Sequence[Argument],
         args: Sequence[Argument] = (),
         keywords: Mapping[str, Argument] = {},
-        dtype: AnyDType | None = None,
+        dtype: DTypeArgument | None = None,
     ) -> Ref:
         """Add the step of a call of a library's function. `args` are the arguments after its operands."""
         return self._add_call(excerpt, op, operands, tuple(args), tuple(keywords.items()), dtype=dtype)
@@ -343,7 +343,7 @@ class ProgramBuilder:
         args: tuple[Argument, ...],
         keywords: Keywords,
         is_operator: bool = False,
-        dtype: AnyDType | None = None,
+        dtype: DTypeArgument | None = None,
     ) -> Ref:
         try:
             op.check(sum(x is not None for x in operands))
@@ -358,7 +358,7 @@ class ProgramBuilder:
             shape = result_shape(like, [self.steps[i].shape for i in steps], args, dict(keywords))
         except ShapeError as e:
             raise excerpt.error(f"{e}; give other shapes") from None
-        if self.observed:
+        if self.find_observed_operand:
             args, keywords = (), tuple((key, x) for key, x in keywords if key in DTYPE_DECIDING_KEYWORDS)
         whole: tuple[Argument, ...] = (taken, *args) if op.call_form == "list" else (*taken, *args)
         return self.add(
@@ -385,7 +385,7 @@ class ProgramBuilder:
             ]
         return operands
 
-    def add_cast(self, excerpt: Excerpt, x: Argument, to: AnyDType) -> Ref:
+    def add_cast(self, excerpt: Excerpt, x: Argument, to: DTypeArgument) -> Ref:
         source = self.ensure_ref(excerpt, x)
         place = self.common_fields(excerpt, (source.step,), self.shape(source))
         return self.add(Cast(source.step, to, **place))
@@ -432,21 +432,23 @@ class ProgramBuilder:
         args: Sequence[Argument],
         keywords: Mapping[str, Argument],
         default_from: Operand | int,
-        dtype: AnyDType | None,
+        dtype: DTypeArgument | None,
         shape: Shape | None,
     ) -> Ref:
         """Add the step of an array made from a shape, or from Python numbers."""
-        if self.observed:
+        if self.find_observed_operand:
             args = ((), *args[1:]) if name == "full" else ()
         place = self.common_fields(excerpt, (), shape)
         return self.add(Created(name, tuple(args), tuple(keywords.items()), default_from, dtype, **place))
 
-    def add_array_of_number(self, excerpt: Excerpt, x: Argument, dtype: AnyDType | None = None) -> Ref:
+    def add_array_of_number(self, excerpt: Excerpt, x: Argument, dtype: DTypeArgument | None = None) -> Ref:
         """Add a 0-d array of a Python number, of a dtype or of the default dtype of its kind."""
         ref = self.ensure_ref(excerpt, x)
         return self.add_created_array(excerpt, "asarray", (ref,), {}, ref.step, dtype, ())
 
-    def add_array_of_list(self, excerpt: Excerpt, x: tuple[Argument, ...], dtype: AnyDType | None) -> Ref:
+    def add_array_of_list(
+        self, excerpt: Excerpt, x: tuple[Argument, ...], dtype: DTypeArgument | None
+    ) -> Ref:
         """Add the array of a list of Python numbers, or of arrays, which are stacked."""
         flat = [*leaves(x)]
         if flat and all(isinstance(self.known_number(i), (bool, int, float, complex)) for i in flat):

@@ -26,7 +26,7 @@ def python_result(op: str, operands: Sequence[Operand]) -> Operand | None:
     >>> print(python_result("divide", [operand(int), operand(3)]))
     float
     """
-    function: Callable[..., Any] = getattr(operator, find_operation(op).method or "")
+    function: Callable[..., Any] = getattr(operator, find_operation(op).special_method or "")
     values = [o.value for o in operands if o.value is not None]
     samples = [SAMPLES[o.kind] for o in operands]
     if op == "bitwise_invert":

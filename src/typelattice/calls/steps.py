@@ -89,8 +89,8 @@ class DTypeOf:
     step: int
 
 
-AnyDType: TypeAlias = NamedDType | DTypeOf
-Argument: TypeAlias = "Value | str | EllipsisType | Ref | AnyDType | Slice | tuple[Argument, ...] | None"
+DTypeArgument: TypeAlias = NamedDType | DTypeOf
+Argument: TypeAlias = "Value | str | EllipsisType | Ref | DTypeArgument | Slice | tuple[Argument, ...] | None"
 Keywords: TypeAlias = tuple[tuple[str, Argument], ...]
 
 
@@ -127,7 +127,7 @@ class Step:
         return getattr(self, "name", self.FIXED_OPERATION)
 
     @property
-    def requested_dtype(self) -> AnyDType | None:
+    def requested_dtype(self) -> DTypeArgument | None:
         """The dtype that the source requests, or None if it requests none."""
         return getattr(self, self.DTYPE_FIELD) if self.DTYPE_FIELD else None
 
@@ -191,7 +191,7 @@ class Call(Step):
     keywords: Keywords
     operands: tuple[int, ...]
     is_operator: bool = False
-    dtype: AnyDType | None = None
+    dtype: DTypeArgument | None = None
     list_operands: tuple[int, ...] = ()
     rebinds: bool = False
     module: str = ""
@@ -220,7 +220,7 @@ class Cast(Step):
     DTYPE_FIELD: ClassVar[str] = "to"
 
     operand: int
-    to: AnyDType
+    to: DTypeArgument
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +266,7 @@ class Created(Step):
     args: tuple[Argument, ...]
     keywords: Keywords
     default_from: Operand | int
-    dtype: AnyDType | None = None
+    dtype: DTypeArgument | None = None
 
 
 @dataclass(frozen=True, slots=True)

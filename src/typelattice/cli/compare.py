@@ -75,8 +75,8 @@ def run(args: Namespace) -> Paragraphs:
         yield document("comparison", comparison_data(found, new))
     else:
         yield printable(f"{found.about}: {found.compared:,} calls compared")
-        if found.resumed:
-            yield printable(f"{found.resumed:,} answers were in {args.answers} already")
+        if found.resumed_count:
+            yield printable(f"{found.resumed_count:,} answers were in {args.answers} already")
         yield from (printable(str(each)) for each in found.omitted_dtypes)
         yield from map(printable, causes_in_words(found, new))
         yield from _sums(found, new)
@@ -92,9 +92,11 @@ def _sums(comparison: Comparison, new_causes: Sequence[DifferenceCause]) -> Para
     yield f"{calls:,} calls differ, for {len(comparison.causes)} causes"
     if len(new_causes) < len(comparison.causes):
         yield f"{len(comparison.causes) - len(new_causes)} of the causes are known"
-    if comparison.vague:
-        told = ", ".join(f"{number:,} {what}" for what, number in Counter(comparison.vague).most_common())
-        yield printable(f"{sum(comparison.vague.values()):,} answers are vague: {told}")
+    if comparison.vague_answers:
+        told = ", ".join(
+            f"{number:,} {what}" for what, number in Counter(comparison.vague_answers).most_common()
+        )
+        yield printable(f"{sum(comparison.vague_answers.values()):,} answers are vague: {told}")
 
 
 COMMAND = Command(

@@ -78,7 +78,7 @@ def run(args: Namespace) -> Paragraphs:
         listed = _read_departures(args, args.library, found)
         report = compare(found, _calls_with_progress(recording), listed)
         about = f"recorded {recording.date} from {versions(recording.versions)}"
-    if not report.compared and not report.broken:
+    if not report.compared_count and not report.broken_count:
         what = f"no call of {args.library} can be compared: {about}"
         raise UsageError(f"{what}; it needs an operation of two operands, such as add")
     if args.format == "json":
@@ -127,8 +127,8 @@ def _read_departures(args: Namespace, name: str, system: tl.System) -> Sequence[
 def _data(report: ConformanceReport) -> dict[str, object]:
     """Return a report as JSON data, with every mismatch."""
     return {
-        "compared": report.compared,
-        "broken_down": report.broken,
+        "compared": report.compared_count,
+        "broken_down": report.broken_count,
         "unknown_operations": list(report.unknown_operations),
         "mismatches": [{"cause": m.cause, **_mismatch_data(m)} for m in report.mismatches],
         "listed": [
@@ -152,11 +152,11 @@ def _describe_report(report: ConformanceReport) -> Paragraphs:
         if listed:
             yield f"  {len(listed):6}  listed: {printable(departure.reason)}"
             yield f"          {printable(f'e.g. {listed[0]}; {departure.source}')}"
-    counts = [f"{report.compared:,} calls compared", f"{len(report.mismatches)} mismatches"]
+    counts = [f"{report.compared_count:,} calls compared", f"{len(report.mismatches)} mismatches"]
     if any(report.mismatches_by_departure.values()):
         counts.append(f"{sum(map(len, report.mismatches_by_departure.values())):,} listed departures")
-    if report.broken:
-        counts.append(f"{report.broken:,} calls left out because the library broke down")
+    if report.broken_count:
+        counts.append(f"{report.broken_count:,} calls left out because the library broke down")
     yield ", ".join(counts)
     if report.unknown_operations:
         yield printable(

@@ -150,7 +150,7 @@ def _describe_designs(order: str, design: Design | Repairs, written_files: Seque
         yield from [""] if i > 1 else []
         what = str(each) if isinstance(each, Repair) else each.arrows or "nothing to add"
         yield page.join_columns(f"{i}.", [what])
-        if isinstance(each, Repair) and each.changed:
+        if isinstance(each, Repair) and each.changed_pairs:
             yield page.join_columns("changes", _describe_repair(each))
         short_of = ", ".join(f"{word} {n}" for word, n in each.counts.items() if n)
         yield page.join_columns("counts", [short_of or "nothing falls short"])
@@ -181,7 +181,7 @@ def _describe_repair(repair: Repair) -> list[str]:
     """Count the answers that a repair changes, and show the first of them."""
     changed = (
         (f"{node_code(a)} + {node_code(b)}", _join_text(new), _join_text(old))
-        for a, b, old, new in repair.changed
+        for a, b, old, new in repair.changed_pairs
     )
     lines = [f"{pair}: {new}, was {old}" for pair, new, old in changed]
     return [f"{len(lines)} answers change", *lines[:MAX_SHOWN], *(["..."] if len(lines) > MAX_SHOWN else [])]

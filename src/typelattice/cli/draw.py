@@ -12,7 +12,7 @@ from typelattice.cli.bindings import bindings
 from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError, op_argument
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import write_bytes
-from typelattice.drawings.heat_maps import HEATS, Heat, figure, heat_grid, make_heat
+from typelattice.drawings.heat_maps import HEATS, HeatMap, figure, heat_grid, make_heat
 from typelattice.facts.suggestions import quote_short
 from typelattice.programs.make_program import file_of
 from typelattice.rendering.drawing import FORMATS, Drawing
@@ -93,7 +93,7 @@ def _content(drawing: Drawing, format: str) -> bytes:
     return (drawing.to(format).rstrip("\n") + "\n").encode()
 
 
-def _heat(args: Namespace) -> Heat:
+def _heat(args: Namespace) -> HeatMap:
     """Return a heat map of one system, or of the agreement of two. Raises UsageError."""
     if args.program or args.highlight:
         raise UsageError("draw: a heat map shows all pairs; leave out --program and --highlight")

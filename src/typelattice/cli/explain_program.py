@@ -101,7 +101,7 @@ def _describe_briefly(p: Program, bound: Mapping[str, str], replays: Sequence[Re
     yield page.bold(_heading(p, bound))
     of_libraries = [r for r in replays if r.name in libraries() and heading_of(r.name) == LIBRARIES]
     diverging = find_divergences(p.steps, [r.name for r in of_libraries], of_libraries)
-    marks = {d.step_number: _mark(d, d is diverging.first_divergence) for d in diverging.differences}
+    marks = {d.step_number: _mark(d, d is diverging.first_divergence) for d in diverging.step_divergences}
     paragraphs = []
     for i, step in enumerate(p.steps):
         if step.op is None:
@@ -167,7 +167,7 @@ def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
 
 def _mark(d: StepDivergence, is_first: bool) -> str:
     """Mark a step where the libraries diverge."""
-    if d.inherited:
+    if d.inherited_from:
         return ""
     return " <- the libraries diverge here" if is_first else " <- they diverge again"
 
@@ -218,19 +218,19 @@ def _divergences(diverging: Divergences) -> Paragraphs:
     page = layout()
     yield ""
     yield ""
-    if not diverging.differences:
+    if not diverging.step_divergences:
         yield page.bold(f"{' and '.join(diverging.systems)} agree on every step")
         return
     yield page.bold("divergences")
     yield ""
     paragraphs = [
-        (_title(d.step), "" if d.inherited else " <- here", d.answers(diverging.systems))
-        for d in diverging.differences
+        (_title(d.step), "" if d.inherited_from else " <- here", d.answers(diverging.systems))
+        for d in diverging.step_divergences
     ]
     for (title, mark, answers), times in _join_repeated(paragraphs):
         yield page.fold_line(f"{title}{times}{mark}")
         yield page.fold_line(answers, margin=2)
-    if diverging.never_asked:
+    if diverging.has_unrecorded_calls:
         yield ""
         yield page.fold_line(NEVER_ASKED_NOTE)
 

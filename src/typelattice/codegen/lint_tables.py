@@ -96,7 +96,7 @@ class CellDifference:
 class LintResult:
     """The result of a comparison: the number of compared cells, those that differ, and the unread ones."""
 
-    compared: int = 0
+    compared_count: int = 0
     differences: list[CellDifference] = field(default_factory=list)
     unread_cells: list[tuple[int, str]] = field(default_factory=list)
 
@@ -174,7 +174,7 @@ def lint_table(
     for stated in _READERS[form.kind](path, text, form, found):
         cells |= {f"{stated.left} + {stated.right}", f"{stated.right} + {stated.left}"}
         _compare(stated, form, system, allowed or {}, found)
-    if not found.compared:
+    if not found.compared_count:
         raise LintError(f"{path}: the form reads no cell of dtypes that {system.name} has; look at `names`")
     for key, given in (("before", form.before), ("allow", allowed or {})):
         if lost := [pair for pair in given if pair not in cells]:
@@ -196,7 +196,7 @@ def _compare(
         return
     p = system.explain(s.left, s.right)
     expected = str(p.dtype) if p.dtype is not None else None
-    result.compared += 1
+    result.compared_count += 1
     if expected == s.result or allowed.get(f"{s.left} + {s.right}") == (s.result or REFUSED_WORD):
         return
     seen = find_recorded_answer(p)

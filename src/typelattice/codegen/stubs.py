@@ -57,7 +57,7 @@ class StubFile:
 
 
 @dataclass(frozen=True, slots=True)
-class _Arm:
+class _Overload:
     """An overload: the types of its operands, and of its result."""
 
     operands: tuple[str, ...]
@@ -87,7 +87,7 @@ def stub_file(system: System, ops: Sequence[str] = ()) -> StubFile:
     body = ["D = TypeVar('D', covariant=True)", "", *(f"class {dtype}: ..." for dtype in dtypes)]
     body += ["", "class Array(Generic[D]):", "    @property", "    def dtype(self) -> D: ..."]
     for op in OPERATORS.values():
-        if op.method and not op.is_in_place and not op.method.startswith("__matmul"):
+        if op.special_method and not op.is_in_place and not op.special_method.startswith("__matmul"):
             body += [f"    {line}" for line in writer.methods(op)]
     for op in functions:
         if op.is_operator or (op.max_operands or 3) > 2:
@@ -131,7 +131,7 @@ class _Writer:
 
     def methods(self, op: Operation) -> Iterator[str]:
         """Write an operator, and the one that Python calls for a number on its left."""
-        method, sign = str(op.method), str(op.operator)
+        method, sign = str(op.special_method), str(op.operator)
         if op.max_operands == 1:
             yield from self._write_overloads(method, self._unary(op, sign.replace("x", "") + "{}"), ("self",))
             return
@@ -141,7 +141,7 @@ class _Writer:
         )
         if self._scalars and sign not in COMPARISON_OPERATORS and f"__r{method[2:]}" in dir(int):
             arms = self._arms(op, form, self._scalars, self._dtypes)
-            turned = [_Arm(arm.operands[::-1], arm.result) for arm in arms]
+            turned = [_Overload(arm.operands[::-1], arm.result) for arm in arms]
             yield from self._write_overloads(f"__r{method[2:]}", turned, ("self", "other"))
 
     def function(self, op: Operation) -> Iterator[str]:
@@ -159,7 +159,7 @@ class _Writer:
     def _takes(self, scalar: str) -> bool:
         return any(self._system.explain(scalar, dtype).dtype for dtype in self._dtypes)
 
-    def _unary(self, op: Operation, form: str) -> list[_Arm]:
+    def _unary(self, op: Operation, form: str) -> list[_Overload]:
         """Write an operation of one operand as `form` spells it."""
         answers = dict[str, str]()
         for dtype in self._dtypes:
@@ -168,13 +168,13 @@ class _Writer:
             if answer:
                 answers[dtype] = answer
         return [
-            _Arm((_array(d for d in answers if answers[d] == result),), result)
+            _Overload((_array(d for d in answers if answers[d] == result),), result)
             for result in dict.fromkeys(answers.values())
         ]
 
     def _arms(
         self, op: Operation, form: str, left: Sequence[str], right: Sequence[str]
-    ) -> list[_Arm]:
+    ) -> list[_Overload]:
         """Write an operation of two operands; overloads of Python scalars from narrow to wide."""
         answers = dict[tuple[str, str], str]()
         for a in left:
@@ -192,7 +192,7 @@ class _Writer:
                 answer = "builtins.bool"
             self.expected[form.format(_expression(a), _expression(b))] = answer
         return [
-            _Arm((_type(rows), _type(columns)), result)
+            _Overload((_type(rows), _type(columns)), result)
             for rows, columns, result in _list_rectangles(answers)
             if result
         ]
@@ -219,7 +219,9 @@ class _Writer:
             return f"builtins.{p.python_number_kind.python_name}"
         return f"Array[{p.dtype}]" if p.dtype else ""
 
-    def _write_overloads(self, name: str, arms: Sequence[_Arm], parameters: Sequence[str]) -> Iterator[str]:
+    def _write_overloads(
+        self, name: str, arms: Sequence[_Overload], parameters: Sequence[str]
+    ) -> Iterator[str]:
         self.overloads += len(arms)
         for arm in arms:
             if len(arms) > 1:

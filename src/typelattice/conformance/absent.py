@@ -60,7 +60,7 @@ def without_names(there: Collection[str]) -> tuple[str, ...]:
 
 def _names(op: Operation) -> Iterator[str]:
     """Yield the possible names of an operation in a library, with the methods of Python's data model."""
-    for name in (*op.functions, *op.other_names, op.method or op.name):
+    for name in (*op.functions, *op.other_names, op.special_method or op.name):
         yield from (name, name.strip("_"), name.replace("_", ""))
 
 

@@ -32,10 +32,10 @@ class AnswerSource(Protocol):
 class AnswerProcess(AnswerSource, Protocol):
     """A library in a process of its own, or stubs that a checker reads.
 
-    `batch` is a good number of questions for one task.
+    `batch_size` is a good number of questions for one task.
     """
 
-    batch: int
+    batch_size: int
 
     def stop(self) -> None:
         """End the question that it is at; called from another thread."""
@@ -46,10 +46,10 @@ class AnswerProcessPool:
 
     `start` starts one process. `jobs` of them run on this machine. With `scheduler`, the address of a Dask
     scheduler, each worker of that cluster runs one instead, and `start` must be picklable. With `journal`,
-    each answer is appended to that file as it comes. A second run takes the answers from there, and `resumed`
-    is their number. `about` says what else the answers depend on, such as the time limit of a call. A file
-    that differs in this is refused.
-    Raises WorkersError, JournalError, FileError, CannotAskError, and the errors of `start`.
+    each answer is appended to that file as it comes. A second run takes the answers from there, and
+    `resumed_count` is their number. `about` says what else the answers depend on, such as the time limit of a
+    call. A file that differs in this is refused. Raises WorkersError, JournalError, FileError,
+    CannotAskError, and the errors of `start`.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class AnswerProcessPool:
         journal: Path | None = None, about: Mapping[str, object] = {},
     ) -> None:  # fmt: skip
         first = start()
-        self.catalogue, self._batch, self._jobs = first.catalogue, first.batch, jobs
+        self.catalogue, self._batch, self._jobs = first.catalogue, first.batch_size, jobs
         self._known: dict[Question, Answer] = {}
         try:
             self._journal = Journal(journal, _head(first.catalogue, about)) if journal else None
@@ -65,7 +65,7 @@ class AnswerProcessPool:
                 if _is_row(row):
                     op, operands, answer, message = row
                     self._known[op, tuple(operands)] = answer, message
-            self.resumed = len(self._known)
+            self.resumed_count = len(self._known)
             if scheduler:
                 first.__exit__()
                 self._pool: WorkerPool = cluster(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from typelattice.conformance.library import OperandString, versions
+from typelattice.conformance.library import ParsedOperandString, versions
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.recorder import Progress, asked_again
 from typelattice.facts.releases import VERSION_SIGN
@@ -57,6 +57,6 @@ def _list_asked(recording: Recording) -> Iterable[str]:
         if call.answer != NOT_ASKED:
             yield call.op
             for operand in call.operands:
-                dtype = OperandString.parse(operand).dtype
+                dtype = ParsedOperandString.parse(operand).dtype
                 if dtype:
                     yield dtype

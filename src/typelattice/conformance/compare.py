@@ -65,13 +65,13 @@ class Mismatch:
 class ConformanceReport:
     """The result of a comparison.
 
-    `compared` counts the calls that were compared, `broken` those at which the library broke down.
-    `mismatches_by_departure` holds the mismatches that a known departure covers, `mismatches` all others.
-    `unknown_operations` names the operations that no table of ours lists; their calls are left out.
+    `compared_count` counts the calls that were compared, `broken_count` those at which the library broke
+    down. `mismatches_by_departure` holds the mismatches that a known departure covers, `mismatches` all
+    others. `unknown_operations` names the operations that no table of ours lists; their calls are left out.
     """
 
-    compared: int
-    broken: int
+    compared_count: int
+    broken_count: int
     mismatches: tuple[Mismatch, ...]
     mismatches_by_departure: Mapping[Departure, Sequence[Mismatch]]
     unknown_operations: tuple[str, ...] = ()
@@ -79,8 +79,8 @@ class ConformanceReport:
     @property
     def excused_share(self) -> float:
         """The share of the calls that a list of departures or a breakdown excuses, from 0 to 1."""
-        excused = self.broken + sum(map(len, self.mismatches_by_departure.values()))
-        return excused / max(1, self.compared + self.broken)
+        excused = self.broken_count + sum(map(len, self.mismatches_by_departure.values()))
+        return excused / max(1, self.compared_count + self.broken_count)
 
     def groups(self) -> dict[str, list[Mismatch]]:
         """The mismatches by cause, the commonest first; each group begins with examples that differ."""

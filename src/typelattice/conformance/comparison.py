@@ -38,7 +38,7 @@ from typelattice.conformance.implementation_differences import (
 )
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import (
-    OperandString,
+    ParsedOperandString,
     UnknownLibraryError,
     in_order,
     versions,
@@ -85,23 +85,23 @@ class OmittedDtypes:
 class Comparison:
     """The differences of an implementation by root cause, and how many calls were compared.
 
-    `classes` counts the calls of each class of operations by the sort of their difference, `AGREES` if there
-    is none. `vague` has the answers that leave the dtype open, such as a type that stubs give, by what they
-    say. They are no differences. `forms` says how programs write the calls; it is empty if nothing says so.
-    `omitted_dtypes` names the dtypes that one side alone has. `resumed` counts the answers that were kept in
-    files.
+    `counts_by_class` counts the calls of each class of operations by the sort of their difference, `AGREES`
+    if there is none. `vague_answers` has the answers that leave the dtype open, such as a type that stubs
+    give, by what they say. They are no differences. `forms` says how programs write the calls; it is empty if
+    nothing says so. `omitted_dtypes` names the dtypes that one side alone has. `resumed_count` counts the
+    answers that were kept in files.
     """
 
     name: str
     versions: Mapping[str, str]
     against: str
-    classes: Mapping[str, Mapping[str, int]]
+    counts_by_class: Mapping[str, Mapping[str, int]]
     causes: Sequence[DifferenceCause]
-    vague: Mapping[str, int]
+    vague_answers: Mapping[str, int]
     spellings: Mapping[str, str]
     forms: Mapping[str, Any]
     omitted_dtypes: Sequence[OmittedDtypes] = ()
-    resumed: int = 0
+    resumed_count: int = 0
 
     @property
     def about(self) -> str:
@@ -110,7 +110,7 @@ class Comparison:
 
     @property
     def compared(self) -> int:
-        return sum(sum(sorts.values()) for sorts in self.classes.values())
+        return sum(sum(sorts.values()) for sorts in self.counts_by_class.values())
 
     def example(self, cause: DifferenceCause) -> tuple[Difference, str]:
         """Return the simplest difference that has a snippet, with the snippet, or the simplest and ""."""
@@ -168,10 +168,10 @@ def compare_implementation(
 
     with ExitStack() as stack:
         asked = stack.enter_context(start(name))
-        has, resumed = asked.catalogue, asked.resumed
+        has, resumed = asked.catalogue, asked.resumed_count
         if system is None:
             reference = stack.enter_context(start(other))
-            resumed += reference.resumed
+            resumed += reference.resumed_count
             side = _implementation_side(other, reference, has, choose, by_value)
         else:
             side = _system_side(system, has, choose)
@@ -255,7 +255,7 @@ def _dtypes_left_out(
 ) -> Iterator[OmittedDtypes]:
     """Yield the dtypes of the operands of each side that the other one lacks."""
     one, two = (
-        {read.dtype for read in map(OperandString.parse, side) if read.dtype and read.tier != "list"}
+        {read.dtype for read in map(ParsedOperandString.parse, side) if read.dtype and read.tier != "list"}
         for side in (ours, theirs)
     )
     if two - one:
@@ -328,8 +328,8 @@ def comparison_data(found: Comparison, new: Sequence[DifferenceCause]) -> dict[s
         "versions": found.versions,
         "with": found.against,
         "compared": found.compared,
-        "classes": found.classes,
-        "vague": found.vague,
+        "classes": found.counts_by_class,
+        "vague": found.vague_answers,
         "not_asked": [
             {"of": each.had_by, "lacked_by": each.lacked_by, "dtypes": [*each.dtypes]}
             for each in found.omitted_dtypes

@@ -68,10 +68,12 @@ def operators(copied: Callable[[Any], Any] = copy.deepcopy) -> dict[str, Functio
     """
     return {
         op.name: (
-            _in_place(op.method, copied) if op.is_in_place else beside_an_array(getattr(operator, op.method))
+            _in_place(op.special_method, copied)
+            if op.is_in_place
+            else beside_an_array(getattr(operator, op.special_method))
         )
         for op in OPERATORS.values()
-        if op.method and op.name != "@="
+        if op.special_method and op.name != "@="
     }
 
 
@@ -100,7 +102,7 @@ def into_array(function: Function) -> Function:
 
 def by_operator(*names: str) -> dict[str, Function]:
     """Return the functions that a library has only as Python's operators."""
-    return {name: beside_an_array(getattr(operator, OPERATIONS[name].method or "")) for name in names}
+    return {name: beside_an_array(getattr(operator, OPERATIONS[name].special_method or "")) for name in names}
 
 
 def beside_an_array(function: Function) -> Function:

@@ -15,7 +15,7 @@ from typelattice.conformance.askers import AnswerSource
 from typelattice.conformance.chains import THEN, answer_step_by_step, last_step, parts_of
 from typelattice.conformance.compare import REFUSAL, answer_text
 from typelattice.conformance.in_process_library import Catalogue
-from typelattice.conformance.library import OperandString
+from typelattice.conformance.library import ParsedOperandString
 from typelattice.conformance.questions import Question, planned_calls
 from typelattice.conformance.values import same_values
 from typelattice.engine.system import System
@@ -58,19 +58,19 @@ CHANGING = re.compile(r"""(["'`])[^"'`]*\1|0x[0-9a-f]+|\s*This error occurred in
 class Difference:
     """A call that an implementation answers differently from what was expected.
 
-    Of a chain, `step` is the operation that differs, with the operands that it has there. `agrees_alone` says
-    that this operation agrees as a call, so that the chain has a cause of its own.
+    Of a chain, `chain_step` is the operation that differs, with the operands that it has there.
+    `agrees_alone` says that this operation agrees as a call, so that the chain has a cause of its own.
     """
 
     expected: RecordedCall
     found: RecordedCall
-    step: Question | None = None
+    chain_step: Question | None = None
     agrees_alone: bool = False
 
     @property
     def call(self) -> Question:
         """The operation that differs, and its operands."""
-        return self.step or (self.found.op, self.found.operands)
+        return self.chain_step or (self.found.op, self.found.operands)
 
     @property
     def operation_class(self) -> str:
@@ -225,7 +225,7 @@ def _rule(group: Sequence[Difference]) -> str | None:
     if group[0].difference_type != OTHER or len(group[0].call[1]) < 2:
         return None
     for position, word in ((0, "first"), (-1, "last")):
-        if all(d.found.answer == OperandString.parse(d.call[1][position]).dtype for d in group):
+        if all(d.found.answer == ParsedOperandString.parse(d.call[1][position]).dtype for d in group):
             return f"the {word} operand's dtype"
     answers = {each.found.answer for each in group}
     return f"always {answers.pop()}" if len(answers) == 1 else None
@@ -344,7 +344,7 @@ def _smallest_part(
     if THEN not in smallest.found.op:
         return smallest
     step = last_step(smallest.found.op, smallest.found.operands, answer)
-    return replace(smallest, step=step, agrees_alone=operands.issuperset(step[1]))
+    return replace(smallest, chain_step=step, agrees_alone=operands.issuperset(step[1]))
 
 
 def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:
@@ -425,7 +425,7 @@ def _agree(call: RecordedCall, other: RecordedCall) -> bool:
 
 @cache
 def _tier(operand: str) -> str:
-    read = OperandString.parse(operand)
+    read = ParsedOperandString.parse(operand)
     return NUMBERS if read.dtype is None else f"{read.tier} operands"
 
 

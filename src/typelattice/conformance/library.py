@@ -79,7 +79,7 @@ Scalar = bool | int | float | complex
 
 
 @dataclass(frozen=True, slots=True)
-class OperandString:
+class ParsedOperandString:
     """The parts of an operand string; dtype is None for a Python scalar, value 1 if none is given."""
 
     dtype: str | None
@@ -87,12 +87,12 @@ class OperandString:
     value: Scalar
 
     @classmethod
-    def parse(cls, text: str) -> OperandString:
+    def parse(cls, text: str) -> ParsedOperandString:
         """
-        >>> OperandString.parse("int16:0d=300")
-        OperandString(dtype='int16', tier='0d', value=300)
-        >>> OperandString.parse("float")
-        OperandString(dtype=None, tier='python', value=1.0)
+        >>> ParsedOperandString.parse("int16:0d=300")
+        ParsedOperandString(dtype='int16', tier='0d', value=300)
+        >>> ParsedOperandString.parse("float")
+        ParsedOperandString(dtype=None, tier='python', value=1.0)
         """
         if text in SCALAR_VALUE_BY_KIND:
             return cls(None, "python", SCALAR_VALUE_BY_KIND[text])

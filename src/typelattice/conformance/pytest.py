@@ -25,7 +25,7 @@ from typelattice.conformance.compare import REFUSAL, ConformanceReport, Mismatch
 from typelattice.conformance.comparison import causes_in_words, compare_implementation
 from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.known_differences import not_known, read_known
-from typelattice.conformance.library import Library, OperandString
+from typelattice.conformance.library import Library, ParsedOperandString
 from typelattice.conformance.process import CALL_SECONDS
 from typelattice.conformance.questions import planned_calls
 from typelattice.engine.operations import STANDARD, class_of
@@ -68,7 +68,7 @@ def calls(library: Library, op: str | None = None) -> Iterator[RecordedCall]:
         has.operands, has.operations, has.multi_operand_operations, SEVERAL, seed=0, own=has.custom_operations
     )
     for name, operands in planned.questions(has.operands):
-        if op in (None, name) and any(OperandString.parse(operand).dtype for operand in operands):
+        if op in (None, name) and any(ParsedOperandString.parse(operand).dtype for operand in operands):
             with warnings.catch_warnings():  # pytest can turn warnings into errors, which would be answers
                 warnings.simplefilter("ignore")
                 answer, message = asker.ask(name, operands)
@@ -170,7 +170,7 @@ def is_undefined(m: Mismatch) -> bool:
     op = OPERATION_BY_NAME[m.call.op]
     gives = STANDARD[class_of(op)].gives
     if op.is_in_place or gives == "left":
-        return answer == OperandString.parse(m.call.operands[0]).dtype
+        return answer == ParsedOperandString.parse(m.call.operands[0]).dtype
     if not isinstance(gives, Kind) or answer not in DTYPES:
         return True
     return DTYPES[answer].kind.python_name == gives.python_name

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.conformance.library import OperandString
+from typelattice.conformance.library import ParsedOperandString
 from typelattice.facts.operations import OPERATIONS, Operation, find_operation
 
-TIERS = ("", ":0d", ":scalar", ":weak")
+OPERAND_SUFFIXES = ("", ":0d", ":scalar", ":weak")
 """How an operand string writes the tier of an operand, or that it is weak."""
 
-KINDS = ("True", "int", "float", "complex")
+SCALAR_OPERANDS = ("True", "int", "float", "complex")
 """Python scalars whose value does not matter."""
 
 EDGES = (
@@ -90,7 +90,7 @@ class PlannedCalls:
 
 def candidates(dtypes: Sequence[str], extra: Sequence[str]) -> tuple[str, ...]:
     """Return the operand strings that a library with these dtypes may have objects for."""
-    return *(dtype + tier for tier in TIERS for dtype in dtypes), *KINDS, *EDGES, *extra
+    return *(dtype + tier for tier in OPERAND_SUFFIXES for dtype in dtypes), *SCALAR_OPERANDS, *EDGES, *extra
 
 
 def planned_calls(
@@ -145,11 +145,11 @@ def _asked_of(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
         return tuple(range(len(operands)))
     tiers = _tiers(known)
     scalars = (
-        KINDS
+        SCALAR_OPERANDS
         if known.call_form == "creation" or not (known.has_one_promoting_operand or _takes_arrays_only(known))
         else ()
     )
-    read = [OperandString.parse(name) for name in operands]
+    read = [ParsedOperandString.parse(name) for name in operands]
     return tuple(
         i
         for i, operand in enumerate(read)
@@ -176,7 +176,7 @@ def _tiers(known: Operation) -> tuple[str, ...]:
 def _arrays(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
     """Return the arrays among the operands of an operation's calls, or all operands."""
     asked = _asked_of(known, operands)
-    arrays = tuple(i for i in asked if OperandString.parse(operands[i]).tier == "array")
+    arrays = tuple(i for i in asked if ParsedOperandString.parse(operands[i]).tier == "array")
     return arrays or asked
 
 
@@ -194,7 +194,7 @@ def random_questions(
     promoting = [op for op in operations if not known[op].has_one_promoting_operand]
     asked_first = [op for op in ("result_type",) if op in promoting] or promoting
     pools = {op: _pool(known[op], operands) for op in promoting}
-    scalars = [name for name in operands if name in (*KINDS, *EDGES)]
+    scalars = [name for name in operands if name in (*SCALAR_OPERANDS, *EDGES)]
     for _ in range(calls if promoting else 0):
         op = drawn.choice(asked_first if drawn.random() < PROMOTION_SHARE else promoting)
         count = drawn.randint(max(2, known[op].min_operands), _most(known[op])) if op in several else 2
@@ -208,7 +208,7 @@ def _pool(known: Operation, operands: Sequence[str]) -> list[str]:
     """Return the operands for random calls of an operation: of every tier if it gets every dtype."""
     if not _of_every_tier(known):
         return [operands[i] for i in _asked_of(known, operands)]
-    return [name for name in operands if OperandString.parse(name).dtype and "=" not in name]
+    return [name for name in operands if ParsedOperandString.parse(name).dtype and "=" not in name]
 
 
 def _of_every_tier(known: Operation) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from typelattice.conformance.chains import THEN, steps_of
 from typelattice.conformance.functions import first, of_operands
 from typelattice.conformance.implementation_differences import FORM, VALUE, Difference, is_operator
-from typelattice.conformance.library import NotAskedError, OperandString
+from typelattice.conformance.library import NotAskedError, ParsedOperandString
 from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.recorded.answers import EXCEPTION, PYTHON_NUMBER_PREFIX
 from typelattice.recorded.recorded_calls import RecordedCall
@@ -21,7 +21,7 @@ FILLED = {"ones(2": "full((2,), {value}", "ones(()": "full((), {value}"}
 """An array of ones as it is written, and one of another number in its place."""
 
 
-class Code:
+class CodeFragment:
     """Code in place of an object of the recorder's library: its `repr` is the code.
 
     That of a function which takes more than the operands has a `{}` in their place.
@@ -33,9 +33,9 @@ class Code:
     def __repr__(self) -> str:
         return self.text
 
-    def __call__(self, *arguments: object) -> Code:
+    def __call__(self, *arguments: object) -> CodeFragment:
         written = ", ".join(map(repr, arguments))
-        return Code(self.text.format(written) if "{}" in self.text else f"{self.text}({written})")
+        return CodeFragment(self.text.format(written) if "{}" in self.text else f"{self.text}({written})")
 
 
 def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping[str, str]) -> str:
@@ -48,23 +48,23 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
     answers = (found.answer, expected.answer)
     if not forms or any(answer.startswith(PYTHON_NUMBER_PREFIX) for answer in answers):
         return ""
-    lines, names, made = [forms["setup"]], list[Code](), list[str]()
+    lines, names, made = [forms["setup"]], list[CodeFragment](), list[str]()
     for operand, letter in zip(found.operands, LETTERS, strict=False):
-        read = OperandString.parse(operand)
+        read = ParsedOperandString.parse(operand)
         if read.dtype is None:
             number = re.sub("inf|nan", r"float('\g<0>')", repr(read.value))  # these have no literals
-            names.append(Code(f"({number})" if is_operator(found.op) else number))
+            names.append(CodeFragment(f"({number})" if is_operator(found.op) else number))
         elif read.tier not in forms or re.fullmatch(forms.get("unmade", ""), read.dtype):
             return ""
         else:
             form = _filled(forms[read.tier], forms) if "=" in operand else forms[read.tier]
             lines.append(form.format(dtype=_named(read.dtype, forms), x=letter, value=read.value))
-            names.append(Code(letter))
+            names.append(CodeFragment(letter))
             made.append(letter)
     asked, real = (
         written_call(
             found.op,
-            [Code(form.format(x=x)) if repr(x) in made else x for x in names],
+            [CodeFragment(form.format(x=x)) if repr(x) in made else x for x in names],
             spellings,
             {**forms, "argument": form},
         )
@@ -122,13 +122,13 @@ def _shown(form: str, forms: Mapping[str, Any], instead: str | None) -> str:
 
 
 def written_call(
-    op: str, operands: Sequence[Code], spellings: Mapping[str, str], forms: Mapping[str, Any]
+    op: str, operands: Sequence[CodeFragment], spellings: Mapping[str, str], forms: Mapping[str, Any]
 ) -> str:
     """Write a call or a chain, or "" if an operator writes into its operand, or a name is unknown."""
     if THEN in op:
         written = ""
         for name, own in steps_of(op, operands):
-            before = [Code(f"({written})")] if written else []
+            before = [CodeFragment(f"({written})")] if written else []
             written = written_call(name, [*before, *own], spellings, forms)
             if not written:
                 return ""
@@ -142,15 +142,15 @@ def written_call(
     if op not in spellings:
         return ""
     if op not in OPERATION_BY_NAME:
-        return repr(Code(spellings[op])(*operands))
+        return repr(CodeFragment(spellings[op])(*operands))
     known = OPERATION_BY_NAME[op]
     array = forms.get("condition") or forms["array"].partition(" = ")[2].format(dtype=_named("bool", forms))
-    condition = Code(forms["argument"].format(x=array))
+    condition = CodeFragment(forms["argument"].format(x=array))
     matrix: Callable[[object], object] | None = None
     if "matrix" in forms:
-        matrix = lambda x: Code(forms["matrix"].format(x=x))  # noqa: E731
-    function = Code(spellings[op])
-    index = SimpleNamespace(nonzero=lambda _: [Code(forms.get("index", "0"))])
+        matrix = lambda x: CodeFragment(forms["matrix"].format(x=x))  # noqa: E731
+    function = CodeFragment(spellings[op])
+    index = SimpleNamespace(nonzero=lambda _: [CodeFragment(forms.get("index", "0"))])
     try:
         call: Any = of_operands(known, function, condition, matrix or _no_matrix, index)(*operands)
     except NotAskedError:
@@ -162,7 +162,7 @@ def _no_matrix(x: object) -> object:
     raise NotAskedError("the table has no words for a matrix")
 
 
-def _with_operator(sign: str, operands: Sequence[Code]) -> str:
+def _with_operator(sign: str, operands: Sequence[CodeFragment]) -> str:
     if len(operands) > 1:
         return f" {sign} ".join(map(repr, operands))
     return sign.replace("x", repr(operands[0])) if "x" in sign else f"{sign}{operands[0]!r}"

@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from typelattice.conformance.in_process_library import Answer
-from typelattice.conformance.library import MissingLibraryError, OperandString, versions_of
+from typelattice.conformance.library import MissingLibraryError, ParsedOperandString, versions_of
 from typelattice.conformance.process import STARTING, LibraryProcess
-from typelattice.conformance.questions import KINDS, Question
-from typelattice.conformance.snippet import Code, written_call
+from typelattice.conformance.questions import SCALAR_OPERANDS, Question
+from typelattice.conformance.snippet import CodeFragment, written_call
 from typelattice.conformance.type_checkers import BATCH, end_checker, infer, require_checker
 from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED
@@ -26,7 +26,7 @@ REFUSED = f"{EXCEPTION}TypeError"
 class Stubs:
     """A library's stubs as a checker reads them; it answers like a LibraryProcess."""
 
-    batch = BATCH
+    batch_size = BATCH
 
     def __init__(self, checker: str, library: LibraryProcess, forms: Mapping[str, Any], limit: float) -> None:
         require_checker(checker)
@@ -79,8 +79,12 @@ class Stubs:
 
     def _typed(self, operand: str) -> bool:
         """Return True if the type of an operand identifies it: the type of a 0-d array does not."""
-        read = OperandString.parse(operand)
-        return operand in KINDS if read.dtype is None else read.tier in self._forms and "=" not in operand
+        read = ParsedOperandString.parse(operand)
+        return (
+            operand in SCALAR_OPERANDS
+            if read.dtype is None
+            else read.tier in self._forms and "=" not in operand
+        )
 
     def _is_written(self, op: str) -> bool:
         is_known = (
@@ -94,7 +98,7 @@ class Stubs:
         """Declare each operand."""
         declared = [self._declared("bool", "array", "condition")]
         for operand in self.catalogue.operands:
-            read = OperandString.parse(operand)
+            read = ParsedOperandString.parse(operand)
             if read.dtype:
                 declared.append(self._declared(read.dtype, read.tier, _name(operand)))
         return declared
@@ -105,7 +109,9 @@ class Stubs:
 
     def _written(self, op: str, operands: tuple[str, ...]) -> str:
         forms = {**self._forms, "argument": "{x}", "matrix": "{x}", "condition": "condition"}
-        return written_call(op, [Code(_name(operand)) for operand in operands], self._spellings, forms)
+        return written_call(
+            op, [CodeFragment(_name(operand)) for operand in operands], self._spellings, forms
+        )
 
     @property
     def _spellings(self) -> Mapping[str, str]:
@@ -122,5 +128,5 @@ def _versions_of(*packages: str) -> Mapping[str, str]:
 
 def _name(operand: str) -> str:
     """Return the name of an operand in an expression, or a Python scalar as it is written."""
-    read = OperandString.parse(operand)
+    read = ParsedOperandString.parse(operand)
     return repr(read.value) if read.dtype is None else f"{read.tier}_{read.dtype}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from typelattice.conformance.library import Library, OperandString, Scalar, python_answer
+from typelattice.conformance.library import Library, ParsedOperandString, Scalar, python_answer
 from typelattice.conformance.questions import Question
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.operations import OPERATION_BY_NAME
@@ -54,7 +54,7 @@ def with_numbers(questions: Iterable[Question]) -> Iterator[Question]:
 
 
 def _with_number(operand: str, position: int) -> str:
-    known = DTYPES.get(OperandString.parse(operand).dtype or "")
+    known = DTYPES.get(ParsedOperandString.parse(operand).dtype or "")
     if known is None or "=" in operand:
         return operand
     number = NUMBERS[known.kind][position]

@@ -11,7 +11,7 @@ from typelattice.designer.demands import DEMANDS, Demand, count_violations
 from typelattice.designer.plan import DROP_IMPLIED_RULE, IMPLIED_RULE, Plan, PlanError, read_plan
 from typelattice.designer.problem import Problem, build_problem
 from typelattice.engine.system import System
-from typelattice.facts.display_hooks import Viewed
+from typelattice.facts.display_hooks import NotebookDisplay
 from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import quote_short, spelling_hint
@@ -27,7 +27,7 @@ MAX_CAP = 1_000_000_000  # greatest cap of a demand; the solver counts in 32 bit
 
 
 @dataclass(frozen=True, slots=True)
-class Completion(Viewed):
+class Completion(NotebookDisplay):
     """A completed order: its system, its file, the added arrows, and its count for each demand.
 
     `counts` has every word of DEMANDS and every demand of the plan.
@@ -35,26 +35,26 @@ class Completion(Viewed):
 
     system: System
     text: str
-    covers: tuple[Pair, ...]
+    added_covers: tuple[Pair, ...]
     counts: Mapping[str, int]
 
     @property
     def arrows(self) -> str:
         """The added arrows, as text."""
-        return "; ".join(f"{node_code(a)} -> {node_code(b)}" for a, b in self.covers)
+        return "; ".join(f"{node_code(a)} -> {node_code(b)}" for a, b in self.added_covers)
 
     def data(self) -> dict[str, object]:
         """Return the completion as JSON data."""
         return {
             "name": self.system.name,
-            "covers": [[node_code(a), node_code(b)] for a, b in self.covers],
+            "covers": [[node_code(a), node_code(b)] for a, b in self.added_covers],
             "counts": dict(self.counts),
             "file": self.text,
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Design(Viewed):
+class Design(NotebookDisplay):
     """The best completions. `is_proven`: none is better; `is_complete`: no others are as good."""
 
     system: System
@@ -183,7 +183,7 @@ def _is_possible(system: System, parts: Sequence[Demand | Cap], regions: Regions
 
 def _find_programs(rules: Sequence[Demand]) -> tuple[str, ...]:
     """Return the programs for the solver, with one more if pairs may have several lowest bounds."""
-    is_single = any(d.counts_split or d.counts_unjoined for d in rules)
+    is_single = any(d.counts_unsettled or d.counts_unjoined for d in rules)
     return ("complete", "lattice") if is_single else ("complete", "lattice", "several")
 
 

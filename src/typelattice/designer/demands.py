@@ -37,8 +37,8 @@ class Demand:
     """A word for what an order should be. It counts, `weight` each:
 
     `breaks_result(a, b, c)`: pairs a + b with the join c; `breaks_relation(a, b)`: relations added;
-    `required_relations`: those that are not there; `counts_unjoined`: pairs without a join; `counts_split`:
-    pairs with several lowest bounds that no tie settles; `counts_covers`: arrows added.
+    `required_relations`: those that are not there; `counts_unjoined`: pairs without a join;
+    `counts_unsettled`: pairs with several lowest bounds that no tie settles; `counts_covers`: arrows added.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Demand:
     breaks_relation: Callable[[NodeFacts, NodeFacts], bool] | None = None
     required_relations: frozenset[tuple[Node, Node]] = frozenset()
     counts_unjoined: bool = False
-    counts_split: bool = False
+    counts_unsettled: bool = False
     counts_covers: bool = False
     weight: int = 1
 
@@ -118,7 +118,7 @@ def _float_does_not_win(a: NodeFacts, b: NodeFacts, c: NodeFacts) -> bool:
 
 DEMANDS = {d.name: d for d in (
     Demand("lattice", "pairs without a join", counts_unjoined=True),
-    Demand("single", "pairs with several lowest bounds that no tie settles", counts_split=True),
+    Demand("single", "pairs with several lowest bounds that no tie settles", counts_unsettled=True),
     Demand(
         "component", "results that drop a component: imaginary parts, fractions",
         _cast_demand(lambda a, c: a.category > c.category),
@@ -184,7 +184,7 @@ def list_violations(
         c = order.join(a, b)
         if c is None and demand.counts_unjoined:
             yield a, b
-        if demand.counts_split and c is None:
+        if demand.counts_unsettled and c is None:
             bounds = frozenset(order.minimal_bounds(a, b))
             if bounds and bounds not in ties:
                 yield a, b

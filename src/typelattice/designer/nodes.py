@@ -14,7 +14,7 @@ from pathlib import Path
 
 from typelattice.designer.problem import make_mask
 from typelattice.engine.system import System
-from typelattice.facts.display_hooks import Viewed
+from typelattice.facts.display_hooks import NotebookDisplay
 from typelattice.facts.dtypes import DType, Kind, Node, intern_dtype
 from typelattice.facts.frozen_classes import replace
 from typelattice.facts.order import Order
@@ -42,7 +42,7 @@ class MissingNode:
 
 
 @dataclass(frozen=True, slots=True)
-class MissingNodes(Viewed):
+class MissingNodes(NotebookDisplay):
     """The nodes that an order lacks, and the system with them, as a file."""
 
     given_system: System

@@ -22,7 +22,7 @@ AXES = ("lattice", "precision", "width")
 class Placement:
     """The place of a system among the completions of an order, compared by the counts of AXES.
 
-    - `better` is a completion that is worse in no count and better in one, or None.
+    - `dominating_completion` is a completion that is worse in no count and better in one, or None.
     - `is_on_front` says that the system is on the front: a completion has the same counts, and none is
       better.
     - With neither, every completion is worse than the system in some count.
@@ -31,7 +31,7 @@ class Placement:
     system: System
     counts: Mapping[str, int]
     is_on_front: bool = False
-    better: Completion | None = None
+    dominating_completion: Completion | None = None
 
 
 def walk_front(

@@ -13,7 +13,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import OrderError, statements
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.system_file_words import Vocabulary, phrase, require_text, table_items
-from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES, FormatError, Text, toml_type_name
+from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES, FormatError, SystemText, toml_type_name
 
 DEFAULT_RULES = ("lattice", "component", "overflow", "subset", "weak")
 IMPLIED_RULE = "single"  # a rule, unless it is a cost or dropped
@@ -96,7 +96,7 @@ def read_plan(
         is_dropped |= len(kept) < len(names)
         if len(set(found[key])) < len(found[key]):
             raise PlanError(f"{where}: a word stands twice among the {key}")
-    named = any(d.counts_split for d in chain(*found.values())) or any(
+    named = any(d.counts_unsettled for d in chain(*found.values())) or any(
         d.counts_unjoined for d in found["rules"]
     )
     if not (is_dropped or named):
@@ -110,7 +110,7 @@ def _read_plan_file(path: Path) -> tuple[str, Mapping[str, object]]:
     if len(data) > MAX_SYSTEM_FILE_BYTES:
         raise PlanError(f"{path.name}: larger than {MAX_SYSTEM_FILE_BYTES:,} bytes")
     try:
-        return path.name, Text(path.name, data.decode("utf-8-sig")).values()
+        return path.name, SystemText(path.name, data.decode("utf-8-sig")).values()
     except FormatError as e:
         raise PlanError(str(e)) from None
     except UnicodeDecodeError as e:

@@ -76,7 +76,7 @@ class Problem:
         )
         if demand.counts_unjoined:
             yield f"unjoined({number})."
-        if demand.counts_split:
+        if demand.counts_unsettled:
             yield f"single({number})."
         if demand.counts_covers:
             yield f"uncovered({number})."

@@ -20,7 +20,7 @@ from typelattice.designer.problem import (
     masks_above,
 )
 from typelattice.engine.system import System
-from typelattice.facts.display_hooks import Viewed
+from typelattice.facts.display_hooks import NotebookDisplay
 from typelattice.facts.dtypes import Node
 from typelattice.files.reader import parse_system
 from typelattice.files.reader import system as find_system
@@ -31,7 +31,7 @@ KEPT_RULES = tuple(word for word in DEFAULT_RULES if word != "lattice")
 
 
 @dataclass(frozen=True, slots=True)
-class Repair(Viewed):
+class Repair(NotebookDisplay):
     """A repair: the arrows to add and to remove, the repaired system and its file, and the changed pairs."""
 
     added_covers: tuple[Pair, ...]
@@ -40,7 +40,7 @@ class Repair(Viewed):
     text: str
     counts: Mapping[str, int]
     # a pair, its result before, its result now
-    changed: tuple[tuple[Node, Node, Node | None, Node | None], ...]
+    changed_pairs: tuple[tuple[Node, Node, Node | None, Node | None], ...]
 
     def __str__(self) -> str:
         dropped = [f"drop {node_code(a)} -> {node_code(b)}" for a, b in self.dropped_covers]
@@ -59,14 +59,14 @@ class Repair(Viewed):
                     "before": was and node_code(was),
                     "after": now and node_code(now),
                 }
-                for a, b, was, now in self.changed
+                for a, b, was, now in self.changed_pairs
             ],
             "file": self.text,
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Repairs(Viewed):
+class Repairs(NotebookDisplay):
     """The smallest repairs, by the answers they change.
 
     `is_proven`: none is smaller; `is_complete`: these are all.
@@ -128,10 +128,10 @@ def repairs(
         def possible(parts: Sequence[Demand]) -> bool:
             return bool(solve(("repair", "lattice"), _list_facts(broken, parts), 1).models)
 
-        rules_kept = [d for d in chosen.rules if not d.counts_split]
+        rules_kept = [d for d in chosen.rules if not d.counts_unsettled]
         raise ConflictError(broken, [d.name for d in smallest_conflict(rules_kept, possible)], "repairs")
     found = [_make_repair(broken, atoms) for atoms in answer.models]
-    found.sort(key=lambda r: (len(r.changed), str(r)))
+    found.sort(key=lambda r: (len(r.changed_pairs), str(r)))
     return Repairs(broken, tuple(found), answer.is_proven, answer.is_complete)
 
 

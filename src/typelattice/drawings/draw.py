@@ -71,7 +71,7 @@ def draw(
         case Program() | Replay():
             return _program(x, other, highlight)
         case Diff():
-            return _systems(x.a.system, x.b.system, small, codes)
+            return _systems(x.left.system, x.right.system, small, codes)
         case Promotion():
             _check_alone(x, other, highlight)
             return Drawing(repr(x)[1:-1], draw_highlighted(x, small, codes))

@@ -31,7 +31,7 @@ class ReplacedOnEntry(Decision):
     key = "before"
 
 
-class CountedForeign(Decision):
+class ForeignArrayCounted(Decision):
     """Another library's array beside the system's own.
 
     It counts as `node`, or is refused if `node` is None.

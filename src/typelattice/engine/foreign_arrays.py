@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.engine.decisions import CountedForeign, Decision, RefusalError
+from typelattice.engine.decisions import Decision, ForeignArrayCounted, RefusalError
 from typelattice.engine.operations import OperationRules
 from typelattice.engine.rule_words import ForeignCountsAs
 from typelattice.engine.rules import Rules
@@ -43,9 +43,9 @@ def replace_foreign_arrays(
 
     Raises RefusalError if the library refuses it.
     """
-    system_dtype = next((o.dtype for o in operands if o.dtype and not o.foreign), None)
+    system_dtype = next((o.dtype for o in operands if o.dtype and not o.foreign_library), None)
     return tuple(
-        _convert_foreign_operand(rules, o, system_dtype, op, i, decisions) if o.foreign else o
+        _convert_foreign_operand(rules, o, system_dtype, op, i, decisions) if o.foreign_library else o
         for i, o in enumerate(operands)
     )
 
@@ -55,7 +55,7 @@ def check_nonpromoting_foreign(
 ) -> None:
     """Raise RefusalError for a condition or indices that the library refuses, such as a list."""
     for o in operands:
-        if o.foreign and o not in promoting:
+        if o.foreign_library and o not in promoting:
             word = _foreign_word(rules, o, "")
             if word and word not in FOREIGN_WORDS:
                 raise _make_refusal(o, word)
@@ -63,7 +63,7 @@ def check_nonpromoting_foreign(
 
 def _make_refusal(o: Operand, reason: str) -> RefusalError:
     assert o.dtype
-    step = CountedForeign((o.dtype,), None, o.foreign.removesuffix(FOREIGN_SCALAR_SUFFIX))
+    step = ForeignArrayCounted((o.dtype,), None, o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX))
     return RefusalError(reason, "make it one of the library's own first", step)
 
 
@@ -91,10 +91,10 @@ def _convert_foreign_operand(
         raise _make_refusal(o, word or f"nothing is recorded of {_kind_of_foreign(o)} beside its own")
     # If the operation converts the operand at this place to an array, it converts a foreign array too.
     as_array = op is not None and op.counts_as_array(position)
-    counts = replace(o, foreign="")
+    counts = replace(o, foreign_library="")
     if (
         word == ForeignCountsAs.NUMBER
-        and o.foreign == FOREIGN_LIST
+        and o.foreign_library == FOREIGN_LIST
         and (system_dtype is None or _needs_dimensions(rules, op))
     ):
         word = ForeignCountsAs.HOST_DTYPE_ARRAY  # this has dimensions, like the list
@@ -104,7 +104,7 @@ def _convert_foreign_operand(
         counts = scalar(Kind.FLOAT)
     elif word == ForeignCountsAs.HOST_DTYPE_ARRAY and system_dtype and not as_array:
         counts = replace(counts, dtype=system_dtype, kind=system_dtype.kind, value=None)
-    decisions.append(CountedForeign((o.dtype,), counts.dtype, _describe_counted(o, counts)))
+    decisions.append(ForeignArrayCounted((o.dtype,), counts.dtype, _describe_counted(o, counts)))
     return counts
 
 
@@ -113,13 +113,13 @@ def _foreign_word(rules: Rules, o: Operand, form: str) -> str:
 
     An array of the system's own library counts as an array. So does a list in a system of no library.
     """
-    library = o.foreign.removesuffix(FOREIGN_SCALAR_SUFFIX)
+    library = o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX)
     if library == rules.library.partition(" ")[0] or (library == FOREIGN_LIST and not rules.library):
         return ForeignCountsAs.ARRAY
     said = rules.foreign.get(library, {})
     if form in said:
         return said[form]
-    if not o.foreign.endswith(FOREIGN_SCALAR_SUFFIX):
+    if not o.foreign_library.endswith(FOREIGN_SCALAR_SUFFIX):
         return said.get("array", "")
     return said.get(o.dtype) or said.get("scalar", "")
 
@@ -140,10 +140,10 @@ def _needs_dimensions(rules: Rules, op: OperationRules | None) -> bool:
 
 def _kind_of_foreign(o: Operand) -> str:
     """Name the kind of a foreign array for a refusal, e.g. `torch's scalars`."""
-    if o.foreign == FOREIGN_LIST:
+    if o.foreign_library == FOREIGN_LIST:
         return "Python's lists"
-    forms = "scalars" if o.foreign.endswith(FOREIGN_SCALAR_SUFFIX) else "arrays"
-    return f"{o.foreign.removesuffix(FOREIGN_SCALAR_SUFFIX)}'s {forms}"
+    forms = "scalars" if o.foreign_library.endswith(FOREIGN_SCALAR_SUFFIX) else "arrays"
+    return f"{o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX)}'s {forms}"
 
 
 def _describe_counted(o: Operand, counts: Operand) -> str:

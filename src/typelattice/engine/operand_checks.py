@@ -179,10 +179,10 @@ def check_operation_refusals(rules: Rules, op: OperationRules, operands: Sequenc
     """Raise RefusalError for the first two operands that this operation refuses to join."""
     for a, b in combinations(operands, 2) if op.refusals else ():
         for refusal in op.refusals:
-            if _match_sides(a, b, refusal) or (not refusal.ordered and _match_sides(b, a, refusal)):
+            if _match_sides(a, b, refusal) or (not refusal.is_ordered and _match_sides(b, a, refusal)):
                 met = (a.node, b.node)
                 step = DtypeByOperation(met, None, deciding_entry(rules, op, "refusals"))
-                does = "stand before" if refusal.ordered else "meet"
+                does = "stand before" if refusal.is_ordered else "meet"
                 reason = f"{op.name} does not let {a} {does} {b}: {refusal.reason}"
                 raise RefusalError(reason, cast_remedy(rules, op, met, "one of them"), step)
 
@@ -216,7 +216,7 @@ def find_joining_places(op: OperationRules, operands: Sequence[Operand]) -> slic
 
 def _matches_pair(pair: PairEntry, operands: Sequence[Operand]) -> bool:
     """Return True if one operand is of a pair's left side and all others are of its right side."""
-    for i, o in enumerate(operands[:1] if pair.ordered else operands):
+    for i, o in enumerate(operands[:1] if pair.is_ordered else operands):
         others = [*operands[:i], *operands[i + 1 :]]
         if others and all(_match_sides(o, other, pair) for other in others):
             return True

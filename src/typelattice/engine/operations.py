@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from typing import Literal, TypeVar
 
     T = TypeVar("T")
-    Words = Literal["real", "complex", "left", "joined", "py", "py.bool", "py.int", "py.float"]
-    ResultRule = DtypeOrKind | Words | ComputedMember | None
+    ResultWord = Literal["real", "complex", "left", "joined", "py", "py.bool", "py.int", "py.float"]
+    ResultRule = DtypeOrKind | ResultWord | ComputedMember | None
 
     from typelattice.engine.formulas import Formula
 
@@ -114,12 +114,12 @@ class Domain:
 class PairEntry:
     """Pairs of operands that become `dtype` whatever their join is, that join by `join`, or are refused.
 
-    `ordered`: the left side must come first. `reason` says why a pair is refused.
+    `is_ordered`: the left side must come first. `reason` says why a pair is refused.
     """
 
     left: Side
     right: Side
-    ordered: bool
+    is_ordered: bool
     dtype: DType | None = None
     reason: str = ""
     join: PairJoin | None = None
@@ -267,7 +267,7 @@ def entry_names(operation: Operation) -> tuple[str, ...]:
         (operation.name, IN_PLACE_CLASS, operation.name[:-1]) if operation.is_in_place else (operation.name,)
     )
     named = signs if operation.is_operator else ()
-    alike = (*operation.follows, operation.like) if operation.like else ()
+    alike = (*operation.also_like, operation.like) if operation.like else ()
     return *named, operation.function, *alike, of_class, GROUPS[of_class]
 
 

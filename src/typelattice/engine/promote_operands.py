@@ -40,7 +40,7 @@ def promote_operands(
 
         promoting = replace_members_by_families(promoting)
     try:
-        if any(o.foreign for o in operands):
+        if any(o.foreign_library for o in operands):
             from typelattice.engine.foreign_arrays import (
                 check_nonpromoting_foreign,
                 replace_foreign_arrays,  # few questions are of another library's arrays

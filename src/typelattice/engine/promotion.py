@@ -9,7 +9,7 @@ from typelattice.engine.join_one_tier import dtype_or_default
 from typelattice.engine.operand_checks import find_joining_places
 from typelattice.engine.rules import Rules
 from typelattice.engine.scalar_fit import ValueFit
-from typelattice.facts.display_hooks import Viewed, show
+from typelattice.facts.display_hooks import NotebookDisplay, show
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import frozen
@@ -47,7 +47,7 @@ class OperandCast:
 
 
 @frozen(repr=False)
-class Promotion(Viewed):
+class Promotion(NotebookDisplay):
     """An answer and the decisions behind it.
 
     For a refusal `dtype` is None, and `reason` and `remedy` say why.

@@ -108,8 +108,9 @@ class Rules:
 
         >>> from typelattice import dtype, system
         >>> half, brain = dtype("float16"), dtype("bfloat16")
-        >>> system("numpy").dtypes_if_all_in_order([half, half]),
-        system("numpy").dtypes_if_all_in_order([half, brain]) ((float16, float16), ())
+        >>> rules = system("numpy")
+        >>> rules.dtypes_if_all_in_order([half, half]), rules.dtypes_if_all_in_order([half, brain])
+        ((float16, float16), ())
         """
         found = tuple(d for d in dtypes if d is not None and d in self.order)
         return found if len(found) == len(dtypes) else ()

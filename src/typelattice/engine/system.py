@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.promotion import DecidingLines, Promotion, PromotionError
 from typelattice.engine.rules import Rules
-from typelattice.facts.display_hooks import Viewed
+from typelattice.facts.display_hooks import NotebookDisplay
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.frozen_classes import field, frozen
 from typelattice.operands.notation import parse_operand
@@ -47,7 +47,7 @@ Arrays = dict[type, dict[Hashable, dict[Hashable, DType]]]  # a class of arrays,
 
 
 @frozen(eq=False, repr=False)
-class System(Rules, Viewed):
+class System(Rules, NotebookDisplay):
     """One library's promotion rules, or your own, and their answers: `result_type`, `promote`, `explain`.
 
     Immutable: `replace` gives a variant. `typelattice.system` finds one.

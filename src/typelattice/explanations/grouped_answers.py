@@ -10,7 +10,7 @@ from typelattice.engine.system import System
 from typelattice.explanations.plain_data import promotion_data
 from typelattice.explanations.promotion_in_english import answer_text, describe_outcome, question_text
 from typelattice.explanations.recorded_answer_in_english import recorded_result_text
-from typelattice.facts.display_hooks import Viewed
+from typelattice.facts.display_hooks import NotebookDisplay
 from typelattice.facts.dtypes import DType
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.facts.system_headings import LIBRARIES, heading_of, headings, known_first
@@ -27,7 +27,7 @@ Row = tuple[str, str, str]  # an answer, a reason for it or nothing, and a syste
 Groups = dict[str, dict[str, list[str]]]  # answer -> reason -> names of systems
 
 
-class Answers(Viewed):
+class Answers(NotebookDisplay):
     """The answers of systems to one question. Each is a Promotion. They are in the order of the systems.
 
     >>> import typelattice as tl

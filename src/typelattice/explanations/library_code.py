@@ -6,7 +6,7 @@ from functools import reduce
 from typing import TypeAlias
 
 from typelattice.engine.system import System
-from typelattice.explanations.library_forms import PLAIN_FORM, CodeForm, find_form, operand_text
+from typelattice.explanations.library_forms import PLAIN_FORM, CodeTemplates, find_form, operand_text
 from typelattice.facts.dtypes import Kind
 from typelattice.operands.operand import Operand, scalar
 
@@ -95,7 +95,7 @@ def _add_promotes(system: System, terms: tuple[Term, ...], python_adds_scalars: 
     )
 
 
-def _can_make(form: CodeForm, operands: Sequence[Operand]) -> bool:
+def _can_make(form: CodeTemplates, operands: Sequence[Operand]) -> bool:
     """Return True if the library computes with these operands. Only some compute with small dtypes."""
     if form.small:
         return True
@@ -103,7 +103,7 @@ def _can_make(form: CodeForm, operands: Sequence[Operand]) -> bool:
     return all(d.bits is None or d.bits >= MIN_ARRAY_DTYPE_BITS for d in dtypes)
 
 
-def _write_term(form: CodeForm, term: Term, as_dtype: bool) -> str:
+def _write_term(form: CodeTemplates, term: Term, as_dtype: bool) -> str:
     """Write a term in the library's code.
 
     If the term also has arrays, Python itself adds the Python scalars.
@@ -121,7 +121,7 @@ def _write_term(form: CodeForm, term: Term, as_dtype: bool) -> str:
     return reduce((form.join if as_dtype else form.add).format, parts)
 
 
-def _has_plus(form: CodeForm, term: Term, as_dtype: bool) -> bool:
+def _has_plus(form: CodeTemplates, term: Term, as_dtype: bool) -> bool:
     """Return True if a term is written with a plus."""
     if isinstance(term, Operand):
         return False

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from typelattice.engine.decisions import (
-    CountedForeign,
     Decision,
     Defaulted,
+    ForeignArrayCounted,
     Incomparable,
     Joined,
     JoinedByValue,
@@ -143,7 +143,7 @@ def _explain_step(p: Promotion, step: Decision) -> Iterator[TitledLines]:
             yield "override", [f"the file states the result of {names}: {node}"]
         case TiersJoined():
             yield "tiers", [_explain_lower_tiers(p, step)]
-        case CountedForeign() if step.entry and p.dtype:
+        case ForeignArrayCounted() if step.entry and p.dtype:
             yield "foreign array", [step.entry]
         case ReplacedOnEntry():
             yield "on entry", [f"{nodes[0]} counts as {name_node(node) if node else node}"]

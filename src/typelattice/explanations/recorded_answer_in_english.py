@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typelattice.engine.decisions import CountedForeign
+from typelattice.engine.decisions import ForeignArrayCounted
 from typelattice.engine.promotion import Promotion
 from typelattice.explanations.promotion_in_english import answer_text
 from typelattice.recorded.answers import PYTHON_NUMBER_PREFIX, TAKEN_OVER
@@ -72,7 +72,7 @@ def describe_recorded_answer(p: Promotion, recorded: RecordedAnswer | None) -> l
     as_asked = "" if same else f", asked as {recorded.call.question}"
     lines = [f"{recorded.library} {describe_answer(recorded)}{as_asked}"]
     if recorded.departs:
-        of_foreign = p.reason if p.decisions and isinstance(p.decisions[-1], CountedForeign) else None
+        of_foreign = p.reason if p.decisions and isinstance(p.decisions[-1], ForeignArrayCounted) else None
         lines.append(f"the rule says {answer_text(p)}; {recorded.reason or of_foreign or UNKNOWN_REASON}")
     elif caution := recorded.caution:
         lines.append(f"but not always: {caution}")

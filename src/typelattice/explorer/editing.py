@@ -93,7 +93,7 @@ def _rewrite_lines(
         there = f"{elsewhere[0]}, line {elsewhere[1]}"
         raise EditError(f"it is stated in {there}, which {file} extends; edit that")
     found = find_positions(text)
-    start = found.values.get(("order",))
+    start = found.value_offsets.get(("order",))
     if start is None:
         raise EditError(f'{file} has no order of its own; write one into the text first: order = "..."')
     literal = SCALAR.match(found.text, start)

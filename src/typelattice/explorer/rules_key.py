@@ -8,7 +8,7 @@ from typelattice.engine.operations import entry_names
 from typelattice.engine.system import System
 from typelattice.facts.operations import find_operation
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.system_text import Text
+from typelattice.files.system_text import SystemText
 
 ABOUT = ("name", "title", "source", "library")  # keys that decide no answer
 
@@ -38,6 +38,6 @@ def rules_key(system: System, op: str | None) -> Hashable:
     )
 
 
-def _source(text: Text) -> tuple[str, str]:
+def _source(text: SystemText) -> tuple[str, str]:
     """Return the file and the lines of a text, as a rule names them."""
     return text.file, text.text

@@ -121,7 +121,7 @@ def show_text(edited_file: EditedFile, text: str, compared_systems: Sequence[str
 def _changes(edited_file: EditedFile, system: System) -> dict[str, object]:
     """List the pairs without a join now, and the changes of joins, laws and costs since the file."""
     now = check(system)
-    told: dict[str, object] = {"without": _pairs_without_join(now), "split": now.split}
+    told: dict[str, object] = {"without": _pairs_without_join(now), "split": now.has_several_bounds}
     try:
         was = check(parse_system(edited_file.text, edited_file.name))
     except FormatError:
@@ -149,7 +149,7 @@ def _changes(edited_file: EditedFile, system: System) -> dict[str, object]:
 
 def _pairs_without_join(judged: Check) -> list[tuple[str, str]]:
     """Return the pairs of nodes that have no join."""
-    return [(str(a), str(b)) for pairs in judged.without_join.values() for a, b in pairs]
+    return [(str(a), str(b)) for pairs in judged.unjoined_pairs.values() for a, b in pairs]
 
 
 def propose_repairs(edited_file: EditedFile, text: str) -> dict[str, object]:
@@ -169,7 +169,7 @@ def propose_repairs(edited_file: EditedFile, text: str) -> dict[str, object]:
     shown = [
         {
             "says": str(r),
-            "changed": len(r.changed),
+            "changed": len(r.changed_pairs),
             "add": [[str(a), str(b)] for a, b in r.added_covers],
             "drop": [[str(a), str(b)] for a, b in r.dropped_covers],
         }

@@ -32,11 +32,12 @@ class CastChain:
     """The casts `source -> through -> target` against the one cast `source -> target`.
 
     `exact` is True if both give the same result for every value, so a compiler may fold the two casts. It is
-    None if the values of a dtype are unknown. If not exact, `first` is the first value with different
-    results. The smallest finite value comes first, a positive one before a negative one. Then follow -0, inf,
-    -inf and nan. A complex source that loses its imaginary part shows 1j. `chained` and `direct` are the two
-    results, as text. The formats do not define some results, such as 1e9 as int8. Such a result equals only
-    that of the same value. `obstacle` says why one of the casts is impossible, or why nothing is proved.
+    None if the values of a dtype are unknown. If not exact, `first_difference` is the first value with
+    different results. The smallest finite value comes first, a positive one before a negative one. Then
+    follow -0, inf, -inf and nan. A complex source that loses its imaginary part shows 1j. `chained` and
+    `direct` are the two results, as text. The formats do not define some results, such as 1e9 as int8. Such a
+    result equals only that of the same value. `obstacle` says why one of the casts is impossible, or why
+    nothing is proved.
 
     >>> from typelattice import dtype
     >>> print(cast_chain(dtype("float32"), dtype("int32"), dtype("bool")))
@@ -47,7 +48,7 @@ class CastChain:
     through: DType
     target: DType
     exact: bool | None
-    first: str = ""
+    first_difference: str = ""
     chained: str = ""
     direct: str = ""
     obstacle: str = ""
@@ -63,7 +64,7 @@ class CastChain:
             return f"{name}: not known, as the values of a dtype are not"
         if self.exact:
             return f"{name}: the same as {self.source} -> {self.target}"
-        return f"{name}: {self.first} becomes {self.chained}, directly {self.direct}"
+        return f"{name}: {self.first_difference} becomes {self.chained}, directly {self.direct}"
 
 
 @lru_cache(maxsize=100_000)

@@ -46,13 +46,13 @@ class Operation:
     `operation_class` is the class that states its inputs and results. `call_form` is one of the forms in
     facts/call_forms.py. `max_operands` is None if the number of operands has no limit. `min_dimensions` is
     the least number of dimensions of an operand in every library: one number for all operands, or one for
-    each. `operator` is Python's operator of the same meaning, `+`, or `-x` for a sign. `method` is its method
-    in Python's data model, `__add__`. `function` is the name of the function of the same meaning: its own
-    name, unless it is an operator.
+    each. `operator` is Python's operator of the same meaning, `+`, or `-x` for a sign. `special_method` is
+    its method in Python's data model, `__add__`. `function` is the name of the function of the same meaning:
+    its own name, unless it is an operator.
 
     An operation that a system file defines is `like` a known one, and has its class, form and shape.
-    `operand_names` and `parameters` are the names of its operands and of its other arguments. `follows` are
-    the operations of the file that it is also like.
+    `operand_names` and `parameter_names` are the names of its operands and of its other arguments.
+    `also_like` are the operations of the file that it is also like.
     """
 
     name: str
@@ -63,12 +63,12 @@ class Operation:
     min_dimensions: tuple[int, ...]
     other_names: tuple[str, ...]
     operator: str | None
-    method: str | None
+    special_method: str | None
     function: str
     like: str = ""
     operand_names: tuple[str, ...] = ()
-    parameters: tuple[str, ...] = ()
-    follows: tuple[str, ...] = ()
+    parameter_names: tuple[str, ...] = ()
+    also_like: tuple[str, ...] = ()
 
     @property
     def dimensions(self) -> int:
@@ -168,7 +168,7 @@ def make_custom_operation(
     known = custom_operations.get(like) or OPERATIONS.get(like)
     follows: tuple[str, ...] = ()
     if known is not None and like in custom_operations:
-        follows, operands, like = (like, *known.follows), tuple(operands) or known.operand_names, known.like
+        follows, operands, like = (like, *known.also_like), tuple(operands) or known.operand_names, known.like
     if known is None or known.call_form not in LIKE_FORMS:
         alike = [op.name for op in OPERATIONS.values() if op.call_form in LIKE_FORMS]
         near = spelling_hint(like, alike) or "; name one of arrays alone, such as matmul, sum or add"
@@ -190,9 +190,9 @@ def make_custom_operation(
             f"{quote_short(name)} is no name for an operation of one's own; give it one that is free"
         )
     return replace(
-        known, name=name, function=name, other_names=(), operator=None, method=None, like=like,
-        min_operands=len(names), max_operands=len(names), operand_names=names, parameters=tuple(parameters),
-        follows=follows,
+        known, name=name, function=name, other_names=(), operator=None, special_method=None, like=like,
+        min_operands=len(names), max_operands=len(names), operand_names=names,
+        parameter_names=tuple(parameters), also_like=follows,
     )  # fmt: skip
 
 
@@ -273,12 +273,17 @@ def _has_in_place(row: Row) -> bool:
 def _operator(sign: str, function: str) -> Operation:
     """Make the operation of an operator: its function under other names."""
     of = OPERATIONS[function]
-    assert of.method is not None
+    assert of.special_method is not None
     if sign == of.operator:
-        return replace(of, name=sign, other_names=(of.method,))
-    names = _names_in_place(of.method)
+        return replace(of, name=sign, other_names=(of.special_method,))
+    names = _names_in_place(of.special_method)
     return replace(
-        of, name=sign, operation_class=IN_PLACE_CLASS, other_names=names, operator=sign, method=names[1]
+        of,
+        name=sign,
+        operation_class=IN_PLACE_CLASS,
+        other_names=names,
+        operator=sign,
+        special_method=names[1],
     )
 
 

@@ -10,10 +10,10 @@ from functools import cache, lru_cache
 from itertools import chain, combinations, pairwise
 
 from typelattice.engine.decisions import (
-    CountedForeign,
     Decision,
     Defaulted,
     DtypeByOperation,
+    ForeignArrayCounted,
     Joined,
     JoinedByValue,
     MissingDimensions,
@@ -37,7 +37,7 @@ from typelattice.facts.operations import IN_PLACE_CLASS, OPERATIONS
 from typelattice.facts.order import OrderError
 from typelattice.files.order_entries import Covers
 from typelattice.files.system_definition import SystemDefinition
-from typelattice.files.system_text import Text
+from typelattice.files.system_text import SystemText
 from typelattice.files.system_without_lines import LineRemoval, Lines
 from typelattice.operands.operand import FOREIGN_SCALAR_SUFFIX
 
@@ -181,11 +181,13 @@ class DecidingLineSearch:
 
     def _rules_of_single_operands(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules for foreign operands, and for values out of range."""
-        foreign = [o for o in p.operands if o.foreign]
-        counted = (step for step in p.decisions if isinstance(step, CountedForeign))
+        foreign = [o for o in p.operands if o.foreign_library]
+        counted = (step for step in p.decisions if isinstance(step, ForeignArrayCounted))
         for o, step in zip(foreign, counted, strict=False):
             if step.node is not step.nodes[0]:
-                lines = [*self._rules_of_part("foreign", o.foreign.removesuffix(FOREIGN_SCALAR_SUFFIX))]
+                lines = [
+                    *self._rules_of_part("foreign", o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX))
+                ]
                 yield from lines
                 # A dtype's own line may have the effect of the scalars' line.
                 yield from self._pairs_of_lines(lines)
@@ -338,7 +340,7 @@ class DecidingLineSearch:
         """Ask the same question under other rules."""
         return promote_operands(rules, p.operands, p.op, p.find_rule)
 
-    def _rule_without_line(self, text: Text, key: str, entry: str | None) -> DecidingLines:
+    def _rule_without_line(self, text: SystemText, key: str, entry: str | None) -> DecidingLines:
         """Return a rule without lines, for a key that was set in Python or that no file has."""
         return DecidingLines(text.file, key, (), entry=None if text.is_toml else entry)
 

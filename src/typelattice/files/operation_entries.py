@@ -51,7 +51,7 @@ LEFT_OPERAND = "left"  # in `gives`: the dtype of the left operand
 LEFT_OPERAND_WORDS = tuple(InPlaceRule)
 ORDERED_PAIR_SEPARATOR = " then "  # between two sides in a fixed order
 ZERO_D = "0d "  # before a kind: `0d integer`
-NUMBER = re.compile(r"-?\d+(\.\d+)?")  # `2` is the Python int, and `2.0` the float
+NUMBER_PATTERN = re.compile(r"-?\d+(\.\d+)?")  # `2` is the Python int, and `2.0` the float
 DEFAULT_PREFIX = "default "  # `default int`: the default dtype of a Python number
 PYTHON_OPERANDS = {
     f"py.{word}": weak_node(kind) for word, kind in (*KIND_BY_NAME.items(), ("bool", Kind.BOOL))
@@ -232,7 +232,7 @@ class OperationEntryReader:
         words = [word.strip() for word in names.split(",")]
         listed = [word for word in words if not word.startswith(ZERO_D)]
         zero_d = [f"{ZERO_D}{kind}" for word in words if word not in listed for kind in _kinds_of(word)]
-        values = [word for word in listed if NUMBER.fullmatch(word)]
+        values = [word for word in listed if NUMBER_PATTERN.fullmatch(word)]
         plain = [word for word in listed if word not in SIDES and word not in values]
         for word in plain:
             if word.startswith("py.") or word.endswith("*"):

@@ -19,8 +19,8 @@ class PairEntryReader:
     """A reader of the entries for pairs of dtypes: ties, overrides, refusals, casts both ways.
 
     `combine` and `tiers` are the keys of the file that say how nodes join. `ties` are the ties read so far;
-    an override or a refusal may not repeat one. `names` keeps each entry as the file wrote it. Methods raise
-    ValueError.
+    an override or a refusal may not repeat one. `entry_texts` keeps each entry as the file wrote it. Methods
+    raise ValueError.
     """
 
     reader: KeyReader
@@ -29,7 +29,7 @@ class PairEntryReader:
     combine: str
     tiers: tuple[str, ...]
     ties: dict[Pair, Node] = field(default_factory=dict)
-    names: dict[tuple[str, Pair], str] = field(default_factory=dict)
+    entry_texts: dict[tuple[str, Pair], str] = field(default_factory=dict)
 
     def present(self, node: Node) -> Node:
         if node not in self.order:
@@ -58,7 +58,7 @@ class PairEntryReader:
         if not any(self.order.le(a, self.present(winner)) for a in bounds):
             cause = f"{winner} lies above none of them; the winner is one of the bounds or lies above one"
             raise OrderDependentError(cause)
-        self.ties[tie], self.names["ties", tie] = winner, entry
+        self.ties[tie], self.entry_texts["ties", tie] = winner, entry
 
     def _occurs(self, tie: Pair) -> bool:
         """Return True if these are the minimal bounds of some nodes.
@@ -78,7 +78,7 @@ class PairEntryReader:
             with self.reader.noting():
                 node = self.present(self.words.read_node(word))
                 for pair in self._pairs(entry, node):
-                    self.names["overrides", pair] = entry
+                    self.entry_texts["overrides", pair] = entry
                     yield pair, node
 
     def read_refusals(self) -> Iterator[tuple[Pair, str]]:
@@ -86,14 +86,14 @@ class PairEntryReader:
         for entry, reason in self.reader.read_table("refusals"):
             with self.reader.noting():
                 for pair in self._pairs(entry, None):
-                    self.names["refusals", pair] = entry
+                    self.entry_texts["refusals", pair] = entry
                     yield pair, phrase(reason)
 
     def _pairs(self, entry: str, node: Node | None) -> Iterator[Pair]:
         """Yield the pairs that an entry sends to a node or rejects. Raises ValueError for a needless pair."""
         for a, b in self.words.read_pairs(entry):
             pair = frozenset((a, b))
-            told = self.names.get(("overrides", pair)) or self.names.get(("refusals", pair))
+            told = self.entry_texts.get(("overrides", pair)) or self.entry_texts.get(("refusals", pair))
             if told:
                 raise ValueError(f"{a} + {b} is said already by {quote_short(told)}")
             if a in self.order and b in self.order:

@@ -43,15 +43,15 @@ class Position:
 
 
 @frozen()
-class Positions:
+class KeyPositions:
     """The places of one text: the offset of each key path, and of the value that it is given.
 
     An element of a list is its own key. A table that has a header and no braces has no value.
     """
 
     text: str  # its lines end as tomllib reads them
-    keys: dict[KeyPath, int]
-    values: dict[KeyPath, int]
+    key_offsets: dict[KeyPath, int]
+    value_offsets: dict[KeyPath, int]
     ends: dict[KeyPath, int]  # offset of the end of each value
     starts: list[int]  # offset of each line
     repeated: tuple[KeyPath, Position, Position] | None = None  # the first key that is given twice
@@ -61,18 +61,18 @@ class Positions:
 
     def find_position(self, *path: str | int) -> Position | None:
         """Return the position of a key, an entry or an element, or None if the text lacks the path."""
-        offset = self.keys.get(path)
+        offset = self.key_offsets.get(path)
         return None if offset is None else position_at(self.starts, offset)
 
     def span(self, path: KeyPath) -> tuple[int, int]:
         """Return the offsets of the start of a key and the end of its value, or of a key without value."""
-        start = self.keys[path]
+        start = self.key_offsets[path]
         key = KEY.match(self.text, start)
         return start, self.ends.get(path, key.end() if key else start + 1)
 
     def rows(self, *path: str | int) -> tuple[int, ...]:
         """Return the line of each row of a string, or an empty tuple if the path has no string."""
-        start = self.values.get(path)
+        start = self.value_offsets.get(path)
         found = SCALAR.match(self.text, start) if start is not None else None
         if start is None or found is None or found[0][0] not in "\"'":
             return ()
@@ -101,7 +101,7 @@ def position_at(starts: list[int], offset: int) -> Position:
     return Position(line, offset - starts[line - 1] + 1)
 
 
-def find_positions(text: str) -> Positions:
+def find_positions(text: str) -> KeyPositions:
     """Return the positions of all keys, up to the first syntax error.
 
     >>> found = find_positions('name = "a"\\n[ops]\\ndivide.to = { b = "f32" }\\n')
@@ -113,7 +113,7 @@ def find_positions(text: str) -> Positions:
     scanner = _Scanner(text)
     scanner.scan()
     twice, deep = scanner.repeated, scanner.too_deep
-    return Positions(
+    return KeyPositions(
         text,
         scanner.keys,
         scanner.values,
@@ -131,9 +131,9 @@ class _Stop(Exception):
 class _Scanner:
     """A reader of a text from left to right. `offset` is its position.
 
-    `made` records how each path was made, since this decides whether the path may be given again: by "value",
-    by "header", by "list" (of tables), "above" a header, or by the section in which a dotted key opens the
-    table.
+    `path_origins` records how each path was made, since this decides whether the path may be given again: by
+    "value", by "header", by "list" (of tables), "above" a header, or by the section in which a dotted key
+    opens the table.
     """
 
     def __init__(self, text: str) -> None:
@@ -141,7 +141,7 @@ class _Scanner:
         self.keys: dict[KeyPath, int] = {}
         self.values: dict[KeyPath, int] = {}
         self.ends: dict[KeyPath, int] = {}
-        self.made: dict[KeyPath, str | int] = {}
+        self.path_origins: dict[KeyPath, str | int] = {}
         self.lengths: dict[KeyPath, int] = {}  # lengths of lists of tables
         self.section = self.sections = 0  # a header or a pair of braces begins one
         self.repeated: tuple[KeyPath, int, int] | None = None
@@ -169,13 +169,13 @@ class _Scanner:
         table: KeyPath = ()
         for part, start in above:
             table = (*table, part)
-            if self.made.setdefault(table, "above") == "value":
+            if self.path_origins.setdefault(table, "above") == "value":
                 self.note_repeat(table, start)
             self.keys.setdefault(table, start)
             if table in self.lengths:
                 table = (*table, self.lengths[table] - 1)
         table = (*table, name)
-        made = self.made.get(table)
+        made = self.path_origins.get(table)
         if made is not None and made != ("list" if brackets == 2 else "above"):
             self.note_repeat(table, at)
         self.section = self.sections = self.sections + 1
@@ -183,11 +183,11 @@ class _Scanner:
             self.keys[table] = at
         else:
             self.keys.setdefault(table, at)
-            self.made[table] = "list"
+            self.path_origins[table] = "list"
             self.lengths[table] = self.lengths.get(table, 0) + 1
             table = (*table, self.lengths[table] - 1)
             self.keys[table] = at
-        self.made[table] = "header"
+        self.path_origins[table] = "header"
         self.expect("]" * brackets)
         return table
 
@@ -199,15 +199,15 @@ class _Scanner:
         path = table
         for part, start in above:
             path = (*path, part)
-            if self.made.setdefault(path, self.section) == "above":
-                self.made[path] = self.section
+            if self.path_origins.setdefault(path, self.section) == "above":
+                self.path_origins[path] = self.section
             self.keys.setdefault(path, start)
-            if self.made[path] != self.section:
+            if self.path_origins[path] != self.section:
                 self.note_repeat(path, start)
         path = (*path, name)
-        if path in self.made:
+        if path in self.path_origins:
             self.note_repeat(path, at)
-        self.made[path] = "value"
+        self.path_origins[path] = "value"
         self.keys[path] = at
         self.read_value(path, depth)
 

@@ -38,7 +38,7 @@ from typelattice.files.system_file_words import (
     require_text,
 )
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.system_text import SHIPPED_FOLDER, Text, UnknownSystemError, systems
+from typelattice.files.system_text import SHIPPED_FOLDER, SystemText, UnknownSystemError, systems
 from typelattice.operands.operand import KIND_BY_NAME, TIERS
 
 TYPE_CHECKING = False
@@ -104,7 +104,7 @@ def _older(name: str) -> System:
 
 def parse_system(text: str, file: str = "text") -> System:
     """Return the system that a text describes. The text may extend a shipped system. Raises FormatError."""
-    return build_system(parse_definition(Text(file, text)))
+    return build_system(parse_definition(SystemText(file, text)))
 
 
 def build_system(definition: SystemDefinition, shipped: bool = False) -> System:
@@ -210,7 +210,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         both_ways=both_ways,
         foreign=Frozen(foreign),
         custom_dtypes=Frozen(dtypes),
-        entries=Frozen(pairs.names),
+        entries=Frozen(pairs.entry_texts),
         missing_operations=find_missing_operations(name) if shipped else frozenset(),
         custom_operations=operations.custom_operations,
         casts=Frozen(casts),

@@ -15,7 +15,7 @@ from typelattice.files.system_text import (
     Chain,
     FormatError,
     OrderRow,
-    Text,
+    SystemText,
     UnknownSystemError,
     join_errors,
     read_text,
@@ -46,16 +46,16 @@ class SystemDefinition:
     """
 
     values: Mapping[str, object]
-    texts: Mapping[str, Text]
+    texts: Mapping[str, SystemText]
     order: Sequence[tuple[OrderRow, Chain]]
-    main: Text
+    main: SystemText
     main_values: Mapping[str, object] = field(default_factory=dict)
     base: SystemDefinition | None = None
     is_whole: bool = True  # false if lines of its files were removed
     mistakes: Sequence[FormatError] = ()  # mistakes in keys of the texts
     broken: frozenset[str] = frozenset()  # keys that were dropped because of a mistake
 
-    def with_keys(self, checked_keys: CheckedKeys, text: Text) -> SystemDefinition:
+    def with_keys(self, checked_keys: CheckedKeys, text: SystemText) -> SystemDefinition:
         """Return a definition with other values for some keys. `...` means the inherited value."""
         order, keys = self.order, checked_keys.values
         mistakes, broken = (
@@ -92,7 +92,7 @@ class SystemDefinition:
             broken=frozenset(broken),
         )
 
-    def _with_entries(self, key: str, value: object, text: Text) -> object:
+    def _with_entries(self, key: str, value: object, text: SystemText) -> object:
         """Return the value of a key. A table with `"..." = true` adds its entries to the inherited ones.
 
         An empty entry removes the inherited one.
@@ -107,7 +107,7 @@ class SystemDefinition:
             entry: said for entry, said in {**before, **given}.items() if said != {} or entry not in before
         }
 
-    def text_of_entry(self, key: str, entry: str | int | None) -> Text:
+    def text_of_entry(self, key: str, entry: str | int | None) -> SystemText:
         """Return the text that gives a key or an entry of it: a table may inherit some of another file."""
         definition: SystemDefinition | None = self
         while definition is not None:
@@ -133,7 +133,7 @@ class SystemDefinition:
         empty entry removes the inherited one. Raises FormatError for values that no file could have, and for
         `extends`, which is read from files only.
         """
-        text = Text(
+        text = SystemText(
             f"{self.main.file} with {', '.join(keys)} replaced", str(keys.get("order", "")), is_toml=False
         )
         if "extends" in keys:
@@ -146,7 +146,7 @@ class SystemDefinition:
                 values[key] = {DOTS: True, **value}
         return self.with_keys(replace(given, values=values), text)
 
-    def text_of(self, file: str) -> Text | None:
+    def text_of(self, file: str) -> SystemText | None:
         """Return the text of one of the files with the keys."""
         if self.main.file == file:
             return self.main
@@ -162,7 +162,7 @@ class SystemDefinition:
         base, text, own = self.base.without(file, lines), self.main, self.main_values
         if text.file == file:
             kept = [line for n, line in enumerate(text.text.split("\n"), 1) if n not in lines]
-            text = Text(file, "\n".join(kept), text.path)
+            text = SystemText(file, "\n".join(kept), text.path)
             own = {key: value for key, value in _read_values(text).values.items() if key != "extends"}
         return replace(base.with_keys(CheckedKeys(own), text), is_whole=False)
 
@@ -190,7 +190,7 @@ def read_definition(
 
 
 def parse_definition(
-    text: Text, extending_paths: tuple[str, ...] = (), release: Release | None = None
+    text: SystemText, extending_paths: tuple[str, ...] = (), release: Release | None = None
 ) -> SystemDefinition:
     """Return the keys of a text, added to the keys of the file that it extends. Raises FormatError."""
     given, base = _read_values(text), SystemDefinition({}, {}, (), text)
@@ -215,12 +215,12 @@ class CheckedKeys:
     broken: frozenset[str] = frozenset()
 
 
-def _read_values(text: Text) -> CheckedKeys:
+def _read_values(text: SystemText) -> CheckedKeys:
     """Return the keys that a text gives."""
     return _check_keys(text.values(), text)
 
 
-def _check_keys(values: Mapping[str, object], text: Text) -> CheckedKeys:
+def _check_keys(values: Mapping[str, object], text: SystemText) -> CheckedKeys:
     """Return the known keys with values of the right types. Split entries for lists of operations."""
     kept: dict[str, object] = {}
     mistakes: list[FormatError] = []
@@ -242,7 +242,9 @@ def _check_keys(values: Mapping[str, object], text: Text) -> CheckedKeys:
     return CheckedKeys(kept, mistakes, frozenset(broken - kept.keys()))
 
 
-def _split_entries(table: Mapping[str, object], text: Text, mistakes: list[FormatError]) -> dict[str, object]:
+def _split_entries(
+    table: Mapping[str, object], text: SystemText, mistakes: list[FormatError]
+) -> dict[str, object]:
     """Give each operation of `"mean, divide" = {…}` its own entry, and note mistakes.
 
     An operation in two entries follows both.
@@ -267,7 +269,7 @@ def _split_entries(table: Mapping[str, object], text: Text, mistakes: list[Forma
     return found
 
 
-def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:
+def _copy_plain(value: object, key: str, text: SystemText, depth: int = 0) -> object:
     """Copy a value with all lists and tables in it.
 
     Raises FormatError for a value that TOML cannot express.
@@ -285,7 +287,7 @@ def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:
 
 
 def _read_base(
-    name: str, text: Text, extending_paths: tuple[str, ...], release: Release | None
+    name: str, text: SystemText, extending_paths: tuple[str, ...], release: Release | None
 ) -> SystemDefinition:
     """Return the file that another extends: one in the same folder, or a shipped one."""
     fail = partial(text.error, key="extends")

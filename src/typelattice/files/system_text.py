@@ -16,14 +16,14 @@ from typelattice.facts.suggestions import quote_short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typelattice.files.positions import KeyPath, Positions
+    from typelattice.files.positions import KeyPath, KeyPositions
 
 # Uses os.path, since importing pathlib takes as long as everything else here.
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "systems")
 SHIPPED_FOLDER = os.path.realpath(FOLDER)
 MAX_SYSTEM_FILE_BYTES = 200_000
 Line = tuple[str, int]  # file, line
-OrderRow = tuple["Text", int]  # the text that gives an order, and the number of a row of it, from 0
+OrderRow = tuple["SystemText", int]  # the text that gives an order, and the number of a row of it, from 0
 Chain = list[list[str]]  # a statement of an order: the lists between its arrows
 
 
@@ -104,7 +104,7 @@ class UnknownSystemError(TypelatticeError, ValueError):
 
 
 @frozen()
-class Text:
+class SystemText:
     """A text, its file, and the positions of its parts. Raises FormatError if it is too large.
 
     A text that is not TOML is only the value of `order`, given by a program.
@@ -114,7 +114,7 @@ class Text:
     text: str
     path: str | None = None
     is_toml: bool = True
-    _positions: Positions | None = field(default=None, init=False, repr=False, compare=False)
+    _positions: KeyPositions | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if len(self.text) > MAX_SYSTEM_FILE_BYTES:
@@ -122,7 +122,7 @@ class Text:
             raise FormatError(self.file, None, "", cause)
 
     @property
-    def positions(self) -> Positions:
+    def positions(self) -> KeyPositions:
         """The positions of the parts, found at the first use, since most answers name none."""
         from typelattice.files.positions import find_positions
 
@@ -141,7 +141,7 @@ class Text:
 
     def _stated(self, key: str, entry: str | int | None, part: str | None) -> list[KeyPath]:
         """Return the paths of all statements about an entry, or about a part of it, in order."""
-        keys = self.positions.keys
+        keys = self.positions.key_offsets
         paths = self._paths(key, entry, part) or self._paths(key, entry, None) or [(key,)]
         return sorted((path for path in paths if path in keys), key=keys.__getitem__)
 
@@ -207,7 +207,7 @@ class Text:
         below = tuple(part.split(".")) if part else ()
         return [
             path
-            for path in self.positions.keys
+            for path in self.positions.key_offsets
             if path[0] == key and len(path) > 1 and path[2 : 2 + len(below)] == below
             if path[1] == entry or entry in [word.strip() for word in str(path[1]).split(",")]
         ]
@@ -300,7 +300,7 @@ def systems(versions: bool = False, functions: bool = False) -> tuple[str, ...]:
     return tuple(each for name in names for each in (name, *older[name]))
 
 
-def read_text(where: str | os.PathLike[str]) -> Text:
+def read_text(where: str | os.PathLike[str]) -> SystemText:
     """Read a file. Raises UnknownSystemError if it cannot be read, FormatError if it is not text."""
     name = os.path.basename(where)
     try:
@@ -312,7 +312,7 @@ def read_text(where: str | os.PathLike[str]) -> Text:
     except UnicodeDecodeError as e:
         line = data.count(b"\n", 0, e.start) + 1
         raise FormatError(name, line, "", f"not UTF-8 text (byte {e.start}); save it as UTF-8") from None
-    return Text(name, text, os.path.realpath(where))
+    return SystemText(name, text, os.path.realpath(where))
 
 
 def toml_type_name(cls: type) -> str:

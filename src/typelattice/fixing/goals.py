@@ -26,12 +26,12 @@ Values = Mapping[str, KeptValue]
 class Goal(ABC):
     """A goal of a patch.
 
-    Errors are given in units in the last place of `widest_dtype`. `nothing_to_do` is the message if
+    Errors are given in units in the last place of `widest_dtype`. `already_met_message` is the message if
     a run already meets the goal.
     """
 
     widest_dtype: DType
-    nothing_to_do: str
+    already_met_message: str
 
     @abstractmethod
     def read_findings(self, run: Run) -> Findings:
@@ -63,7 +63,7 @@ class NoWiderThan(Goal):
     """No float wider than a dtype, measured by the bytes of wider floats."""
 
     widest_dtype: DType
-    nothing_to_do: str = "nothing to do: no float is widened"
+    already_met_message: str = "nothing to do: no float is widened"
 
     def __post_init__(self) -> None:
         if dtype_width(self.widest_dtype) is None:
@@ -105,7 +105,7 @@ class SameDtypesAs(Goal):
 
     system: str
     widest_dtype: DType = DTYPES["float64"]
-    nothing_to_do: str = "nothing to do: every step comes out alike"
+    already_met_message: str = "nothing to do: every step comes out alike"
 
     def __post_init__(self) -> None:
         system(self.system)

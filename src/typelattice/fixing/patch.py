@@ -85,7 +85,10 @@ class StepDifference:
 
     def __str__(self) -> str:
         each = self.difference
-        words = each.reason or f"the largest relative error is {each.relative:.1e}, {each.ulp:.3g} ulp"
+        words = (
+            each.reason
+            or f"the largest relative error is {each.relative_error:.1e}, {each.ulp_error:.3g} ulp"
+        )
         return f"{path_text(self.file)}:{self.line}: {self.operation}: {words}"
 
 
@@ -96,9 +99,9 @@ class Patch:
     `contents` has the bytes of each changed file before and after. `progress` says how far the run was from
     the goal before and after. `difference` compares the values of both runs. `assertions_outcome` says what
     the changes do to assertions that failed before: "they hold", or the first that fails. `costs` has the
-    time and memory of plain runs, without the tracer, or None if one of them failed. `tests` is the number of
-    tests, if it is a pytest run. `step_differences` are the steps with different values, or None if they were
-    not compared.
+    time and memory of plain runs, without the tracer, or None if one of them failed. `test_count` is the
+    number of tests, if it is a pytest run. `step_differences` are the steps with different values, or None if
+    they were not compared.
 
     >>> print(Patch((), (), {}, "nothing to do: no float is widened", ValueDifference()))
     nothing to do: no float is widened
@@ -111,7 +114,7 @@ class Patch:
     difference: ValueDifference
     assertions_outcome: str = ""
     costs: CostComparison | None = None
-    tests: int = 0
+    test_count: int = 0
     step_differences: tuple[StepDifference, ...] | None = None
 
     @property
@@ -121,7 +124,7 @@ class Patch:
             return "changes values"
         if self.difference.compared_count:
             return "equal in this run"
-        return "tested" if self.tests or self.assertions_outcome == ASSERTIONS_HOLD else "unverified"
+        return "tested" if self.test_count or self.assertions_outcome == ASSERTIONS_HOLD else "unverified"
 
     @property
     def is_equal(self) -> bool:
@@ -132,8 +135,8 @@ class Patch:
     def proof(self) -> str:
         """The proof in words: the tests, the assertions, or the values that were compared."""
         match self.grade:
-            case "tested" if self.tests:
-                return f"{count_text(self.tests, 'test comes', 'tests come')} out as before"
+            case "tested" if self.test_count:
+                return f"{count_text(self.test_count, 'test comes', 'tests come')} out as before"
             case "tested":
                 return "its assertions hold"
             case "unverified":

@@ -187,7 +187,7 @@ class _PatchSearch:
             tolerance,
         )
         self.only_line = LINE_PATTERN.fullmatch(only_line) if only_line is not None else None
-        self.root, self.original = workspace.program.root, workspace.program.original
+        self.root, self.original = workspace.program.copy_folder, workspace.program.original_folder
         self.unchanged_run = self.run_twice()
         self.current_run = self.unchanged_run
         program = workspace.program
@@ -201,12 +201,18 @@ class _PatchSearch:
     def run_twice(self) -> FinishedRun:
         """Run the program twice. Raises FixError if it fails, or gives different values the second time."""
         first = self.run_unchanged()
-        if self.workspace.program.runs_tests and "passed" not in first.tests.values():
+        if self.workspace.program.runs_tests and "passed" not in first.test_outcomes.values():
             raise FixError("no test passes without any change; give pytest's arguments after pytest")
         second = self.run_unchanged()
         repeated = compare_values(first.values, second.values, self.widest_dtype)
-        if not repeated.is_equal or first.printed != second.printed or first.tests != second.tests:
-            name = repeated.name or repeated.reason or ("its tests" if first.tests else "what it prints")
+        if (
+            not repeated.is_equal
+            or first.printed != second.printed
+            or first.test_outcomes != second.test_outcomes
+        ):
+            name = (
+                repeated.name or repeated.reason or ("its tests" if first.test_outcomes else "what it prints")
+            )
             raise FixError(
                 f"the program gives other values at each run ({name}): seed it, then run this again"
             )
@@ -254,11 +260,13 @@ class _PatchSearch:
         costs = self.measure_costs() if smallest else None
         asserts = self.check_assertions() if fixed and not self.workspace.runs_assertions else ""
         before, after = map(self.measure_distance, (self.unchanged_run, self.current_run))
-        progress = self.goal.describe_distance(before, after) if fixed or unfixed else self.goal.nothing_to_do
+        progress = (
+            self.goal.describe_distance(before, after) if fixed or unfixed else self.goal.already_met_message
+        )
         still_unfixed = tuple(x for at, x in unfixed.items() if at in remaining)
         unreached = _list_unreached_names(self.goal, self.unchanged_run)
         difference = _compare_runs(self.unchanged_run, self.current_run, self.widest_dtype, unreached)
-        tests = len(self.unchanged_run.tests)
+        tests = len(self.unchanged_run.test_outcomes)
         return Patch(smallest, still_unfixed, contents, progress, difference, asserts, costs, tests)
 
     def check_assertions(self) -> str:
@@ -454,15 +462,14 @@ class _PatchSearch:
                 iter({*finished_run.warnings} ^ {*self.unchanged_run.warnings}), "another number of warnings"
             )
             return f"it does not warn as before: {other}"
-        for test, outcome in self.unchanged_run.tests.items():
-            if finished_run.tests.get(test) != outcome:
-                return (
-                    f"{test} {finished_run.tests.get(test, 'is gone')}: {finished_run.failures.get(test, '')}"
-                )
+        for test, outcome in self.unchanged_run.test_outcomes.items():
+            if finished_run.test_outcomes.get(test) != outcome:
+                new_outcome = finished_run.test_outcomes.get(test, "is gone")
+                return f"{test} {new_outcome}: {finished_run.failures.get(test, '')}"
         largest = _compare_runs(self.unchanged_run, finished_run, self.widest_dtype)
         if largest.reason:
             return largest.reason
-        if self.tolerance is not None and largest.relative > self.tolerance:
+        if self.tolerance is not None and largest.relative_error > self.tolerance:
             return f"{largest}, beyond the tolerance of {self.tolerance:g}"
         return ""
 
@@ -484,7 +491,7 @@ class _PatchSearch:
         largest = compare_values(self.wide_input_run.values, finished_run.values, dtype("float64"))
         return (
             f"with wide input {largest.reason or largest}"
-            if largest.reason or largest.relative > WIDE_INPUT_TOLERANCE
+            if largest.reason or largest.relative_error > WIDE_INPUT_TOLERANCE
             else ""
         )
 

@@ -31,7 +31,7 @@ ISDTYPE_KINDS: dict[str, tuple[Kind, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Info:
+class NamespaceInfo:
     """The result of `__array_namespace_info__()`: capabilities, devices, dtypes and default dtypes."""
 
     context: NamespaceContext

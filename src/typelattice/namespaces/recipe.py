@@ -45,7 +45,7 @@ class Recipe:
     - `promotion`: the system's answer behind the recipe.
     - `compute`: the function of the library's arrays that gives the library's result.
     - `cast_result`: the cast of that result, or None without a cast.
-    - `low`, `high`: the least and greatest value of a Python scalar for which the recipe holds.
+    - `min_scalar`, `max_scalar`: the least and greatest value of a Python scalar for which the recipe holds.
     - `native_dtype`: the dtype to which operands are cast first, or None if they stay uncast.
     - `array_type`: the type of the result, known after the first run of the recipe.
     """
@@ -53,14 +53,16 @@ class Recipe:
     promotion: Promotion
     compute: Callable[..., Any]
     cast_result: Callable[[Any], Any] | None
-    low: float
-    high: float
+    min_scalar: float
+    max_scalar: float
     native_dtype: Any
     array_type: ArrayType | None = None
 
     def covers_value(self, value: Value | None) -> bool:
         """Return True if the recipe holds for a Python scalar of this value. None means no scalar."""
-        return value is None or (not isinstance(value, complex) and self.low <= value <= self.high)
+        return value is None or (
+            not isinstance(value, complex) and self.min_scalar <= value <= self.max_scalar
+        )
 
 
 class RecipeMaker:

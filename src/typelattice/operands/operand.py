@@ -29,9 +29,9 @@ class OperandError(TypelatticeError, TypeError):
 class Operand:
     """One operand. A Python scalar has a kind and no dtype of its own. A weak array has both.
 
-    `tier` says whether it is an array, a 0-d array (or a library's own scalar) or a Python scalar. `foreign`
-    names the library of a foreign array: another library than the host's. For a foreign scalar, `-scalar` is
-    appended. `typelattice.operand` makes an operand from a string or an object.
+    `tier` says whether it is an array, a 0-d array (or a library's own scalar) or a Python scalar.
+    `foreign_library` names the library of a foreign array: another library than the host's. For a foreign
+    scalar, `-scalar` is appended. `typelattice.operand` makes an operand from a string or an object.
     """
 
     dtype: DType | None
@@ -39,7 +39,7 @@ class Operand:
     weak: bool = False
     tier: Tier = "array"
     value: Value | None = None
-    foreign: str = ""
+    foreign_library: str = ""
 
     @property
     def node(self) -> Node:
@@ -51,10 +51,10 @@ class Operand:
         value = str(self.value).strip("()")
         if self.tier == "scalar":
             return value if self.value is not None else self.kind.python_name
-        zero_d = self.tier == "0d" and not self.foreign.endswith(
+        zero_d = self.tier == "0d" and not self.foreign_library.endswith(
             FOREIGN_SCALAR_SUFFIX
         )  # a scalar has no dimensions
-        marks = (*(["0d"] if zero_d else []), *(["weak"] if self.weak else []), self.foreign)
+        marks = (*(["0d"] if zero_d else []), *(["weak"] if self.weak else []), self.foreign_library)
         known = f"={value}" if self.value is not None else ""
         return f"{':'.join([str(self.dtype), *filter(None, marks)])}{known}"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 from typelattice.calls.steps import Input, ProgramError, Step
 from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
-from typelattice.facts.display_hooks import Viewed
+from typelattice.facts.display_hooks import NotebookDisplay
 from typelattice.facts.dtypes import DType
 from typelattice.facts.suggestions import spelling_hint
 from typelattice.files.reader import system as find_system
@@ -35,7 +35,7 @@ AnySystem = System | str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Replay(Sequence[Outcome], Viewed):
+class Replay(Sequence[Outcome], NotebookDisplay):
     """The outcomes of a program's steps under a system. `replay[-1]` is the outcome of the last step.
 
     >>> import typelattice as tl
@@ -114,7 +114,7 @@ class Replay(Sequence[Outcome], Viewed):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Program(Viewed):
+class Program(NotebookDisplay):
     """A straight-line program: a list of steps that use earlier steps.
 
     `results` has the numbers of its results. `typelattice.program` makes one from an expression, lines

@@ -16,18 +16,18 @@ from typelattice.files.system_file_words import (
     table_items,
 )
 from typelattice.files.system_text import toml_type_name
-from typelattice.operands.notation import NUMBER, parse_number
+from typelattice.operands.notation import NUMBER_PATTERN, parse_number
 from typelattice.operands.operand import OperandError
 from typelattice.recorded.departure import Departure, OperationSet
 from typelattice.recorded.departure_files import DepartureError
 from typelattice.recorded.operand_patterns import (
     MARKS,
-    Dtypes,
+    DtypeSort,
     OperandClass,
     OperandPattern,
-    Other,
-    Scalars,
+    ScalarSort,
     Sort,
+    UniqueDtypeSort,
     WrittenNumber,
 )
 from typelattice.rendering.grid import printable
@@ -126,7 +126,7 @@ class DepartureEntryReader:
         if word == ANY_OPERAND:
             raise ValueError("`any` stands alone, or before `but`")
         if word == OTHER_DTYPE:
-            return Other()
+            return UniqueDtypeSort()
         zero = ZERO_PREFIX in word
         stem, _, limit = word.partition(ZERO_PREFIX if zero else BEYOND_SEPARATOR)
         if (scalar := stem.removeprefix(NEGATIVE_PREFIX)) in KIND_BY_SCALAR_CODE:
@@ -140,15 +140,15 @@ class DepartureEntryReader:
             )
             if zero and kind is not Kind.SIGNED:
                 raise ValueError(f"no {kind} wraps; write i*{ZERO_PREFIX}{limit}")
-            return Scalars(kind, negative, range_of, limit == OTHER_DTYPE, zero)
-        if NUMBER.match(word):
+            return ScalarSort(kind, negative, range_of, limit == OTHER_DTYPE, zero)
+        if NUMBER_PATTERN.match(word):
             return WrittenNumber(repr(parse_number(word)))
         name, colon, mark = word.partition(":")
         if colon and mark not in MARKS:
             near = f"{spelling_hint(mark, MARKS)}; these are {', '.join(MARKS)}"
             raise ValueError(f"unknown mark {quote_short(mark)} in {quote_short(word)}{near}")
         try:
-            return Dtypes(frozenset(self.words.read_sources(name)), mark)
+            return DtypeSort(frozenset(self.words.read_sources(name)), mark)
         except ValueError as e:
             near = spelling_hint(name, (ANY_OPERAND, OTHER_DTYPE)) if "did you mean" not in str(e) else ""
             scalars = (

@@ -54,7 +54,7 @@ def encode_recording(
 def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
     """Write the file. A changed answer changes only its line. Raises FileError."""
     messages = (json_line({"error": name, "message": text}) for name, text in recording.main_messages.items())
-    head = json_line({"format": FORMAT, **recording.head})
+    head = json_line({"format": FORMAT, **recording.header})
     write_text(path, "".join((head, *messages, recording.lines[1:])))
 
 
@@ -81,7 +81,7 @@ def rest_on_base(recording: Recording, name: str) -> Recording:
                 errors |= {known[now]: now[1]} if now[1] else {}
             changed[o] = known[now]
         lines += _write_rows(op, changed)
-    head = {key: recording.head[key] for key in HEAD if key in HEAD_ON_BASE}
+    head = {key: recording.header[key] for key in HEAD if key in HEAD_ON_BASE}
     head |= {"base": name, "digest": base.digest, "reworded": reworded}
     head["lacks"] = {
         "operations": sorted(operations), "operands": [o for o in base.operands if o in operands],

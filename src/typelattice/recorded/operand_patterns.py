@@ -44,7 +44,7 @@ class RecordedOperand:
 
 
 @frozen()
-class Dtypes:
+class DtypeSort:
     """Operands of some dtypes and kinds, or only those of them with one mark."""
 
     listed: frozenset[DType | Kind]
@@ -58,7 +58,7 @@ class Dtypes:
 
 
 @frozen()
-class Other:
+class UniqueDtypeSort:
     """Operands of a dtype that no other operand has."""
 
     def __contains__(self, operand: RecordedOperand) -> bool:
@@ -66,18 +66,18 @@ class Other:
 
 
 @frozen()
-class Scalars:
+class ScalarSort:
     """Python scalars of a kind: all, the negative ones, or those out of the range of a dtype.
 
-    `is_beyond_other`: only scalars out of the range of another operand's dtype. `is_zero`: of these, only
-    scalars that wrap to 0 there.
+    `is_beyond_other`: only scalars out of the range of another operand's dtype. `wraps_to_zero`: of these,
+    only scalars that wrap to 0 there.
     """
 
     kind: Kind
     is_negative: bool = False
     beyond_dtype: DType | None = None
     is_beyond_other: bool = False
-    is_zero: bool = False
+    wraps_to_zero: bool = False
 
     def __contains__(self, operand: RecordedOperand) -> bool:
         v = operand.value
@@ -89,7 +89,7 @@ class Scalars:
             return True
         dtypes = [self.beyond_dtype] if self.beyond_dtype else operand.others
         beyond = [d for d in dtypes if not is_in_range(v, d)]
-        return any(overflow_result(v, d) == 0 or not self.is_zero for d in beyond)
+        return any(overflow_result(v, d) == 0 or not self.wraps_to_zero for d in beyond)
 
 
 @frozen()
@@ -102,7 +102,7 @@ class WrittenNumber:
         return operand.value is not None and repr(operand.value) == self.text
 
 
-Sort = Dtypes | Other | Scalars | WrittenNumber
+Sort = DtypeSort | UniqueDtypeSort | ScalarSort | WrittenNumber
 
 
 @frozen()

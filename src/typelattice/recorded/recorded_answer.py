@@ -141,9 +141,9 @@ def find_recorded_answer(p: Promotion) -> RecordedAnswer | None:
     name = recording_name_of(p.system)
     if name is None:
         return None
-    if any(o.foreign for o in p.operands if o not in p.promoting_operands):
+    if any(o.foreign_library for o in p.operands if o not in p.promoting_operands):
         return None  # a list as a condition or as indices was never recorded
-    if any(o.foreign for o in p.promoting_operands):
+    if any(o.foreign_library for o in p.promoting_operands):
         name = f"{FOREIGN}/{name}"
     asked = p.system.find_operation(p.op or PROMOTION_CALL)
     is_power = asked.function == "pow"

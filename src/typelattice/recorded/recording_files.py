@@ -210,17 +210,19 @@ def _check_rows(recording: Recording, op: str, section: Section, first: int) -> 
 
 
 def _check_head_on_base(recording: Recording, base: Recording) -> None:
-    if recording.head["digest"] != base.digest:
+    if recording.header["digest"] != base.digest:
         refuse_line(
-            recording, 1, f"digest: the recording {recording.head['base']} that it rests on is another by now"
+            recording,
+            1,
+            f"digest: the recording {recording.header['base']} that it rests on is another by now",
         )
     for key, asked in (("operations", base.operations), ("operands", base.operands)):
-        for number, name in enumerate(recording.head["lacks"][key], 1):
+        for number, name in enumerate(recording.header["lacks"][key], 1):
             if name not in asked:
                 refuse_line(
                     recording, 1, f"lacks.{key}, entry {number}: the base was not asked of {short_text(name)}"
                 )
-    for kept in recording.head["reworded"].keys() - base.messages.keys():
+    for kept in recording.header["reworded"].keys() - base.messages.keys():
         refuse_line(
             recording,
             1,

@@ -20,7 +20,7 @@ class Cell:
     tooltip: str | Callable[[], str] = ""
 
     @property
-    def title_text(self) -> str:
+    def tooltip_text(self) -> str:
         return self.tooltip if isinstance(self.tooltip, str) else self.tooltip()
 
 

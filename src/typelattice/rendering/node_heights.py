@@ -19,7 +19,7 @@ class Block:
 
     size: int
     weight: float
-    wish: float
+    wished_start: float
 
 
 def levels(
@@ -139,15 +139,15 @@ def _place(
     for i, v in enumerate(order):
         offset.append(offset[-1] + _space(columns, sizes, order[i - 1], v) if i else 0.0)
         blocks.append(Block(1, weights[v], wishes[i] - offset[i]))
-        while len(blocks) > 1 and blocks[-2].wish > blocks[-1].wish:
+        while len(blocks) > 1 and blocks[-2].wished_start > blocks[-1].wished_start:
             lower, upper = blocks.pop(), blocks.pop()
             weight = upper.weight + lower.weight
-            wish = (upper.weight * upper.wish + lower.weight * lower.wish) / weight
+            wish = (upper.weight * upper.wished_start + lower.weight * lower.wished_start) / weight
             blocks.append(Block(upper.size + lower.size, weight, wish))
     i = 0
     for block in blocks:
         for _ in range(block.size):
-            positions[order[i]] = block.wish + offset[i]
+            positions[order[i]] = block.wished_start + offset[i]
             i += 1
 
 

@@ -46,13 +46,13 @@ class Escape:
 class Closedness:
     """The answers that leave a system's dtypes. Without any, the system is closed.
 
-    `operations` is the number of operations, `question_count` that of questions to those with different
+    `operation_count` is the number of operations, `question_count` that of questions to those with different
     rules. `storage_dtypes` are the dtypes with which no operation computes. `narrow_accumulators` has the
     operations that add up values in a dtype of few bits, with that dtype.
     """
 
     system: System
-    operations: int
+    operation_count: int
     question_count: int
     escapes: tuple[Escape, ...]
     storage_dtypes: tuple[DType, ...]
@@ -63,7 +63,7 @@ class Closedness:
 
     def sections(self) -> Iterator[TitledLines]:
         """Yield the verdict, and the other doubts."""
-        about = f"{self.operations:,} operations with all operands, {self.question_count:,} questions"
+        about = f"{self.operation_count:,} operations with all operands, {self.question_count:,} questions"
         if self:
             yield "closed", [f"✓ no result, accumulator, default or literal leaves the dtypes: {about}"]
         else:
@@ -84,7 +84,7 @@ class Closedness:
     def data(self) -> dict[str, object]:
         """Return the result as data for JSON."""
         return {
-            "operations": self.operations,
+            "operations": self.operation_count,
             "asked": self.question_count,
             "escapes": [
                 {"question": e.question, "part": e.part, "dtype": e.dtype.name} for e in self.escapes

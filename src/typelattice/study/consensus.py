@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
-from typelattice.facts.display_hooks import Viewed
+from typelattice.facts.display_hooks import NotebookDisplay
 from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand, operand_of_dtype
@@ -26,7 +26,7 @@ PAIR_CLASSES = ("agreed", "contested", "refused")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Consensus(Viewed):
+class Consensus(NotebookDisplay):
     """The answers of several systems to the same pairs of operands, compared by dtype but not by weakness.
 
     >>> import typelattice as tl

@@ -84,7 +84,11 @@ class CastChains(Sequence[CastChain]):
             {
                 "casts": [c.source.name, c.through.name, c.target.name],
                 "exact": c.exact,
-                **({"first": c.first, "chained": c.chained, "direct": c.direct} if c.first else {}),
+                **(
+                    {"first": c.first_difference, "chained": c.chained, "direct": c.direct}
+                    if c.first_difference
+                    else {}
+                ),
                 **({"obstacle": c.obstacle} if c.obstacle else {}),
             }
             for c in self.chains

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.explanations.promotion_in_english import TitledLines
-from typelattice.facts.display_hooks import Viewed
+from typelattice.facts.display_hooks import NotebookDisplay
 from typelattice.facts.dtypes import DType, DTypeError, Node, real_part_dtype
 from typelattice.facts.finite_values import PLATFORM
 from typelattice.facts.loss import Loss, loss
@@ -68,7 +68,7 @@ class Criterion:
     pair."""
 
     number: int
-    head: str
+    column_heading: str
     description: str
     is_broken_by: Callable[[PairCost], bool]
 
@@ -114,7 +114,7 @@ CRITERIA = {
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
+class Criteria(Mapping[str, tuple[Promotion, ...]], NotebookDisplay):
     """The pairs that break each criterion, by its name.
 
     >>> import typelattice as tl

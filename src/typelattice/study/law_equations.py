@@ -99,11 +99,11 @@ class CaseCount:
     """The number of cases of an equation, the number that break it, and the smallest of these."""
 
     case_count: int
-    failing: int = 0
+    failing_count: int = 0
     smallest: FailingCase | None = None
 
 
-class Row:
+class OperandRow:
     """The numbers of the operands for the last place of an equation, all checked at once."""
 
     __slots__ = ("_pick", "kept_after", "kept_before", "numbers")
@@ -112,8 +112,8 @@ class Row:
         self.numbers = tuple(numbers)
         self._pick: Callable[[Sequence[int]], tuple[int, ...]] | None = None
         # number -> the promotion of that number and this row, in either order, kept for further cases
-        self.kept_after: dict[int, Row] = {}
-        self.kept_before: dict[int, Row] = {}
+        self.kept_after: dict[int, OperandRow] = {}
+        self.kept_before: dict[int, OperandRow] = {}
 
     def pick(self, line: Sequence[int]) -> tuple[int, ...]:
         """Pick the entries of a table's line at these numbers; hundreds of them take microseconds."""
@@ -123,7 +123,7 @@ class Row:
         return self._pick(line)
 
 
-Place = int | Row  # an operand in an equation: one number, or all numbers of a row
+Place = int | OperandRow  # an operand in an equation: one number, or all numbers of a row
 
 
 class EquationChecker:
@@ -153,7 +153,7 @@ class EquationChecker:
             for group in self._groups(law, arity):
                 counts.append(self._count(sides, self._row(group), product(group, repeat=arity - 1)))
             asked += sum(count.case_count for count in counts)
-            failing += sum(count.failing for count in counts)
+            failing += sum(count.failing_count for count in counts)
             broken = [count.smallest for count in counts if count.smallest]
             if broken and smallest is None:  # equations of fewer operands come first
                 smallest = min(broken, key=lambda case: self._rank(case.numbers))
@@ -163,7 +163,7 @@ class EquationChecker:
         """Find the operand that breaks a law of ELEMENTS least often, and the count of its cases."""
         row = self._row(self.closure.start_numbers)
         counts = {e: self._count(ELEMENTS[law], row, [(e,)]) for e in self.closure.start_numbers}
-        best = min(counts, key=lambda e: counts[e].failing)
+        best = min(counts, key=lambda e: counts[e].failing_count)
         return best, counts[best]
 
     def answers(self, sides: Equation, numbers: Sequence[int]) -> tuple[Key, Key]:
@@ -192,7 +192,7 @@ class EquationChecker:
                 if group:
                     yield group
 
-    def _count(self, sides: Equation, last_row: Row, others: Iterable[tuple[int, ...]]) -> CaseCount:
+    def _count(self, sides: Equation, last_row: OperandRow, others: Iterable[tuple[int, ...]]) -> CaseCount:
         """Count the cases that break an equation for these operands; the last operand ranges over a row."""
         asked, failing = 0, 0
         smallest: tuple[int, tuple[int, ...]] | None = None
@@ -214,12 +214,12 @@ class EquationChecker:
         case = smallest[1]
         return CaseCount(asked, failing, FailingCase(sides, case, self.answers(sides, case)))
 
-    def _row(self, group: Sequence[int]) -> Row:
+    def _row(self, group: Sequence[int]) -> OperandRow:
         """Make the row of a group for the last operand, the smallest first; keep its promotions with each
         operand."""
-        row = Row(sorted(group, key=lambda i: (self.closure.size(i), i)))
-        row.kept_after = {i: Row(row.pick(line)) for i, line in enumerate(self.table)}
-        row.kept_before = {i: Row(row.pick(line)) for i, line in enumerate(self.columns)}
+        row = OperandRow(sorted(group, key=lambda i: (self.closure.size(i), i)))
+        row.kept_after = {i: OperandRow(row.pick(line)) for i, line in enumerate(self.table)}
+        row.kept_before = {i: OperandRow(row.pick(line)) for i, line in enumerate(self.columns)}
         return row
 
     def _rank(self, numbers: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
@@ -253,20 +253,20 @@ class EquationChecker:
         if isinstance(a, int):
             if isinstance(b, int):
                 return self.table[a][b]
-            return b.kept_after[a] if a in b.kept_after else Row(b.pick(self.table[a]))
+            return b.kept_after[a] if a in b.kept_after else OperandRow(b.pick(self.table[a]))
         if isinstance(b, int):
-            return a.kept_before[b] if b in a.kept_before else Row(a.pick(self.columns[b]))
-        return Row(tuple(map(getitem, map(self.table.__getitem__, a.numbers), b.numbers)))
+            return a.kept_before[b] if b in a.kept_before else OperandRow(a.pick(self.columns[b]))
+        return OperandRow(tuple(map(getitem, map(self.table.__getitem__, a.numbers), b.numbers)))
 
     def _promote_several(self, *places: Place) -> Place:
         """Promote three or more numbers and rows at once."""
         if self.folds:
             return reduce(self._promote, places)
-        lengths = {len(place.numbers) for place in places if isinstance(place, Row)}
+        lengths = {len(place.numbers) for place in places if isinstance(place, OperandRow)}
         if not lengths:
             return self._at_once(tuple(place for place in places if isinstance(place, int)))
         columns = [repeat(place) if isinstance(place, int) else place.numbers for place in places]
-        return Row(tuple(map(self._at_once, zip(*columns, strict=False))))
+        return OperandRow(tuple(map(self._at_once, zip(*columns, strict=False))))
 
     def _at_once(self, numbers: tuple[int, ...]) -> int:
         """Promote operands at once under the system, and return the number of the result."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from typelattice.engine.system import System
 from typelattice.explanations.library_code import Term, write_code
 from typelattice.explanations.promotion_in_english import TitledLines
-from typelattice.facts.display_hooks import Viewed
+from typelattice.facts.display_hooks import NotebookDisplay
 from typelattice.facts.dtypes import DTypeError, Node
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
@@ -47,13 +47,13 @@ ROOM = 64  # longest code on a line
 class LawVerdict:
     """The verdict on a law. `holds` is None if it is not known whether the law holds, and `note` says why.
 
-    `failing` of the `case_count` combinations break the law; `counterexample` is the smallest of these. The
-    laws `identity` and `top` need one special operand: `special_operand` is that operand.
+    `failing_count` of the `case_count` combinations break the law; `counterexample` is the smallest of these.
+    The laws `identity` and `top` need one special operand: `special_operand` is that operand.
     """
 
     law: str
     holds: bool | None
-    failing: int
+    failing_count: int
     case_count: int
     counterexample: Counterexample | None = None
     special_operand: Operand | None = None
@@ -73,14 +73,14 @@ class LawVerdict:
             return f"not known: {self.note}"
         if self.counterexample is None:
             return f"{LAWS[self.law]}{f': {self.special_operand}' if self.special_operand else ''}"
-        return f"fails for {self.failing} of {self.case_count}: {self.counterexample}"
+        return f"fails for {self.failing_count} of {self.case_count}: {self.counterexample}"
 
     def data(self) -> dict[str, object]:
         """Return the verdict as data for JSON; `holds` is null if it is not known."""
         return {
             "says": LAWS[self.law],
             "holds": self.holds,
-            "failing": self.failing,
+            "failing": self.failing_count,
             "asked": self.case_count,
             "counterexample": self.counterexample and self.counterexample.data(),
             "witness": self.special_operand and str(self.special_operand),
@@ -89,7 +89,7 @@ class LawVerdict:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Laws(Mapping[str, LawVerdict], Viewed):
+class Laws(Mapping[str, LawVerdict], NotebookDisplay):
     """The verdicts on a system for some operands, by the name of the law."""
 
     system: System
@@ -136,7 +136,7 @@ class Laws(Mapping[str, LawVerdict], Viewed):
         heads = tuple(map(Cell, ("holds", "failing", "asked", "where")))
         marks = {True: (), False: ("differs",), None: ("refused",)}
         cells = tuple(
-            (Cell(v.mark, marks[v.holds]), Cell(str(v.failing)), Cell(str(v.case_count)), Cell(str(v)))
+            (Cell(v.mark, marks[v.holds]), Cell(str(v.failing_count)), Cell(str(v.case_count)), Cell(str(v)))
             for v in self.values()
         )
         return Grid(self.title, heads, tuple(Cell(law, (), LAWS[law]) for law in self), cells)
@@ -197,7 +197,7 @@ def _equation(law: str, judge: EquationChecker) -> LawVerdict:
         return LawVerdict(law, None, 0, 0, note=str(e))
     if count.smallest:
         shown = make_counterexample(judge.closure, count.smallest)
-        return LawVerdict(law, False, count.failing, count.case_count, shown)
+        return LawVerdict(law, False, count.failing_count, count.case_count, shown)
     verdict = LawVerdict(law, True, 0, count.case_count)
     return _correct_by_recording(verdict, judge.closure) if law == "order-free" else verdict
 
@@ -235,7 +235,7 @@ def _element(law: str, judge: EquationChecker) -> LawVerdict:
     if count.smallest is None:
         return LawVerdict(law, True, 0, count.case_count, None, judge.closure.members[best])
     return LawVerdict(
-        law, False, count.failing, count.case_count, make_counterexample(judge.closure, count.smallest)
+        law, False, count.failing_count, count.case_count, make_counterexample(judge.closure, count.smallest)
     )
 
 

@@ -27,7 +27,7 @@ class MultiOperandCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class MultiOperandCalls:
     """The recorded calls of several operands, and the pairs of calls that differ only by their order.
 
     `versions` names the recorded library and its versions.
@@ -53,18 +53,18 @@ class Evidence:
         return tuple(found)
 
 
-def find_evidence(system: System, operands: Sequence[Operand]) -> Evidence:
+def find_evidence(system: System, operands: Sequence[Operand]) -> MultiOperandCalls:
     """Return the recorded calls of three or more of these operands, or none if the system is not built in."""
     if (
         system.name not in recording_names()
         or system.name not in systems(versions=True)
         or find_system(system.name) is not system
     ):
-        return Evidence((), "")
+        return MultiOperandCalls((), "")
     page = open_recording(system.name)
     assert page
     versions = ", ".join(f"{name} {version}" for name, version in page.versions.items())
-    return Evidence(tuple(_calls(system, page, {str(o): o for o in operands})), versions)
+    return MultiOperandCalls(tuple(_calls(system, page, {str(o): o for o in operands})), versions)
 
 
 def _calls(

@@ -10,7 +10,7 @@ from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.rules import Rules
 from typelattice.engine.system import System
-from typelattice.facts.display_hooks import Viewed
+from typelattice.facts.display_hooks import NotebookDisplay
 from typelattice.facts.dtypes import DType, DTypeError, Kind, Node
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.files.reader import system as find_system
@@ -58,7 +58,7 @@ def small_nodes(system: Rules) -> frozenset[Node]:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Table(Viewed):
+class Table(NotebookDisplay):
     """A system's answers to each row's operand with each column's; `left_out` are dtypes not shown.
 
     An operation of one operand has one column, named after it.

@@ -35,7 +35,7 @@ class ExampleCall:
 
     source: str
     args: tuple[Any, ...]
-    named: Mapping[str, Any] = field(default_factory=dict)
+    keywords: Mapping[str, Any] = field(default_factory=dict)
 
 
 class EnoughError(BaseException):

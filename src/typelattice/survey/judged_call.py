@@ -102,11 +102,11 @@ def _judge_one_way(
         return f"{REFUSED}: {_error(e)}"
     kept = tuple(leaf for leaf, dtype, _ in found if not is_wide(dtype))
     made_wide = tuple(leaf for leaf, dtype, _ in found if is_wide(dtype))
-    if made_wide and narrow.wide_integers:
+    if made_wide and narrow.wide_integer_count:
         return "integers in its arguments make floats wide by themselves"
     text = _text(name, call, narrow)
     judged = JudgedCall(text, call.source, kept, made_wide, lambda: _make(function, call, narrow))
-    return judged, narrow.others > 0
+    return judged, narrow.unconverted_count > 0
 
 
 def _call(function: Callable[..., Any], call: ExampleCall, to: Conversion) -> list[tuple[str, str, Any]]:
@@ -115,7 +115,7 @@ def _call(function: Callable[..., Any], call: ExampleCall, to: Conversion) -> li
 
 def _make(function: Callable[..., Any], call: ExampleCall, to: Conversion) -> Any:
     args = [to.convert(x) for x in call.args]
-    named = {key: to.convert(x) for key, x in call.named.items()}
+    named = {key: to.convert(x) for key, x in call.keywords.items()}
     seed_random()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -125,7 +125,7 @@ def _make(function: Callable[..., Any], call: ExampleCall, to: Conversion) -> An
 
 def _text(name: str, call: ExampleCall, to: Conversion) -> str:
     args = [describe(to.convert(x)) for x in call.args]
-    args += [f"{key}={describe(to.convert(x))}" for key, x in call.named.items()]
+    args += [f"{key}={describe(to.convert(x))}" for key, x in call.keywords.items()]
     text = f"{name.rpartition('.')[2]}({', '.join(args)})"
     return text if len(text) <= 120 else f"{text[:116]}...)"
 

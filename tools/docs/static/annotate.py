@@ -104,7 +104,7 @@ def _lines(
     text: str, p: Program, replays: Sequence[Replay], diverging: Divergences
 ) -> Iterator[dict[str, Any]]:
     """Give each line its steps and its answers."""
-    differences = {d.step_number: d for d in diverging.differences}
+    differences = {d.step_number: d for d in diverging.step_divergences}
     steps: dict[int, list[dict[str, Any]]] = {}
     for i, step in enumerate(p.steps):
         if step.op is not None:
@@ -132,7 +132,7 @@ def _shown(step: Step, outcomes: Sequence[Outcome], difference: StepDivergence |
         "text": step.text,
         "answers": [_answer(o) for o in outcomes],
         "reasons": ["; ".join(explain_outcome(o)) for o in outcomes],
-        "differs": difference is not None and not difference.inherited,
+        "differs": difference is not None and not difference.inherited_from,
     }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from typelattice.conformance.functions import SpelledFunction, first
 from typelattice.conformance.libraries.numpy import DTYPES, NumPy
-from typelattice.conformance.library import OperandString
+from typelattice.conformance.library import ParsedOperandString
 from typelattice.conformance.questions import EXPONENTS
 from typelattice.facts.operations import OPERATION_BY_NAME, Operation, make_custom_operation
 from typelattice.recorded.answers import ARRAY, SCALAR
@@ -78,7 +78,7 @@ class Eager(NumPy):
         return *DTYPES, *LONG_DOUBLES.values()
 
     def make(self, operand: str) -> object:
-        wanted = OperandString.parse(operand)
+        wanted = ParsedOperandString.parse(operand)
         if wanted.tier == "list":
             return [getattr(builtins, str(wanted.dtype))(wanted.value)] * 2
         return super().make(operand)

@@ -15,7 +15,9 @@ class ArrayAPIStrict(ArrayNamespace):
     """The standard at the newest revision that array-api-strict implements by default."""
 
     namespaces = (xp, xp.linalg, xp.fft)
-    copied = staticmethod(partial(xp.asarray, copy=True))  # copy.deepcopy raises up to array-api-strict 2.4
+    copy_array = staticmethod(
+        partial(xp.asarray, copy=True)
+    )  # copy.deepcopy raises up to array-api-strict 2.4
 
     def __init__(self) -> None:
         super().__init__(xp)

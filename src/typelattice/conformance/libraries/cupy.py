@@ -15,7 +15,7 @@ from typelattice.conformance.library import (
     Library,
     NoSuchOperandError,
     NotAskedError,
-    OperandString,
+    ParsedOperandString,
     python_answer,
     versions_of,
 )
@@ -39,7 +39,7 @@ class CuPy(Library):
         return DTYPES
 
     def make(self, operand: str) -> object:
-        wanted = OperandString.parse(operand)
+        wanted = ParsedOperandString.parse(operand)
         if wanted.dtype is None:
             return wanted.value
         if wanted.dtype not in DTYPES or wanted.tier == "weak":

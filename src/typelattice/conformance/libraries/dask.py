@@ -12,7 +12,7 @@ from typelattice.conformance.libraries.numpy import DTYPES, RENAMED
 from typelattice.conformance.library import (
     Library,
     NoSuchOperandError,
-    OperandString,
+    ParsedOperandString,
     python_answer,
     versions_of,
 )
@@ -34,7 +34,7 @@ class Dask(Library):
         return DTYPES
 
     def make(self, operand: str) -> object:
-        wanted = OperandString.parse(operand)
+        wanted = ParsedOperandString.parse(operand)
         if wanted.dtype is None:
             return wanted.value
         if wanted.dtype not in DTYPES or wanted.tier not in ("array", "0d"):

@@ -60,7 +60,7 @@ class DataFusion(SQL):
     def __init__(self) -> None:
         super().__init__()
         self.versions = versions_of("datafusion")
-        self.native = DTYPES
+        self.native_dtypes = DTYPES
         self.context = datafusion.SessionContext()
         columns = ", ".join(f"""arrow_cast(1, '{own}') AS "{own}\"""" for own in DTYPES.values())
         self.context.sql(f"CREATE TABLE t AS SELECT true AS condition, {columns}").collect()

@@ -16,7 +16,7 @@ from typelattice.conformance.functions import as_is, functions
 from typelattice.conformance.library import (
     Library,
     NoSuchOperandError,
-    OperandString,
+    ParsedOperandString,
     in_order,
     python_answer,
     versions_of,
@@ -62,7 +62,7 @@ class JAX(Library):
         return in_order(self.found)
 
     def make(self, operand: str) -> object:
-        wanted = OperandString.parse(operand)
+        wanted = ParsedOperandString.parse(operand)
         if wanted.dtype is None:
             return wanted.value
         if wanted.dtype not in self.found or wanted.tier == "scalar":

@@ -43,7 +43,7 @@ class Keras(Framework):
         self.name = f"keras-{self.backend}"
         self.how = f"keras.backend.result_type, keras.ops on KerasTensors; {self.backend} backend"
         self.versions = versions_of("keras", *self.packages)
-        self.native = {name: name for name in DTYPES}
+        self.native_dtypes = {name: name for name in DTYPES}
 
     def array(self, dtype: Any, value: Scalar) -> Any:
         return self.keras.KerasTensor((2,), dtype=dtype)

@@ -15,7 +15,7 @@ from typelattice.conformance.library import (
     MissingLibraryError,
     NoSuchOperandError,
     NotAskedError,
-    OperandString,
+    ParsedOperandString,
     Scalar,
 )
 from typelattice.facts.operations import find_operation
@@ -27,27 +27,27 @@ class Language:
     name: str
     how: str
     versions: Mapping[str, str]
-    native: Mapping[str, str]
+    native_types: Mapping[str, str]
     """Standard name to the language's own name of a type."""
     forms: Mapping[str, tuple[str, ...]]
     """How the language writes an operation: of one operand, of two, where it takes either."""
-    unasked: tuple[str, ...] = ()
+    skipped_operations: tuple[str, ...] = ()
     """Operations that the language has, and that are not asked here."""
 
     def __init__(self) -> None:
-        self.names = {own: name for name, own in self.native.items()}
-        self.namespaces = (SimpleNamespace(**dict.fromkeys(self.unasked)),)
+        self.names = {own: name for name, own in self.native_types.items()}
+        self.namespaces = (SimpleNamespace(**dict.fromkeys(self.skipped_operations)),)
         self._made: dict[str, None] = {}
         self._known: dict[str, str | TypeError] = {}
 
     def dtypes(self) -> Sequence[str]:
-        return tuple(self.native)
+        return tuple(self.native_types)
 
     def make(self, operand: str) -> str:
-        parsed = OperandString.parse(operand)
+        parsed = ParsedOperandString.parse(operand)
         if parsed.dtype is None:
             source = self.constant(parsed.value)
-        elif parsed.dtype in self.native and parsed.tier == "array":
+        elif parsed.dtype in self.native_types and parsed.tier == "array":
             source = f"a_{parsed.dtype}"
         else:
             raise NoSuchOperandError(operand)

@@ -27,7 +27,7 @@ class MLX(Framework):
     def __init__(self) -> None:
         mx.set_default_device(mx.cpu)
         self.versions = versions_of("mlx")
-        self.native = {name: getattr(mx, {"bool": "bool_"}.get(name, name)) for name in DTYPES}
+        self.native_dtypes = {name: getattr(mx, {"bool": "bool_"}.get(name, name)) for name in DTYPES}
 
     def array(self, dtype: Any, value: Scalar) -> Any:
         return mx.array([value, value]).astype(dtype)  # mx.full reads bool_ as no dtype

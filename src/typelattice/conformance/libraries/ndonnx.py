@@ -26,7 +26,7 @@ class Ndonnx(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("ndonnx")
-        self.native = {name: getattr(ndx, name) for name in DTYPES}
+        self.native_dtypes = {name: getattr(ndx, name) for name in DTYPES}
 
     def array(self, dtype: Any, value: Scalar) -> Any:
         return ndx.argument(shape=(2,), dtype=dtype)

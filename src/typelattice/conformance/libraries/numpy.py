@@ -12,7 +12,7 @@ from typelattice.conformance.library import (
     Library,
     MissingLibraryError,
     NoSuchOperandError,
-    OperandString,
+    ParsedOperandString,
     in_order,
     python_answer,
     versions_of,
@@ -57,7 +57,7 @@ class NumPy(Library):
         return np.dtype(name)
 
     def make(self, operand: str) -> object:
-        wanted = OperandString.parse(operand)
+        wanted = ParsedOperandString.parse(operand)
         if wanted.dtype is None:
             return wanted.value
         dtype = self.dtype(wanted.dtype)

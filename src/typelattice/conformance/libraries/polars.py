@@ -54,8 +54,8 @@ class Polars(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("polars")
-        self.native = {name: getattr(pl, own) for name, own in DTYPES.items()}
-        columns = {name: pl.Series([1, 1]).cast(dtype) for name, dtype in self.native.items()}
+        self.native_dtypes = {name: getattr(pl, own) for name, own in DTYPES.items()}
+        columns = {name: pl.Series([1, 1]).cast(dtype) for name, dtype in self.native_dtypes.items()}
         self.frame = pl.DataFrame(columns)
 
     def array(self, dtype: Any, value: Scalar) -> Any:
@@ -102,7 +102,7 @@ class Series(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("polars")
-        self.native = {name: getattr(pl, own) for name, own in DTYPES.items()}
+        self.native_dtypes = {name: getattr(pl, own) for name, own in DTYPES.items()}
 
     def array(self, dtype: Any, value: Scalar) -> Any:
         return pl.Series([1, 1]).cast(dtype)

@@ -43,7 +43,7 @@ class Arrow(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("pyarrow")
-        self.native = {name: getattr(pa, {"bool": "bool_"}.get(name, name))() for name in DTYPES}
+        self.native_dtypes = {name: getattr(pa, {"bool": "bool_"}.get(name, name))() for name in DTYPES}
 
     def array(self, dtype: Any, value: Scalar) -> Any:
         return pa.array([value, value]).cast(dtype)

@@ -11,7 +11,7 @@ from scipy.spatial import distance
 
 from typelattice.conformance.functions import SpelledFunction, first
 from typelattice.conformance.libraries.numpy import NumPy
-from typelattice.conformance.library import Library, NoSuchOperandError, OperandString, versions_of
+from typelattice.conformance.library import Library, NoSuchOperandError, ParsedOperandString, versions_of
 from typelattice.facts.operations import Operation, make_custom_operation
 
 Function = Callable[..., object]
@@ -175,7 +175,7 @@ class SciPy(NumPy):
         }
 
     def make(self, operand: str) -> object:
-        if OperandString.parse(operand).tier not in ("array", "python"):
+        if ParsedOperandString.parse(operand).tier not in ("array", "python"):
             raise NoSuchOperandError(operand)
         return super().make(operand)
 

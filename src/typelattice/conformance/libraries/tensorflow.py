@@ -61,7 +61,7 @@ class TensorFlow(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("tensorflow-cpu")
-        self.native = {name: _dtype(name) for name in DTYPES}
+        self.native_dtypes = {name: _dtype(name) for name in DTYPES}
 
     def array(self, dtype: Any, value: Scalar) -> Any:
         return tf.constant(np.full(2, value, _numpy(dtype)))
@@ -98,7 +98,7 @@ class TensorFlow(Framework):
         }
 
 
-class Function(TensorFlow):
+class GraphFunctions(TensorFlow):
     """The same functions in a graph: tensors are its arguments, Python scalars its constants."""
 
     name = "tensorflow-function"
@@ -109,7 +109,9 @@ class Function(TensorFlow):
     def __init__(self) -> None:
         tf.get_logger().setLevel("ERROR")  # it warns of each traced function
         super().__init__()
-        self.native = {name: dtype for name, dtype in self.native.items() if COMMON_DTYPES.fullmatch(name)}
+        self.native_dtypes = {
+            name: dtype for name, dtype in self.native_dtypes.items() if COMMON_DTYPES.fullmatch(name)
+        }
 
     def operations(self) -> Operations:
         # A symbolic tensor can be neither copied nor written into.
@@ -201,4 +203,4 @@ def afresh(function: Callable[..., object]) -> Callable[..., object]:
     return call
 
 
-LIBRARIES = {each.name: each for each in (TensorFlow, Function, Legacy, Safe, All)}
+LIBRARIES = {each.name: each for each in (TensorFlow, GraphFunctions, Legacy, Safe, All)}

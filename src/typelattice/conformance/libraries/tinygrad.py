@@ -48,7 +48,9 @@ class Tinygrad(Framework):
             Device.DEFAULT = DEVICE
         self.versions = versions_of("tinygrad")
         own = {name: OWN.get(name, name) for name in DTYPES}
-        self.native = {name: getattr(dtypes, known) for name, known in own.items() if hasattr(dtypes, known)}
+        self.native_dtypes = {
+            name: getattr(dtypes, known) for name, known in own.items() if hasattr(dtypes, known)
+        }
 
     def array(self, dtype: Any, value: Scalar) -> Any:
         return Tensor.full((2,), value, dtype=dtype)

@@ -39,7 +39,7 @@ class Torch(Framework):
     def __init__(self) -> None:
         torch.set_num_threads(1)
         self.versions = versions_of("torch")
-        self.native = {name: getattr(torch, name) for name in DTYPES if hasattr(torch, name)}
+        self.native_dtypes = {name: getattr(torch, name) for name in DTYPES if hasattr(torch, name)}
 
     def array(self, dtype: Any, value: Scalar) -> torch.Tensor:
         return _full((2,), dtype, value)

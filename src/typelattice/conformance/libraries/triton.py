@@ -35,7 +35,7 @@ class Triton(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("triton")
-        self.native = {name: getattr(tl, own) for name, own in DTYPES.items()}
+        self.native_dtypes = {name: getattr(tl, own) for name, own in DTYPES.items()}
         self.context = ir.context()
         ir.load_dialects(self.context)
         builder = ir.builder(self.context)

@@ -35,7 +35,7 @@ class ComputingLibrary:
 
     compares_exactly = False  # True if it compares signed with unsigned integers without a common dtype
     fuses_casts = False  # True if a cast and the next step run as one program, which rounds differently
-    refusals: tuple[str, ...] = ()  # texts in its errors about a number, besides OverflowErrors
+    refusal_messages: tuple[str, ...] = ()  # texts in its errors about a number, besides OverflowErrors
     remedy = "cast to a dtype that it has"  # advice if it gave another dtype than requested
 
     def __init__(self, module: ModuleType, xp: Any, package: str, mutable: bool) -> None:
@@ -203,7 +203,7 @@ class ComputingLibrary:
 
     def refuses(self, error: Exception) -> bool:
         """Return True if an error means that the library accepts a number in no dtype, e.g. an overflow."""
-        return isinstance(error, OverflowError) or any(text in str(error) for text in self.refusals)
+        return isinstance(error, OverflowError) or any(text in str(error) for text in self.refusal_messages)
 
     def is_described_by(self, system: System) -> bool:
         """Return True if a system states the rules of this very library, in the installed major version."""

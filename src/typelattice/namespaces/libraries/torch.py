@@ -50,7 +50,7 @@ class Torch(ComputingLibrary):
     Its own kernels come first. Functions without a kernel for unsigned integers compute in int64.
     """
 
-    refusals = ("without overflow", "negative integer powers", "out of bounds")
+    refusal_messages = ("without overflow", "negative integer powers", "out of bounds")
 
     def function(self, name: str) -> Callable[..., Any]:
         return partial(_call_with_int64, name, torch.clip if name == "clip" else super().function(name))
@@ -64,7 +64,7 @@ class Torch(ComputingLibrary):
     def uncast_function(self, op: str, zero_d: bool) -> Callable[..., Any]:
         """Return PyTorch's own operator or function, since those in array-api-compat promote differently."""
         function = find_operation(op).function
-        method = OPERATIONS[function].method
+        method = OPERATIONS[function].special_method
         return getattr(operator, method) if method else getattr(torch, function, _missing)
 
     def item(self, data: Any) -> Any:

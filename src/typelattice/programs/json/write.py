@@ -62,7 +62,7 @@ def _field_data(name: str, x: Any) -> object:
     if name == "keywords":
         return {key: argument_data(value) for key, value in x}
     if isinstance(x, Operation):
-        return {"like": x.like, "operands": list(x.operand_names), "parameters": list(x.parameters)}
+        return {"like": x.like, "operands": list(x.operand_names), "parameters": list(x.parameter_names)}
     return str(x) if isinstance(x, Operand) else argument_data(x)
 
 

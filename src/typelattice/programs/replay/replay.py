@@ -13,11 +13,11 @@ from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     IN_PLACE_OF_FUNCTION,
     SAME_KIND_MARK,
-    AnyDType,
     Argument,
     Call,
     Cast,
     Created,
+    DTypeArgument,
     DTypeOf,
     Index,
     Input,
@@ -224,7 +224,12 @@ class _Evaluator:
                 foreign_arrays = self.foreign_arrays(step, made)
                 if foreign_arrays:
                     pairs = zip(operands, made, strict=True)
-                    made = tuple([replace(o, foreign=foreign_arrays.get(i, o.foreign)) for i, o in pairs])
+                    made = tuple(
+                        [
+                            replace(o, foreign_library=foreign_arrays.get(i, o.foreign_library))
+                            for i, o in pairs
+                        ]
+                    )
                 if beside := self.outcome_among_arrays(step, earlier_outcomes):
                     return beside
                 asked = None if step.dtype is None else self.requested_dtype(step.dtype, earlier_outcomes)
@@ -340,7 +345,7 @@ class _Evaluator:
                     found[i] = owner
         return found
 
-    def requested_dtype(self, requested: AnyDType, earlier_outcomes: EarlierOutcomes) -> DType | Operand:
+    def requested_dtype(self, requested: DTypeArgument, earlier_outcomes: EarlierOutcomes) -> DType | Operand:
         """Return the requested dtype, or a Python scalar that stands for the default dtype of its kind."""
         if isinstance(requested, DTypeOf):
             o = earlier_outcomes[requested.step].operand
@@ -499,7 +504,7 @@ class _Evaluator:
 
     def dtype_refusal(self, step: Call, operands: Sequence[Operand]) -> Outcome | None:
         """Return the refusal of an operation that is given a dtype, or None if it accepts its operands."""
-        asked = [self.system.explain(o) for o in operands if o.foreign]
+        asked = [self.system.explain(o) for o in operands if o.foreign_library]
         takes_dtype = step.name not in FUNCTION_OF_IN_PLACE and step.operation.takes_dtype
         if takes_dtype and operands[0].kind not in operation_rules(self.system, step.name).kernels:
             asked.append(self.system.explain(*operands, op=step.name))

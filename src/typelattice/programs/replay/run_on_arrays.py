@@ -134,7 +134,7 @@ class _Runner:
             x[named["key"]] = args[1]
             return x
         if step.name in FUNCTION_OF_IN_PLACE:
-            plain = OPERATIONS[FUNCTION_OF_IN_PLACE[step.name]].method or ""
+            plain = OPERATIONS[FUNCTION_OF_IN_PLACE[step.name]].special_method or ""
             writes: Callable[..., Any] = getattr(operator, f"__i{plain.strip('_')}__")
             return writes(self.xp.asarray(args[0], copy=True), args[1])
         op = step.operation
@@ -144,8 +144,8 @@ class _Runner:
             return self.call_custom(op, step, args, named)
         if step.dtype is not None and not op.takes_dtype and self.has_accumulator(op, step):
             return self.accumulate(op, args, named, self.dtype(step.dtype))
-        if step.is_operator and op.method:
-            result = getattr(operator, op.method)(*args)
+        if step.is_operator and op.special_method:
+            result = getattr(operator, op.special_method)(*args)
         else:
             if step.dtype is not None and op.takes_dtype:
                 named["dtype"] = self.dtype(step.dtype)

@@ -8,7 +8,7 @@ from typing import Any
 
 from typelattice.calls.call_signatures import NameSort, name_meaning
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Opaque, Ref
+from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, NamedDType, Opaque, Ref
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import find_operation
@@ -54,7 +54,7 @@ class DTypeLimits:
     """
 
     name: str
-    dtype: AnyDType
+    dtype: DTypeArgument
     is_array: bool
 
 
@@ -148,7 +148,7 @@ def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: DTypeLimits, field:
     return builder.add_call(excerpt, find_operation("abs"), [cast])  # the limits of a complex dtype are real
 
 
-def dtype_attribute(builder: ProgramBuilder, excerpt: Excerpt, x: AnyDType, name: str) -> Argument:
+def dtype_attribute(builder: ProgramBuilder, excerpt: Excerpt, x: DTypeArgument, name: str) -> Argument:
     """Return an attribute of a dtype: `x.dtype.itemsize`, `x.dtype.is_floating_point`."""
     if name == "type":  # `x.dtype.type(2)` is a cast
         return x

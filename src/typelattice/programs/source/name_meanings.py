@@ -73,7 +73,7 @@ class BoundMethod:
 
 
 @dataclass(frozen=True, slots=True)
-class Elements:
+class IndexUpdateRef:
     """The elements `x.at[key]`, which JAX replaces in a new array."""
 
     array: Ref
@@ -106,7 +106,7 @@ def library_named(lines: Sequence[ast.stmt]) -> str | None:
 
 
 Read: TypeAlias = (
-    "Argument | DottedName | Elements | DefinedFunction | DTypeLimits | Mapping[Any, Any] | BoundMethod"
+    "Argument | DottedName | IndexUpdateRef | DefinedFunction | DTypeLimits | Mapping[Any, Any] | BoundMethod"
     " | MultipleResults"
 )
 Reading: TypeAlias = Generator[Any, Any, Any]

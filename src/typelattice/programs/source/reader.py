@@ -70,7 +70,7 @@ from typelattice.programs.source.name_meanings import (
     BoundMethod,
     DefinedFunction,
     DottedName,
-    Elements,
+    IndexUpdateRef,
     Read,
     Reading,
     Scope,
@@ -134,7 +134,7 @@ REFUSED_LINES: Mapping[type[ast.stmt], str] = {
 }
 
 
-class Reader:
+class SourceReader:
     """A reader of Python source. It adds the operations to a ProgramBuilder as steps.
 
     It keeps the lines of the source and the names that are bound to operands.
@@ -215,13 +215,21 @@ class Reader:
                 raise self.excerpt(node).error(f"{name} gives several numbers; take one: {name}(dtype).max")
             case BoundMethod(name=name) if near := spelling_hint(name, ("dtype", *ATTRIBUTES)):
                 raise self.excerpt(node).error(f"no array has {quote_short(name)}{near}")
-            case DottedName() | Elements() | DefinedFunction() | BoundMethod():
+            case DottedName() | IndexUpdateRef() | DefinedFunction() | BoundMethod():
                 raise self.excerpt(node).error("a function that is not called; call it")
         return x
 
     def plain(self, x: Read) -> Any:
         """Return the number that a step gives if it is known, or else the step."""
-        others = (DottedName, Elements, DefinedFunction, DTypeLimits, Mapping, BoundMethod, MultipleResults)
+        others = (
+            DottedName,
+            IndexUpdateRef,
+            DefinedFunction,
+            DTypeLimits,
+            Mapping,
+            BoundMethod,
+            MultipleResults,
+        )
         return x if isinstance(x, others) else self.builder.known_number(x)
 
     def truth(self, node: ast.AST, x: Read, remedy: str = WHERE) -> bool:
@@ -299,7 +307,7 @@ class Reader:
             except (IndexError, TypeError) as e:
                 raise self.excerpt(node).error(f"{e}; give another index") from None
         if isinstance(x, BoundMethod) and x.name == "at":
-            return Elements(x.receiver, self.as_argument(node, at))
+            return IndexUpdateRef(x.receiver, self.as_argument(node, at))
         if isinstance(x, Mapping):
             value: Read = look_up(self.excerpt(node), x, at)
             return value
@@ -413,7 +421,7 @@ class Reader:
             owner = of.owner if isinstance(of, DottedName) else None
             if isinstance(of, Mapping):
                 return (yield self.read_dictionary_item(node, of, node.func.attr, scope))
-            if isinstance(of, Elements):
+            if isinstance(of, IndexUpdateRef):
                 args = yield self.items(node.args, scope)
                 return self.read_at_method(
                     node, of, node.func.attr, [self.as_argument(node, x) for x in args]
@@ -512,7 +520,9 @@ class Reader:
         args = [self.plain(x) for x in (yield self.items(node.args, scope))]
         return read_dictionary_attribute(self.excerpt(node), dictionary, method, args)
 
-    def read_at_method(self, node: ast.Call, target: Elements, method: str, args: Sequence[Argument]) -> Ref:
+    def read_at_method(
+        self, node: ast.Call, target: IndexUpdateRef, method: str, args: Sequence[Argument]
+    ) -> Ref:
         """Read `x.at[key].set(y)`: a new array with other elements, of the dtype of x.
 
         `casting="same_kind"` is our own notation: a program writes it where the source has `out=`.
@@ -603,7 +613,11 @@ class Reader:
             return call_math(self.builder, excerpt, name.removeprefix("math."), args, known)
         if name == "at" and args and isinstance(args[0], Ref):  # array-api-extra's
             of = args[0]
-            return Elements(of, self.as_argument(node, known[1])) if len(args) > 1 else BoundMethod(of, name)
+            return (
+                IndexUpdateRef(of, self.as_argument(node, known[1]))
+                if len(args) > 1
+                else BoundMethod(of, name)
+            )
         if name in QUESTIONS:
             asked = self.read_question(node, args, keywords)
             return question(self.builder, excerpt.of_library(owner), name, asked)
@@ -979,24 +993,24 @@ class Reader:
         return found
 
 
-EXPRESSIONS: Mapping[type[ast.expr], Callable[[Reader, Any, Scope], Reading]] = {
-    ast.Attribute: Reader.attribute_access,
-    ast.BinOp: Reader.binary,
-    ast.BoolOp: Reader.boolean,
-    ast.Call: Reader.read_call,
-    ast.Compare: Reader.comparison,
-    ast.Dict: Reader.dictionary,
-    ast.DictComp: Reader.dictionary_in_loop,
-    ast.GeneratorExp: Reader.list_in_loop,
-    ast.IfExp: Reader.conditional,
-    ast.JoinedStr: Reader.text_of,
-    ast.Lambda: Reader.function,
-    ast.List: Reader.sequence,
-    ast.ListComp: Reader.list_in_loop,
-    ast.Slice: Reader.slice,
-    ast.Subscript: Reader.indexing,
-    ast.Tuple: Reader.sequence,
-    ast.UnaryOp: Reader.unary,
+EXPRESSIONS: Mapping[type[ast.expr], Callable[[SourceReader, Any, Scope], Reading]] = {
+    ast.Attribute: SourceReader.attribute_access,
+    ast.BinOp: SourceReader.binary,
+    ast.BoolOp: SourceReader.boolean,
+    ast.Call: SourceReader.read_call,
+    ast.Compare: SourceReader.comparison,
+    ast.Dict: SourceReader.dictionary,
+    ast.DictComp: SourceReader.dictionary_in_loop,
+    ast.GeneratorExp: SourceReader.list_in_loop,
+    ast.IfExp: SourceReader.conditional,
+    ast.JoinedStr: SourceReader.text_of,
+    ast.Lambda: SourceReader.function,
+    ast.List: SourceReader.sequence,
+    ast.ListComp: SourceReader.list_in_loop,
+    ast.Slice: SourceReader.slice,
+    ast.Subscript: SourceReader.indexing,
+    ast.Tuple: SourceReader.sequence,
+    ast.UnaryOp: SourceReader.unary,
 }
 
 

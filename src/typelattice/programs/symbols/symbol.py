@@ -219,14 +219,18 @@ for _name in ATTRIBUTES:
     setattr(Symbol, _name, _make_attribute(_name))
 for _op in OPERATIONS.values():
     if (
-        _op.method
+        _op.special_method
         and (_op.operator or _op.name == "abs")
         and _op.operation_class not in ("in-place", "assignment")
     ):
         if _op.max_operands == 1:
-            setattr(Symbol, _op.method, _make_unary(_op.name))
+            setattr(Symbol, _op.special_method, _make_unary(_op.name))
         else:
-            setattr(Symbol, _op.method, _make_operator(_op.name))
+            setattr(Symbol, _op.special_method, _make_operator(_op.name))
             if _op.operation_class not in ("comparison", "ordering"):
-                setattr(Symbol, _op.method.replace("__", "__r", 1), _make_operator(_op.name, reflected=True))
-                setattr(Symbol, _op.method.replace("__", "__i", 1), _in_place(_op.name))
+                setattr(
+                    Symbol,
+                    _op.special_method.replace("__", "__r", 1),
+                    _make_operator(_op.name, reflected=True),
+                )
+                setattr(Symbol, _op.special_method.replace("__", "__i", 1), _in_place(_op.name))

@@ -65,7 +65,7 @@ class StepsOfCall:
         return self
 
 
-class GraphSteps:
+class GraphStepBuilder:
     """The steps of one graph, for a call at a witness.
 
     `variable_steps` has the steps that were seen during compilation. If `is_compiling` is True, another

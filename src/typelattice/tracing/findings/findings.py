@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typelattice.calls.steps import SourceLocation
 from typelattice.programs.program import AnySystem, Replay
 from typelattice.tracing.findings.cast_back import CastBack, find_casts_back
-from typelattice.tracing.findings.divergences import Divergence, find_divergences
+from typelattice.tracing.findings.divergences import RunDivergence, find_divergences
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import WideningCause, find_causes
 from typelattice.tracing.run_data.run import Run, WeaknessChange
@@ -28,9 +28,9 @@ class Findings:
 
     predicted_run: PredictedRun = field(repr=False)
     causes: tuple[WideningCause, ...]
-    cast_back: tuple[CastBack, ...]
+    cast_backs: tuple[CastBack, ...]
     replays: Mapping[str, Replay] = field(repr=False)
-    divergences: Mapping[str, tuple[Divergence, ...]]
+    divergences: Mapping[str, tuple[RunDivergence, ...]]
     excused_count: int = 0
     weakness_changes: tuple[WeaknessChange, ...] = ()
 

@@ -86,7 +86,7 @@ def _list_sent_by_children(
 
     These are calls without a rule that gave no result, if a cause with a rule made the same dtype.
     """
-    if not predicted_run.run.followed_processes:
+    if not predicted_run.run.followed_process_count:
         return []
     opaque = [c for c in all_causes if isinstance(predicted_run.steps[c.origin_steps[0]], Opaque)]
     wide_dtypes = {c.wide_dtype for c in all_causes if c not in opaque and not c.result_names}

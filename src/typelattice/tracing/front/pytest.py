@@ -164,7 +164,7 @@ def _check_folder(folder: Path) -> None:
         raise pytest.UsageError(str(e)) from None
 
 
-class Baselined:
+class BaselinePlugin:
     """The base of the reporting plug-ins: shows the findings and compares them with the baseline."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -214,7 +214,11 @@ class Baselined:
         made = verdict(session_findings, self.baseline, self.config.rootpath)
         if self.config.getoption("dtype_write_baseline"):
             there = self.baseline_file.exists()
-            kept = [f for f in self.baseline if f not in made.stale] if there else [*session_findings.places]
+            kept = (
+                [f for f in self.baseline if f not in made.stale]
+                if there
+                else [*session_findings.finding_lines]
+            )
             baseline.write_baseline(self.baseline_file, kept)
             wrote = f"wrote {count_text(len(kept), 'finding')} to {self.baseline_file.name}"
             if there and made.new:
@@ -238,7 +242,7 @@ class Baselined:
                 terminalreporter.write_line(line)
 
 
-class Plugin(Baselined):
+class Plugin(BaselinePlugin):
     """Traces the tests of this process."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -290,7 +294,7 @@ class Plugin(Baselined):
             self.judge(session, found)
 
 
-class Collector(Baselined):
+class Collector(BaselinePlugin):
     """Combines the findings of the processes that run the tests."""
 
     def __init__(self, config: pytest.Config) -> None:

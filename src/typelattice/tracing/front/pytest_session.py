@@ -30,21 +30,21 @@ CUT = "..."  # marks the cut end of a step's code (Python may parse it as an Ell
 class SessionFindings:
     """The findings of a session, in a form that can be sent to another process.
 
-    - `places`: the findings, each with its line.
-    - `run_findings`: the baseline entries with code that ran, with or without a finding.
+    - `finding_lines`: the findings, each with its line.
+    - `executed_entries`: the baseline entries with code that ran, with or without a finding.
     - `report`: the lines of the report.
     - `packages_without_modules`: the packages without a followed module.
     """
 
-    places: dict[BaselineEntry, int]
-    run_findings: frozenset[BaselineEntry]
+    finding_lines: dict[BaselineEntry, int]
+    executed_entries: frozenset[BaselineEntry]
     report: tuple[str, ...]
     packages_without_modules: frozenset[str] = frozenset()
 
     def data(self) -> dict[str, object]:
         """Convert the outcome to lists and strings."""
-        places = [[f.file, f.code, f.what, line] for f, line in self.places.items()]
-        ran = [[f.file, f.code, f.what] for f in self.run_findings]
+        places = [[f.file, f.code, f.what, line] for f, line in self.finding_lines.items()]
+        ran = [[f.file, f.code, f.what] for f in self.executed_entries]
         return {
             "places": places,
             "ran": ran,
@@ -84,9 +84,9 @@ def merge_outcomes(outcomes: Sequence[SessionFindings]) -> SessionFindings:
     """
     places: dict[BaselineEntry, int] = {}
     for each in outcomes:
-        for finding, line in each.places.items():
+        for finding, line in each.finding_lines.items():
             places.setdefault(finding, line)
-    ran = frozenset(finding for each in outcomes for finding in each.run_findings)
+    ran = frozenset(finding for each in outcomes for finding in each.executed_entries)
     told = outcomes[0].report if len(outcomes) == 1 else _list(places, len(outcomes))
     return SessionFindings(
         places, ran, told, frozenset.intersection(*(each.packages_without_modules for each in outcomes))
@@ -120,9 +120,9 @@ class BaselineComparison:
 def verdict(session: SessionFindings, baseline: Sequence[BaselineEntry], root: Path) -> BaselineComparison:
     """Compare a session with a baseline."""
     entries = frozenset(baseline)
-    new = tuple((f, line) for f, line in sorted(session.places.items()) if f not in entries)
-    gone = [f for f in baseline if f not in session.places]
-    standing = frozenset(_standing((f for f in gone if f not in session.run_findings), root))
+    new = tuple((f, line) for f, line in sorted(session.finding_lines.items()) if f not in entries)
+    gone = [f for f in baseline if f not in session.finding_lines]
+    standing = frozenset(_standing((f for f in gone if f not in session.executed_entries), root))
     return BaselineComparison(new, tuple(sorted(f for f in gone if f not in standing)))
 
 

@@ -85,7 +85,7 @@ class ModuleCompiler:
         rewriter = Rewriter(tree, data.decode("latin-1"))
         numbers: list[int] = []
         code = with_copies(compile(rewriter.visit(tree), path, "exec", dont_inherit=True), numbers)
-        rewritten = code, numbers, [*map(marshal.dumps, rewriter.rows)], rewriter.alone
+        rewritten = code, numbers, [*map(marshal.dumps, rewriter.rows)], rewriter.unchanged_functions
         if cached_file:
             self._save(cached_file, marshal.dumps(rewritten))
         return rewritten
@@ -117,7 +117,7 @@ def _why_not_compiled(e: Exception) -> str:
     return str(e) or type(e).__name__
 
 
-class FileLoader(SourceFileLoader):
+class TracedFileLoader(SourceFileLoader):
     """A loader of a rewritten source file. It neither reads nor writes Python's own cache."""
 
     compiler: ModuleCompiler
@@ -163,7 +163,7 @@ def _with_change(spec: ModuleSpec | None, change: Callable[[ModuleType], object]
     return spec
 
 
-class Finder(MetaPathFinder):
+class TracingFinder(MetaPathFinder):
     """A finder for modules of some packages. It uses Python's own finders, and adds a rewriting loader."""
 
     def __init__(self, packages: Sequence[str], compiler: ModuleCompiler, child_runs: ChildRuns) -> None:
@@ -198,7 +198,7 @@ class Finder(MetaPathFinder):
             return spec
         recorder = self.compiler.recorder
         if type(loader) is SourceFileLoader:
-            file_loader = FileLoader(loader.name, loader.path)
+            file_loader = TracedFileLoader(loader.name, loader.path)
             file_loader.compiler = self.compiler
             spec.loader = file_loader
         elif isinstance(loader, zipimporter):
@@ -216,7 +216,7 @@ class Finder(MetaPathFinder):
     ) -> ModuleSpec | None:
         """Return the spec that the other finders give, or None if they find no module."""
         for finder in sys.meta_path:
-            if finder is self or isinstance(finder, Finder):
+            if finder is self or isinstance(finder, TracingFinder):
                 continue
             find: Callable[..., ModuleSpec | None] | None = getattr(finder, "find_spec", None)
             found = find(name, path, target) if find is not None else None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from typelattice.calls.steps import Opaque, SourceLocation
-from typelattice.tracing.findings.divergences import Divergence
+from typelattice.tracing.findings.divergences import RunDivergence
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.report.proposed_casts import ProposedCast, propose_casts
@@ -18,10 +18,10 @@ class AnnotatedLine:
     """The steps and findings of one source line.
 
     - `causes`: the causes that this line names.
-    - `widens`: causes of another line that widened a float here as well.
-    - `origins`: causes of another line with a wide float that is made or passed on here, before it widens
-      any.
-    - `follows`: causes of another line with widened values that the steps of this line use.
+    - `widening_causes`: causes of another line that widened a float here as well.
+    - `origin_causes`: causes of another line with a wide float that is made or passed on here, before it
+      widens any.
+    - `following_causes`: causes of another line with widened values that the steps of this line use.
     - `casts`: the casts to write here, each with the cause that it stops.
     - `divergences`: the divergences of other systems here.
     - `mismatched_steps`: the steps with results that contradict our rules.
@@ -29,11 +29,11 @@ class AnnotatedLine:
 
     steps: list[int] = field(default_factory=list)
     causes: list[WideningCause] = field(default_factory=list)
-    widens: list[WideningCause] = field(default_factory=list)
-    origins: list[WideningCause] = field(default_factory=list)
-    follows: list[WideningCause] = field(default_factory=list)
+    widening_causes: list[WideningCause] = field(default_factory=list)
+    origin_causes: list[WideningCause] = field(default_factory=list)
+    following_causes: list[WideningCause] = field(default_factory=list)
     casts: list[tuple[ProposedCast, WideningCause]] = field(default_factory=list)
-    divergences: list[Divergence] = field(default_factory=list)
+    divergences: list[RunDivergence] = field(default_factory=list)
     mismatched_steps: list[int] = field(default_factory=list)
 
 
@@ -83,11 +83,11 @@ def annotate_files(findings: Findings) -> list[AnnotatedFile]:
             there = line(i)
             if there and not any(cause in known for known in _collect_causes(there)):
                 into = (
-                    there.widens
+                    there.widening_causes
                     if i in cause.widening_steps
-                    else there.origins
+                    else there.origin_causes
                     if i in before
-                    else there.follows
+                    else there.following_causes
                 )
                 into.append(cause)
         for cast in propose_casts(checked, cause):
@@ -103,7 +103,7 @@ def annotate_files(findings: Findings) -> list[AnnotatedFile]:
 
 
 def _collect_causes(line: AnnotatedLine) -> tuple[list[WideningCause], ...]:
-    return line.causes, line.widens, line.origins, line.follows
+    return line.causes, line.widening_causes, line.origin_causes, line.following_causes
 
 
 def _annotate_file(findings: Findings, name: str, lines: Mapping[int, AnnotatedLine]) -> AnnotatedFile:

@@ -21,7 +21,7 @@ from typelattice.tracing.report.report_entries import (
     DIVERGENCE_RULES,
     MISTAKE_RULES,
     Chapter,
-    Entry,
+    ReportEntry,
     make_report,
 )
 from typelattice.tracing.report.source_page import definitions, source_page
@@ -90,7 +90,7 @@ def _write_chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
         )
 
 
-def _name_style(entry: Entry) -> str:
+def _name_style(entry: ReportEntry) -> str:
     """Name the style of an entry. Causes have the usual style."""
     if entry.rule in DIVERGENCE_RULES.values():
         return "parts"
@@ -107,7 +107,7 @@ def report_html(run: Run, systems: Sequence[AnySystem]) -> str:
     return element("div", "\n".join(body), **{"class": "typelattice"})
 
 
-def _link_entry(entry: Entry, names: dict[str, str]) -> str:
+def _link_entry(entry: ReportEntry, names: dict[str, str]) -> str:
     """Return an entry with its place and code. The place is a link to its line."""
     where = entry.location
     if where is None or where.file not in names:

@@ -68,9 +68,9 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         ],
         "libraries": dict(run.systems),
         "opaque": run.opaque,
-        "not_followed": {left.name: left.reason for left in run.not_followed},
-        "child_processes": run.unfollowed_processes,
-        "followed_processes": run.followed_processes,
+        "not_followed": {left.name: left.reason for left in run.unfollowed_code},
+        "child_processes": run.unfollowed_process_count,
+        "followed_processes": run.followed_process_count,
         "summarised": list(run.summaries),
     }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from typelattice.rendering.grid import printable
 from typelattice.tracing.report.formatting import file_text
-from typelattice.tracing.report.report_entries import RULES, Entry, TraceReport
+from typelattice.tracing.report.report_entries import RULES, ReportEntry, TraceReport
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"TL001": "warning", "TL005": "error", "TL101": "error", "TL102": "warning"}  # the others are notes
@@ -49,7 +49,7 @@ def github(report: TraceReport) -> Iterator[str]:
             yield f"::{level} {where}::{_escape_data(_write_message(entry))}"
 
 
-def entry_data(entry: Entry) -> dict[str, Any]:
+def entry_data(entry: ReportEntry) -> dict[str, Any]:
     """Describe an entry as a dictionary, with the same sections as in the text."""
     return {
         "rule": entry.rule,
@@ -62,7 +62,7 @@ def entry_data(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _write_message(entry: Entry) -> str:
+def _write_message(entry: ReportEntry) -> str:
     """Word an entry in one line, with its remedy."""
     remedy = next((lines for heading, lines in entry.sections() if heading == "remedy"), ())
     advice = f"; remedy: {' '.join(remedy)}" if remedy else ""

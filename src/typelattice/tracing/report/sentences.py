@@ -12,7 +12,7 @@ from typelattice.facts.loss import loss
 from typelattice.facts.operations import OPERATIONS
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK
 from typelattice.tracing.findings.cast_back import CastBack
-from typelattice.tracing.findings.divergences import Divergence
+from typelattice.tracing.findings.divergences import RunDivergence
 from typelattice.tracing.findings.dtype_origin import find_dtype_origin
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
 from typelattice.tracing.findings.suggested_casts import CastPlan, PlannedCast, plan_casts
@@ -219,7 +219,7 @@ def _describe_kept(predicted_run: PredictedRun, cause: WideningCause, plan: Cast
     return f"{'all of it' if texts > 1 else 'it'} {verb} {wide}"
 
 
-def _describe_unknown(predicted_run: PredictedRun, finding: CastPlan | Divergence) -> Iterator[str]:
+def _describe_unknown(predicted_run: PredictedRun, finding: CastPlan | RunDivergence) -> Iterator[str]:
     """Name the calls without a rule that take a changed array, and count the steps that follow them."""
     if not finding.unknown_steps:
         return
@@ -272,7 +272,7 @@ def describe_cast_back(cast_back: CastBack) -> str:
     return f"computes in {cast_back.compute_dtype}, writes {cast_back.written_dtype}"
 
 
-def divergence_lines(predicted_run: PredictedRun, divergence: Divergence) -> Iterator[str]:
+def divergence_lines(predicted_run: PredictedRun, divergence: RunDivergence) -> Iterator[str]:
     """Describe a divergence: both results, the lost values, and the later steps that also differ."""
     i = divergence.steps[0]
     of = describe_operands(predicted_run, i)

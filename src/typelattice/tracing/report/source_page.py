@@ -114,11 +114,11 @@ def _show_changed(line: AnnotatedLine, code: str) -> str:
 
 
 def _list_marks(findings: Findings, line: AnnotatedLine) -> Iterator[str]:
-    if line.causes or line.widens:
+    if line.causes or line.widening_causes:
         yield "cause"
-    elif line.origins:
+    elif line.origin_causes:
         yield "made"
-    elif line.follows:
+    elif line.following_causes:
         yield "later"
     if line.casts:
         yield "change"
@@ -146,13 +146,13 @@ def _write_about(
     for cause in line.causes:
         told = definitions(cause_sections(findings.predicted_run, cause), names)
         yield element("p", text("a float was widened here"), **{"class": "cause"}) + told
-    for cause in line.widens:
+    for cause in line.widening_causes:
         told = "a float was widened here, as at " + _write_link(findings, cause, names)
         yield element("p", told, **{"class": "cause"})
-    for cause in line.origins:
+    for cause in line.origin_causes:
         told = "a wide float comes up here, which widens another at " + _write_link(findings, cause, names)
         yield element("p", told, **{"class": "made"})
-    for cause in line.follows:
+    for cause in line.following_causes:
         yield element("p", "wide by " + _write_link(findings, cause, names), **{"class": "later"})
     for cast, cause in line.casts:
         told = text(f"to change: {cast.old_code} becomes {cast.new_code}, for ") + _write_link(

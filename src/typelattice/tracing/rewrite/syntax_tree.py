@@ -51,8 +51,8 @@ CONTENTS = ("data", "values")  # assigning these attributes gives an array other
 class Rewriter:
     """A rewriting of one tree, in place.
 
-    `rows` has the operations that it found, each with the fields of a WrittenOperation. `alone` has the
-    functions left unchanged. A search of `text`, the source, often saves a walk through the tree.
+    `rows` has the operations that it found, each with the fields of a WrittenOperation. `unchanged_functions`
+    has the functions left unchanged. A search of `text`, the source, often saves a walk through the tree.
 
     It is not an `ast.NodeTransformer`, which looks up the fields of each node: the import of a large package
     would take twice as long.
@@ -60,7 +60,7 @@ class Rewriter:
 
     def __init__(self, tree: ast.Module, text: str) -> None:
         self.rows: list[Row] = []
-        self.alone: list[tuple[str, str]] = []
+        self.unchanged_functions: list[tuple[str, str]] = []
         self.compilers = dict(compilers(tree)) if any(name in text for name in COMPILED_BY) else {}
         self.visits: dict[type, Callable[[Any], Any]] = {
             getattr(ast, name.removeprefix("visit_")): getattr(self, name)
@@ -281,7 +281,7 @@ class Rewriter:
         for decorator in node.decorator_list:
             why = compiled_by(decorator, self.compilers)
             if why:
-                self.alone.append((node.name, why))
+                self.unchanged_functions.append((node.name, why))
                 return node
         given = node.args
         given.defaults = [self.visit(x) for x in given.defaults]

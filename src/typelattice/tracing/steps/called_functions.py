@@ -25,7 +25,7 @@ from typelattice.calls.creation_and_casts import PYTHON_TYPES
 from typelattice.calls.methods import call_method
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref, Slice
+from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, NamedDType, Ref, Slice
 from typelattice.calls.ufunc_methods import POSITIONS, REDUCED
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
@@ -67,11 +67,11 @@ class CalledFunction:
 class CallReader:
     """A reader of calls as steps, and of their arguments.
 
-    `part` gives the step of an array, None of anything else.
+    `find_step` gives the step of an array, None of anything else.
     """
 
     def __init__(self, builder: ProgramBuilder, part: Callable[[Any], int | None]) -> None:
-        self.builder, self.part = builder, part
+        self.builder, self.find_step = builder, part
 
     def step(
         self,
@@ -95,7 +95,7 @@ class CallReader:
             )
         positional = [*called.receiver, *positional]
         op = OPERATION_BY_FUNCTION.get(operation_of(called.name, len(positional), called.library))
-        if op is not None and signature(op, called.library).not_if_kind == result.kind.python_name:
+        if op is not None and signature(op, called.library).value_dependent_kind == result.kind.python_name:
             raise UnknownCallError("its values decide of which kind its result is")
         count = operand_count(op)
         # The operand of these is not the first argument.
@@ -209,7 +209,7 @@ class CallReader:
         if x is None or type(x) is str or type(x) in PYTHON_KINDS:
             plain: Argument = x
             return plain
-        number = self.part(x)
+        number = self.find_step(x)
         if number is not None:
             return Ref(int(number))
         if isinstance(x, (list, tuple)):
@@ -234,7 +234,7 @@ class CallReader:
             return self.dtype(x)
         return x
 
-    def dtype(self, x: Any) -> AnyDType:
+    def dtype(self, x: Any) -> DTypeArgument:
         """Convert a dtype argument. Raises UnknownCallError if it is not a dtype."""
         if isinstance(x, type) and x in PYTHON_KINDS:
             return NamedDType(x.__name__)

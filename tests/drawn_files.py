@@ -7,12 +7,12 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 
 import typelattice as tl
-from typelattice.engine.operation_rules import GROUPS, KINDS, STANDARD
+from typelattice.engine.operation_rules import GROUPS, KINDS_BY_WORD, STANDARD
 from typelattice.engine.rule_enums import ScalarPlaces, WeakResult
 from typelattice.engine.scalar_fit import OUTCOMES, RAISE_BEYOND_DEFAULT
 from typelattice.facts.cast_rounding_and_overflow import BEYOND, ROUNDINGS
 from typelattice.facts.operations import OPERATIONS
-from typelattice.files.reader import COMBINE, parse
+from typelattice.files.reader import COMBINE, parse_system
 
 ORDER = [  # from low to high
     "b", "i*", "u8", "u16", "i8", "i16", "i32", "i64", "m8", "f*", "f16", "f32", "f64", "c*", "c64", "c128",
@@ -20,7 +20,7 @@ ORDER = [  # from low to high
 OWN = {"m8": {"kind": "float", "bits": 8, "max": 64.0, "precision": 5, "min_exponent": 0, "specials": "szn"}}
 ASKED = [
     op.name for op in OPERATIONS.values()
-    if op.form in ("elementwise", "choice", "list", "indexed", "reduction", "along")
+    if op.call_form in ("elementwise", "choice", "list", "indexed", "reduction", "along")
 ]  # fmt: skip
 
 
@@ -36,7 +36,7 @@ def drawn_file(dice: random.Random) -> str:
         keys["dtypes"] = OWN
     elif extends:
         keys = {"name": "mine", "extends": dice.choice(tl.systems()), "library": "mine 1.0"}
-        nodes = [n.code if isinstance(n, tl.DType) else str(n) for n in parse(toml(keys)).order.nodes]
+        nodes = [n.code if isinstance(n, tl.DType) else str(n) for n in parse_system(toml(keys)).order.nodes]
     dtypes = [n for n in nodes if "*" not in n] or ["b", "i32"]
 
     def some(most: int = 3) -> str:
@@ -58,7 +58,7 @@ def drawn_file(dice: random.Random) -> str:
             "complex": "c128",
         },
         "limits": lambda: {"int": dice.choice(["i32", "u64"]), "float": "f64"},
-        "ties": lambda: _tie(dice, parse(toml(keys))),
+        "ties": lambda: _tie(dice, parse_system(toml(keys))),
         "overrides": lambda: {pair(["i*", "f*", "c*"]): dice.choice(dtypes)},
         "refusals": lambda: {pair(["i*", "f*", "c*"]): "because the file says so"},
         "before": lambda: {dice.choice(["u32", "u64", "bf16"]): dice.choice(dtypes)},
@@ -120,7 +120,7 @@ def _entry(dice: random.Random) -> str:
 
 def _domain(dice: random.Random, dtypes: Sequence[str]) -> str:
     """Kinds, at times with a dtype that is left out."""
-    return dice.choice([*KINDS, f"all but {dice.choice(dtypes)}"])
+    return dice.choice([*KINDS_BY_WORD, f"all but {dice.choice(dtypes)}"])
 
 
 def _departure(dice: random.Random, some: Callable[..., str], dtypes: Sequence[str]) -> Mapping[str, object]:
@@ -143,7 +143,7 @@ def _departure(dice: random.Random, some: Callable[..., str], dtypes: Sequence[s
 
 def _loads(text: str) -> bool:
     try:
-        parse(text)
+        parse_system(text)
     except tl.FormatError:
         return False
     return True

@@ -67,7 +67,7 @@ def fork_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     mains = {"traced_run": traced_run.main, "measured_run": measured_run.main}
 
     def run(self: Workspace, files: Sequence[Path], module: str = "traced_run") -> int:
-        if not self.asserts:  # which an option of Python leaves out
+        if not self.runs_assertions:  # which an option of Python leaves out
             return run_in_process(self, files, module)
         todo, out, printed, errors = files
         main = partial(mains[module], str(todo), str(out))

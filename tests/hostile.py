@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from typelattice.conformance.library import NoSuchOperandError, OperandString
+from typelattice.conformance.library import NoSuchOperandError, ParsedOperandString
 
 DTYPES = ("int8", "int16")
 NOTHING = None
@@ -24,7 +24,7 @@ class Sane:
         return DTYPES
 
     def make(self, operand: str) -> object:
-        wanted = OperandString.parse(operand)
+        wanted = ParsedOperandString.parse(operand)
         if wanted.tier != "array" or wanted.dtype is None:
             raise NoSuchOperandError(operand)
         return wanted.dtype

@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from typelattice.conformance.library import OperandString
-from typelattice.facts.operations import NAMES, OPERATIONS
+from typelattice.conformance.library import ParsedOperandString
+from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS
 from typelattice.recorded.answer_notation import EXCEPTION
 from typelattice.recorded.recording_files import open_recording
 
@@ -38,7 +38,7 @@ class Faithful:
     def ask_chain(self, operations: Sequence[str], operands: Sequence[str]) -> str:
         answer = ""
         for name in operations:
-            count = NAMES[name].least - bool(answer)
+            count = OPERATION_BY_NAME[name].min_operands - bool(answer)
             own, operands = operands[:count], operands[count:]
             answer = self.ask(name, (*([answer] if answer else []), *own), ())
         return answer
@@ -150,7 +150,7 @@ class Counting:
     def ask_values(
         self, operation: str, operands: Sequence[str], arguments: Sequence[object]
     ) -> Sequence[float]:
-        x, y = ([*(OperandString.parse(operand).value for operand in operands), 1])[:2]
+        x, y = ([*(ParsedOperandString.parse(operand).value for operand in operands), 1])[:2]
         assert not isinstance(x, complex) and not isinstance(y, complex)
         match operation:
             case "add":

@@ -57,7 +57,9 @@ IN_STANDARD = {*standard().main, *standard().linalg} - LEFT_OUT
 FUNCTIONS = [
     op
     for op in OPERATIONS.values()
-    if op.name in IN_STANDARD and op.form in FORMS and op.of_class not in (*CLASSES_LEFT_OUT, *FOURIER)
+    if op.name in IN_STANDARD
+    and op.call_form in FORMS
+    and op.operation_class not in (*CLASSES_LEFT_OUT, *FOURIER)
 ]
 
 
@@ -87,12 +89,12 @@ def expression(dice: random.Random, known: Sequence[str]) -> str:
             sign = op.operator or ""
             if op.name in SHAPED:
                 return f"{dice.choice('abc')} {sign} {dice.choice('abc')}"
-            if op.most == 1:
+            if op.max_operands == 1:
                 return f"{sign.removesuffix('x')}{x}" if sign else f"xp.{op.name}({x})"
             return f"{x} {sign} {y}" if dice.random() < 0.8 else f"{y} {sign} {x}"
     op = dice.choice(FUNCTIONS)
     if op.name in SHAPED:
         m, n = dice.choices("abc", k=2)
         return SHAPED[op.name].format(x=x, y=dice.choice(known), m=m, n=n)
-    given = [x, *(dice.choice(known) for _ in range(op.least - 1))]
+    given = [x, *(dice.choice(known) for _ in range(op.min_operands - 1))]
     return f"xp.{op.name}({', '.join(given)})"

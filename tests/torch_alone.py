@@ -81,7 +81,7 @@ def test_functions_and_methods_that_are_pytorchs_own_are_described(call: str, tm
     made = "import torch\nx = torch.ones(3, 3)\ny = x.double()\ni = torch.zeros(3, 3, dtype=torch.int64)\n"
     script.write_text(f"{made}print(({call}).dtype)\n", encoding="utf-8")
     run = run_script(str(script), (), ()).run
-    assert rows(run) and not run.opaque and not run.not_followed
+    assert rows(run) and not run.opaque and not run.unfollowed_code
 
 
 def test_a_scalar_of_numpys_beside_a_tensor_counts_as_pytorch_says(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_inside_of_a_module_the_steps_are_the_same_in_inference_mode(cast: bool)
     def steps(without_gradients: Any) -> list[tuple[str | None, str]]:
         with without_gradients(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=cast):
             run = tl.trace(function, x).run
-        assert not run.mismatches and not run.not_followed
+        assert not run.mismatches and not run.unfollowed_code
         return [(step.op, str(seen.operand)) for step, seen in run]
 
     found = steps(torch.inference_mode)
@@ -236,7 +236,7 @@ def test_a_module_that_data_decide_in_is_opaque_and_named_once() -> None:
 
     run = tl.trace(function, torch.tensor([0, 1])).run
     assert found_opaque(run)["torch.nn.functional.one_hot(x)"] == 5
-    assert "one_hot" in {left.name for left in run.not_followed}
+    assert "one_hot" in {left.name for left in run.unfollowed_code}
 
 
 def found_opaque(run: Run) -> dict[str, int]:
@@ -268,7 +268,7 @@ def test_what_torch_compile_is_given_runs_as_it_is_and_is_followed(tmp_path: Pat
     script = tmp_path / "compiled.py"
     script.write_text(COMPILED, encoding="utf-8")
     ended = run_script(str(script), (), ())
-    assert ended.status == 0 and not ended.run.not_followed
+    assert ended.status == 0 and not ended.run.unfollowed_code
     found = rows(ended.run)
     assert [step.op for step, _ in ended.run if step.text == "x * x"] == ["multiply"] * 2
     assert {"x + 1.5", "x - 1", "x / 2", "module(x)"} <= found.keys() and ended.run.opaque == 0

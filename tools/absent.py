@@ -36,8 +36,8 @@ def looked_up(names: Iterable[str]) -> Mapping[str, frozenset[str]]:
     for name in names:
         try:
             with LibraryProcess(partial(load_library, name)) as asked:
-                if asked.catalogue.absent is not None:
-                    found[name] = frozenset(asked.catalogue.absent)
+                if asked.catalogue.absent_operations is not None:
+                    found[name] = frozenset(asked.catalogue.absent_operations)
         except MissingLibraryError:
             print(f"{name}: not here", file=sys.stderr)
     return found

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from typelattice.facts.dtypes import DTYPES
-from typelattice.facts.operations import NAMES
+from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.files.system_text import systems
 from typelattice.rendering import FORMATS
 
@@ -99,7 +99,7 @@ def an_expression(dice: Dice, depth: int = 0) -> str:
         return one(dice, "a", "b", "c", "1", "2.0", "-3", "1j", "True")
     x, y = an_expression(dice, depth + 1), an_expression(dice, depth + 1)
     operator = one(dice, "+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>", "<", "==", "!=")
-    function = one(dice, *NAMES)
+    function = one(dice, *OPERATION_BY_NAME)
     shapes = (
         f"{x} {operator} {y}", f"({x}) {operator} ({y})", f"-({x})", f"~({x})", f"{function}({x})",
         f"{function}({x}, {y})", f"where({x}, {y}, {x})", f"({x}).astype({a_dtype(dice)})",
@@ -128,7 +128,7 @@ def named(*names: str) -> Callable[[Dice], str]:
 
 CODES = named("bits", "bytes", "names")
 TIER, FORMAT = named("array", "0d", "scalar", "all"), named(*FORMATS)
-OP = named(*NAMES, "+", "/", "**")
+OP = named(*OPERATION_BY_NAME, "+", "/", "**")
 WORD = named("lattice", "overflow", "width", "precision", "none", "odd", "width,kind")
 
 

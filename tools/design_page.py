@@ -12,7 +12,7 @@ import typelattice as tl
 from typelattice.designer import DEMANDS, Completion, ConflictError, Design, design, repairs
 from typelattice.designer.pareto_front import AXES, Placement, place_on_front, walk_front
 from typelattice.engine.system import System
-from typelattice.files.writer import code
+from typelattice.files.writer import node_code
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -113,7 +113,7 @@ def bfloat16() -> Iterator[str]:
     for n in "0123":
         old = tl.system(f"jep9407-{n}")
         new = tl.system(f"jep9407-{n}").replace(order="...\nf* -> bf16 -> f32")
-        others = ", ".join(code(node) for node in old.order.nodes)
+        others = ", ".join(node_code(node) for node in old.order.nodes)
         plan = {"demands": {"others": {"avoid": f"{others} -> {others}"}}}
         before, after = (design(s, ["relations"], [])[0].counts for s in (old, new))
         best = design(new, [*KEPT, "kind", "precision", "others"], ["lattice", "width", "relations"], 3, plan)
@@ -122,15 +122,15 @@ def bfloat16() -> Iterator[str]:
             // 2
         )
         cells = [counts[w] for w in ("lattice", "width") for counts in (before, after)]
-        yield row(f"Option {n}", split, *cells, arrows(best.completions) if best[0].covers else "none")
+        yield row(f"Option {n}", split, *cells, arrows(best.completions) if best[0].added_covers else "none")
 
 
 def verdict(p: Placement) -> str:
     if p.is_on_front:
         return "on the front"
-    if p.better:
-        counts = ", ".join(str(p.better.counts[word]) for word in AXES)
-        return f"off: `{p.better.arrows or 'nothing added'}` has {counts}"
+    if p.dominating_completion:
+        counts = ", ".join(str(p.dominating_completion.counts[word]) for word in AXES)
+        return f"off: `{p.dominating_completion.arrows or 'nothing added'}` has {counts}"
     if p.counts["overflow"]:
         return "beyond, by integers that wrap"
     return "beyond, by refusals" if p.counts["lattice"] else "beyond, by ties: no order's joins"
@@ -203,7 +203,7 @@ def page() -> tuple[str, str]:
         "FRONT": fronts(START),
         "PLAIN": fronts(START, {"kind": FEWEST}), "FRONT16": fronts(WITH_BF16),
         "PLACES": places(found), "PLACES16": places(with_bf16),
-        "REPAIRS": [f"- {r}: {len(r.changed)} answers change" for r in fixed],
+        "REPAIRS": [f"- {r}: {len(r.changed_pairs)} answers change" for r in fixed],
         "NUMPY": [f"({beyond['precision']}, {beyond['width']})"],
     }  # fmt: skip
     text = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")

@@ -30,9 +30,9 @@ def counts(name: str) -> tuple[int, int, int]:
     """The everyday calls of a recording: all, those the rule gets right, those that are right or told."""
     calls = (call for call in load_recording(name).calls() if EVERYDAY.issuperset(call.operands))
     report = compare(tl.system(name), calls, list_departures(name))
-    listed = sum(map(len, report.listed.values()))
-    told = report.compared - len(report.mismatches)
-    return report.compared + report.broken, told - listed, told
+    listed = sum(map(len, report.mismatches_by_departure.values()))
+    told = report.compared_count - len(report.mismatches)
+    return report.compared_count + report.broken_count, told - listed, told
 
 
 def row(name: str, calls: int, right: int, told: int) -> str:

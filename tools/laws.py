@@ -22,7 +22,7 @@ DOCUMENT = "jep9407-3-bf16"  # whose dtypes are those of JEP 9407
 def legend() -> str:
     """What the heads of the tables stand for."""
     laws = [f"| {HEADS[law]} | {law}: {about} |" for law, about in LAWS.items()]
-    criteria = [f"| {c.head} | {c.number}: {c.description} |" for c in CRITERIA.values()]
+    criteria = [f"| {c.column_heading} | {c.number}: {c.description} |" for c in CRITERIA.values()]
     return "\n".join(
         ["| head | law |", "|---|---|", *laws, "", "| head | criterion |", "|---|---|", *criteria]
     )
@@ -47,7 +47,7 @@ def broken() -> str:
                 answers = " or ".join(str(d or "refused") for d, _ in c.answers)
                 terms = " or ".join(f"`{term_text(t)}`" for t in c.terms)
                 gives = f"{answers}{f'; {c.note}' if c.note else ''}"
-                rows.append(f"| {name} | {law} | {v.failing} of {v.case_count} | {terms} | {gives} |")
+                rows.append(f"| {name} | {law} | {v.failing_count} of {v.case_count} | {terms} | {gives} |")
     return "\n".join(["| system | breaks | cases | smallest | gives |", "|---|---|---|---|---|", *rows])
 
 

@@ -179,11 +179,11 @@ def judge(kernel: Kernel) -> Row:
             return Row(kernel.name, f"refused: {e}")
         for path, (_, after) in patch.contents.items():
             path.write_bytes(after)
-        lines = ", ".join(map(str, sorted(each.line for each in patch.fixed)))
-        said = f"line{'s' * (len(patch.fixed) > 1)} {lines}" if patch.fixed else "not needed"
-        if patch.unfixed:
-            left = "; ".join(f"line {each.line}" for each in patch.unfixed)
-            said = f"{said}; stays wide: {left}" if patch.fixed else f"stays wide: {left}"
+        lines = ", ".join(map(str, sorted(each.line for each in patch.kept_changes)))
+        said = f"line{'s' * (len(patch.kept_changes) > 1)} {lines}" if patch.kept_changes else "not needed"
+        if patch.unfixed_causes:
+            left = "; ".join(f"line {each.line}" for each in patch.unfixed_causes)
+            said = f"{said}; stays wide: {left}" if patch.kept_changes else f"stays wide: {left}"
         narrow = measure(kernel, folder, narrow=True)
     times, peaks = ([run[key] for run in (wide, narrow)] for key in ("seconds", "peak"))
     return Row(

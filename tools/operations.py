@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from generated import write_pages
 
-from typelattice.engine.operation_rules import GROUPS, KINDS, STANDARD, OperationRules
+from typelattice.engine.operation_rules import GROUPS, KINDS_BY_WORD, STANDARD, OperationRules
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operation_forms import FORMS
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
@@ -57,22 +57,26 @@ def page() -> str:
 
 
 def _class(name: str, standard: OperationRules) -> str:
-    words = (word for word, kinds in KINDS.items() if kinds == standard.kernels.listed)
+    words = (word for word, kinds in KINDS_BY_WORD.items() if kinds == standard.kernels.listed)
     kernels = min(words, default=", ".join(map(str, standard.kernels.listed)), key=len)
-    every = (*OPERATIONS.values(), *(op for op in OPERATORS.values() if op.in_place))
-    members = ", ".join(f"`{op.name}`" for op in every if op.of_class == name).replace("|", "\\|")
+    every = (*OPERATIONS.values(), *(op for op in OPERATORS.values() if op.is_in_place))
+    members = ", ".join(f"`{op.name}`" for op in every if op.operation_class == name).replace("|", "\\|")
     return f"| `{name}` | {GROUPS[name]} | {kernels} | {GIVES[standard.gives]} | {members} |"
 
 
 def _row(op: Operation) -> str:
-    bounds = str(op.least) if op.least == op.most else f"{op.least} to {op.most or 'any number'}"
-    if op.dimensions < max(op.least_dimensions):
-        bounds += f", the first with {op.least_dimensions[0]} dimension or more"
+    bounds = (
+        str(op.min_operands)
+        if op.min_operands == op.max_operands
+        else f"{op.min_operands} to {op.max_operands or 'any number'}"
+    )
+    if op.dimensions < max(op.min_dimensions):
+        bounds += f", the first with {op.min_dimensions[0]} dimension or more"
     elif op.dimensions:
         bounds += f", with {op.dimensions} dimension{'s' * (op.dimensions > 1)} or more"
-    names = ", ".join(f"`{name}`" for name in op.names).replace("|", "\\|")
+    names = ", ".join(f"`{name}`" for name in op.other_names).replace("|", "\\|")
     sign = f"`{op.operator}`".replace("|", "\\|") if op.operator else ""
-    return f"| `{op.name}` | {op.of_class} | {op.form} | {bounds} | {sign} | {names} |"
+    return f"| `{op.name}` | {op.operation_class} | {op.call_form} | {bounds} | {sign} | {names} |"
 
 
 if __name__ == "__main__":

@@ -85,10 +85,10 @@ def patched(module: str, call: str) -> str:
             return f"refused: {e}"
         finally:
             signal.alarm(0)
-    if patch.asserts == "they hold":
-        where = ", ".join(f"{each.file.name}:{each.line}" for each in patch.fixed)
-        return f"narrow: {where}; relative error {patch.difference.relative:.1e}"
-    return f"wide: {patch.unfixed[0] if patch.unfixed else 'no cause was found'}"
+    if patch.assertions_outcome == "they hold":
+        where = ", ".join(f"{each.file.name}:{each.line}" for each in patch.kept_changes)
+        return f"narrow: {where}; relative error {patch.difference.relative_error:.1e}"
+    return f"wide: {patch.unfixed_causes[0] if patch.unfixed_causes else 'no cause was found'}"
 
 
 if __name__ == "__main__":

@@ -155,8 +155,8 @@ def check(seed: int, folder: Path) -> Patch:
         raise PlantedError("the program is narrow as it is")
     expected = called(name, wide)
     patch = tl.fix(sys.modules[name].work, narrow)
-    if patch.unfixed or not patch.fixed:
-        raise PlantedError(f"not fixed: {'; '.join(map(str, patch.unfixed)) or patch}")
+    if patch.unfixed_causes or not patch.kept_changes:
+        raise PlantedError(f"not fixed: {'; '.join(map(str, patch.unfixed_causes)) or patch}")
     patch.write()
     if found := [str(x.dtype) for x in called(name, narrow) if x.dtype != np.float32]:
         raise PlantedError(f"with float32 it gives {found[0]}")
@@ -165,14 +165,14 @@ def check(seed: int, folder: Path) -> Patch:
             raise PlantedError(f"with float64 it gives other values, of {new.dtype} instead of {old.dtype}")
     check_lines(content, path.read_bytes(), patch)
     again = tl.fix(sys.modules[name].work, narrow)
-    if again.fixed or again.unfixed:
+    if again.kept_changes or again.unfixed_causes:
         raise PlantedError(f"a second search finds something to do: {again}")
     return patch
 
 
 def check_lines(before: bytes, after: bytes, patch: Patch) -> None:
     """Compare all lines but those that the patch names, byte by byte."""
-    named = {each.line for each in patch.fixed}
+    named = {each.line for each in patch.kept_changes}
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     if len(old) != len(new):
         raise PlantedError("the patch changed the number of lines")

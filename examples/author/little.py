@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.conformance.library import NoSuchOperandError, OperandString
+from typelattice.conformance.library import NoSuchOperandError, ParsedOperandString
 
 WIDTHS = {"int8": 8, "int16": 16, "int32": 32, "uint8": 8, "uint16": 16, "uint32": 32}
 
@@ -45,7 +45,7 @@ class Little:
         return list(WIDTHS)
 
     def make(self, operand: str) -> object:
-        wanted = OperandString.parse(operand)
+        wanted = ParsedOperandString.parse(operand)
         if wanted.dtype is None or wanted.tier != "array":
             raise NoSuchOperandError(operand)  # it has neither 0-d arrays nor Python scalars
         return Array(wanted.dtype, (1, 1))

@@ -98,13 +98,13 @@ def is_emitted(system: tl.System, op: str) -> bool:
 
 def _functions(system: tl.System, op: str | None, tiers: list[str]) -> Iterator[Function]:
     """The functions that emit has to write for an operation: one for each choice of tiers and part."""
-    known = None if op is None else system.operation(op)
-    for given in product(tiers, repeat=1 if known and known.most == 1 else 2):
+    known = None if op is None else system.find_operation(op)
+    for given in product(tiers, repeat=1 if known and known.max_operands == 1 else 2):
         ending = "" if {*given} == {"array"} else "_" + "_".join(given)
         if known is None:
             yield Function(f"promote{ending}", given, None, "dtype")
             continue
-        sign = "_in_place" if known.in_place else "_operator" if known.is_operator else ""
+        sign = "_in_place" if known.is_in_place else "_operator" if known.is_operator else ""
         name = f"{known.function}{sign}"
         rule = operation_rules(system, known.name)
         yield Function(f"{name}_result{ending}", given, op, "dtype")

@@ -42,7 +42,7 @@ def rows_of(path: Path) -> list[str]:
 
 
 def text_of(recording: Recording) -> str:
-    return json.dumps(recording.head) + json.dumps(recording.messages) + recording.lines
+    return json.dumps(recording.header) + json.dumps(recording.messages) + recording.lines
 
 
 def test_two_processes_give_the_recording_of_one_and_ask_no_more(log: Path) -> None:
@@ -140,7 +140,7 @@ def test_rows_that_are_no_answers_are_asked(tmp_path: Path, log: Path) -> None:
     with path.open("a", encoding="utf-8") as file:
         file.write('["add", "int8", "int8", ""]\n["add", ["int8", 3], "int8", ""]\n{}\n["add"]\n17\n')
     with start_askers(Counting, 10.0, journal=path) as asked:
-        assert asked.resumed == 1
+        assert asked.resumed_count == 1
 
 
 def test_an_earlier_recording_of_other_versions_is_refused(log: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from typelattice.cli.main import main
-from typelattice.conformance.compare_with_system import Mismatch, Report
+from typelattice.conformance.compare_with_system import ConformanceReport, Mismatch
 from typelattice.conformance.library import CannotAskError
 from typelattice.conformance.pytest import as_library, calls, compare_all, is_undefined, promotion_tests
 from typelattice.recorded.list_departures import list_departures
@@ -31,7 +31,7 @@ def test_the_planted_mistake_is_found() -> None:
     from little import Little  # type: ignore[import-not-found]
 
     report = compare_all(Little(), "array-api")
-    assert report.compared == 36
+    assert report.compared_count == 36
     assert "add(int8, uint8) = int8, the system says int16" in map(str, report.mismatches)
     assert list(report.groups()) == ["arithmetic: both answer, differently"]
 
@@ -101,8 +101,10 @@ def test_what_python_answers_is_not_held_against_the_library() -> None:
 
 def test_a_namespace_of_the_standard_needs_no_adapter() -> None:
     report = compare_all(as_library(np), "array-api", op="add")
-    assert report.compared > 1_000
-    assert {m.ours for m in report.mismatches} == {"-"}  # NumPy answers what the standard leaves undefined
+    assert report.compared_count > 1_000
+    assert {m.system_answer for m in report.mismatches} == {
+        "-"
+    }  # NumPy answers what the standard leaves undefined
     promotion_tests(np, "array-api", undefined=True)("add")
     with pytest.raises(AssertionError, match="calls, arithmetic: the library answers, the system refuses"):
         promotion_tests(np, "array-api")("add")
@@ -144,7 +146,7 @@ def test_examples_of_one_cause_differ_in_more_than_numbers_and_the_order_of_oper
 def test_calls_with_their_operands_swapped_come_last() -> None:
     swapped = [("int8", "uint8"), ("uint8", "int8"), ("int16", "uint16"), ("float32", "int8")]
     found = tuple(Mismatch(RecordedCall("add", operands, "int8"), "int16") for operands in swapped)
-    (shown,) = Report(4, 0, found, {}).groups().values()
+    (shown,) = ConformanceReport(4, 0, found, {}).groups().values()
     assert [m.call.operands for m in shown] == [swapped[0], swapped[3], swapped[2], swapped[1]]
 
 

@@ -359,9 +359,12 @@ def test_a_cause_is_named_without_dtypes_and_operations() -> None:
     other = Difference(
         RecordedCall("add", ("int8", "int"), "int8"), RecordedCall("add", ("int8", "int"), "float32")
     )
-    assert (other.sort, other.cause) == (OTHER_DTYPE, "arithmetic with Python numbers: float for signed")
+    assert (other.difference_type, other.cause) == (
+        OTHER_DTYPE,
+        "arithmetic with Python numbers: float for signed",
+    )
     taken = Difference(RecordedCall("add", ("int8",), "-"), RecordedCall("add", ("int8",), "int8"))
-    assert (taken.sort, taken.cause) == (ACCEPTS, "by rule: arithmetic")
+    assert (taken.difference_type, taken.cause) == (ACCEPTS, "by rule: arithmetic")
 
 
 FUNCTIONS = {"add": "space.add", "inv": "space.linalg.inv", "concat": "space.concatenate"}

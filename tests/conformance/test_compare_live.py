@@ -69,7 +69,7 @@ def test_known_differences_are_found(name: str) -> None:
     with LibraryProcess(partial(load_implementation, name), 60) as asked:
         found = [each for _, each in find_differences(asked, expected)]
         spellings = asked.catalogue.spellings
-    assert [each and each.sort for each in found] == [sort for *_, sort in KNOWN[name]], found
+    assert [each and each.difference_type for each in found] == [sort for *_, sort in KNOWN[name]], found
     check([snippet(implementations()[name], each, spellings) for each in found if each])
 
 
@@ -99,7 +99,7 @@ def test_every_snippet_shows_its_difference(name: str) -> None:
 
 
 def snippets(found: Comparison) -> list[str]:
-    return [found.example(cause)[1] for cause in found.causes if cause.sort != BREAKS]
+    return [found.example(cause)[1] for cause in found.causes if cause.difference_type != BREAKS]
 
 
 def check(codes: list[str]) -> None:
@@ -142,7 +142,7 @@ def test_values_of_libraries_are_compared() -> None:
             calls.append([*calls_of_implementation(asked, question)])
     assert [call.message.split()[0] for call in calls[1]] == ["inf+nanj", "1.2999999523162842"]
     found = Difference(*(answers[0] for answers in calls))
-    assert (found.sort, found.cause) == (OTHER_VALUE, "add: complex")
+    assert (found.difference_type, found.cause) == (OTHER_VALUE, "add: complex")
     code = snippet(implementations()["torch-numpy"], found, {})
     run = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     printed = [line.partition("+")[2] for line in run.stdout.splitlines()]

@@ -50,7 +50,7 @@ def test_whatever_a_call_raises_is_its_answer_on_one_printable_line() -> None:
 def test_a_type_that_no_adapter_knows_ends_the_asking_at_once() -> None:
     class Unknown(Language):
         name, how, versions = "unknown", "", {}
-        native, forms = {"int8": "byte"}, {"add": ("{} + {}",)}
+        native_types, forms = {"int8": "byte"}, {"add": ("{} + {}",)}
 
         def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
             yield 0, self.names["word"]

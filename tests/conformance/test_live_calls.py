@@ -8,7 +8,7 @@ from pathlib import Path
 import typelattice as tl
 from typelattice.conformance.compare_random_calls import compare_live, shrink_mismatch
 from typelattice.conformance.compare_with_system import Mismatch
-from typelattice.conformance.library import NoSuchOperandError, OperandString
+from typelattice.conformance.library import NoSuchOperandError, ParsedOperandString
 from typelattice.conformance.process import LibraryProcess
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recorded_calls import RecordedCall
@@ -24,7 +24,7 @@ class Stubborn:
         return ("int8", "int16")
 
     def make(self, operand: str) -> object:
-        if OperandString.parse(operand).tier not in ("array", "0d"):
+        if ParsedOperandString.parse(operand).tier not in ("array", "0d"):
             raise NoSuchOperandError(operand)
         return operand
 
@@ -68,7 +68,7 @@ def test_a_mismatch_is_not_shrunk_to_a_listed_one(tmp_path: Path) -> None:
 def test_the_same_small_mismatch_is_kept_once() -> None:
     with LibraryProcess(Stubborn) as asked:
         report = compare_live(asked, tl.system("numpy"), 200, 0)
-    assert report.compared == 200
+    assert report.compared_count == 200
     assert 0 < len(report.mismatches) < 10
 
 
@@ -76,6 +76,6 @@ def test_a_call_that_hangs_is_counted_apart() -> None:
     told: list[tuple[int, int, str]] = []
     with LibraryProcess(Stuck, limit=0.5) as asked:
         report = compare_live(asked, tl.system("numpy"), 10, 1, progress=lambda *step: told.append(step))
-    assert report.broken > 0
-    assert report.compared + report.broken == 10
+    assert report.broken_count > 0
+    assert report.compared_count + report.broken_count == 10
     assert told == [(done, 10, "pow") for done in range(1, 11)]

@@ -22,13 +22,17 @@ def test_pytorch_moves_the_dtypes_that_its_system_says() -> None:
     system = tl.system(installed_release("torch", library.versions))
     asked, wrong = 0, []
     for op, function in library.operations().items():
-        if op not in OPERATIONS or OPERATIONS[op].of_class not in MOVING or OPERATIONS[op].most != 1:
+        if (
+            op not in OPERATIONS
+            or OPERATIONS[op].operation_class not in MOVING
+            or OPERATIONS[op].max_operands != 1
+        ):
             continue
-        for name in library.native:
+        for name in library.native_dtypes:
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    found = library.read(function(library.make_array(library.native[name], 1)))
+                    found = library.read(function(library.make_array(library.native_dtypes[name], 1)))
             except (RuntimeError, NotImplementedError):
                 found = "refused"
             said = str(system.explain(name, op=op).dtype or "refused")

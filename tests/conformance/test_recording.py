@@ -85,7 +85,7 @@ def test_a_call_that_says_nothing_of_a_library_is_recorded_as_not_asked_and_left
     recording = record(IntoArrays, limit=5.0)
     assert recording.require_answer("+=", "int", "int8") == "!NotAsked"
     assert [*recording.messages.values()] == ["the first operand is no array"]
-    assert compare(tl.system("numpy"), recording.calls()).compared == len(DTYPES) * (len(DTYPES) + 1)
+    assert compare(tl.system("numpy"), recording.calls()).compared_count == len(DTYPES) * (len(DTYPES) + 1)
 
 
 class Changed(Tiny):

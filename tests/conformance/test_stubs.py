@@ -14,13 +14,13 @@ import pytest
 
 from typelattice.conformance import stub_implementation, type_checkers
 from typelattice.conformance.alternative_implementations.numpy_stub_types import answer_of_type
-from typelattice.conformance.ask_in_parallel import Askers
+from typelattice.conformance.ask_in_parallel import AnswerProcessPool
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.implementation_differences import questions_of_both
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import CannotAskError, MissingLibraryError
 from typelattice.conformance.stub_implementation import Stubs
-from typelattice.conformance.type_checkers import EXPRESSIONS_FILE, Inferred, infer
+from typelattice.conformance.type_checkers import EXPRESSIONS_FILE, InferredType, infer
 from typelattice.facts.operations import make_custom_operation
 
 OF_MYPY = f"""\
@@ -65,9 +65,9 @@ def printed(monkeypatch: pytest.MonkeyPatch, output: str) -> None:
 
 def test_what_each_checker_prints_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     types = [
-        Inferred("numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.float64]]", ""),
-        Inferred("", 'Unsupported operand types for & ("int" and "str")  [operator]'),
-        Inferred("", ""),
+        InferredType("numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.float64]]", ""),
+        InferredType("", 'Unsupported operand types for & ("int" and "str")  [operator]'),
+        InferredType("", ""),
     ]
     printed(monkeypatch, OF_MYPY)
     assert [*infer("mypy", "", [], ["x", "y", "z"], 1)] == types
@@ -162,12 +162,12 @@ def test_calls_are_written_as_expressions(
 
     def answered(
         checker: str, setup: str, names: Sequence[str], these: Sequence[str], limit: float, **_: object
-    ) -> Iterator[Inferred]:
+    ) -> Iterator[InferredType]:
         asked.append(these)
         assert "array_int8: numpy.typing.NDArray[numpy.int8]" in names
         assert "scalar_int8: numpy.int8" in names
         assert "list_float: list[float]" in names
-        yield from [Inferred("numpy.int8", "")] * len(these)
+        yield from [InferredType("numpy.int8", "")] * len(these)
 
     monkeypatch.setattr(stub_implementation, "infer", answered)
     monkeypatch.setattr(stub_implementation, "versions_of", lambda *_: {"mypy": "2.0"})
@@ -195,18 +195,18 @@ def test_stubs_are_asked_in_batches_for_which_the_checker_keeps_its_folder(
     """A worker of a cluster returns its answers at the end of a task, and the next run goes on from there."""
     folders: list[str] = []
 
-    def answered(*args: Any, folder: str, **_: object) -> Iterator[Inferred]:
+    def answered(*args: Any, folder: str, **_: object) -> Iterator[InferredType]:
         folders.append(folder)
-        yield from [Inferred("numpy.int8", "")] * len(args[3])
+        yield from [InferredType("numpy.int8", "")] * len(args[3])
 
     monkeypatch.setattr(stub_implementation, "infer", answered)
     monkeypatch.setattr(stub_implementation, "versions_of", lambda *_: {"mypy": "2.0"})
     monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
-    assert Stubs.batch < 10_000
-    monkeypatch.setattr(Stubs, "batch", 2)
+    assert Stubs.batch_size < 10_000
+    monkeypatch.setattr(Stubs, "batch_size", 2)
     library: Any = Library()
     questions = [(op, (operand, "int8")) for op in ("add", "+") for operand in ("int8", "float32")]
-    with Askers(lambda: Stubs("mypy", library, implementations()["numpy-stubs"], 1)) as asked:
+    with AnswerProcessPool(lambda: Stubs("mypy", library, implementations()["numpy-stubs"], 1)) as asked:
         assert len([*asked.answers(questions)]) == len(questions)
         assert len(folders) == 2 and len({*folders}) == 1
         assert Path(folders[0]).is_dir()
@@ -214,7 +214,7 @@ def test_stubs_are_asked_in_batches_for_which_the_checker_keeps_its_folder(
 
 
 def test_scalars_and_lists_are_asked_what_arrays_are() -> None:
-    has = replace(Library.catalogue, several=())
+    has = replace(Library.catalogue, multi_operand_operations=())
     typed = tuple(operand for operand in has.operands if operand not in ("int8:0d", "300"))
     asked = {*questions_of_both(replace(has, operands=typed), has)}
     assert {("add", ("int8:scalar", "int")), ("add", ("float:list", "int8"))} <= asked

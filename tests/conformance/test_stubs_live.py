@@ -40,7 +40,7 @@ def asked(name: str, op: str) -> tuple[list[Difference | None], str]:
     with start_implementation(name, 30) as stubs:
         calls = askable(calls_of_system(tl.system(SYSTEM), stubs.catalogue), stubs.catalogue)
         found = [each for _, each in find_differences(stubs, [call for call in calls if call.op == op])]
-        (first, *_) = (c for c in group_by_cause(filter(None, found)) if c.sort == OTHER_DTYPE)
+        (first, *_) = (c for c in group_by_cause(filter(None, found)) if c.difference_type == OTHER_DTYPE)
         return found, snippet(implementations()[name], first.differences[0], stubs.catalogue.spellings)
 
 
@@ -52,7 +52,7 @@ def test_28_quotients_of_narrow_floats_are_float64_in_the_stubs(name: str, tmp_p
         each.found.operands
         for each in found
         if each
-        and each.sort == OTHER_DTYPE
+        and each.difference_type == OTHER_DTYPE
         and not any(":scalar" in operand for operand in each.found.operands)
     }
     assert len(wrong) == 28
@@ -75,7 +75,7 @@ def test_stubs_that_are_right_give_no_difference(name: str) -> None:
         calls = [call for call in calls if call.op in ("sqrt", "inv", "<", "isnan")]
         found = [each for _, each in find_differences(stubs, calls)]
     assert len(found) > 300
-    assert not [each for each in found if each and each.sort == OTHER_DTYPE]
+    assert not [each for each in found if each and each.difference_type == OTHER_DTYPE]
 
 
 def test_stubs_that_give_an_array_for_a_scalar_are_found() -> None:
@@ -84,6 +84,6 @@ def test_stubs_that_give_an_array_for_a_scalar_are_found() -> None:
         asked = [each for each in questions if each[0] in ("@", "clip", "take", "sqrt")]
         calls = askable(calls_of_implementation(eager, asked), stubs.catalogue)
         found = [each for _, each in find_differences(stubs, calls)]
-    assert {each.cause for each in found if each and each.sort == ARRAY_OR_SCALAR} == {
+    assert {each.cause for each in found if each and each.difference_type == ARRAY_OR_SCALAR} == {
         "matmul: array for scalar", "clip: scalar for array",
     }  # fmt: skip

@@ -15,7 +15,7 @@ from typelattice.recorded.recording_files import load_recording
 
 # A made-up library, at a release: its dtypes, what adding an int8 and an int16 gives, what else it can do.
 MODULE = '''
-from typelattice.conformance.library import NoSuchOperandError, OperandString
+from typelattice.conformance.library import NoSuchOperandError, ParsedOperandString
 
 RELEASE, DTYPES, SUM, FURTHER = {facts!r}
 
@@ -33,7 +33,7 @@ class Fake:
         return DTYPES
 
     def make(self, operand):
-        parsed = OperandString.parse(operand)
+        parsed = ParsedOperandString.parse(operand)
         if parsed.dtype is None or parsed.tier != "array":
             raise NoSuchOperandError(operand)
         return parsed.dtype

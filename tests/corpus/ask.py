@@ -251,7 +251,7 @@ def said_by_us(asked: Asked, text: str, given: Mapping[str, Any]) -> tuple[str, 
 
 def described(o: Any) -> str:
     """The name of an operand's dtype, or the kind of a Python number."""
-    return f"Python {o.kind.word}" if o.tier == "scalar" else str(o.dtype)
+    return f"Python {o.kind.python_name}" if o.tier == "scalar" else str(o.dtype)
 
 
 def main() -> None:

@@ -65,11 +65,11 @@ def test_front_has_no_point_better_than_another() -> None:
     assert points == sorted(points, reverse=True)
     assert [w for _, w in points] == sorted({w for _, w in points})
     assert place_on_front("jax", "jep9407-0").is_on_front
-    assert (better := place_on_front("keras", "jep9407-0").better)
+    assert (better := place_on_front("keras", "jep9407-0").dominating_completion)
     assert better.counts["precision"] < place_on_front("keras", "jep9407-0").counts["precision"]
     numpy = place_on_front("numpy", "jep9407-0")
     assert not numpy.is_on_front
-    assert numpy.better is None
+    assert numpy.dominating_completion is None
 
 
 @pytest.mark.whole

@@ -9,7 +9,7 @@ from samples import one_in
 from small_orders import KEPT, SMALL, partial
 
 from typelattice.designer import DEMANDS, ConflictError, Demand, design
-from typelattice.designer.standard_demands import NodeFacts, count_shortfalls, list_node_facts
+from typelattice.designer.standard_demands import NodeFacts, count_violations, list_node_facts
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
 from typelattice.files.writer import reduce_order
@@ -73,7 +73,7 @@ def test_optima_are_those_of_brute_force(order: str, rules: list[str], costs: li
     of = {m.node: m for m in list_node_facts(system)}
     kept = [o for o in completions(system.order) if keeps(o, system.order, [DEMANDS[r] for r in rules], of)]
     counted = [
-        (tuple(count_shortfalls([DEMANDS[c] for c in costs], o, system.order, of).values()), relations(o))
+        (tuple(count_violations([DEMANDS[c] for c in costs], o, system.order, of).values()), relations(o))
         for o in kept
     ]
     if not counted:

@@ -81,7 +81,7 @@ def test_repairs_are_the_smallest_of_brute_force(order: str, every: bool, rules:
     relations."""
     system = partial(order)
     found = repairs(system, limit=1000, every=every, rules=rules)
-    assert {frozenset((*r.add, *r.drop)) for r in found} == smallest_repairs(
+    assert {frozenset((*r.added_covers, *r.dropped_covers)) for r in found} == smallest_repairs(
         system, every, [DEMANDS[r] for r in rules]
     )
     assert found.is_proven
@@ -98,7 +98,7 @@ def test_a_repair_adds_no_result_that_a_rule_forbids() -> None:
     for order in (*BROKEN, *TURNED):
         for repair in repairs(partial(order), every=True, rules=KEPT):
             before = partial(order).order
-            for a, b, _, now in repair.changed:
+            for a, b, _, now in repair.changed_pairs:
                 if now and not (before.le(a, now) and before.le(b, now)):
                     of = {m.node: m for m in list_node_facts(repair.system)}
                     assert not any(
@@ -109,7 +109,9 @@ def test_a_repair_adds_no_result_that_a_rule_forbids() -> None:
 
 
 def test_repairs_drop_only_where_no_cover_may_be_added() -> None:
-    assert [(r.add, len(r.drop)) for r in repairs(partial(BROKEN[2]), rules=["covers"])] == [((), 1)] * 4
+    assert [
+        (r.added_covers, len(r.dropped_covers)) for r in repairs(partial(BROKEN[2]), rules=["covers"])
+    ] == [((), 1)] * 4
 
 
 @pytest.mark.parametrize("name", ["numpy", "tinygrad"])
@@ -117,10 +119,10 @@ def test_repairs_of_libraries_are_of_one_size_and_leave_no_pair_with_several_low
     found = repairs(name, limit=100)
     assert found.is_proven
     assert split(found.system.order)
-    assert len({len(r.add) + len(r.drop) for r in found}) == 1
+    assert len({len(r.added_covers) + len(r.dropped_covers) for r in found}) == 1
     for r in found:
         assert not split(r.system.order)
-        assert r.changed
+        assert r.changed_pairs
 
 
 def test_rules_that_leave_no_repair_conflict_with_the_lattice() -> None:

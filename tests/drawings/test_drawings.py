@@ -142,7 +142,7 @@ def test_a_program_marks_the_casts_that_lose() -> None:
     casts = [c for c in program.casts("jax") if c.loss]
     assert len(casts) == 2
     lossy = {(int(a.source), int(a.target)) for a in drawing.placed.diagram.arrows if "lossy" in a.marks}
-    assert lossy == {(c.operand, c.number) for c in casts}
+    assert lossy == {(c.operand, c.step_number) for c in casts}
     assert "int64 to float16: values beyond 65504 become inf" in "\n".join(drawing.placed.diagram.notes)
     assert drawing.svg == tl.draw(program.under("jax")).svg
 

@@ -18,10 +18,10 @@ HOSTILE = '<script>alert("x")</script> & \' "q" ]]> --> %%{init: {}}%% `b` \x1b[
 
 def hostile() -> Drawing:
     vertices = (
-        Vertex(HOSTILE, HOSTILE, title=HOSTILE),
+        Vertex(HOSTILE, HOSTILE, tooltip=HOSTILE),
         Vertex("b", f"two\n{HOSTILE}", kind="float", marks=("weak",)),
     )
-    arrows = (Arrow(HOSTILE, "b", title=HOSTILE, badge=HOSTILE),)
+    arrows = (Arrow(HOSTILE, "b", tooltip=HOSTILE, badge=HOSTILE),)
     links = (Link("tie", (HOSTILE, "b"), HOSTILE, HOSTILE),)
     return Drawing(HOSTILE, lay_out(Diagram(HOSTILE, vertices, arrows, links, ((0, HOSTILE),), (HOSTILE,))))
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import typelattice as tl
-from typelattice.files.reader import parse
+from typelattice.files.reader import parse_system
 
 DIAMOND = "u8, i8 -> i16, f16\ni16, f16 -> f32 -> f64, c64 -> c128"  # u8 and i8 have two minimal bounds
 CHAIN = "b -> u8 -> i16 -> i32 -> f32 -> f64\ni8 -> i16\nf32 -> c64 -> c128\nf64 -> c128"
@@ -14,7 +14,7 @@ VALUES = {"tiers": ["array", "scalar"], "defaults": {"int": "i16", "float": "f32
 def make(order: str, **keys: object) -> tl.System:
     """A system of this order."""
     lines = [f"{key.replace('_', '-')} = {toml(value)}" for key, value in keys.items()]
-    return parse("\n".join(['name = "mine"', 'order = """', order, '"""', *lines]))
+    return parse_system("\n".join(['name = "mine"', 'order = """', order, '"""', *lines]))
 
 
 def toml(value: object) -> str:
@@ -37,7 +37,7 @@ def steps(s: tl.System, *operands: object, op: str | None = None) -> list[tuple[
     """The steps, in words."""
     return [
         (x.key, x.entry, tuple(map(str, x.nodes)), x.node and str(x.node))
-        for x in s.explain(*operands, op=op).steps
+        for x in s.explain(*operands, op=op).decisions
     ]
 
 

@@ -8,7 +8,7 @@ import typelattice as tl
 from typelattice.facts.libraries import recordings
 from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.operations import OPERATIONS
-from typelattice.files.reader import parse
+from typelattice.files.reader import parse_system
 from typelattice.recorded.never_asked import is_never_asked
 from typelattice.recorded.recording_files import open_recording
 
@@ -31,7 +31,7 @@ def test_an_operation_that_a_library_lacks_is_refused_by_name(system: str) -> No
 )
 def test_what_was_looked_up_in_vain_is_refused_everywhere(system: str, op: str) -> None:
     """An answer, a program and a namespace refuse it, and the rule is the row that lists it."""
-    operands = ["float32"] * OPERATIONS[op].least
+    operands = ["float32"] * OPERATIONS[op].min_operands
     p = tl.system(system).explain(*operands, op=op)
     assert (p.reason, p.remedy) == (f"{system} has no {op}", "write it with operations that it has")
     assert p.rule.file == "missing_operations.txt" and p.rule.quoted[0].split()[0] == op
@@ -39,12 +39,12 @@ def test_what_was_looked_up_in_vain_is_refused_everywhere(system: str, op: str) 
     call = f"{op}({', '.join('x' for _ in operands)})"
     replay = tl.program(call, x="float32[3]").under(system)
     assert [outcome.reason for _, outcome in replay.refusals] == [p.reason]
-    assert not replay[-1].never_asked
+    assert not replay[-1].is_unrecorded
 
 
 def test_what_a_language_was_not_asked_is_not_missing() -> None:
     for system, op in (("octave", "reshape"), ("fortran", "matmul"), ("c", "sqrt")):
-        p = tl.system(system).explain(*["float32"] * OPERATIONS[op].least, op=op)
+        p = tl.system(system).explain(*["float32"] * OPERATIONS[op].min_operands, op=op)
         assert str(p.dtype) == "float32" and is_never_asked(p)
 
 
@@ -68,7 +68,7 @@ def test_no_listed_operation_was_asked() -> None:
 
 def test_a_variant_of_ones_own_has_what_it_describes() -> None:
     text = 'extends = "dask"\nname = "mine"\nops = { gcd = { kernels = "integer" } }'
-    assert str(parse(text).explain("int8", "int8", op="gcd").dtype) == "int8"
+    assert str(parse_system(text).explain("int8", "int8", op="gcd").dtype) == "int8"
 
 
 @pytest.mark.parametrize("system", IMMUTABLE)

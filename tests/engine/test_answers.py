@@ -73,9 +73,13 @@ def test_the_decision_is_the_last_step_that_had_something_to_decide() -> None:
         None,
     )
     p = s.explain("uint8", "int8", op="equal")  # that the result is bool decides nothing
-    assert (p.decision, type(p.steps[-1])) == (p.steps[0], DtypeByOperation)
+    assert (p.decision, type(p.decisions[-1])) == (p.decisions[0], DtypeByOperation)
     p = make(CHAIN, ops={"positive": {"kernels": "all", "gives": "f32"}}).explain("int8", op="positive")
-    assert p.decision == p.steps[-1] == DtypeByOperation((tl.dtype("int8"),), tl.dtype("float32"), "positive")
+    assert (
+        p.decision
+        == p.decisions[-1]
+        == DtypeByOperation((tl.dtype("int8"),), tl.dtype("float32"), "positive")
+    )
 
 
 def test_the_bounds_are_of_the_nodes_that_the_order_has() -> None:

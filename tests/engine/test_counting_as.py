@@ -61,7 +61,10 @@ def test_an_order_of_its_own_is_all_that_counts_there() -> None:
     chain = "u8 -> i16 -> i32"
     wider = make(chain, after={"i16": "i32"}, ops={"multiply": {"kernels": "all", "joins": chain}})
     p = wider.explain("uint8", "int16", op="multiply")
-    assert (str(p.steps[0].node), str(p.dtype)) == ("int16", "int32")  # at which they meet, what comes out
+    assert (str(p.decisions[0].node), str(p.dtype)) == (
+        "int16",
+        "int32",
+    )  # at which they meet, what comes out
 
 
 def test_what_operands_and_answers_count_as_is_told_of_an_order_of_its_own_too() -> None:

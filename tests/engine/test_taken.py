@@ -9,8 +9,8 @@ from small_systems import CHAIN, JAXLIKE, NUMPYLIKE, make, said, steps
 
 import typelattice as tl
 from typelattice.engine.decisions import DtypeByOperation
-from typelattice.facts.operations import NAMES, operation
-from typelattice.files.reader import parse
+from typelattice.facts.operations import OPERATION_BY_NAME, find_operation
+from typelattice.files.reader import parse_system
 
 
 def test_pairs_that_an_operation_refuses_are_of_arrays_and_of_scalars_apart() -> None:
@@ -67,7 +67,7 @@ def test_what_has_no_dimensions_is_refused_by_its_dtype_or_its_kind() -> None:
 
 
 def test_of_an_operation_in_two_entries_both_hold() -> None:
-    s = parse("""
+    s = parse_system("""
 name = "mine"
 order = "b -> i8 -> f32"
 [ops]
@@ -123,9 +123,9 @@ def test_a_group_of_operations_is_said_once_and_its_classes_and_operations_count
     }
     s = make(CHAIN, ops=storage)
     for op in ("add", "prod", "less", "sort"):
-        assert said(s, *["uint8"] * NAMES[op].least, op=op) == f"- {op} takes no uint8"
+        assert said(s, *["uint8"] * OPERATION_BY_NAME[op].min_operands, op=op) == f"- {op} takes no uint8"
     for op in ("equal", "sum", "reshape", "result_type", "where", "setitem"):
-        assert said(s, *["uint8"] * NAMES[op].least, op=op) in ("uint8", "bool")
+        assert said(s, *["uint8"] * OPERATION_BY_NAME[op].min_operands, op=op) in ("uint8", "bool")
     assert s.explain("uint8", "uint8", op="add").decision.entry == "computing"
 
 
@@ -203,7 +203,7 @@ def test_an_operation_takes_kinds() -> None:
 
 
 def test_what_a_list_of_operations_says_holds_for_each() -> None:
-    s = parse('name = "mine"\norder = "i8 -> f32"\n[ops]\n"add, sum , mean" = { kernels = "float" }\n')
+    s = parse_system('name = "mine"\norder = "i8 -> f32"\n[ops]\n"add, sum , mean" = { kernels = "float" }\n')
     assert {*s.ops} == {"add", "sum", "mean"}
     assert s.explain("int8", op="sum").rule.lines == s.explain("int8", "int8", op="add").rule.lines == (4,)
 
@@ -222,7 +222,7 @@ def test_an_operation_takes_so_many_operands_and_integers_for_indices() -> None:
 @pytest.mark.parametrize("op", ["add", "bitwise_and", "<<", "sqrt", "less", "mean", "gcd", "heaviside"])
 def test_the_dtype_that_a_refusal_names_is_taken(system: str, op: str) -> None:
     s = tl.system(system)
-    count = operation(op).least
+    count = find_operation(op).min_operands
     for d in s.dtypes:
         p = s.explain(*[d] * count, op=op)
         if p.dtype is None and p.reason and " takes no " in p.reason:

@@ -108,7 +108,7 @@ def test_the_smallest_dtype_that_holds_a_value_is_numpy_1s(array: str, scalar: o
 
 
 def test_what_an_operand_counts_as_is_a_step_but_not_of_an_array() -> None:
-    found = NUMPY1.explain("int8", 1, "int16:0d=300").steps
+    found = NUMPY1.explain("int8", 1, "int16:0d=300").decisions
     assert [(type(step).__name__, *map(str, step.nodes), str(step.node)) for step in found] == [
         ("SizedByValue", "i*", "uint8"),
         ("SizedByValue", "int16", "uint16"),

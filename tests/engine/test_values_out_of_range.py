@@ -8,7 +8,7 @@ import pytest
 from small_systems import CHAIN, NUMPYLIKE, VALUES, fate, make, said
 
 import typelattice as tl
-from typelattice.engine.decisions import OutOfRange
+from typelattice.engine.decisions import OutOfTargetRange
 
 
 def test_a_value_may_have_to_fit_where_operands_join() -> None:
@@ -92,7 +92,7 @@ def test_a_value_out_of_range_is_a_refusal_in_an_operation_only() -> None:
         "300 is out of range for int8",
         "use a value within it, or a wider dtype",
     )
-    assert p.decision == OutOfRange((tl.dtype("int8"),), None, "int")
+    assert p.decision == OutOfTargetRange((tl.dtype("int8"),), None, "int")
     assert said(s, "int8", 30, op="add") == "int8"
     assert said(s, "float32", 1e300, op="add") == "float32"
     assert s.explain("float32", 1e300, op="add").fits[0].becomes == float("inf")

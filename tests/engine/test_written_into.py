@@ -7,7 +7,7 @@ from small_systems import CHAIN, VALUES, fate, make, said, steps
 
 import typelattice as tl
 from typelattice.engine.decisions import DtypeByOperation
-from typelattice.engine.rule_enums import LeftOperand
+from typelattice.engine.rule_enums import InPlaceRule
 
 KIND = {"gives": "left, same-kind cast"}
 
@@ -75,7 +75,7 @@ def test_the_left_operand_may_be_written_into_where_single_dtypes_are_computed_i
         make(CHAIN, ops={"maximum": {"kernels": "all", "gives": {"float": "left, any cast"}}})
 
 
-@pytest.mark.parametrize("into", [word for word in LeftOperand if not word.casts_any])
+@pytest.mark.parametrize("into", [word for word in InPlaceRule if not word.casts_any])
 def test_what_an_operator_in_place_may_write_into_the_left_operand(into: str) -> None:
     """uint8 += uint8, int16 += uint8 join at the left dtype, uint8 += int8, int8 += float32 above it."""
     s = make("u8 -> i16 -> f32; i8 -> i16", ops={"in-place": {"gives": into}})

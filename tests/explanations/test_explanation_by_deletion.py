@@ -21,8 +21,8 @@ from typelattice.engine.promotion import DecidingLines
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
 from typelattice.files import system_text as source
-from typelattice.files.reader import build
-from typelattice.files.system_definition import read
+from typelattice.files.reader import build_system
+from typelattice.files.system_definition import read_definition
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.system_text import FormatError
 
@@ -66,7 +66,7 @@ def answer(p: tl.Promotion) -> tuple[object, ...]:
 @cache
 def texts(name: str) -> dict[str, list[str]]:
     """The lines of a system's file and of those that it is based on."""
-    definition, lines = read(FOLDER / f"{name}.toml"), dict[str, list[str]]()
+    definition, lines = read_definition(FOLDER / f"{name}.toml"), dict[str, list[str]]()
     while definition.base:
         lines[definition.main.file] = definition.main.text.splitlines()
         definition = definition.base
@@ -81,7 +81,7 @@ def without(name: str, rule: DecidingLines) -> tl.System | None:
             kept = [line for n, line in enumerate(lines, 1) if file != rule.file or n not in rule.lines]
             (Path(folder) / file).write_text("\n".join(kept), encoding="utf-8")
         try:  # What has no effect any more is no mistake.
-            return build(replace(read(Path(folder) / f"{name}.toml"), is_whole=False))
+            return build_system(replace(read_definition(Path(folder) / f"{name}.toml"), is_whole=False))
         except FormatError:
             return None
 
@@ -146,7 +146,7 @@ def named(rule: DecidingLines, p: tl.Promotion) -> bool:
     assert isinstance(p.system, tl.System) and isinstance(p.system.origin, SystemOrigin)
     covers = p.system.origin.covers
     there = {node for n in rule.lines for node, _ in covers.get((rule.file, n), ())}
-    wanted = {node for step in p.steps for node in step.nodes}
+    wanted = {node for step in p.decisions for node in step.nodes}
     return bool(there & wanted) or (rule.key == "order" and not wanted & {*p.system.order.nodes})
 
 

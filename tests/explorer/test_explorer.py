@@ -18,12 +18,12 @@ import typelattice.explorer.cached_document as kept_document
 from typelattice.cli.main import main
 from typelattice.engine.promotion import DecidingLines
 from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections
-from typelattice.explanations.recorded_answer_in_english import list_evidence
+from typelattice.explanations.recorded_answer_in_english import describe_library_answer
 from typelattice.explorer.answer_encoding import NO_CELL, PARTS
 from typelattice.explorer.cached_document import built_document
 from typelattice.explorer.document import Document, document
 from typelattice.explorer.page import page_html
-from typelattice.files.reader import parse
+from typelattice.files.reader import parse_system
 from typelattice.files.system_origin import SystemOrigin
 
 SYSTEMS, OPS = ("numpy", "torch", "jax-x32", "numpy@2.4"), ("add", "divide", "sqrt")
@@ -61,7 +61,7 @@ def test_every_part_of_a_cell_is_what_the_engine_says(shown: dict) -> None:
         trail = [pools["sections"][n] for n in pools["trails"][cell["trail"]]]
         operation = [pools["sections"][cell["operation"]]] if p.op else []
         assert sorted([*trail, *operation]) == sorted(told), p
-        assert pools["evidence"][cell["evidence"]][2:] == list_evidence(p), p
+        assert pools["evidence"][cell["evidence"]][2:] == describe_library_answer(p), p
     assert seen > 500
 
 
@@ -184,7 +184,7 @@ def test_a_file_that_is_no_system_is_shown_with_its_mistake(tmp_path: Path) -> N
 
 
 def test_a_system_of_a_program_is_shown() -> None:
-    mine = parse('name = "mine"\norder = "i8 -> i16"', "mine.toml")
+    mine = parse_system('name = "mine"\norder = "i8 -> i16"', "mine.toml")
     (entry,) = json.loads(document([mine], ops=[]).json())["systems"]
     assert entry["covers"] == [["int8", "int16", 2]]
 

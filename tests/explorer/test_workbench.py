@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 import typelattice as tl
 from typelattice.explorer.edit_order_text import EditError, edit_covers
 from typelattice.explorer.server import MAX_REQUEST_BYTES, Application, ServerError, serve
-from typelattice.explorer.workbench import ConflictError, open_desk, save_text, show_text
-from typelattice.files.reader import parse
+from typelattice.explorer.workbench import FileConflictError, open_edited_file, save_text, show_text
+from typelattice.files.reader import parse_system
 
 TEXT = """name = "mine"
 order = \"\"\"
@@ -35,7 +35,7 @@ tiers = ["array"]  # stays
 
 
 def order_of(text: str) -> set[tuple[str, str]]:
-    order = parse(text, "mine.toml").order
+    order = parse_system(text, "mine.toml").order
     return {(str(a), str(b)) for a in order.nodes for b in order.covers(a)}
 
 
@@ -53,7 +53,7 @@ def test_a_cover_that_is_dropped_leaves_the_other_lines_and_every_comment() -> N
 
 def test_a_node_without_covers_stays_alone() -> None:
     after = edit_covers('name = "mine"\norder = "i8 -> i16"', "mine.toml", drop=[("i8", "i16")])
-    assert {str(n) for n in parse(after, "mine.toml").order.nodes} == {"int8", "int16"}
+    assert {str(n) for n in parse_system(after, "mine.toml").order.nodes} == {"int8", "int16"}
 
 
 def test_what_a_new_cover_implies_is_stated_no_more() -> None:
@@ -90,17 +90,17 @@ def test_dropping_and_adding_covers_gives_the_order_that_was_meant(data: st.Data
     """Of any system that comes along: the text says what the order was meant to be, line by line."""
     name = data.draw(st.sampled_from(["jep9407-0", "c", "tinygrad", "jax-2019", "array-api-2020"]))
     text = (Path(tl.__file__).parent / "systems" / f"{name}.toml").read_text(encoding="utf-8")
-    system = parse(text, "x.toml")
+    system = parse_system(text, "x.toml")
     covers = [(a, b) for a in system.order.nodes for b in system.order.covers(a)]
     a, b = data.draw(st.sampled_from(covers))
     try:
         after = edit_covers(text, "x.toml", drop=[(str(a), str(b))])
-        found = parse(after, "x.toml").order
+        found = parse_system(after, "x.toml").order
     except tl.FormatError:
         return  # a tie or an entry that has no effect any more, which the page shows in its place
     assert {*found.nodes} == {*system.order.nodes}
     assert {(x, y) for x in found.nodes for y in found.covers(x)} == {*covers} - {(a, b)}
-    again = parse(edit_covers(after, "x.toml", add=[(str(a), str(b))]), "x.toml").order
+    again = parse_system(edit_covers(after, "x.toml", add=[(str(a), str(b))]), "x.toml").order
     assert {(x, y) for x in again.nodes for y in again.covers(x)} == {*covers}
 
 
@@ -108,7 +108,7 @@ class InProcessLibrary:
     """Asks an application as a browser would."""
 
     def __init__(self, file: Path) -> None:
-        self.application = Application(open_desk(file), 8000, "secret")
+        self.application = Application(open_edited_file(file), 8000, "secret")
 
     def __call__(self, what: str = "", body: object = None, **environ: Any) -> tuple[str, str]:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -231,22 +231,22 @@ def test_a_file_that_came_or_went_is_a_conflict(tmp_path: Path, act: str, says: 
     path = tmp_path / "new.toml"
     if act == "remove":
         path.write_text(TEXT, encoding="utf-8")
-    at = open_desk(path)
+    at = open_edited_file(path)
     path.unlink() if act == "remove" else path.write_text("theirs", encoding="utf-8")
-    with pytest.raises(ConflictError, match=says):
+    with pytest.raises(FileConflictError, match=says):
         save_text(at, TEXT)
 
 
 def test_a_new_file_begins_as_a_system_and_is_written_when_it_is_saved(tmp_path: Path) -> None:
-    at = open_desk(tmp_path / "my own.toml", "jax")
-    assert parse(at.text, at.name).name == "my-own" and not at.path.exists()
+    at = open_edited_file(tmp_path / "my own.toml", "jax")
+    assert parse_system(at.text, at.name).name == "my-own" and not at.path.exists()
     assert save_text(at, at.text).path.read_text(encoding="utf-8") == at.text
 
 
 def test_a_file_that_is_no_text_is_shown_with_its_mistake(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_bytes(b'name = "\xff"\n')
-    at = open_desk(path)
+    at = open_edited_file(path)
     assert show_text(at, at.text)["document"]["systems"][0]["error"]
 
 
@@ -256,13 +256,13 @@ def test_a_port_in_use_is_one_clear_line(file: Path) -> None:
         with pytest.raises(
             ServerError, match=f"cannot listen on 127.0.0.1:{port}: .*in use; choose another --port"
         ):
-            serve(open_desk(file), port, lambda address: None)
+            serve(open_edited_file(file), port, lambda address: None)
 
 
 def test_a_missing_server_is_one_clear_line(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "waitress", None)
     with pytest.raises(ServerError, match="--edit needs the server waitress: pip install waitress"):
-        serve(open_desk(file), 0, lambda address: None)
+        serve(open_edited_file(file), 0, lambda address: None)
 
 
 def test_the_server_is_told_apart_by_its_address(file: Path) -> None:
@@ -273,7 +273,7 @@ def test_the_server_is_told_apart_by_its_address(file: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        serve(open_desk(file), 0, ready)
+        serve(open_edited_file(file), 0, ready)
     assert told[0].startswith("http://127.0.0.1:") and len(told[0].split("/")[3]) >= 32
 
 
@@ -295,7 +295,7 @@ def test_the_command_serves_until_it_is_interrupted_and_says_no_more_than_that(f
 def test_a_pair_with_a_removed_dtype_gains_no_join(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text('name = "mine"\norder = "i8 -> i16, u16; u8 -> i16, u16"')  # i8 and u8 do not join
-    changes = show_text(open_desk(file), 'name = "mine"\norder = "i8 -> i16, u16"')["changes"]
+    changes = show_text(open_edited_file(file), 'name = "mine"\norder = "i8 -> i16, u16"')["changes"]
     assert isinstance(changes, dict)
     assert (changes["lost"], changes["gained"]) == ([], [])
 
@@ -309,7 +309,7 @@ def test_connections_that_strangers_hold_keep_no_request_waiting(
 
     def run() -> None:
         with suppress(OSError):  # the socket goes when the test is over
-            serve(open_desk(file), 0, lambda address: (given.append(address), started.set()))  # type: ignore[func-returns-value]
+            serve(open_edited_file(file), 0, lambda address: (given.append(address), started.set()))  # type: ignore[func-returns-value]
 
     threading.Thread(target=run, daemon=True).start()
     assert started.wait(20)
@@ -327,11 +327,11 @@ def test_connections_that_strangers_hold_keep_no_request_waiting(
 
 
 def test_a_new_file_may_begin_blank(tmp_path: Path) -> None:
-    at = open_desk(tmp_path / "mine.toml", "blank")
+    at = open_edited_file(tmp_path / "mine.toml", "blank")
     assert at.text.startswith('name = "mine"\n')
-    assert [str(n) for n in parse(at.text).order.nodes] == ["bool"]
+    assert [str(n) for n in parse_system(at.text).order.nodes] == ["bool"]
 
 
 def test_removed_and_added_dtypes_are_named(file: Path) -> None:
-    changes = show_text(open_desk(file), 'name = "mine"\norder = "i8 -> i64"')["changes"]
+    changes = show_text(open_edited_file(file), 'name = "mine"\norder = "i8 -> i64"')["changes"]
     assert "int64" in changes["added"] and changes["removed"] and "int8" not in changes["removed"]

@@ -125,7 +125,9 @@ def test_the_first_difference_is_that_of_all_values(a: DType, b: DType, c: DType
         assert cast_chains.may_be_folded(a, b, c) == found.exact
     assert found.exact == (first is None)
     if first is not None:
-        assert (Fraction(found.first) if isinstance(first, Fraction) else found.first) == first
+        assert (
+            Fraction(found.first_difference) if isinstance(first, Fraction) else found.first_difference
+        ) == first
 
 
 REALS = [d for d in FOUND if d.kind is not Kind.COMPLEX]
@@ -175,10 +177,10 @@ def test_ml_dtypes_agrees_for_every_value_of_16_bits(a: DType) -> None:
                 assert not len(differ), (str(found), differ[:3])
                 continue
             numbers = differ[np.isfinite(differ) & ((differ != 0) | ~np.signbit(differ))]
-            if found.first in ("-0", "inf", "-inf", "nan"):
+            if found.first_difference in ("-0", "inf", "-inf", "nan"):
                 assert not len(numbers), (str(found), numbers[:3])
                 continue
-            first = float(found.first == "True" or found.first)
+            first = float(found.first_difference == "True" or found.first_difference)
             if "defined" in found.chained + found.direct:
                 beyond = [(abs(v), v < 0) for v in numbers[:1]]  # the one nearest to zero stands first
                 assert all((abs(first), first < 0) < v for v in beyond), str(found)

@@ -19,12 +19,12 @@ from typelattice.facts.cast_rounding_and_overflow import (
     DOWN,
     EVEN,
     ROUND,
+    TOWARD_ZERO,
     UP,
     WRAP,
-    ZERO,
     CastRule,
 )
-from typelattice.facts.cast_values import Value, make_caster
+from typelattice.facts.cast_values import ScaledValue, make_caster
 from typelattice.facts.dtypes import DTYPES, DType, Kind
 from typelattice.facts.finite_values import SCALE, find_finite_values
 
@@ -33,8 +33,10 @@ SMALL = [
     for name in ("float4_e2m1fn", "float8_e4m3fn", "float8_e5m2", "int8", "uint8", "int4", "uint4")
 ]
 FORMATS = [*SMALL, DTYPES["float16"], DTYPES["bfloat16"], DTYPES["int16"]]
-DIRECTED = {ZERO: lambda v, x: abs(x) <= abs(v), UP: lambda v, x: x >= v, DOWN: lambda v, x: x <= v}
-rules = st.builds(CastRule, st.sampled_from(["", EVEN, AWAY, ZERO, UP, DOWN]), st.sampled_from(["", CLAMP]))
+DIRECTED = {TOWARD_ZERO: lambda v, x: abs(x) <= abs(v), UP: lambda v, x: x >= v, DOWN: lambda v, x: x <= v}
+rules = st.builds(
+    CastRule, st.sampled_from(["", EVEN, AWAY, TOWARD_ZERO, UP, DOWN]), st.sampled_from(["", CLAMP])
+)
 
 
 def numbers(d: DType) -> list[int]:
@@ -43,7 +45,7 @@ def numbers(d: DType) -> list[int]:
     return sorted(cast_chains._list_all_values(its))
 
 
-def by_definition(value: int, target: DType, rounding: str, clamps: bool) -> Value | None:
+def by_definition(value: int, target: DType, rounding: str, clamps: bool) -> ScaledValue | None:
     """The result among all values of a target; None if the value is out of its range."""
     held = numbers(target)
     if not held[0] <= value <= held[-1]:
@@ -61,7 +63,7 @@ def by_definition(value: int, target: DType, rounding: str, clamps: bool) -> Val
 
 
 @pytest.mark.parametrize(
-    ("target", "rounding"), one_in(4, [*product(SMALL, (EVEN, AWAY, ZERO, UP, DOWN))]), ids=str
+    ("target", "rounding"), one_in(4, [*product(SMALL, (EVEN, AWAY, TOWARD_ZERO, UP, DOWN))]), ids=str
 )
 def test_values_of_float16_round_as_a_walk_through_the_target_does(target: DType, rounding: str) -> None:
     its = find_finite_values(target)
@@ -88,7 +90,7 @@ def test_a_value_rounded_toward_the_range_stays_finite() -> None:
     assert its is not None
     beyond = 10**6 * SCALE
     results = {r: make_caster(DTYPES["float32"], DTYPES["float16"], its, CastRule(r))(beyond) for r in ROUND}
-    assert results == {EVEN: "inf", AWAY: "inf", ZERO: its.high, UP: "inf", DOWN: its.high}
+    assert results == {EVEN: "inf", AWAY: "inf", TOWARD_ZERO: its.high, UP: "inf", DOWN: its.high}
 
 
 def test_a_float_may_wrap_and_then_nothing_is_proved() -> None:

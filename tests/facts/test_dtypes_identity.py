@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.facts.dtypes import DTYPES, DType, Kind, intern_dtype, weak
-from typelattice.files.reader import parse
+from typelattice.facts.dtypes import DTYPES, DType, Kind, intern_dtype, weak_node
+from typelattice.files.reader import parse_system
 
 
 @pytest.mark.parametrize("d", DTYPES.values(), ids=repr)
@@ -29,8 +29,8 @@ def test_copies_and_pickles_are_the_same_object(d: DType) -> None:
 
 
 def test_weak_nodes_are_the_same_object_after_a_copy() -> None:
-    for node in (weak(Kind.SIGNED), weak(Kind.SIGNED, tl.dtype("int32"))):
-        assert weak(node.kind, node.dtype) is node
+    for node in (weak_node(Kind.SIGNED), weak_node(Kind.SIGNED, tl.dtype("int32"))):
+        assert weak_node(node.kind, node.dtype) is node
         assert copy.deepcopy(node) is node
         assert pickle.loads(pickle.dumps(node)) is node
 
@@ -57,7 +57,7 @@ def test_a_dtype_equals_itself_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [None, 8, 1.5, "mine", "dtype", (), object(), *Kind, weak(Kind.SIGNED), object, dict]
+    "other", [None, 8, 1.5, "mine", "dtype", (), object(), *Kind, weak_node(Kind.SIGNED), object, dict]
 )
 def test_what_names_no_dtype_is_another_thing(other: object) -> None:
     d = tl.dtype("int8")
@@ -137,7 +137,7 @@ def test_threads_that_first_define_a_dtype_get_one_object() -> None:
                 def one(n: int = n, start: Barrier = start) -> tuple[DType, object]:
                     start.wait()
                     d = made(n)
-                    return d, weak(Kind.SIGNED, d)
+                    return d, weak_node(Kind.SIGNED, d)
 
                 found = list(pool.map(lambda _: one(), range(8)))
                 assert all(d is found[0][0] and w is found[0][1] for d, w in found)
@@ -148,7 +148,7 @@ def test_threads_that_first_define_a_dtype_get_one_object() -> None:
 def test_a_dtype_that_nobody_uses_is_gone() -> None:
     """So that a program may read files of its own for ever."""
     d = made(2)
-    node = weak(Kind.SIGNED, d)
+    node = weak_node(Kind.SIGNED, d)
     gone = [weakref.ref(d), weakref.ref(node)]
     assert all(ref() is not None for ref in gone)
     del d, node
@@ -159,7 +159,7 @@ def test_a_dtype_that_nobody_uses_is_gone() -> None:
 def test_two_dtypes_of_one_name_are_two() -> None:
     """The files that define them are not mixed up."""
     narrow, wide = (
-        parse(
+        parse_system(
             f'name = "{bits}"\norder = "mine -> f64"\n'
             f'dtypes = {{ mine = {{ kind = "signed", bits = {bits} }} }}'
         )

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.facts.dtypes import CODES, DTYPES
+from typelattice.facts.dtypes import DTYPE_BY_CODE, DTYPES
 
 
 def test_names_and_codes_are_unique_and_read_back() -> None:
-    assert len(CODES) == len(DTYPES)
-    assert not (set(CODES) & set(DTYPES)) - {d.name for d in DTYPES.values() if d.name == d.code}
+    assert len(DTYPE_BY_CODE) == len(DTYPES)
+    assert not (set(DTYPE_BY_CODE) & set(DTYPES)) - {d.name for d in DTYPES.values() if d.name == d.code}
     for name, d in DTYPES.items():
         assert tl.dtype(name) is d
         assert tl.dtype(d) is d
@@ -31,7 +31,7 @@ def numpy_reading(code: str) -> str | None:
 
 @pytest.mark.parametrize("code", [f"{letter}{n}" for letter, n in product("iufc", range(1, 129))])
 def test_a_code_is_taken_in_bits_or_refused_if_it_has_two_likely_readings(code: str) -> None:
-    ours, numpys = CODES.get(code), numpy_reading(code)
+    ours, numpys = DTYPE_BY_CODE.get(code), numpy_reading(code)
     if code in ("i8", "u8"):  # as every table writes them
         assert tl.dtype(code) is ours
     elif numpys:

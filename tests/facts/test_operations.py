@@ -10,61 +10,61 @@ import pytest
 import typelattice as tl
 from typelattice.engine.operation_rules import STANDARD
 from typelattice.facts.operation_forms import FORMS
-from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS, Operation, operation
+from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS, OPERATORS, Operation, find_operation
 
 NUMPY = tl.system("numpy")
 
 
 def test_every_name_stands_for_one_operation() -> None:
     every = (*OPERATIONS.values(), *OPERATORS.values())
-    names = Counter(name for op in every for name in (op.name, *op.names))
+    names = Counter(name for op in every for name in (op.name, *op.other_names))
     assert [name for name, n in names.items() if n > 1] == []
-    assert {*names} == {*NAMES}
+    assert {*names} == {*OPERATION_BY_NAME}
 
 
 @pytest.mark.parametrize("op", OPERATIONS.values(), ids=lambda op: op.name)
 def test_a_row_has_a_class_of_the_standard_a_form_and_operands(op: Operation) -> None:
-    assert op.of_class in STANDARD
-    assert op.form in FORMS
-    assert 1 <= op.least <= (op.most or op.least)
+    assert op.operation_class in STANDARD
+    assert op.call_form in FORMS
+    assert 1 <= op.min_operands <= (op.max_operands or op.min_operands)
 
 
 def test_every_class_has_an_operation() -> None:
     every = (*OPERATIONS.values(), *OPERATORS.values())
-    assert {op.of_class for op in every} == {*STANDARD}
+    assert {op.operation_class for op in every} == {*STANDARD}
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in OPERATIONS])
+@pytest.mark.parametrize("name", [name for name in OPERATION_BY_NAME if name not in OPERATIONS])
 def test_an_operation_is_asked_by_any_of_its_names(name: str) -> None:
-    op = NAMES[name]
-    operands = ["complex64"] * op.least
+    op = OPERATION_BY_NAME[name]
+    operands = ["complex64"] * op.min_operands
     assert NUMPY.explain(*operands, op=name) == NUMPY.explain(*operands, op=op.name)
     assert NUMPY.explain(*operands, op=name).op == op.name
 
 
 def test_what_python_and_libraries_call_it() -> None:
-    add = operation("add")
-    assert (add.operator, add.method, add.functions) == ("+", "__add__", ("add",))
-    assert operation("sub").functions == ("subtract", "sub")
-    assert (operation("sqrt").operator, operation("sqrt").method) == (None, None)
-    assert (operation("abs").operator, operation("__abs__").name) == (None, "abs")
+    add = find_operation("add")
+    assert (add.operator, add.special_method, add.functions) == ("+", "__add__", ("add",))
+    assert find_operation("sub").functions == ("subtract", "sub")
+    assert (find_operation("sqrt").operator, find_operation("sqrt").special_method) == (None, None)
+    assert (find_operation("abs").operator, find_operation("__abs__").name) == (None, "abs")
 
 
 def test_an_operator_is_an_operation_of_its_own_which_knows_its_function() -> None:
-    assert [operation(name).function for name in ("+", "__add__", "-x", "+=", "isub")] == [
+    assert [find_operation(name).function for name in ("+", "__add__", "-x", "+=", "isub")] == [
         "add", "add", "negative", "add", "subtract",
     ]  # fmt: skip
-    assert operation("__iadd__").name == "+="
+    assert find_operation("__iadd__").name == "+="
     assert not any(op.name in OPERATIONS for op in OPERATORS.values())
     assert not {"===", "<=="} & {*OPERATORS}, "comparisons write into nothing"
-    assert [op.name for op in OPERATORS.values() if op.most == 1] == ["+x", "-x", "~"]
+    assert [op.name for op in OPERATORS.values() if op.max_operands == 1] == ["+x", "-x", "~"]
 
 
 @pytest.mark.parametrize("op", OPERATORS)
 def test_an_operator_does_what_its_function_does_where_a_file_says_nothing(op: str) -> None:
     known, system = OPERATORS[op], tl.system("array-api")
     for dtype in ("bool", "int8", "float32", "complex64"):
-        operands = [dtype] * known.least
+        operands = [dtype] * known.min_operands
         own, of_function = (system.explain(*operands, op=name).dtype for name in (op, known.function))
         assert own is of_function, dtype
 

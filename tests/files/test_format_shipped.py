@@ -10,10 +10,10 @@ from small_files import answers
 
 import typelattice as tl
 from typelattice.files import system_text as source
-from typelattice.files.reader import build, parse
-from typelattice.files.system_definition import KEYS, read
-from typelattice.files.system_definition import definition as read_spec
-from typelattice.files.system_text import FormatError, Text
+from typelattice.files.reader import build_system, parse_system
+from typelattice.files.system_definition import KEY_TYPES, read_definition
+from typelattice.files.system_definition import parse_definition as read_spec
+from typelattice.files.system_text import FormatError, SystemText
 from typelattice.files.writer import write_system_file
 
 FOLDER = Path(source.FOLDER)
@@ -52,10 +52,10 @@ def test_no_order_restates_what_is_implied(name: str) -> None:
 def test_every_key_that_a_file_gives_is_one_that_it_needs(name: str) -> None:
     """No key that says what the file it extends, or the default, says already."""
     values = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
-    base = read(FOLDER / f"{values['extends']}.toml").values if "extends" in values else {}
+    base = read_definition(FOLDER / f"{values['extends']}.toml").values if "extends" in values else {}
     about = ("title", "source", "library")
     assert [
-        key for key, value in values.items() if key not in about and value == base.get(key, KEYS[key]())
+        key for key, value in values.items() if key not in about and value == base.get(key, KEY_TYPES[key]())
     ] == []
 
 
@@ -69,7 +69,7 @@ def test_systems_are_sorted_and_each_has_a_file() -> None:
 def test_what_a_shipped_file_says_of_operations_has_an_effect(name: str) -> None:
     """Whoever asks a shipped system reads the entries that are asked for only; here are all of them."""
     shipped = tl.system(name)
-    whole = build(shipped.origin.definition)
+    whole = build_system(shipped.origin.definition)
     assert {op: {**said} for op, said in shipped.ops.items()} == {
         op: {**said} for op, said in whole.ops.items()
     }
@@ -83,16 +83,16 @@ def test_a_shipped_file_is_as_good_as_anyones(path: Path) -> None:
 
 def test_an_idle_entry_is_refused_in_what_a_shipped_file_says() -> None:
     definition = tl.system("numpy").origin.definition
-    idle = read_spec(Text("numpy.toml", definition.main.text + 'square = { counts-as = "array" }\n'))
+    idle = read_spec(SystemText("numpy.toml", definition.main.text + 'square = { counts-as = "array" }\n'))
     with pytest.raises(FormatError, match="counts-as has no effect"):
-        build(idle)
+        build_system(idle)
 
 
 @pytest.mark.parametrize("name", one_in(4, tl.systems(functions=True), 2))
 def test_a_system_with_another_order_is_written_as_a_file_that_is_read(name: str) -> None:
     """Single pairs are left out, and ties that settle no pair, so that nothing in the file has no effect."""
     s = tl.system(name)
-    again = parse(write_system_file(s, s.order, "again", s.title))
+    again = parse_system(write_system_file(s, s.order, "again", s.title))
     assert again.order.nodes == tuple(dict.fromkeys(n for n in again.order.nodes if n in s.order))
     assert {*again.order.nodes} == {*s.order.nodes}
     assert (again.overrides, again.refusals) == ({}, {})

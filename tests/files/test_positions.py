@@ -13,12 +13,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from typelattice.files import system_text as source
-from typelattice.files.positions import MAX_KEY_PARTS, MAX_NESTING, Path, Position, find_positions
+from typelattice.files.positions import MAX_KEY_PARTS, MAX_NESTING, KeyPath, Position, find_positions
 
 FOLDER = FilePath(source.FOLDER)
 
 
-def walk(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
+def walk(value: object, path: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
     """Every key path that tomllib finds, with its value."""
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in pairs:
@@ -29,7 +29,7 @@ def walk(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
 def agrees_with_tomllib(text: str) -> None:
     """Every path that tomllib finds has a place, no other has one, and each string as many rows as lines."""
     found, expected = find_positions(text), dict(walk(tomllib.loads(text)))
-    assert {*found.keys} == {*expected}
+    assert {*found.key_offsets} == {*expected}
     assert (found.repeated, found.too_deep) == (None, None)
     for path, value in expected.items():
         assert len(found.rows(*path)) == (len(value.split("\n")) if isinstance(value, str) else 0)
@@ -51,10 +51,10 @@ class Written:
     """A text as it is written, and where in it the paths come to stand."""
 
     text: str = ""
-    places: dict[Path, Position] = field(default_factory=dict)
-    rows: dict[Path, tuple[int, ...]] = field(default_factory=dict)
+    places: dict[KeyPath, Position] = field(default_factory=dict)
+    rows: dict[KeyPath, tuple[int, ...]] = field(default_factory=dict)
 
-    def put(self, path: Path) -> None:
+    def put(self, path: KeyPath) -> None:
         self.places[path] = Position(self.text.count("\n") + 1, len(self.text) - self.text.rfind("\n"))
 
 
@@ -67,7 +67,7 @@ def spelled(draw: st.DrawFn, name: str) -> str:
     return draw(st.sampled_from(ways))
 
 
-def write_key(draw: st.DrawFn, to: Written, table: Path, parts: tuple[str, ...]) -> None:
+def write_key(draw: st.DrawFn, to: Written, table: KeyPath, parts: tuple[str, ...]) -> None:
     for n, part in enumerate(parts):
         if n:
             to.text += f"{draw(BLANK)}.{draw(BLANK)}"
@@ -75,7 +75,7 @@ def write_key(draw: st.DrawFn, to: Written, table: Path, parts: tuple[str, ...])
         to.text += spelled(draw, part)
 
 
-def write_string(draw: st.DrawFn, to: Written, path: Path) -> None:
+def write_string(draw: st.DrawFn, to: Written, path: KeyPath) -> None:
     """A string of some lines, in one of the ways to write it."""
     pieces = st.sampled_from(["", "a", '"', '""', "\\", "'", "#", "i8 -> i16  ", "é", "\t"])
     lines = draw(st.lists(pieces, min_size=1, max_size=4))
@@ -105,7 +105,7 @@ def write_string(draw: st.DrawFn, to: Written, path: Path) -> None:
     to.text += '"""'
 
 
-def write_value(draw: st.DrawFn, to: Written, path: Path, depth: int) -> None:
+def write_value(draw: st.DrawFn, to: Written, path: KeyPath, depth: int) -> None:
     what = draw(st.sampled_from(["string", "scalar", *(["list", "table"] if depth < 3 else [])]))
     if what == "string":
         write_string(draw, to, path)
@@ -136,7 +136,7 @@ def documents(draw: st.DrawFn) -> Written:
     """A text of keys, dotted keys, tables and lists of tables, in either line end."""
     to = Written()
     for table in [(), *((f"t{name}",) for name in draw(st.lists(NAMES, unique=True, max_size=3)))]:
-        path: Path = table
+        path: KeyPath = table
         for n in range(draw(st.integers(1, 2)) if table and draw(st.booleans()) else 0):  # a list of tables
             to.text += f"{draw(BLANK)}[[{draw(BLANK)}"
             if n == 0:
@@ -218,7 +218,7 @@ def test_every_key_of_our_files_has_its_place(path: FilePath) -> None:
         ('a = 1\n"a" = 2\n', ("a",), (1, 2)),
     ],
 )
-def test_a_repeated_key_has_a_name_and_two_places(text: str, path: Path, lines: tuple[int, int]) -> None:
+def test_a_repeated_key_has_a_name_and_two_places(text: str, path: KeyPath, lines: tuple[int, int]) -> None:
     with pytest.raises(tomllib.TOMLDecodeError):
         tomllib.loads(text)
     repeated = find_positions(text).repeated

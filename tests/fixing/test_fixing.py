@@ -21,7 +21,7 @@ import typelattice as tl
 from typelattice.cli.main import run as command
 from typelattice.fixing.patch import Patch
 from typelattice.fixing.patch_search import fix_script, fix_tests
-from typelattice.fixing.source import FixError, Source
+from typelattice.fixing.source import FixError, SourceFile
 
 
 @pytest.fixture
@@ -50,13 +50,13 @@ def test_known_upcasts_are_fixed_at_the_lines_that_their_projects_changed(to: st
     names = [case.name for case in cases]
     calls = "".join(f"import {name}\n{name}_result = {name}.main()\n" for name in names)
     patch, _ = fixed(folder, calls, to=to, packages=names)
-    assert {(each.file.stem, each.line) for each in patch.fixed} == {
+    assert {(each.file.stem, each.line) for each in patch.kept_changes} == {
         (case.name, number)
         for case in cases
         for number, text in enumerate(dedent(case.code).splitlines(), 1)
         if case.before in text
     }
-    assert not patch.unfixed
+    assert not patch.unfixed_causes
 
 
 PLANTED = {  # a widening, and what keeps it narrow
@@ -103,7 +103,7 @@ def indented(code: str) -> str:
 def test_planted_widenings_are_fixed_where_they_are_decided(folder: Path) -> None:
     calls = "".join(f"r{i} = work_{i}(ONES)\n" for i in range(len(PLANTED)))
     patch, after = fixed(folder, BEFORE.format(works(PLANTED)) + calls)
-    assert not patch.unfixed, str(patch)
+    assert not patch.unfixed_causes, str(patch)
     assert after.splitlines() == (BEFORE.format(works(PLANTED.values())) + calls).splitlines()
 
 
@@ -122,12 +122,12 @@ def test_a_random_program_with_planted_widenings_stays_narrow_and_keeps_wide_inp
     work = import_module(name).work
     x = np.linspace(1, 2, 8, dtype=np.float32)
     patch = tl.fix(work, x)
-    assert not patch.unfixed and patch.fixed, str(patch)
+    assert not patch.unfixed_causes and patch.kept_changes, str(patch)
     patch.write()
     del sys.modules[name]
     work = import_module(name).work
     assert [work(x)[0].dtype, work(x.astype(np.float64))[0].dtype] == [np.float32, np.float64]
-    assert not tl.fix(work, x).fixed
+    assert not tl.fix(work, x).kept_changes
 
 
 def test_a_program_is_made_to_give_the_same_dtypes_under_another_system(folder: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_program_is_made_to_give_the_same_dtypes_under_another_system(folder: 
         total = counts.sum() + grid * np.ones(2, np.float32)
     """
     patch, after = fixed(folder, code, like="torch")
-    assert not patch.unfixed and patch.is_equal
+    assert not patch.unfixed_causes and patch.is_equal
     assert "np.linspace(0, 1, 2, dtype=np.float64)" in after and "counts.sum(dtype=np.uint64)" in after
     assert patch.progress.endswith("would differ under torch before, 0 after")
 
@@ -197,7 +197,7 @@ MADE_ELSEWHERE = {  # a wide array, and what is patched: the line that meets it,
 def test_the_remedy_of_a_trace_names_the_line_that_fix_patches(folder: Path, code: str) -> None:
     whole = "import numpy as np\nONES = np.ones(3, np.float32)\n" + dedent(code)
     patch, _ = fixed(folder, whole)
-    (change,) = patch.fixed
+    (change,) = patch.kept_changes
     assert change.before == MADE_ELSEWHERE[code]
     ran = subprocess.run(
         [sys.executable, "-m", "typelattice", "trace", "s.py"], capture_output=True, text=True, check=True
@@ -223,8 +223,8 @@ def test_a_change_that_breaks_the_program_is_taken_back_with_its_reason(folder: 
         total = compiled(x * np.linspace(0, 1, 3))
     """
     patch, after = fixed(folder, code)
-    assert not patch.fixed and after == dedent(code)
-    (left,) = patch.unfixed
+    assert not patch.kept_changes and after == dedent(code)
+    (left,) = patch.unfixed_causes
     assert left.line == 8 and "TypeError: expected float64" in left.reason
 
 
@@ -246,7 +246,7 @@ def test_the_dtype_of_a_parameter_is_tried_and_taken_only_if_it_is_a_narrow_floa
         w = filled(2, 3, 2, x)
     """
     patch, after = fixed(folder, code)
-    assert not patch.unfixed, str(patch)
+    assert not patch.unfixed_causes, str(patch)
     changed = {"np.ones(len(a))": "np.ones(len(a), dtype=a.dtype)"}
     changed |= {"dtype=np.float64": "dtype=a.dtype"}  # and not that of a count
     changed |= {"ramp(np.int8(3))": "ramp(np.int8(3)).astype(x.dtype)"}
@@ -259,7 +259,7 @@ def test_the_dtype_of_a_parameter_is_tried_and_taken_only_if_it_is_a_narrow_floa
 def test_a_change_beyond_the_tolerance_is_taken_back(folder: Path) -> None:
     code = "import numpy as np\nx = np.ones(3, np.float32)\ny = x * (np.ones(3) / 3)\n"
     patch, _ = fixed(folder, code, tolerance=1e-12)
-    assert not patch.fixed and "beyond the tolerance of 1e-12" in patch.unfixed[0].reason
+    assert not patch.kept_changes and "beyond the tolerance of 1e-12" in patch.unfixed_causes[0].reason
 
 
 def test_one_line_is_fixed_and_the_steps_whose_values_differ_are_named(folder: Path) -> None:
@@ -271,8 +271,11 @@ def test_one_line_is_fixed_and_the_steps_whose_values_differ_are_named(folder: P
         w = x + np.ones(3)
     """
     patch, after = fixed(folder, code, only="4", steps=True)
-    assert [each.line for each in patch.fixed] == [4] and "w = x + np.ones(3)" in after
-    assert {(each.line, each.operation) for each in patch.steps or ()} == {(4, "divide"), (4, "multiply")}
+    assert [each.line for each in patch.kept_changes] == [4] and "w = x + np.ones(3)" in after
+    assert {(each.line, each.operation) for each in patch.step_differences or ()} == {
+        (4, "divide"),
+        (4, "multiply"),
+    }
     with pytest.raises(FixError, match=r"nothing is to be fixed at line 5; but at s.py:4, s.py:6"):
         fixed(folder, code, only="5")
 
@@ -321,7 +324,7 @@ def test_a_named_package_is_patched_though_it_is_installed_and_never_written(pac
     Path("s.py").write_text(script + "assert y.dtype == np.float32\n")
     patch = fix_script("s.py", packages=["shared"])
     assert "--- a/shared/__init__.py" in patch.diff and "linspace(0, 1, n, dtype=a.dtype)" in patch.diff
-    assert not patch.unfixed and patch.asserts == "they hold" and patch.costs is not None
+    assert not patch.unfixed_causes and patch.assertions_outcome == "they hold" and patch.costs is not None
     with pytest.raises(FixError, match="is installed; apply the diff to the sources of its package"):
         patch.write()
     assert package.read_text() == SHARED
@@ -344,7 +347,7 @@ def test_packages_of_a_virtual_environment_beside_the_program_are_found(
         y = np.ones(3, np.float32) * np.linspace(0, 1, 3) * dependency.GAIN
         """,
     )
-    assert [each.line for each in patch.fixed] == [4]
+    assert [each.line for each in patch.kept_changes] == [4]
     assert "np.linspace(0, 1, 3, dtype=np.float32)" in after
 
 
@@ -353,7 +356,7 @@ def test_a_change_that_narrows_wide_input_is_taken_back_though_no_result_shows_i
     script = "import numpy as np\nimport shared\ny = shared.f(np.ones(3, np.float32))\ny = 0.0\n"
     Path("s.py").write_text(script)
     patch = fix_script("s.py", packages=["shared"])
-    assert not [each for each in patch.fixed if "float32" in each.after], str(patch)
+    assert not [each for each in patch.kept_changes if "float32" in each.after], str(patch)
 
 
 def test_a_test_suite_comes_out_as_before(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -371,9 +374,9 @@ def test_a_test_suite_comes_out_as_before(package: Path, monkeypatch: pytest.Mon
     """
     Path("test_shared.py").write_text(dedent(tests))
     patch = fix_tests(["test_shared.py"], ["shared"])
-    assert [each.after for each in patch.fixed] == ["return a * np.linspace(0, 1, n, dtype=a.dtype)"]
+    assert [each.after for each in patch.kept_changes] == ["return a * np.linspace(0, 1, n, dtype=a.dtype)"]
     assert patch.costs is not None and "\ntested: 3 tests come out as before\n" in str(patch)
-    assert "test_that_wants_it_wide failed: " in patch.unfixed[0].reason
+    assert "test_that_wants_it_wide failed: " in patch.unfixed_causes[0].reason
     with pytest.raises(FixError, match="no test passes without any change"):
         fix_tests(["-k", "anyway", "test_shared.py"], ["shared"])
     with pytest.raises(FixError, match="name the package that may change: --package NAME"):
@@ -401,13 +404,13 @@ def test_nothing_is_written_where_a_source_changed_or_cannot_be_written(folder: 
 
 def test_a_source_of_another_encoding_is_refused_by_its_name() -> None:
     with pytest.raises(FixError, match=r"old\.py is not UTF-8 \(iso-8859-1\): save it as UTF-8"):
-        Source(Path("old.py"), b"# coding: latin-1\nx = '\xfc'\n")
+        SourceFile(Path("old.py"), b"# coding: latin-1\nx = '\xfc'\n")
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_line_ends_and_the_mark_of_utf_8_stay(ends: str, mark: bytes) -> None:
-    source = Source(Path("s.py"), mark + WIDENS.replace("\n", ends).encode())
+    source = SourceFile(Path("s.py"), mark + WIDENS.replace("\n", ends).encode())
     (call,) = source.find_nodes(3, "np.ones(3)")
     assert isinstance(call, ast.Call)
     after = source.apply_edits([source.add_keyword(call, "dtype=x.dtype")])
@@ -447,4 +450,4 @@ def test_a_result_that_is_unpacked_is_not_cast_as_a_whole(folder: Path) -> None:
         """
     patch, after = fixed(folder, code, packages=["s"])
     assert "elsewhere.solve(v)\n" in after
-    assert "solve(v).astype" not in str(patch.unfixed)
+    assert "solve(v).astype" not in str(patch.unfixed_causes)

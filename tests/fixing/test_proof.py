@@ -18,7 +18,7 @@ import typelattice as tl
 from typelattice.fixing import workspace
 from typelattice.fixing.patch import Patch
 from typelattice.fixing.patch_search import fix_script
-from typelattice.fixing.source import FixError, Source
+from typelattice.fixing.source import FixError, SourceFile
 from typelattice.fixing.value_comparison import ValueDifference
 
 SCRIPT = "import numpy as np\nx = np.ones(3, np.float32)\ny = x * np.ones(3)\n"
@@ -44,7 +44,7 @@ def test_the_peak_memory_before_and_after_is_that_of_plain_runs(folder: Path, ne
     (folder / "s.py").write_text(code)
     patch = fix_script("s.py")
     assert patch.costs is not None and patch.costs.before.seconds > 0
-    saved = patch.costs.before.peak - patch.costs.after.peak
+    saved = patch.costs.before.peak_bytes - patch.costs.after.peak_bytes
     assert 14_000_000 < saved < 18_000_000, patch.costs  # y has 4 bytes less for each of its numbers
     assert "1 plain run each" in str(patch)
 
@@ -56,7 +56,7 @@ def test_a_patch_of_which_no_value_was_compared_is_unverified_and_never_written(
     )
     (folder / "s.py").write_text(code)
     patch = fix_script("s.py")
-    assert patch.fixed and not patch.is_equal
+    assert patch.kept_changes and not patch.is_equal
     assert "\nunverified: the program binds, prints and saves no number that the changes reach" in str(patch)
     with pytest.raises(FixError, match="nothing is written, as the patch is unverified"):
         patch.write()
@@ -105,8 +105,8 @@ def test_a_source_that_may_not_be_changed_is_refused_by_its_name(
     (folder / "s.py").write_text(CALLS)
     before = files(folder)
     patch = fix_script("s.py", packages=["helper"])
-    (left,) = [each for each in patch.unfixed if each.file.name == "helper.py"]
-    assert not patch.fixed and re.search(why, left.reason)
+    (left,) = [each for each in patch.unfixed_causes if each.file.name == "helper.py"]
+    assert not patch.kept_changes and re.search(why, left.reason)
     assert left.file == folder.resolve() / "helper.py"  # not that of the copy
     assert files(folder) == before
 
@@ -115,7 +115,7 @@ def test_a_source_in_an_archive_is_refused_with_the_archive(folder: Path) -> Non
     with zipfile.ZipFile(folder / "lib.zip", "w") as archive:
         archive.writestr("helper.py", HELPER)
     (folder / "s.py").write_text(f"import sys\nsys.path.insert(0, 'lib.zip')\n{CALLS}")
-    (left,) = fix_script("s.py", packages=["helper"]).unfixed
+    (left,) = fix_script("s.py", packages=["helper"]).unfixed_causes
     assert left.reason == "it is in the archive lib.zip; unpack it, and run it from there"
 
 
@@ -193,5 +193,5 @@ def test_a_process_that_is_killed_while_it_writes_leaves_each_source_whole(
 
 
 def test_the_line_of_a_byte_is_that_of_an_editor() -> None:
-    source = Source(Path("s.py"), SCRIPT.encode())
+    source = SourceFile(Path("s.py"), SCRIPT.encode())
     assert [source.line_of_byte(byte) for byte in (0, SCRIPT.index("x ="), SCRIPT.index("y ="))] == [1, 2, 3]

@@ -9,7 +9,7 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.fixing.source import Source
+from typelattice.fixing.source import SourceFile
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import widenings
@@ -30,9 +30,9 @@ def test_a_planted_widening_is_fixed_and_nothing_else_changes(seed: int) -> None
 
 
 def test_a_patch_that_changes_another_byte_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    edited = Source.apply_edits
+    edited = SourceFile.apply_edits
     monkeypatch.setattr(
-        Source, "apply_edits", lambda self, edits: edited(self, edits).replace(b"Odd ", b"odd ")
+        SourceFile, "apply_edits", lambda self, edits: edited(self, edits).replace(b"Odd ", b"odd ")
     )
     assert "changed, which the patch does not name" in wrong(0)
 

@@ -24,10 +24,10 @@ import answers
 ROOT = Path(__file__).parents[2]
 
 ASKED = [
-    answers.Question("add", ("int64", "float16")),
-    answers.Question("add", ("uint8", "300")),
-    answers.Question("divide", ("int8", "int32")),
-    answers.Question("matmul", ("bfloat16", "uint64")),
+    answers.AnswerAddress("add", ("int64", "float16")),
+    answers.AnswerAddress("add", ("uint8", "300")),
+    answers.AnswerAddress("divide", ("int8", "int32")),
+    answers.AnswerAddress("matmul", ("bfloat16", "uint64")),
 ]
 
 
@@ -41,7 +41,7 @@ def rows(page: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("question", ASKED, ids=lambda q: q.path)
-def test_a_page_shows_what_was_recorded_and_marks_what_was_not(question: answers.Question) -> None:
+def test_a_page_shows_what_was_recorded_and_marks_what_was_not(question: answers.AnswerAddress) -> None:
     shown = rows(answers.page(question, answers.asked(question)))
     assert {*shown} == {*answers.libraries()}
     assert [*shown][:2] == ["numpy", "numpy-ml-dtypes"], "systems of one library stand together"
@@ -93,8 +93,8 @@ def test_text_of_libraries_is_no_markup() -> None:
 
 
 def test_a_page_names_who_answers_otherwise_in_the_other_order() -> None:
-    found = answers.asked(answers.Question("pow", ("uint8", "int8")))
-    other = answers.Question("pow", ("int8", "uint8"))
+    found = answers.asked(answers.AnswerAddress("pow", ("uint8", "int8")))
+    other = answers.AnswerAddress("pow", ("int8", "uint8"))
     told = answers.describe_differences(other, found)
     for name, (newest, *_) in found.items():
         given = answers._given(other, name, newest.release)
@@ -103,11 +103,11 @@ def test_a_page_names_who_answers_otherwise_in_the_other_order() -> None:
 
 
 def test_a_page_names_who_answers_otherwise_for_a_scalar() -> None:
-    question = answers.Question("add", ("float32", "2.5"))
+    question = answers.AnswerAddress("add", ("float32", "2.5"))
     page = answers.page(question, answers.asked(question))
     assert "<li>float32:scalar + 2.5: numpy1 float64." in page
     assert "numpy float64" not in page
-    alone = answers.Question("sqrt", ("int8",))
+    alone = answers.AnswerAddress("sqrt", ("int8",))
     assert "<li>" not in answers.page(alone, answers.asked(alone))
 
 

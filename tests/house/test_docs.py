@@ -17,15 +17,14 @@ from forked import fork_searches, run_python
 from samples import one_in
 
 import typelattice as tl
-from typelattice.engine.operation_rules import KINDS
-from typelattice.engine.rule_enums import LeftOperand, PairJoin, RightLimit, WeakResult
+from typelattice.engine.operation_rules import KINDS_BY_WORD
+from typelattice.engine.rule_enums import InPlaceRule, PairJoin, RightLimit, WeakResult
 from typelattice.engine.scalar_fit import CONDITIONS, OUTCOMES
 from typelattice.facts.cast_rounding_and_overflow import BEYOND, ROUNDINGS
 from typelattice.files.custom_dtypes import FACTS
-from typelattice.files.operation_entries import KEYS as OPERATION_KEYS
-from typelattice.files.operation_entries import SIDES
+from typelattice.files.operation_entries import OPERATION_KEYS, SIDES
 from typelattice.files.reader import COMBINE
-from typelattice.files.system_definition import KEYS
+from typelattice.files.system_definition import KEY_TYPES
 from typelattice.tracing.report.run_as_data import run_data
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
@@ -90,12 +89,12 @@ def first_column(page: Path, heading: str) -> set[str]:
 @pytest.mark.parametrize(
     ("heading", "words"),
     [
-        ("Keys", {*KEYS}),
+        ("Keys", {*KEY_TYPES}),
         ("Ways to combine", {*COMBINE}),
         ("Facts of a dtype of your own", {*FACTS}),
         ("What becomes of a value out of range", {*OUTCOMES, *CONDITIONS}),
-        ("Kinds", {*KINDS}),
-        ("What may be written into the left operand", {"gives", *(f'"{word}"' for word in LeftOperand)}),
+        ("Kinds", {*KINDS_BY_WORD}),
+        ("What may be written into the left operand", {"gives", *(f'"{word}"' for word in InPlaceRule)}),
         ("What becomes of a weak result", {"weak-result", *(f'"{word}"' for word in WeakResult)}),
         ("Keys of an operation", {*OPERATION_KEYS}),
         ("Pairs of operands", {*SIDES, "0d integer"}),

@@ -17,7 +17,7 @@ import pytest
 from parsed_sources import parse_source
 
 import typelattice
-from typelattice.facts.dtypes import CODES, DTYPES
+from typelattice.facts.dtypes import DTYPE_BY_CODE, DTYPES
 from typelattice.facts.libraries import file_of, libraries
 
 ROOT = Path(typelattice.__file__).parent
@@ -224,7 +224,7 @@ def stated(tree: ast.AST) -> Iterator[tuple[int, list[str]]]:
         and n.body
         and isinstance(n.body[0], ast.Expr)
     }
-    names = (set(DTYPES) | {c for c in CODES if len(c) > 1}) - NOT_NAMES
+    names = (set(DTYPES) | {c for c in DTYPE_BY_CODE if len(c) > 1}) - NOT_NAMES
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
             yield node.lineno, [w for w in re.findall(r"\w+", node.value) if w in names]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import typelattice as tl
-from typelattice.facts.dtypes import Kind, Weak, weak
+from typelattice.facts.dtypes import Kind, Weak, weak_node
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
 from claims import COUNTED, DOCUMENTS, HOLDS, NO_LONGER, NOT, claims, words
@@ -97,7 +97,11 @@ def test_jax_is_as_drawn() -> None:
 
 def test_python_is_as_drawn() -> None:
     drawn = drawing("Stepping Back: Tables and Lattices", 0)
-    names = {weak(Kind.SIGNED): "int", weak(Kind.FLOAT): "float", weak(Kind.COMPLEX): "complex"}
+    names = {
+        weak_node(Kind.SIGNED): "int",
+        weak_node(Kind.FLOAT): "float",
+        weak_node(Kind.COMPLEX): "complex",
+    }
     ours = tl.system("python").order
     assert {names[n]: [names[m] for m in ours.covers(n)] for n in ours.nodes if ours.covers(n)} == drawn
 

@@ -17,7 +17,7 @@ from samples import one_in
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.facts.operations import OPERATIONS, Operation
-from typelattice.files.system_definition import KEYS
+from typelattice.files.system_definition import KEY_TYPES
 from typelattice.operands.operand import operand_of_dtype
 
 np = pytest.importorskip("numpy")
@@ -49,12 +49,14 @@ def drawn_calls(dice: random.Random, system: tl.System) -> Iterator[Call]:
     tiers = ["", "", "", ":0d", ":weak"]
     for _ in range(CALLS):
         op = OPERATIONS[dice.choice(ASKED)] if dice.random() < 0.8 else None
-        count = dice.choice([1, 2, 2, 3]) if op is None else dice.randint(op.least, op.most or 3)
+        count = (
+            dice.choice([1, 2, 2, 3]) if op is None else dice.randint(op.min_operands, op.max_operands or 3)
+        )
         arrays = [dtype + tier for dtype in dtypes for tier in tiers] or scalars
         operands = [dice.choice(arrays if dice.random() < 0.8 else scalars) for _ in range(count)]
-        if op and op.form == "indexed":
+        if op and op.call_form == "indexed":
             operands[1:] = ["int64"] * len(operands[1:])
-        if op and op.form == "choice":
+        if op and op.call_form == "choice":
             operands = ["bool", *operands[-2:]]
         yield Call(op and op.name, tuple(operands))
 
@@ -65,7 +67,11 @@ def explained(system: tl.System, call: Call) -> Answer:
 
 def _answer(p: tl.Promotion) -> Answer:
     """The dtype, or the type of a Python number, and whether it is weak."""
-    return (f"Python {p.number}", False) if p.number else (p.dtype.name if p.dtype else None, p.weak)
+    return (
+        (f"Python {p.python_number_kind}", False)
+        if p.python_number_kind
+        else (p.dtype.name if p.dtype else None, p.weak)
+    )
 
 
 def promoted(system: tl.System, call: Call) -> Answer:
@@ -88,9 +94,9 @@ def as_function(system: tl.System, call: Call) -> Answer | None:
         return None
     op = OPERATIONS[call.op]
     names = "abc"[: len(call.operands)]
-    given = f"[{', '.join(names)}]" if op.form == "list" else ", ".join(names)
+    given = f"[{', '.join(names)}]" if op.call_form == "list" else ", ".join(names)
     text = f"xp.{op.name}({given})"  # `abs` alone is Python's of a Python number
-    if op.form in ("choice", "indexed") and len(names) < (op.most or 0):
+    if op.call_form in ("choice", "indexed") and len(names) < (op.max_operands or 0):
         return None
     return _outcome(tl.program(text, **dict(zip(names, call.operands, strict=True))).under(system)[-1])
 
@@ -109,7 +115,9 @@ def as_operator(system: tl.System, call: Call) -> Answer | None:
 
 def in_a_table(system: tl.System, call: Call) -> Answer | None:
     op = OPERATIONS[call.op] if call.op else None
-    if len(call.operands) != (1 if op and op.has_one_promoting_operand else 2) or (op and op.least > 2):
+    if len(call.operands) != (1 if op and op.has_one_promoting_operand else 2) or (
+        op and op.min_operands > 2
+    ):
         return None
     shown = tl.table(system, call.op, dtypes=call.operands)
     return _answer(
@@ -145,14 +153,14 @@ def in_a_namespace(system: tl.System, call: Call) -> Answer | None:
     if not _takes(op, call.operands):
         return None
     p = system.explain(*call.operands, op=call.op)
-    if p.number:
+    if p.python_number_kind:
         return None  # a namespace has arrays alone
     arrays = [_of_namespace(xp, x) for x in call.operands]
     if call.op is None:
         return _of_result_type(xp, arrays, p.weak)
     try:
         with np.errstate(all="ignore"):
-            result = getattr(xp, call.op)(*([arrays] if op.form == "list" else arrays))
+            result = getattr(xp, call.op)(*([arrays] if op.call_form == "list" else arrays))
     except tl.PromotionError:
         return None, False
     except tl.NamespaceError as e:
@@ -178,20 +186,20 @@ def _of_numbers(call: Call) -> object:
     """What Python answers to a comparison of numbers, or of what is true; arrays are of ones here."""
     op = OPERATIONS[str(call.op)]
     numbers = [_numpy(x) if _scalar(x) else 1 for x in call.operands]
-    if op.of_class == "logical":
+    if op.operation_class == "logical":
         return getattr(np, op.name)(*map(bool, numbers))
     if op.name == "isclose":
         return np.isclose(*numbers)
-    assert op.method, f"{call} computes with a number that the system does not say"
-    return getattr(operator, op.method)(*numbers)
+    assert op.special_method, f"{call} computes with a number that the system does not say"
+    return getattr(operator, op.special_method)(*numbers)
 
 
 def _takes(op: Operation, operands: Sequence[str]) -> bool:
     """Whether a function of namespaces takes numbers, and arrays without dimensions, where these stand."""
     numbers, flat = any(map(_scalar, operands)), any(":0d" in x for x in operands)
-    match op.form:
+    match op.call_form:
         case "list" | "indexed":
-            return not numbers and not flat and len(operands) >= op.least + (op.form == "indexed")
+            return not numbers and not flat and len(operands) >= op.min_operands + (op.call_form == "indexed")
         case "along":
             return not flat
         case "choice":
@@ -258,7 +266,7 @@ def disagreements(system: tl.System, calls: Sequence[Call]) -> list[str]:
 
 
 def test_every_key_of_a_file_is_drawn() -> None:
-    left = {*KEYS} - {"source"}
+    left = {*KEY_TYPES} - {"source"}
     for seed in range(FILES):
         text = drawn_file(random.Random(seed))
         left = {key for key in left if f'"{key}" =' not in text}
@@ -284,7 +292,7 @@ def chained(dice: random.Random, system: tl.System) -> Iterator[str]:
         last = dice.choice([x for c in calls for x in c.operands])
         if signs[0] in ("", "+=") or len(call.operands) != 2 or all(map(_scalar, call.operands)):
             continue
-        if _scalar(call.operands[0]) and op.of_class == "ordering":
+        if _scalar(call.operands[0]) and op.operation_class == "ordering":
             continue  # Python asks `x >= 300` where `300 <= x` is written
         p = system.explain(*call.operands, op=signs[0])
         made = "array" if any(o.tier == "array" for o in p.operands) else "0d"

@@ -28,9 +28,9 @@ def test_a_dtype_that_no_array_has_promotes_as_the_one_that_arrays_have_instead(
         assert said.dtype is narrow.dtype, (a, b)
 
 
-@pytest.mark.parametrize("op", [o.name for o in OPERATIONS.values() if o.least <= 2])
+@pytest.mark.parametrize("op", [o.name for o in OPERATIONS.values() if o.min_operands <= 2])
 def test_no_operation_gives_a_dtype_that_no_array_has(op: str) -> None:
-    count = max(OPERATIONS[op].least, 1)
+    count = max(OPERATIONS[op].min_operands, 1)
     for operands in product(COMMON, repeat=count):
         p = X32.explain(*operands, op=op)
         assert p.dtype not in X32.requested and p.compute not in X32.requested, p

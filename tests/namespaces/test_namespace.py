@@ -18,7 +18,9 @@ SYSTEMS = (
     "tensorflow-all", "mlx",
 )  # fmt: skip
 ELEMENTWISE = [
-    name for name, op in OPERATIONS.items() if op.form in ("elementwise", "whole") and op.most == 2
+    name
+    for name, op in OPERATIONS.items()
+    if op.call_form in ("elementwise", "whole") and op.max_operands == 2
 ]
 SHAPED = (
     *("matmul", "vecdot", "tensordot", "outer", "cross", "solve", "searchsorted"),

@@ -16,7 +16,7 @@ import pytest
 from spaces import own_file, space
 
 import typelattice as tl
-from typelattice.namespaces.namespace import LAST
+from typelattice.namespaces.namespace import RECENT_NAMESPACES
 
 SOURCE = Path(tl.__file__).parents[1]
 
@@ -112,11 +112,11 @@ def test_namespaces_that_nobody_holds_go(tmp_path: Path) -> None:
 
     Those of this test are told by their source: other tests of the same process hold namespaces of their own.
     """
-    assert LAST.maxlen
-    for n in range(LAST.maxlen + 8):
+    assert RECENT_NAMESPACES.maxlen
+    for n in range(RECENT_NAMESPACES.maxlen + 8):
         path = own_file(tmp_path, f'source = "that nobody holds, {n}"\n')
         tl.namespace(path, np).ones(1)
         tl.implicit_cast(path, np.ones(1), 1)
     gc.collect()
     spaces = (each for each in gc.get_objects() if isinstance(each, tl.Namespace))
-    assert sum("that nobody holds" in each.system.source for each in spaces) == LAST.maxlen
+    assert sum("that nobody holds" in each.system.source for each in spaces) == RECENT_NAMESPACES.maxlen

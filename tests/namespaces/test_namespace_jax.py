@@ -21,7 +21,8 @@ SHAPED = ("matmul", "vecdot", "outer", "cross", "tensordot", "solve", "searchsor
 WRITING = ("in-place", "assignment")  # classes of statements, for which there is no function
 BINARY = [
     name for name, op in OPERATIONS.items()
-    if (op.form, op.most) == ("elementwise", 2) and name not in SHAPED and op.of_class not in WRITING
+    if (op.call_form, op.max_operands) == ("elementwise", 2)
+    and name not in SHAPED and op.operation_class not in WRITING
 ]  # fmt: skip
 UNARY = [
     "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "expm1", "log", "log1p", "log2",

@@ -32,9 +32,9 @@ DTYPES = (
 NOT_ASKED = {"setitem"}  # which writes into an array
 ELEMENTWISE = [
     op for op in OPERATIONS.values()
-    if op.form == "elementwise" and op.most in (1, 2) and op.name not in NOT_ASKED
+    if op.call_form == "elementwise" and op.max_operands in (1, 2) and op.name not in NOT_ASKED
 ]  # fmt: skip
-OF_TWO = [op for op in ELEMENTWISE if op.most == 2]
+OF_TWO = [op for op in ELEMENTWISE if op.max_operands == 2]
 # No signed dtype holds the magnitude of its least integer. With one among the operands PyTorch may say that
 # the gcd is -1, its lcm divides by that, and the processor ends the process; JAX's gcd and lcm never end.
 NOT_OF_THE_LEAST = {("torch", "lcm"), ("jax.numpy", "gcd"), ("jax.numpy", "lcm")}
@@ -134,7 +134,7 @@ def space(system: str, library: str) -> Any:
 def dtypes_asked(library: str, op: Operation) -> list[tuple[str, ...]]:
     """Dtypes of operands: each one alone; of two, half of those asked alike, where there are that many."""
     dice, asked = random.Random(op.name), PAIRS[library]
-    if op.most == 1:
+    if op.max_operands == 1:
         return [(d,) for d in dice.sample(DTYPES, min(asked, len(DTYPES)))]
     alike = [(d, d) for d in dice.sample(DTYPES, min(asked // 2, len(DTYPES)))]
     others = [pair for pair in product(DTYPES, DTYPES) if pair not in alike]
@@ -204,9 +204,9 @@ def test_values_beside_a_python_number_are_the_librarys(library: str, op: Operat
     """Under its own rules: PyTorch computes with the number itself beside half precision."""
     function, system = own_function(library, op), OWN[library]
     if (
-        library == "torch" and op.method
+        library == "torch" and op.special_method
     ):  # where torch.sub(2, x) is refused, and torch.add(1j, x) is not 1j + x
-        function = getattr(operator, op.method)
+        function = getattr(operator, op.special_method)
     xp, different, asked, compared = space(system, library), [], 0, 0
     dtypes = DTYPES[::4] if library in COSTLY else DTYPES
     numbers = SCALARS[::4] if library in COSTLY else SCALARS

@@ -58,7 +58,7 @@ def test_functions_take_foreign_arrays_as_said(name: str) -> None:
         operands = operands[::-1] if left else operands
         for function in functions:
             p = system.explain(*operands, op=function)
-            assert [bool(o.foreign) for o in p.operands] == [left, not left]
+            assert [bool(o.foreign_library) for o in p.operands] == [left, not left]
             said = str(p.dtype) if p.dtype else "refused"
             real = really(getattr(xp, function), *operands)
             if said != real:

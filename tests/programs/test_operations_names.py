@@ -20,7 +20,7 @@ def test_numpys_other_names_give_what_its_own_give() -> None:
 
     def result(name: str, op: Operation, dtype: object) -> Any:
         operand = np.ones(1, dtype)
-        operands = [[operand]] if op.form == "list" else [operand] * op.least
+        operands = [[operand]] if op.call_form == "list" else [operand] * op.min_operands
         try:
             with np.errstate(all="ignore"):
                 found = getattr(np, name)(*operands)
@@ -50,10 +50,10 @@ def ones(library: Any, dtype: str) -> object:
 
 def dtype_of(function: Any, op: Operation, operand: object) -> str:
     """The dtype that a function gives for operands of one sort; some want an axis beside them."""
-    operands = [operand] * (3 if op.name == "clip" else op.least)
+    operands = [operand] * (3 if op.name == "clip" else op.min_operands)
     for axis in ((), (0,)):
         try:
-            found = function(*([operands] if op.form == "list" else operands), *axis)
+            found = function(*([operands] if op.call_form == "list" else operands), *axis)
         except Exception:
             continue
         return str(getattr(found[0] if isinstance(found, (tuple, list)) else found, "dtype", type(found)))
@@ -86,7 +86,7 @@ def test_a_method_gives_the_dtype_that_the_function_gives(library: str) -> None:
     """`x.sum()` and `sum(x)`: of each operation along axes that a library has as both."""
     main = pytest.importorskip(library)
     compared, different = set(), {}
-    along = [op for op in OPERATIONS.values() if op.form in ("reduction", "along")]
+    along = [op for op in OPERATIONS.values() if op.call_form in ("reduction", "along")]
     for op, name in chain.from_iterable(product([op], op.functions) for op in along):
         function, method = getattr(main, name, None), getattr(type(ones(main, "int32")), name, None)
         for d in DTYPES if callable(function) and callable(method) else ():

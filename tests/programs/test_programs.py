@@ -102,7 +102,7 @@ def test_a_refusal_is_told_by_its_reason_which_names_the_operation_once() -> Non
 
 def test_a_replay_marks_what_the_library_was_never_asked() -> None:
     replay = tl.program("heaviside(x, x)", x="int8").under("keras")
-    assert [outcome.never_asked for outcome in replay] == [False, True]
+    assert [outcome.is_unrecorded for outcome in replay] == [False, True]
     lines = str(replay).splitlines()
     assert lines[2] == "heaviside(x, x): float32?"
     assert lines[-1] == "? predicted by the rule; the library was never asked"

@@ -8,7 +8,7 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.files.reader import parse
+from typelattice.files.reader import parse_system
 
 np = pytest.importorskip("numpy")
 PROGRAMS: dict[str, tuple[str, dict[str, str]]] = {
@@ -239,7 +239,7 @@ def test_lists_in_an_index_stay_lists_where_a_program_is_written_and_run(index: 
     x = np.arange(9.0).reshape(3, 3)
     assert np.array_equal(p.run(np, x=x), eval(f"x[{index}]", {"x": x}))
     called = tl.program(lambda x: eval(f"x[{index}]", {"x": x}), x="float32[3,3]")
-    assert [step.lists for step in called.steps[1:]] == [p.steps[1].lists]
+    assert [step.list_form for step in called.steps[1:]] == [p.steps[1].list_form]
 
 
 def test_how_lists_stand_in_an_index_is_read_as_one_of_the_words_for_it() -> None:
@@ -264,7 +264,7 @@ matmul = { computes = { "bf16, f16" = "f32" }, gives = { f32 = "joined" } }
 @pytest.mark.parametrize("text", ["sum(x)", "cumulative_sum(x)[-1]", "x @ x"])
 def test_what_adds_wide_and_gives_narrow_still_adds_wide_when_explicit(text: str) -> None:
     """4,096 ones added in bfloat16 are 256, and in float32 4,096."""
-    wide = parse(WIDE)
+    wide = parse_system(WIDE)
     p = tl.program(text, x="bfloat16[4096]")
     explicit = p.explicit(wide)
     explicit.check()
@@ -277,7 +277,7 @@ def test_what_adds_wide_and_gives_narrow_still_adds_wide_when_explicit(text: str
 
 def test_a_product_or_deviation_computed_wide_is_cast_after_it() -> None:
     for text in ("prod(x)", "std(x)"):
-        lines = str(tl.program(text, x="float16[9]").explicit(parse(WIDE))).splitlines()
+        lines = str(tl.program(text, x="float16[9]").explicit(parse_system(WIDE))).splitlines()
         assert "float32" in lines[-3]
         assert "astype(t2, float16)" in lines[-2]
 

@@ -9,7 +9,7 @@ import pytest
 
 from typelattice.disk.read import FileError
 from typelattice.facts.libraries import libraries, recordings
-from typelattice.files.reader import parse
+from typelattice.files.reader import parse_system
 from typelattice.operands.notation import parse_operand as operand
 from typelattice.recorded.departure import Departure, departure_of
 from typelattice.recorded.departure_files import FOLDER, DepartureError
@@ -96,7 +96,7 @@ def test_a_set_and_a_dtype_of_ones_own_are_words(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
     path.write_text(text, encoding="utf-8")
     tiny = '[dtypes]\ntiny = { kind = "signed", bits = 2 }'
-    system = parse(f'name = "own"\norder = "tiny -> i8 -> u16"\n{tiny}')
+    system = parse_system(f'name = "own"\norder = "tiny -> i8 -> u16"\n{tiny}')
     (found,) = list_departures("own", path, system.custom_dtypes)
     read = [system.operand(text) for text in ("int8", "tiny", "uint16")]
     assert [bool(departure_of(RecordedCall("add", (str(o),), ""), [o], [found])) for o in read] == [

@@ -10,7 +10,7 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.conformance.compare_with_system import compare
-from typelattice.explanations.recorded_answer_in_english import list_evidence
+from typelattice.explanations.recorded_answer_in_english import describe_library_answer
 from typelattice.facts.system_headings import LIBRARIES, heading_of
 from typelattice.operands.notation import parse_operand
 from typelattice.recorded import recording_files as store
@@ -18,7 +18,7 @@ from typelattice.recorded.answer_notation import answer_of
 from typelattice.recorded.departure import departure_of
 from typelattice.recorded.encode_recording import encode_recording, save_recording
 from typelattice.recorded.list_departures import list_departures
-from typelattice.recorded.recorded_answer import asked_library, find_recorded_answer
+from typelattice.recorded.recorded_answer import find_recorded_answer, recorded_library_version
 from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording import RecordingError
 from typelattice.recorded.recording_files import (
@@ -88,7 +88,7 @@ def test_an_operator_is_looked_up_as_itself_or_as_its_function_where_it_was_not_
     assert (of_function.dtype, of_operator.dtype) == (None, tl.dtype("uint8"))
     asked = find_recorded_answer(jax.explain("uint8", "300", op="+"))
     assert asked is not None and asked.call.op == "add"
-    assert "asked as add(uint8, 300)" in list_evidence(jax.explain("uint8", "300", op="+"))[0]
+    assert "asked as add(uint8, 300)" in describe_library_answer(jax.explain("uint8", "300", op="+"))[0]
     assert find_recorded_answer(jax.explain("uint8", "300", op="+=")) is None
 
 
@@ -132,7 +132,7 @@ def test_the_message_of_an_exception_is_that_of_the_very_call() -> None:
 def test_an_exception_whose_message_was_not_kept_has_its_class_alone(folder: Path) -> None:
     known = load_recording(Path(RECORDINGS) / "numpy.jsonl")
     add = {operands: answer_of(kept) for operands, kept in known.answers("add").items()}
-    save_recording(encode_recording(known.head, {}, {"add": add}), folder / "numpy.jsonl")
+    save_recording(encode_recording(known.header, {}, {"add": add}), folder / "numpy.jsonl")
     o = find_recorded_answer(tl.system("numpy").explain("uint8", "300", op="add"))
     assert o and o.error == "OverflowError"
 
@@ -158,7 +158,7 @@ def test_a_damaged_recording_is_named(folder: Path, cut: int) -> None:
 
 def test_the_library_is_named_as_it_was_recorded() -> None:
     recording = load_recording("keras-jax")
-    assert asked_library(tl.system("keras-jax")) == ", ".join(
+    assert recorded_library_version(tl.system("keras-jax")) == ", ".join(
         f"{package} {recording.versions[package]}" for package in ("keras", "jax")
     )
 
@@ -173,7 +173,9 @@ def test_print_tells_what_the_library_did() -> None:
     words = " ".join(shown.split())
     assert f"raises {o.error}" in words and o.reason in words
     never = str(tl.system("polars").explain("int8", "int8", op="promote_types"))
-    assert f"never asked of {asked_library(tl.system('polars'))}: this is what the rule says" in never
+    assert (
+        f"never asked of {recorded_library_version(tl.system('polars'))}: this is what the rule says" in never
+    )
     assert "never asked: there is no recording of torch-2021" in str(tl.system("torch-2021").explain("int8"))
     assert "observed" not in str(tl.system("jep9407-3").explain("int8"))
 

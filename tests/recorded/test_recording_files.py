@@ -24,13 +24,13 @@ from typelattice.recorded.recording_files import (
 def test_recording_survives_its_file(tiny: Recording, tmp_path: Path) -> None:
     save_recording(tiny, tmp_path / "tiny.jsonl")
     read = load_recording(tmp_path / "tiny.jsonl")
-    assert (read.head, read.messages, [*read.calls()]) == (tiny.head, tiny.messages, [*tiny.calls()])
+    assert (read.header, read.messages, [*read.calls()]) == (tiny.header, tiny.messages, [*tiny.calls()])
 
 
 def test_people_can_read_a_row(tiny: Recording, tmp_path: Path) -> None:
     found = {"add": {("int8", "int8"): "int8", ("int8", "int16"): "int16", ("int16", "int8"): "int16",
                      ("int16", "int16"): "int16"}}  # fmt: skip
-    save_recording(encode_recording(tiny.head, {}, found), tmp_path / "add.jsonl")
+    save_recording(encode_recording(tiny.header, {}, found), tmp_path / "add.jsonl")
     _, *rows = (tmp_path / "add.jsonl").read_text().splitlines()
     assert rows == [
         '["add", "int8", {"int8": "int8", "int16": "*"}]', '["add", "int16", {"int16": "*"}]'
@@ -39,7 +39,7 @@ def test_people_can_read_a_row(tiny: Recording, tmp_path: Path) -> None:
 
 def test_an_operation_may_be_asked_of_some_operands_only(tiny: Recording, tmp_path: Path) -> None:
     found = {"negative": {("int8",): "int8", ("float32",): "int8"}}
-    some = encode_recording(tiny.head, {}, found)
+    some = encode_recording(tiny.header, {}, found)
     save_recording(some, tmp_path / "some.jsonl")
     read = load_recording(tmp_path / "some.jsonl")
     assert read.answers("negative") == found["negative"]
@@ -52,7 +52,7 @@ def test_an_operation_is_written_as_what_differs_from_another(tiny: Recording, t
     some = {operands: answer for operands, answer in add.items() if "int16" not in operands}
     differs = {**add, ("int8", "int8"): "float32"}
     found = {"+=": some, "+": add, "add": add, "subtract": differs}
-    save_recording(encode_recording(tiny.head, tiny.messages, found), tmp_path / "kept.jsonl")
+    save_recording(encode_recording(tiny.header, tiny.messages, found), tmp_path / "kept.jsonl")
     text = (tmp_path / "kept.jsonl").read_text()
     assert '["+=", "add", "int8 float32"]\n["+", "add", "*"]\n' in text
     assert '["subtract", "add", "*"]\n["subtract", "int8", {"float32": "int8"}]\n' in text
@@ -132,7 +132,7 @@ def test_a_short_file_cannot_state_calls_without_end(tiny: Recording, tmp_path: 
     names = [f"x{number}" for number in range(300)]
     among = " ".join(names)
     rows = json.dumps(["add", among, among, {"int8": among}])
-    head = json.dumps({"format": 3, **tiny.head, "operands": names})
+    head = json.dumps({"format": 3, **tiny.header, "operands": names})
     (tmp_path / "many.jsonl").write_text(f"{head}\n{rows}\n")
     with pytest.raises(RecordingError, match=rf"line 2: is beyond {MAX_CALLS:,} calls"):
         load_recording(tmp_path / "many.jsonl")

@@ -9,7 +9,7 @@ from kept import calls_of, kept, some
 from samples import one_in
 
 import typelattice as tl
-from typelattice.conformance.compare_with_system import Report, compare
+from typelattice.conformance.compare_with_system import ConformanceReport, compare
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recording_files import RECORDINGS, recording_names
@@ -22,9 +22,9 @@ OLDER = [name for name in recording_names() if VERSION_SIGN in name]
 OPERATIONS = 8  # of those that an older release answers as the newest does, one is asked of so many
 
 
-def told(found: Report) -> str:
+def told(found: ConformanceReport) -> str:
     """What a system answers otherwise than its library, but for the listed departures; by cause, in words."""
-    assert found.compared > 20
+    assert found.compared_count > 20
     groups = found.groups().items()
     return "\n".join(
         f"{len(group)} × {cause}, e.g. {'; '.join(map(str, group[:3]))}" for cause, group in groups
@@ -53,7 +53,7 @@ def test_a_system_answers_every_call_as_its_library_did(name: str) -> None:
     assert told(found) == ""
     newest, _, older = name.partition(VERSION_SIGN)
     for departure in {*list_departures(name)} - ({*list_departures(newest)} if older else set()):
-        assert len(found.listed[departure]) == departure.count, departure
+        assert len(found.mismatches_by_departure[departure]) == departure.count, departure
         assert departure.reason
         assert departure.source
 

@@ -39,7 +39,7 @@ def test_a_recording_of_an_older_release_answers_the_same_questions(name: str) -
     assert system_for_version(name.partition("@")[0], version) == name
 
 
-BASES = {name: found.head.get("base") for name in recording_names() if (found := open_recording(name))}
+BASES = {name: found.header.get("base") for name in recording_names() if (found := open_recording(name))}
 RESTING = {name: base for name, base in BASES.items() if base is not None}
 
 
@@ -66,7 +66,7 @@ def test_a_recording_is_written_on_its_base_as_it_was_read(name: str, tmp_path: 
 
 
 def test_what_a_release_lacks_is_stated_once_and_no_call_of_it_was_asked() -> None:
-    assert "positive" in kept("mlx@0.29").head["lacks"]["operations"]
+    assert "positive" in kept("mlx@0.29").header["lacks"]["operations"]
     answers = [call.answer for call in load_recording("mlx@0.29").calls() if call.op == "positive"]
     assert {*answers} == {NOT_ASKED}
     assert tl.observed(tl.system("mlx@0.29").explain("int8", op="positive")) is None

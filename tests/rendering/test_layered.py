@@ -27,7 +27,10 @@ def diagram(edges: list[tuple[int, int]], rows: list[float] | None = None, count
 
 
 def overlap(a: Rect, b: Rect) -> bool:
-    return abs(a.x - b.x) < (a.width + b.width) / 2 - 0.1 and abs(a.y - b.y) < (a.height + b.height) / 2 - 0.1
+    return (
+        abs(a.centre_x - b.centre_x) < (a.width + b.width) / 2 - 0.1
+        and abs(a.centre_y - b.centre_y) < (a.height + b.height) / 2 - 0.1
+    )
 
 
 def check(drawn: PlacedDiagram) -> None:
@@ -38,13 +41,13 @@ def check(drawn: PlacedDiagram) -> None:
     assert not [(a, b) for a, b in combinations(units, 2) if overlap(a, b)], "two nodes overlap"
     for at in units:
         assert at.left >= -0.1 and at.right <= drawn.width + 0.1
-        assert at.y - at.height / 2 >= -0.1 and at.y + at.height / 2 <= drawn.height + 0.1
+        assert at.centre_y - at.height / 2 >= -0.1 and at.centre_y + at.height / 2 <= drawn.height + 0.1
     at = {n.vertex.id: n.rect for n in drawn.nodes}
     for box in drawn.boxes:
         at |= dict.fromkeys(box.members, box.rect)
     for edge in drawn.edges:
         ends = at[edge.sources[0]], at[edge.targets[0]]
-        assert edge.points[0][1] == ends[0].y and edge.points[-1][1] == ends[1].y
+        assert edge.points[0][1] == ends[0].centre_y and edge.points[-1][1] == ends[1].centre_y
         for (x1, y1), (x2, y2) in pairwise(edge.points):
             if y1 != y2:
                 continue
@@ -53,7 +56,9 @@ def check(drawn: PlacedDiagram) -> None:
                 for r in units
                 if r not in ends and r.left < max(x1, x2) - 0.2 and r.right > min(x1, x2) + 0.2
             ]
-            assert not [r for r in through if abs(r.y - y1) < r.height / 2], "an arrow passes through a node"
+            assert not [r for r in through if abs(r.centre_y - y1) < r.height / 2], (
+                "an arrow passes through a node"
+            )
 
 
 @st.composite
@@ -91,7 +96,7 @@ def test_every_system_is_drawn_clean(name: str, small: bool) -> None:
     assert levels == sorted(levels)
     across: dict[float, list[tuple[float, float]]] = {}
     for n in drawn.nodes:
-        across.setdefault(n.rect.left, []).append((n.vertex.row, n.rect.y))
+        across.setdefault(n.rect.left, []).append((n.vertex.row, n.rect.centre_y))
     for column in across.values():
         ordered = sorted(column, key=lambda place: place[1])
         assert [row for row, _ in ordered] == sorted(row for row, _ in column), "a kind leaves its row"
@@ -144,7 +149,7 @@ def test_a_long_arrow_takes_a_level_of_its_own_and_keeps_it() -> None:
     drawn = lay_out(diagram(edges, [0.0] * 5))
     (long,) = [e for e in drawn.edges if (e.sources, e.targets) == (("0",), ("4",))]
     bends = {y for _, y in long.points[2:-2]}
-    assert len(bends) == 1 and bends.isdisjoint({n.rect.y for n in drawn.nodes})
+    assert len(bends) == 1 and bends.isdisjoint({n.rect.centre_y for n in drawn.nodes})
 
 
 def test_what_leads_in_a_circle_is_drawn_with_an_arrow_that_goes_back() -> None:

@@ -10,7 +10,7 @@ from kept import kept
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.recorded.recorded_answer import find_recorded_answer
-from typelattice.study.changed_calls import REFUSED, Changes, changes
+from typelattice.study.changed_calls import REFUSED_ANSWER, Changes, changes
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def test_the_best_known_changes_of_nep_50_are_there(nep50: Changes) -> None:
         for change in nep50.changes_by_operation["add"]
     }
     assert found["float32:0d", "float"] == ("float64", "float32")
-    assert found["uint8", "300"] == ("uint16", REFUSED)
+    assert found["uint8", "300"] == ("uint16", REFUSED_ANSWER)
 
 
 def test_every_change_is_what_both_libraries_answered(nep50: Changes) -> None:
@@ -40,7 +40,7 @@ def test_every_change_is_what_both_libraries_answered(nep50: Changes) -> None:
     for op, found in nep50.changes_by_operation.items():
         for change in found[::50]:
             answers = [r.require_answer(op, *change.operands) for r in (one, two)]
-            assert [REFUSED if a.startswith("!") else a for a in answers] == [
+            assert [REFUSED_ANSWER if a.startswith("!") else a for a in answers] == [
                 change.old_answer,
                 change.new_answer,
             ]
@@ -61,8 +61,8 @@ def test_without_a_recording_the_rule_answers_what_no_library_was_asked(tmp_path
     for change in found.changes_by_operation["add"]:
         p = numpy.explain(*change.operands, op="add")
         o = find_recorded_answer(p)
-        assert change.old_answer == str((o.dtype if o else p.dtype) or REFUSED)
-        assert change.new_answer == str(mine.explain(*change.operands, op="add").dtype or REFUSED)
+        assert change.old_answer == str((o.dtype if o else p.dtype) or REFUSED_ANSWER)
+        assert change.new_answer == str(mine.explain(*change.operands, op="add").dtype or REFUSED_ANSWER)
     with pytest.raises(tl.DTypeError, match="jax and mine have no dtype in common"):
         path.write_text('name = "mine"\ntitle = "T"\norder = "c32"\n')
         changes(tl.system("jax"), tl.system(path))

@@ -17,7 +17,7 @@ FOUR = ("numpy", "jax", "torch", "tensorflow-all")
 def test_the_sorts_of_pairs_are_told_apart() -> None:
     found = tl.consensus("numpy", "jax", "torch")
     assert found.by_answer("int8", "uint8") == {"int16": ("numpy", "jax", "torch")}
-    assert found.sort("int64", "float32") == "contested"
+    assert found.classify("int64", "float32") == "contested"
     assert found.by_answer("uint16", "int8") == {"int32": ("numpy", "jax"), "-": ("torch",)}
     assert sum(len(found.pairs(sort)) for sort in ("agreed", "contested", "refused")) == len(found.answers)
 

@@ -267,4 +267,7 @@ def test_numbers_that_the_page_says_in_words() -> None:
         5,
     )
     assert counts["numpy"]["several bounds"] == 3
-    assert (tl.laws("numpy")["associative"].failing, tl.laws("numpy")["associative"].case_count) == (28, 2744)
+    assert (tl.laws("numpy")["associative"].failing_count, tl.laws("numpy")["associative"].case_count) == (
+        28,
+        2744,
+    )

@@ -13,7 +13,7 @@ from samples import one_in
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.facts.operations import OPERATIONS
-from typelattice.files.reader import parse
+from typelattice.files.reader import parse_system
 from typelattice.study.closedness import find_escapes
 
 CHIP = """
@@ -30,30 +30,33 @@ sum       = { computes = { i8 = "i32" } }
 
 
 def test_a_comparison_leaves_a_system_without_bool() -> None:
-    found = find_escapes(parse('name = "m"\norder = "u8 -> i16; i8 -> i16"'))
+    found = find_escapes(parse_system('name = "m"\norder = "u8 -> i16; i8 -> i16"'))
     assert not found
     assert {e.dtype.name for e in found.escapes} == {"bool"}
     assert "equal of uint8 and uint8" in {e.question for e in found.escapes}
-    assert find_escapes(parse('name = "m"\norder = "b -> u8 -> i16; i8 -> i16"')).escapes == ()
+    assert find_escapes(parse_system('name = "m"\norder = "b -> u8 -> i16; i8 -> i16"')).escapes == ()
 
 
 def test_dtypes_that_are_only_stored_and_sums_in_few_bits_are_named() -> None:
-    found = find_escapes(parse(CHIP))
+    found = find_escapes(parse_system(CHIP))
     assert [d.name for d in found.storage_dtypes] == ["float8_e4m3fn"]
     narrow = {(op, d.name) for op, d in found.narrow_accumulators}
     assert ("prod", "int8") in narrow
     assert ("matmul", "int8") in narrow
     assert ("sum", "int8") not in narrow
     stated = CHIP.replace('computes = { i8 = "i32" }', 'accumulates = { i8 = "i32" }')
-    narrow = {(op, d.name) for op, d in find_escapes(parse(stated)).narrow_accumulators}
+    narrow = {(op, d.name) for op, d in find_escapes(parse_system(stated)).narrow_accumulators}
     assert ("sum", "int8") not in narrow and ("prod", "int8") in narrow
     assert not {op for op, _ in narrow} & {"outer", "kron", "cross"}
 
 
 def test_operations_of_ones_own_and_accumulators_may_leave_the_dtypes() -> None:
     text = CHIP.replace("sum       =", 'scaled = { like = "matmul", gives = "i32" }\nsum       =')
-    assert find_escapes(parse(text)).operations == find_escapes(parse(CHIP)).operations + 1
-    wide = parse(text).replace(ops={"scaled": {"like": "matmul", "gives": "complex"}})
+    assert (
+        find_escapes(parse_system(text)).operation_count
+        == find_escapes(parse_system(CHIP)).operation_count + 1
+    )
+    wide = parse_system(text).replace(ops={"scaled": {"like": "matmul", "gives": "complex"}})
     found = [e for e in find_escapes(wide).escapes if e.question.startswith("scaled")]
     assert {e.part for e in found} == {"the result is"}
 
@@ -64,9 +67,11 @@ def test_random_questions_find_no_other_dtype(name: str) -> None:
     system, dice = tl.system(name), Random(9407)
     known = {*system.dtypes} | {e.dtype for e in find_escapes(system).escapes}
     operands = [*map(str, system.dtypes), *(o for o in ("int", "float") if system.tiers)]
-    named = [o for o in OPERATIONS.values() if o.name not in system.missing_operations and o.least <= 2]
+    named = [
+        o for o in OPERATIONS.values() if o.name not in system.missing_operations and o.min_operands <= 2
+    ]
     for op, (a, b) in product(named, [dice.sample(operands, 2) for _ in range(6)]):
-        given = (a,) if op.most == 1 else (a, b)
+        given = (a,) if op.max_operands == 1 else (a, b)
         try:
             p = system.explain(*given, op=op.name)
         except (tl.OpError, tl.OperandError):

@@ -9,10 +9,10 @@ from jep9407 import DOCUMENT
 from samples import one_in
 
 import typelattice as tl
-from typelattice.explanations.expression_terms import Term, value_of_term
+from typelattice.explanations.expression_terms import Term, result_of_term
 from typelattice.facts.order import Order
-from typelattice.files.reader import parse
-from typelattice.study.laws import LAWS, Verdict
+from typelattice.files.reader import parse_system
+from typelattice.study.laws import LAWS, LawVerdict
 
 np = pytest.importorskip("numpy")
 
@@ -23,10 +23,10 @@ def test_failures_of_numpy_are_those_of_numpy() -> None:
     meet = {(a, b): np.promote_types(a, b).name for a, b in product(names, repeat=2)}
     broken = [(a, b, c) for a, b, c in product(names, repeat=3) if meet[meet[a, b], c] != meet[a, meet[b, c]]]
     found = tl.laws("numpy")["associative"]
-    assert (found.failing, found.case_count) == (len(broken), len(names) ** 3)
+    assert (found.failing_count, found.case_count) == (len(broken), len(names) ** 3)
     above = [(a, b) for a, b in meet if meet[a, b] == b]
     falling = [(a, b, c) for (a, b), c in product(above, names) if meet[meet[a, c], meet[b, c]] != meet[b, c]]
-    assert (tl.laws("numpy")["monotone"].failing, tl.laws("numpy")["monotone"].case_count) == (
+    assert (tl.laws("numpy")["monotone"].failing_count, tl.laws("numpy")["monotone"].case_count) == (
         len(falling),
         len(above) * len(names),
     )
@@ -36,7 +36,7 @@ def equation(law: str, system: tl.System, x: tuple[tl.Operand, ...]) -> tuple[ob
     """The two sides of a law for some operands, straight from the definition."""
 
     def come(term: Term) -> object:
-        found = value_of_term(system, term)
+        found = result_of_term(system, term)
         return (found.dtype, found.weak) if found else None
 
     match law, x:
@@ -81,14 +81,14 @@ def test_counts_of_random_systems_are_those_of_the_definitions(seed: int, combin
         "[ties]" if ties else "",
         *ties,
     ]
-    system = parse("\n".join(written))
+    system = parse_system("\n".join(written))
     found = tl.laws(system)
     size = {o: (o.dtype.bits or 64, i) for i, o in enumerate(found.operands) if o.dtype}
     for law, arity in (("idempotent", 1), ("commutative", 2), ("associative", 3), ("monotone", 3)):
         sides = {x: equation(law, system, x) for x in product(found.operands, repeat=arity)}
         asked = {x: two for x, two in sides.items() if two}
         broken = [x for x, two in asked.items() if two[0] != two[1]]
-        assert (found[law].case_count, found[law].failing) == (len(asked), len(broken)), law
+        assert (found[law].case_count, found[law].failing_count) == (len(asked), len(broken)), law
         shown = found[law].counterexample
         if shown:
             least = min(broken, key=lambda x: (sum(size[o][0] for o in x), [size[o][1] for o in x]))
@@ -124,7 +124,10 @@ def test_jax_on_the_dtypes_of_the_jep_is_a_lattice() -> None:
 
 def test_witnesses_are_identity_and_top() -> None:
     found = tl.laws("numpy")
-    assert (str(found["identity"].witness), str(found["top"].witness)) == ("bool", "complex128")
+    assert (str(found["identity"].special_operand), str(found["top"].special_operand)) == (
+        "bool",
+        "complex128",
+    )
     numpy = tl.system("numpy")
     assert all(numpy.result_type("bool", x) is x.dtype
                and str(numpy.result_type(x, "complex128")) == "complex128"
@@ -135,7 +138,7 @@ def test_witnesses_are_identity_and_top() -> None:
 def test_operands_of_any_standing_are_judged(tier: str) -> None:
     found = tl.laws("numpy1", tier, ["bool", "int8", "uint8", "int64", "float32"])
     assert list(found) == list(LAWS)
-    assert all(isinstance(v, Verdict) for v in found.values())
+    assert all(isinstance(v, LawVerdict) for v in found.values())
     assert {o.tier for o in found.operands} == ({"array", "0d", "scalar"} if tier == "all" else {tier})
 
 

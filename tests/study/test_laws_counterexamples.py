@@ -11,7 +11,7 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.explanations.code_templates import find_form
-from typelattice.explanations.expression_terms import list_leaves, term_text, value_of_term, write_code
+from typelattice.explanations.expression_terms import list_leaves, result_of_term, term_text, write_code
 from typelattice.facts.libraries import libraries
 from typelattice.recorded.recording_files import recording_names
 from typelattice.study.laws import Counterexample
@@ -38,7 +38,7 @@ def test_numpy_is_not_associative_as_jep_9407_shows() -> None:
     numpy = tl.system("numpy")
     x, y, z = map(tl.operand, (a, b, c))
     found = [
-        o and str(o.dtype) for o in (value_of_term(numpy, ((x, y), z)), value_of_term(numpy, (x, (y, z))))
+        o and str(o.dtype) for o in (result_of_term(numpy, ((x, y), z)), result_of_term(numpy, (x, (y, z))))
     ]
     assert found == [str(((a + b) + c).dtype), str((a + (b + c)).dtype)] == ["float32", "float16"]
 
@@ -55,7 +55,7 @@ def test_counterexample_is_code_of_the_library() -> None:
 def test_a_counterexample_is_what_the_system_answers(name: str) -> None:
     system = tl.system(name)
     for law, v in tl.laws(name).items():
-        assert (v.holds is not False) == (v.failing == 0) == (v.counterexample is None), law
+        assert (v.holds is not False) == (v.failing_count == 0) == (v.counterexample is None), law
         if v.counterexample and law not in ("unique bounds", "distributive"):
             if v.counterexample.note.startswith("as recorded"):
                 recording = kept(name)
@@ -66,7 +66,7 @@ def test_a_counterexample_is_what_the_system_answers(name: str) -> None:
                 said = [str(d) if d else "refused" for d, _ in v.counterexample.answers]
                 assert said == ["refused" if answer.startswith("!") else answer for answer in told]
                 continue
-            found = [value_of_term(system, t) for t in v.counterexample.terms]
+            found = [result_of_term(system, t) for t in v.counterexample.terms]
             assert [(o.dtype, o.weak) if o else (None, False) for o in found] == [
                 *v.counterexample.answers
             ], law
@@ -79,7 +79,7 @@ def test_no_counterexample_of_associativity_is_smaller(name: str) -> None:
     size = {o: (o.dtype.bits or 64, i) for i, o in enumerate(found.operands) if o.dtype}
 
     def fails(*x: tl.Operand) -> bool:
-        return value_of_term(system, ((x[0], x[1]), x[2])) != value_of_term(system, (x[0], (x[1], x[2])))
+        return result_of_term(system, ((x[0], x[1]), x[2])) != result_of_term(system, (x[0], (x[1], x[2])))
 
     shown = found["associative"].counterexample
     assert shown
@@ -108,8 +108,10 @@ def test_weak_scalars_make_numpy_depend_on_brackets() -> None:
 def test_python_adds_its_own_scalars_beside_arrays() -> None:
     a, i, f = (tl.operand(x) for x in ("int8", "int", "float"))
     numpy = tl.system("numpy")
-    assert str(value_of_term(numpy, (a, (i, i)), is_python=True)) == "int8"
-    assert write_code(numpy, ((a, (i, f)),), is_python=True)[1] == ("np.ones(1, 'int8') + (1 + 1.0)",)
+    assert str(result_of_term(numpy, (a, (i, i)), python_adds_scalars=True)) == "int8"
+    assert write_code(numpy, ((a, (i, f)),), python_adds_scalars=True)[1] == (
+        "np.ones(1, 'int8') + (1 + 1.0)",
+    )
     assert term_text((a, (i, f))) == "int8 + (int + float)"
 
 

@@ -11,11 +11,11 @@ from jep9407 import DOCUMENT
 from samples import one_in
 
 import typelattice as tl
-from typelattice.explanations.expression_terms import value_of_term
+from typelattice.explanations.expression_terms import result_of_term
 from typelattice.study import laws
 from typelattice.study.closure import answer_key, compute_closure
-from typelattice.study.law_equations import Judge, first_swapped
-from typelattice.study.multi_operand_recordings import Evidence, find_evidence
+from typelattice.study.law_equations import EquationChecker, first_swapped
+from typelattice.study.multi_operand_recordings import MultiOperandCalls, find_evidence
 from typelattice.study.study_scope import list_operands
 
 np = pytest.importorskip("numpy")
@@ -36,12 +36,12 @@ def test_three_at_once_are_asked_as_explain_answers(name: str) -> None:
     """What is taken from the mode, or from pairs, is what the whole gives."""
     system = tl.system(name)
     over = compute_closure(system, list_operands(system, dtypes=DOCUMENT))
-    judge = Judge(over)
+    judge = EquationChecker(over)
     free = True
     for x in product(over.start_numbers, repeat=3):
-        found = value_of_term(system, over.operands(*x))
+        found = result_of_term(system, over.operands(*x))
         assert judge.answers(first_swapped, x)[0] == answer_key(system, found)
-        free &= all(value_of_term(system, over.operands(*y)) == found for y in permutations(x))
+        free &= all(result_of_term(system, over.operands(*y)) == found for y in permutations(x))
     assert free == tl.laws(name, dtypes=DOCUMENT)["order-free"].holds
 
 
@@ -51,7 +51,7 @@ def test_order_free_is_not_known_where_the_library_departs_from_the_set(
     """And was asked of each set in one order alone."""
     recorded = laws.find_evidence
 
-    def in_one_order(*given: Any) -> Evidence:
+    def in_one_order(*given: Any) -> MultiOperandCalls:
         found = recorded(*given)
         twice = [call for pair in found.contradictions for call in pair if call not in found.departing]
         return replace(found, calls=tuple(call for call in found.calls if call not in twice))

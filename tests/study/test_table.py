@@ -13,7 +13,7 @@ from typelattice.cli.main import main
 from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.rendering import FORMATS, Grid
 from typelattice.study.study_scope import BeyondReachError
-from typelattice.study.table_labels import CODES, short_label
+from typelattice.study.table_labels import CODE_STYLES, short_label
 
 SCALARS = ("int", "float", "complex")
 own = """
@@ -91,7 +91,7 @@ def test_no_format_leaves_out_small_dtypes_without_a_word(
 def test_a_system_of_ones_own_is_shown_whole(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(own.replace("posit8 -> f32", "posit8 -> f32; i8; i4 -> i8"))
-    for shown in (tl.table(path), tl.diff(path, path).a):
+    for shown in (tl.table(path), tl.diff(path, path).left):
         assert {"posit8", "int4"} <= {*shown.columns}
         assert shown.left_out == ()
     assert "i4" in tl.draw(path).svg
@@ -125,18 +125,18 @@ def test_tier_all_has_the_rows_of_every_tier_that_is_told_apart() -> None:
     assert tl.table("jax", tier="all").rows == tl.table("jax").rows
     apart = [tl.table("numpy1", tier=tier).rows for tier in ("array", "0d")]
     assert tl.table("numpy1", tier="all").rows == (*apart[0], *apart[1])
-    assert tl.diff("numpy1", "numpy").a.rows == tl.table("numpy1", tier="all").rows
+    assert tl.diff("numpy1", "numpy").left.rows == tl.table("numpy1", tier="all").rows
 
 
 def test_a_diff_shows_the_best_known_changes_of_nep_50_unasked() -> None:
     """np.float32(3) + 3.0, and arrays beside arrays without dimensions
     (https://numpy.org/neps/nep-0050-scalar-promotion.html)."""
     d = tl.diff("numpy1", "numpy")
-    answers = {pair: (str(d.a[pair].dtype), str(d.b[pair].dtype)) for pair in d.differing}
+    answers = {pair: (str(d.left[pair].dtype), str(d.right[pair].dtype)) for pair in d.differing}
     assert answers["float32:0d", "float"] == ("float64", "float32")
     assert answers["float64:0d", "float32"] == ("float32", "float64")
     shown = d.grid()
-    row, column = d.a.rows.index("float32:0d"), d.a.columns.index("float")
+    row, column = d.left.rows.index("float32:0d"), d.left.columns.index("float")
     assert shown.cells[row][column].text == "f64|f32"
 
 
@@ -220,17 +220,18 @@ def test_a_diff_counts_what_it_shows(op: str | None) -> None:
     d = tl.diff("numpy", "torch", op=op)
     shown = [c for row in d.grid().cells for c in row if "differs" in c.marks]
     assert len(d.differing) == len(shown)
-    assert d.summary.startswith(f"{len(shown)} of {len(d.a.rows) * len(d.a.columns)} cells differ: ")
+    assert d.summary.startswith(f"{len(shown)} of {len(d.left.rows) * len(d.left.columns)} cells differ: ")
     assert sum(int(part.split()[0]) for part in d.summary.split(": ")[1].split(", ")) == len(shown)
     assert all(
-        d.a[pair].dtype is not d.b[pair].dtype or d.a[pair].weak != d.b[pair].weak for pair in d.differing
+        d.left[pair].dtype is not d.right[pair].dtype or d.left[pair].weak != d.right[pair].weak
+        for pair in d.differing
     )
 
 
 def test_a_diff_is_of_what_both_have() -> None:
     d = tl.diff("numpy", "torch")
-    assert d.a.columns == d.b.columns
-    assert set(d.a.columns) == set(tl.table("numpy").columns) & set(tl.table("torch").columns)
+    assert d.left.columns == d.right.columns
+    assert set(d.left.columns) == set(tl.table("numpy").columns) & set(tl.table("torch").columns)
 
 
 def test_systems_with_nothing_in_common_have_no_diff(tmp_path: Path) -> None:
@@ -253,7 +254,7 @@ def test_own_dtypes_are_operands(mine: Path) -> None:
     assert tl.table(mine, dtypes=["posit8", "float32"])["posit8", "float32"].dtype is tl.dtype("float32")
 
 
-@pytest.mark.parametrize("codes", CODES)
+@pytest.mark.parametrize("codes", CODE_STYLES)
 def test_notebooks_show_html(codes: str) -> None:
     assert tl.table("numpy")._repr_html_().startswith('<div class="tl-grid">')
     assert tl.diff("numpy", "jax")._repr_html_().startswith('<div class="tl-grid">')
@@ -270,7 +271,7 @@ def test_a_cell_shows_what_the_library_did_where_that_is_not_what_the_rule_says(
             assert o
             given = (o if o.departs else p).dtype
             assert cell.text == (given.code if given else "-") + "!" * o.departs
-            assert ("polars 2." in cell.title_text) is o.departs
+            assert ("polars 2." in cell.tooltip_text) is o.departs
             departing += o.departs
     assert departing
     cells = len(table.rows) * len(table.columns)

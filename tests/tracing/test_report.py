@@ -25,7 +25,7 @@ from typelattice.tracing.report.report_entries import RULES, make_report
 from typelattice.tracing.report.sarif_and_github import entry_data, github, sarif
 from typelattice.tracing.report.text_report import report
 from typelattice.tracing.run_data.merged_runs import merge_runs, without_unused
-from typelattice.tracing.run_data.run import NotFollowed, Observation, Run
+from typelattice.tracing.run_data.run import Observation, Run, UnfollowedCode
 from typelattice.tracing.steps.called_name import name_in_source
 
 
@@ -527,8 +527,8 @@ def test_a_line_that_is_meant_is_counted_and_not_shown() -> None:
 def test_a_report_of_everything_shows_every_place_and_names_all_that_was_not_followed() -> None:
     lines = [f"a{i} = np.ones({i}, np.float32) * np.ones({i})" for i in range(1, 13)]
     _, run = followed("a1", "import numpy as np\n" + "\n".join(lines) + "\n")
-    left = tuple(NotFollowed(f"f{i}", "numba compiles it") for i in range(3))
-    run = replace(run, not_followed=left)
+    left = tuple(UnfollowedCode(f"f{i}", "numba compiles it") for i in range(3))
+    run = replace(run, unfollowed_code=left)
     some, everything = (list(report(run, (), everything=each)) for each in (False, True))
     assert "not followed: 3 functions or modules: numba compiles it" in some
     assert "not followed: f0, f1, f2: numba compiles it" in everything

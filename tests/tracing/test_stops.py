@@ -10,7 +10,7 @@ from followed import followed_module
 
 from typelattice.tracing.findings.cast_plans import CastPlan, plan_casts
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.findings.widening_causes import Cause
+from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.report.text_report import report
@@ -22,7 +22,7 @@ def followed(code: str) -> Run:
     return followed_module(f"import numpy as np\n{code}\n")[1]
 
 
-def the_cause(code: str) -> tuple[Findings, Cause, CastPlan]:
+def the_cause(code: str) -> tuple[Findings, WideningCause, CastPlan]:
     """What is found in a run of one cause, the cause, and what stops it."""
     found = findings(followed(code))
     (cause,) = found.causes

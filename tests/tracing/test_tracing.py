@@ -171,7 +171,7 @@ def test_a_result_that_no_operation_describes_is_opaque_and_names_its_operands(p
     """
     _, run = followed(package, text)
     (opaque,) = [step for step in run.program.steps if isinstance(step, Opaque)]
-    assert opaque.name == "piecewise" and opaque.made_of
+    assert opaque.name == "piecewise" and opaque.input_steps
     assert (run.opaque, run.opaque_share) == (1, 1 / 3)  # of np.ones, x > 0 and itself
 
 

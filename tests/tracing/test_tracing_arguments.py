@@ -80,7 +80,7 @@ def test_what_numpy_1_does_not_say_is_a_mismatch() -> None:
     _, run = followed("np.ones(3, 'u1') + np.int64(300)", ARRAYS)
     one = replace(run, systems={"numpy": "numpy1"})  # which gives uint16, and not int64
     assert (
-        [each.number for each in one.mismatches]
+        [each.step_number for each in one.mismatches]
         == [*predict_run(one).mismatches]
         == [len(run.observations) - 1]
     )

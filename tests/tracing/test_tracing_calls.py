@@ -62,7 +62,7 @@ def test_the_program_goes_on_where_our_reading_of_a_call_fails(monkeypatch: pyte
     assert (np.asarray(traced.result) == 2).all()
     assert [step.op for step, _ in traced.run if step.op] == ["sqrt", "add"]
     assert traced.run.opaque == 1
-    (left,) = traced.run.not_followed
+    (left,) = traced.run.unfollowed_code
     assert left.name.startswith("np.sqrt(x) (") and "test_tracing_calls.py" in left.name
     assert left.reason == "our reading of it failed (KeyError: 'of ours'); please report it"
 

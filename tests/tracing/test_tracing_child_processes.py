@@ -148,7 +148,7 @@ def test_a_run_merged_with_itself_has_the_same_steps_and_twice_the_counts() -> N
 
     run = tl.trace(scaled, np.ones(2, np.float32)).run
     both = merge_runs([run, run])
-    assert both.program.steps == run.program.steps and both.followed_processes == 1
+    assert both.program.steps == run.program.steps and both.followed_process_count == 1
     assert [(s.operand, s.count, s.bytes) for s in both.observations] == [
         (s.operand, 2 * s.count, 2 * s.bytes) for s in run.observations
     ]
@@ -178,4 +178,4 @@ def test_a_traced_function_and_a_traced_block_have_the_runs_of_their_workers(
         traced_workers.computed(how)
     for run in (tl.trace(traced_workers.computed, how).run, block.run):
         doubled = [seen.count for step, seen in run if step.text == "x * np.float64(2)"]
-        assert (doubled, run.followed_processes, run.unfollowed_processes) == ([4], 2, 0)
+        assert (doubled, run.followed_process_count, run.unfollowed_process_count) == ([4], 2, 0)

@@ -211,7 +211,7 @@ def test_what_cannot_be_read_is_named_and_stays_one_opaque_step(monkeypatch: pyt
     compiled(X)
     run = tl.trace(lambda x: compiled(x) + 1, X).run
     assert run.opaque == 1
-    (left,) = run.not_followed
+    (left,) = run.unfollowed_code
     assert left.reason.startswith("what it computes inside cannot be read (TypeError: ")
 
 

@@ -128,7 +128,7 @@ def test_what_is_computed_in_a_wider_float_than_it_is_written_in_widens_nothing(
     _, run = followed("x + out", f"{NARROW_AND_WIDE}{line}\n")
     found = findings(run)
     assert not found.causes and not run.mismatches
-    (place,) = found.cast_back
+    (place,) = found.cast_backs
     assert (run.program.steps[place.step].text, str(place.compute_dtype), str(place.written_dtype)) == (
         line, "float64", "float32",
     )  # fmt: skip
@@ -146,7 +146,7 @@ def test_what_is_computed_in_a_wider_float_than_it_is_written_in_widens_nothing(
 )
 def test_what_is_computed_as_wide_as_it_is_written_is_not_named(line: str) -> None:
     _, run = followed("x", f"{NARROW_AND_WIDE}{line}\n")
-    assert not findings(run).cast_back
+    assert not findings(run).cast_backs
 
 
 @pytest.mark.parametrize("name", ["concatenate", "vstack", "stack"])
@@ -154,7 +154,7 @@ def test_what_a_function_joins_in_the_dtype_asked_for_widens_nothing(name: str) 
     for dtype, wide in (("float32", 0), ("float64", 1)):
         _, run = followed("x", f"{NARROW_AND_WIDE}y = np.{name}([x, wide], dtype=np.{dtype})\n")
         found = findings(run)
-        assert (len(found.causes), found.cast_back) == (wide, ())
+        assert (len(found.causes), found.cast_backs) == (wide, ())
 
 
 @pytest.mark.parametrize("line", ["np.add(x, x, out=wide)", "wide += x", "x = x * wide"])

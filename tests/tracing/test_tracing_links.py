@@ -8,7 +8,7 @@ import pytest
 from traced_modules import followed, texts
 
 from typelattice.calls.steps import Input
-from typelattice.tracing.run_data.producing_steps import MAX_STEPS_PER_OPERATION, Links, StepNumber
+from typelattice.tracing.run_data.producing_steps import MAX_STEPS_PER_OPERATION, ArrayLinks, StepNumber
 from typelattice.tracing.run_data.run import Run
 
 
@@ -97,7 +97,7 @@ def test_steps_and_what_was_seen_of_them_stay_together_where_a_call_is_no_operat
 
 def test_links_are_let_go_where_too_many_arrays_live(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("typelattice.tracing.run_data.producing_steps.MAX_LINKS", 10)
-    links = Links()
+    links = ArrayLinks()
     arrays = [np.ones(1) for _ in range(12)]
     for x in arrays:
         links.add(x, StepNumber(0), True)

@@ -177,7 +177,7 @@ def test_a_list_is_assigned_where_the_library_takes_it_there() -> None:
 def test_lists_of_a_program_are_written_and_read_again() -> None:
     program = tl.program("x + [1.0, 2.0]", x="float32[2]")
     again = tl.Program.from_json(program.to_json())
-    assert [step.lists for step in again.steps if isinstance(step, Call)] == [(1,)]
+    assert [step.list_operands for step in again.steps if isinstance(step, Call)] == [(1,)]
     assert str(again.under("torch")[-1]) == "refused"
 
 
@@ -203,5 +203,5 @@ def test_a_list_as_an_index_is_refused_where_the_library_takes_none(code: str, r
 
 def test_one_place_tells_lists_from_other_indices() -> None:
     _, run = followed("[x[k] for k in ([0, 1], slice(2), (slice(2),), ([0, 1],))]", ARRAYS)
-    lists = [step.lists for step in run.program.steps if isinstance(step, Index)]
+    lists = [step.list_form for step in run.program.steps if isinstance(step, Index)]
     assert lists == ["index", "", "indices"]

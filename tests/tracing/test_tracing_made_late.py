@@ -16,7 +16,7 @@ import pytest
 from typelattice.tracing.record import import_hook
 from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
-from typelattice.tracing.record.witness import LazyWitness, Module, Witness, WitnessBase
+from typelattice.tracing.record.witness import FollowedModule, LazyWitness, Witness, WitnessBase
 
 TEXT = b"""
 def double(x):
@@ -117,7 +117,7 @@ def test_code_is_read_from_a_cache_and_from_no_other_nor_a_damaged_one(
 
 
 def test_arrays_are_found_among_results_that_held_none_before() -> None:
-    module = Module(Recorder(), "late.py", [marshal.dumps((1, 0, 1, 0, "", (), (), ()))])
+    module = FollowedModule(Recorder(), "late.py", [marshal.dumps((1, 0, 1, 0, "", (), (), ()))])
     at, x = LazyWitness(module, 0), np.ones(2)
 
     def arrays(given: Any) -> list[Any]:

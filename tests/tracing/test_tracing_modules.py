@@ -75,7 +75,7 @@ def test_a_module_that_cannot_be_rewritten_runs_as_it_is_and_is_named(package: P
     with Tracing(("traced_deep",)) as tracing:
         import traced_deep
     assert traced_deep.x == 700
-    (left,) = tracing.run().not_followed
+    (left,) = tracing.run().unfollowed_code
     assert (left.name, left.reason) == ("traced_deep", "its expressions are nested too deeply to rewrite")
 
 
@@ -94,7 +94,7 @@ def test_what_was_imported_before_is_named(package: Path) -> None:
 
     with Tracing(("traced_before",)) as tracing:
         pass
-    assert "it was imported before tracing began" in {left.reason for left in tracing.run().not_followed}
+    assert "it was imported before tracing began" in {left.reason for left in tracing.run().unfollowed_code}
 
 
 def test_compiled_code_is_kept_only_where_it_was_asked_for_and_follows_the_source(package: Path) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.calls.call_tables import NameSort, equivalents, names
+from typelattice.calls.call_tables import NameSort, equivalents, name_meanings
 from typelattice.calls.steps import Opaque
 from typelattice.tracing.run_data.run import Run
 
@@ -71,7 +71,9 @@ def test_every_function_that_has_a_rule_is_one_of_scipys() -> None:
     public = [name for name in tl.system("scipy").custom_operations if not name.startswith("_")]
     stated = {f"{name.partition('_')[0]}.{name.partition('_')[2]}" for name in public}
     prefixes = {
-        module.rpartition(".")[2]: module for _, module in names(NameSort.MODULE_WITH_RULES) if "." in module
+        module.rpartition(".")[2]: module
+        for _, module in name_meanings(NameSort.MODULE_WITH_RULES)
+        if "." in module
     }
     shared = {name for _, name in equivalents() if name.partition(".")[0] in prefixes}
     lacking = [

@@ -23,7 +23,7 @@ from samples import one_in
 import typelattice as tl
 from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import MAX_KEYS_PER_OPERATION, Recorder
-from typelattice.tracing.run_data.array_classes import ArrayKinds
+from typelattice.tracing.run_data.array_classes import ArrayClasses
 from typelattice.tracing.run_data.producing_steps import (
     LINKS_BEFORE_CLEANUP,
     MAX_CONSTANTS,
@@ -411,7 +411,7 @@ def test_links_of_arrays_that_are_gone_are_forgotten() -> None:
 def test_dtypes_of_two_libraries_are_not_compared() -> None:
     strict = pytest.importorskip("array_api_strict")
     numpy: Any = import_module("numpy")
-    kinds = ArrayKinds()
+    kinds = ArrayClasses()
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # array-api-strict warns of a comparison with a dtype of NumPy's
         marks = {kind.cache_key(x) for x in (numpy.ones(3), strict.ones(3)) if (kind := kinds[type(x)])}

@@ -18,19 +18,19 @@ from pathlib import Path
 import typelattice as tl
 from typelattice.engine.promotion import Promotion
 from typelattice.explanations.promotion_in_english import answer_text, describe_cast
-from typelattice.explanations.recorded_answer_in_english import UNKNOWN_REASON, result_words
+from typelattice.explanations.recorded_answer_in_english import UNKNOWN_REASON, recorded_result_text
 from typelattice.explorer.answer_addresses import (
     DEFAULT_OPERATION,
     FOLDER,
     NUMBER_OPERANDS,
     SIGN_BY_OPERATION,
     UNARY_OPERATIONS,
-    Question,
+    AnswerAddress,
     describe_scope,
     find_question,
     list_questions,
 )
-from typelattice.facts.operations import NAMES
+from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.facts.system_headings import LIBRARIES, heading_of, known_first
 from typelattice.operands.notation import parse_operand
@@ -71,7 +71,7 @@ def libraries() -> list[str]:
     return known_first(names)
 
 
-def asked(question: Question) -> dict[str, list[Given]]:
+def asked(question: AnswerAddress) -> dict[str, list[Given]]:
     """The answers of each library, newest release first; only the newest names its rule and what it loses."""
     found = {}
     for name in libraries():
@@ -82,7 +82,7 @@ def asked(question: Question) -> dict[str, list[Given]]:
     return found
 
 
-def _given(question: Question, name: str, release: str, with_rule: bool = False) -> Given:
+def _given(question: AnswerAddress, name: str, release: str, with_rule: bool = False) -> Given:
     p = tl.system(name).explain(*map(parse_operand, question.operands), op=question.op)
     o = find_recorded_answer(p)
     call = "" if o is None else f"{o.library}: {o.call.question}"
@@ -90,7 +90,7 @@ def _given(question: Question, name: str, release: str, with_rule: bool = False)
     lossy = [c for c in p.casts if c.loss] if rule and not (o and o.departs) else []
     lost = tuple(dict.fromkeys(map(describe_cast, lossy)))
     return Given(
-        release, result_words(o) if o else answer_text(p), _status(p, o), call, _why(p, o), rule, lost
+        release, recorded_result_text(o) if o else answer_text(p), _status(p, o), call, _why(p, o), rule, lost
     )
 
 
@@ -109,7 +109,7 @@ def _why(p: Promotion, o: RecordedAnswer | None) -> str:
     return o.error or ""
 
 
-def describe_differences(other: Question, found: Mapping[str, Sequence[Given]]) -> str:
+def describe_differences(other: AnswerAddress, found: Mapping[str, Sequence[Given]]) -> str:
     """Name who answers another question otherwise, as `uint8:0d + 300: numpy1 int64.`; else empty."""
     differing = []
     for name, (newest, *_) in found.items():
@@ -122,18 +122,20 @@ def describe_differences(other: Question, found: Mapping[str, Sequence[Given]]) 
     return f"{other.title}: {', '.join(differing)}." if differing else ""
 
 
-def variants(question: Question) -> Iterator[Question]:
+def variants(question: AnswerAddress) -> Iterator[AnswerAddress]:
     """Yield the question with its operands in the other order, and with each array of another tier."""
     if len(set(question.operands)) > 1:
-        yield Question(question.op, question.operands[::-1])
+        yield AnswerAddress(question.op, question.operands[::-1])
     for i, operand in enumerate(question.operands):
         if len(question.operands) > 1 and operand not in NUMBER_OPERANDS:
             for tier in ("0d", "scalar"):
                 changed = f"{operand}:{tier}"
-                yield Question(question.op, (*question.operands[:i], changed, *question.operands[i + 1 :]))
+                yield AnswerAddress(
+                    question.op, (*question.operands[:i], changed, *question.operands[i + 1 :])
+                )
 
 
-def _other_answers(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
+def _other_answers(question: AnswerAddress, found: Mapping[str, Sequence[Given]]) -> str:
     """Say what the operands are, and which libraries answer otherwise where they are not or are swapped."""
     said = [escape(text) for other in variants(question) if (text := describe_differences(other, found))]
     about = "The operands are arrays with dimensions, and Python numbers."
@@ -167,7 +169,7 @@ def _verb(verb: str, names: Sequence[str]) -> str:
     return verb if len(names) > 1 else f"{verb}s"
 
 
-def page(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
+def page(question: AnswerAddress, found: Mapping[str, Sequence[Given]]) -> str:
     """The page of a question."""
     up = "../" * question.path.count("/")
     rows = "".join(_row(name, found[name], up) for name in _by_library(found))
@@ -221,7 +223,7 @@ def _chip(said: str, status: str) -> str:
     return f"<span class={kind}>{escape(said)}</span>{mark}"
 
 
-def _others(question: Question, up: str) -> str:
+def _others(question: AnswerAddress, up: str) -> str:
     """Links to the same operands in other operations, if there are pages of them."""
     links = [
         f'<a href="{up}{escape(other.path)}">{escape(other.op)}</a>'
@@ -237,7 +239,7 @@ def _mark(newest: Given) -> str:
     return f"{said}{' ?' if newest.status == UNASKED else ''}"
 
 
-def overview(op: str, newest: Mapping[Question, Mapping[str, Given]]) -> str:
+def overview(op: str, newest: Mapping[AnswerAddress, Mapping[str, Given]]) -> str:
     """The page of an operation: the answer of each library to each pair, in its newest release."""
     names = [*next(iter(newest.values()))]
     head = "".join(f"<th scope=col>{escape(name)}" for name in names)
@@ -264,7 +266,7 @@ def box(folder: str = "") -> str:
     )
 
 
-def index(paths: Sequence[Question]) -> str:
+def index(paths: Sequence[AnswerAddress]) -> str:
     """The page that leads to all others, with a box that finds them by their operands."""
     operations = ", ".join(f'<a href="{op}.html">{op}</a>' for op in (*SIGN_BY_OPERATION, *UNARY_OPERATIONS))
     usual = [q for q in paths if q.op == DEFAULT_OPERATION]
@@ -281,7 +283,7 @@ def index(paths: Sequence[Question]) -> str:
 def searched() -> dict[str, object]:
     """All of which there are pages, and the words that name a library and no operation."""
     titles = {tl.system(name).title.split()[0].rstrip(",").lower() for name in libraries()}
-    return describe_scope() | {"libraries": sorted({*libraries(), *titles} - NAMES.keys())}
+    return describe_scope() | {"libraries": sorted({*libraries(), *titles} - OPERATION_BY_NAME.keys())}
 
 
 def html_page(title: str, summary: str, body: str, up: str, badge: str, note: str = LEGEND) -> str:
@@ -306,7 +308,7 @@ def html_page(title: str, summary: str, body: str, up: str, badge: str, note: st
     )
 
 
-def badge(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
+def badge(question: AnswerAddress, found: Mapping[str, Sequence[Given]]) -> str:
     """A picture of a line: the question, and the answers of the best known libraries."""
     first = [(name, newest) for name, (newest, *_) in [*found.items()][:FIRST]]
     shown = [(question.title, "#24292f")]
@@ -329,7 +331,7 @@ def badge_of(shown: Sequence[tuple[str, str]], label: str) -> str:
     )
 
 
-def card(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
+def card(question: AnswerAddress, found: Mapping[str, Sequence[Given]]) -> str:
     """The card of a page, which other sites show of a link: the question and the answers, large."""
     shown = [(name, newest) for name, (newest, *_) in found.items() if newest.status != LACKING][:ON_CARD]
     rows = "".join(
@@ -381,7 +383,7 @@ def write(html: Path, address: str = "") -> int:
     return len(every) + len(SIGN_BY_OPERATION) + len(UNARY_OPERATIONS) + 1
 
 
-def _write_page(into: Path, address: str, question: Question) -> dict[str, Given]:
+def _write_page(into: Path, address: str, question: AnswerAddress) -> dict[str, Given]:
     """Write the page of a question and its pictures; the answers of the newest releases."""
     found = asked(question)
     text, path = page(question, found), into / question.path

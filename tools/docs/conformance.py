@@ -20,7 +20,7 @@ import typelattice as tl
 from typelattice.conformance.compare_with_system import compare
 from typelattice.engine.operation_rules import STANDARD
 from typelattice.facts.missing_operations import find_missing_operations
-from typelattice.facts.operations import NAMES, OPERATIONS
+from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS
 from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.recorded.answer_notation import BROKEN, EXCEPTION, NOT_ASKED
 from typelattice.recorded.list_departures import list_departures
@@ -68,8 +68,8 @@ def conformance(name: str) -> Conformance | None:
     system, listed, lacking = tl.system(name), list_departures(name), find_missing_operations(name)
     asked: dict[str, list[str]] = {}
     for op in page.operations:
-        if op in NAMES and op not in page.missing_in_release[0]:
-            asked.setdefault(NAMES[op].of_class, []).append(op)
+        if op in OPERATION_BY_NAME and op not in page.missing_in_release[0]:
+            asked.setdefault(OPERATION_BY_NAME[op].operation_class, []).append(op)
     found = {}
     for of_class in STANDARD:
         refused = Counter[bool]()
@@ -82,14 +82,21 @@ def conformance(name: str) -> Conformance | None:
 
         ops = asked.get(of_class, [])
         report = compare(system, calls(ops), listed)
-        differing = [*report.mismatches, *(m for found_ in report.listed.values() for m in found_)]
+        differing = [
+            *report.mismatches,
+            *(m for found_ in report.mismatches_by_departure.values() for m in found_),
+        ]
         by_rule = refused[True] - sum(_is_refused(m.call) for m in differing)
         never = (
             op.name for op in OPERATIONS.values()
-            if op.of_class == of_class and op.name not in ops and op.name not in lacking
+            if op.operation_class == of_class and op.name not in ops and op.name not in lacking
         )  # fmt: skip
         found[of_class] = Counts(
-            report.compared - len(differing) - by_rule, by_rule, len(differing), report.broken, tuple(never)
+            report.compared_count - len(differing) - by_rule,
+            by_rule,
+            len(differing),
+            report.broken_count,
+            tuple(never),
         )
     return Conformance(name, page.versions, page.date, found)
 

@@ -183,7 +183,7 @@ def _laws(s: tl.System) -> str:
     """The laws with where they fail, then how many pairs break each of the criteria."""
     lines = ["| law | holds | what says so |", "|---|---|---|"]
     lines += [f"| {law} | {v.mark} | {plain(str(v))} |" for law, v in tl.laws(s).items()]
-    return "\n".join(lines) + f"\n\nBy the criteria of JEP 9407, {plain(check(s).criteria.short)}."
+    return "\n".join(lines) + f"\n\nBy the criteria of JEP 9407, {plain(check(s).criteria.summary)}."
 
 
 def plain(text: str) -> str:

@@ -132,7 +132,7 @@ def _counts(row: Data, of_class: str, anchor: str) -> Iterator[str]:
     counts = row["classes"].get(of_class, {})
     yield from chips((kind, counts.get(sort, 0), words) for sort, (kind, words) in SORTS.items())
     if not counts:
-        names = ", ".join(op.name for op in OPERATIONS.values() if op.of_class == of_class)
+        names = ", ".join(op.name for op in OPERATIONS.values() if op.operation_class == of_class)
         yield f"<small>never asked{names and f': {names}'}</small>"
     causes = [n for n, cause in enumerate(row["causes"], 1) if of_class in cause["classes"]]
     if causes:

@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path
 
 import typelattice as tl
-from typelattice.facts.dtypes import CODES, DType, Kind, Node, weak
+from typelattice.facts.dtypes import DTYPE_BY_CODE, DType, Kind, Node, weak_node
 
 SEEDS = Path(__file__).parents[2] / "tests" / "seeds"
 GRAPHS = json.loads((SEEDS / "jep9407_graphs.json").read_text())["graphs"]
@@ -37,12 +37,12 @@ def in_bytes(code: str) -> DType:
     """The dtype of a code that counts bytes (of a part, if complex), as in the documents of 2019 and 2020."""
     if code in ("b1", "bf"):
         return tl.dtype({"b1": "bool", "bf": "bfloat16"}[code])
-    return CODES[f"{code[0]}{int(code[1:]) * (16 if code[0] == 'c' else 8)}"]
+    return DTYPE_BY_CODE[f"{code[0]}{int(code[1:]) * (16 if code[0] == 'c' else 8)}"]
 
 
 def in_bits(code: str) -> object:
     """The operand of a code of JEP 9407, which counts bits."""
-    return SCALARS[code] if code in SCALARS else CODES[code]
+    return SCALARS[code] if code in SCALARS else DTYPE_BY_CODE[code]
 
 
 def cell_in_bytes(p: tl.Promotion) -> str:
@@ -64,7 +64,7 @@ def cell_in_bits(p: tl.Promotion) -> str:
 def cell_of_python(p: tl.Promotion) -> str:
     """An answer as one of Python's own types."""
     kinds = {d: kind for kind, d in p.system.defaults.items()}
-    return kinds[p.result].word
+    return kinds[p.result].python_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def drawing(section: str, index: int = -1) -> Covers:
 
 def node(code: str) -> Node:
     """The node of a code in a drawing of the JEP."""
-    return weak(LETTERS[code[0]]) if code in ("u*", "i*", "f*", "c*") else CODES[code]
+    return weak_node(LETTERS[code[0]]) if code in ("u*", "i*", "f*", "c*") else DTYPE_BY_CODE[code]
 
 
 def order(covers: Covers) -> tl.Order[Node]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from typelattice.calls.call_tables import FUNCTIONS
+from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.result_shapes import GIVE_SHAPE, size
+from typelattice.calls.result_shapes import GIVE_SHAPE, count_elements
 from typelattice.calls.steps import Argument, Excerpt, Ref
 from typelattice.facts.shapes import Shape
 from typelattice.support.error_texts import clip_text
@@ -15,7 +15,7 @@ VIEWS = {"T": "matrix_transpose", "mT": "matrix_transpose", "real": "real", "ima
 LENGTHS: Mapping[str, Callable[[Shape], Argument]] = {  # attributes that follow from the shape
     "ndim": len,
     "shape": lambda shape: None if None in shape else shape,
-    "size": size,
+    "size": count_elements,
 }
 SHAPE_ATTRIBUTES = ("shape", "size")  # those that the values of an array may decide
 ATTRIBUTES = (*VIEWS, *LENGTHS)
@@ -27,7 +27,7 @@ def read_attribute(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref)
     if name == "T" and shape is not None and len(shape) != 2:
         raise excerpt.error(f"T of an array of {len(shape)} axes; write permute_dims(x, axes)")
     if name in VIEWS:
-        return builder.call(excerpt, FUNCTIONS[VIEWS[name]], [x])
+        return builder.add_call(excerpt, OPERATION_BY_FUNCTION[VIEWS[name]], [x])
     found = None if shape is None else LENGTHS[name](shape)
     if found is None and name in SHAPE_ATTRIBUTES and (name == "size" or shape is not None):
         found = _find_decided_lengths(builder, excerpt, name, x, shape or ())
@@ -42,6 +42,6 @@ def _find_decided_lengths(
 ) -> Argument:
     """Return the size or the lengths of the axes, if the values of an array decide some of them."""
     if name == "size":
-        return builder.length(excerpt, x)
-    found = tuple(builder.length(excerpt, x) if length is None else length for length in shape)
+        return builder.add_length(excerpt, x)
+    found = tuple(builder.add_length(excerpt, x) if length is None else length for length in shape)
     return None if None in found else found

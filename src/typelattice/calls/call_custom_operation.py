@@ -23,7 +23,7 @@ def call_custom_operation(
     Its parameters are kept by name: numbers, texts, and arrays that do not promote. A call may state the
     shape of the result if it does not follow from the operands.
     """
-    names = (*op.operands, *op.parameters)
+    names = (*op.operand_names, *op.parameter_names)
     if len(args) > len(names):
         raise excerpt.error(f"{op.name} is given {len(args)} arguments; it takes {', '.join(names)}")
     values = dict(zip(names, args, strict=False))
@@ -34,10 +34,10 @@ def call_custom_operation(
         if key in values:
             raise excerpt.error(f"{op.name} is given {key} twice")
         values[key] = value
-    if missing := [key for key in op.operands if values.get(key) is None]:
+    if missing := [key for key in op.operand_names if values.get(key) is None]:
         raise excerpt.error(f"{op.name} is given no {missing[0]}; it takes {', '.join(names)}")
     stated = plain_axes(builder.known_number(values.get(SHAPE)))
-    operands = [values.pop(key) for key in op.operands]
+    operands = [values.pop(key) for key in op.operand_names]
     parameters = {key: builder.known_number(value) for key, value in values.items() if value is not None}
-    made = builder.call(excerpt, op, operands, (), parameters)
-    return made if stated is None else builder.state_shape(excerpt, made, stated)
+    made = builder.add_call(excerpt, op, operands, (), parameters)
+    return made if stated is None else builder.set_stated_shape(excerpt, made, stated)

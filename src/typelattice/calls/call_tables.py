@@ -26,14 +26,16 @@ from typelattice.support.errors import TypelatticeError
 T = TypeVar("T")
 CAST = "astype"
 TABLE_FOLDER = Path(__file__).parent
-FUNCTIONS: Mapping[str, Operation] = {name: op for op in OPERATIONS.values() for name in op.functions}
+OPERATION_BY_FUNCTION: Mapping[str, Operation] = {
+    name: op for op in OPERATIONS.values() for name in op.functions
+}
 CREATORS_WITH_ROWS = (  # functions with rows that are not operations
     "astype", "bitcast", "bool", "complex", "dtype", "empty", "eye", "flatten", "float", "int", "ones",
     "opaque", "rand", "randn", "zeros",
 )  # fmt: skip
 COMMON_PARAMETERS = ("dtype", "out", "where", "initial")  # parameters that mean the same in every row
-KINDS = tuple(kind.word for kind in Kind)
-SAME_ARGUMENTS, ANY_NUMBER = "=", "..."  # marks in equivalents.txt
+KIND_WORDS = tuple(kind.python_name for kind in Kind)
+SAME_ARGUMENTS, ANY_RESULT_COUNT = "=", "..."  # marks in equivalents.txt
 ITSELF, COMPUTED, OF_OPERAND = "itself", "computed", "(x)"
 
 
@@ -80,23 +82,24 @@ class ParameterRow:
     """A parameter of an operation.
 
     `role` is operand, operands, list, text, position, name, joined, deciding or ignored, or the name of a
-    parameter that means the same everywhere. `is_spread`: its numbers may be given one by one. `joined_by` is
-    the operation that joins an argument with the first operand. `is_float` is set if it must be a float,
-    `is_real` if it may not be complex. `words` are its values that decide nothing. Rows of compositions also
-    say whether it must be an array, an array or a list, or one of `words`. Their `default` is Python's text.
+    parameter that means the same everywhere. `is_variadic`: its numbers may be given one by one. `joined_by`
+    is the operation that joins an argument with the first operand. `must_be_float` is set if it must be a
+    float, `must_be_real` if it may not be complex. `allowed_values` are its values that decide nothing. Rows
+    of compositions also say whether it must be an array, an array or a list, or one of `allowed_values`.
+    Their `default` is Python's text.
     """
 
     names: tuple[str, ...]
     role: str
-    is_spread: bool = False
-    is_by_name: bool = False
+    is_variadic: bool = False
+    is_keyword_only: bool = False
     joined_by: str = ""
-    is_float: bool = False
-    is_real: bool = False
-    is_array: bool = False
-    is_several: bool = False
+    must_be_float: bool = False
+    must_be_real: bool = False
+    must_be_array: bool = False
+    must_be_array_or_list: bool = False
     default: str | None = None
-    words: tuple[str, ...] = ()
+    allowed_values: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -105,33 +108,36 @@ class ParameterRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """One of several results: with an operation's dtype, or a separate call, which `is_alike` in dtype."""
+class ResultRow:
+    """One of several results: with an operation's dtype, or a separate call.
+
+    `matches_dtype_only`: the call has the dtype of the result, and other values.
+    """
 
     name: str
     dtype_origin: str = ITSELF
     call: str = ""
-    is_alike: bool = False
+    matches_dtype_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
     """The parameters of an operation in a library, and its results, if it has several.
 
-    `several_if`: the call has several results only if this parameter is given. `not_if_kind` is the kind of a
-    result that depends on the values of the operands. `recorder_arguments` are the arguments that recorders
-    pass.
+    `multiple_results_parameter`: the call has several results only if this parameter is given.
+    `value_dependent_kind` is the kind of a result that depends on the values of the operands.
+    `recorder_arguments` are the arguments that recorders pass.
     """
 
     parameters: tuple[ParameterRow, ...]
-    results: tuple[Result, ...] = ()
-    several_if: str = ""
-    not_if_kind: str = ""
+    results: tuple[ResultRow, ...] = ()
+    multiple_results_parameter: str = ""
+    value_dependent_kind: str = ""
     recorder_arguments: tuple[object, ...] = ()
 
     @property
     def first_role(self) -> str:
-        """Return True if only the named arguments can change a dtype."""
+        """Return the role of the first parameter."""
         return self.parameters[0].role
 
     @property
@@ -145,7 +151,7 @@ class Signature:
 
     @property
     def by_position(self) -> list[ParameterRow]:
-        return [p for p in self.parameters if not p.is_by_name]
+        return [p for p in self.parameters if not p.is_keyword_only]
 
     def match(
         self, args: Sequence[Argument], keywords: Mapping[str, Argument]
@@ -178,14 +184,19 @@ def creator_signature(name: str) -> Signature:
 def signature(op: Operation, library: str | None) -> Signature:
     """Find the signature of an operation in a library.
 
-    >>> [p.name for p in signature(FUNCTIONS["sum"], "torch").parameters][:3]
+    >>> [p.name for p in signature(OPERATION_BY_FUNCTION["sum"], "torch").parameters][:3]
     ['operands', 'axis', 'keepdims']
     """
     rows, library = _read_signatures(), library or "*"
-    for key in ((op.name, library), (op.name, "*"), (f"({op.form})", library), (f"({op.form})", "*")):
+    for key in (
+        (op.name, library),
+        (op.name, "*"),
+        (f"({op.call_form})", library),
+        (f"({op.call_form})", "*"),
+    ):
         if key in rows:
             return rows[key]
-    raise TableError(f"signatures.txt has no row of ({op.form}), the form of {op.name}; add one")
+    raise TableError(f"signatures.txt has no row of ({op.call_form}), the form of {op.name}; add one")
 
 
 def parameter_of_all(name: str) -> ParameterRow | None:
@@ -194,7 +205,7 @@ def parameter_of_all(name: str) -> ParameterRow | None:
 
 
 @cache
-def fields_of(op: str) -> Mapping[str, str]:
+def dtype_origin_by_result(op: str) -> Mapping[str, str]:
     """Return the name and the origin of the dtype of each result that a step names by number."""
     found = _read_signatures().get((op, "*"))
     return {r.name: r.dtype_origin for r in found.results} if found else {}
@@ -211,11 +222,11 @@ def libraries_with_several_results(op: str, keywords: Collection[str]) -> list[s
         for (name, library), row in _read_signatures().items()
         if name == op
         and any(r.call for r in row.results)
-        and (not row.several_if or row.several_if in keywords)
+        and (not row.multiple_results_parameter or row.multiple_results_parameter in keywords)
     ]
 
 
-def names(sort: NameSort) -> Mapping[tuple[str, str], str]:
+def name_meanings(sort: NameSort) -> Mapping[tuple[str, str], str]:
     """Map the names of a sort to their meanings, by library and name."""
     return _read_names()[sort]
 
@@ -242,7 +253,7 @@ def name_meaning(sort: NameSort, name: str, library: str | None) -> str | None:
     >>> name_meaning(NameSort.CAST, "half", None)
     'float16'
     """
-    stated = names(sort)
+    stated = name_meanings(sort)
     return stated.get((library or "*", name), stated.get(("*", name)))
 
 
@@ -286,26 +297,26 @@ def system_of_module(module: str, library: str | None, system: str) -> str | Non
     return dict(each.split("=") for each in stated.split(",") if each).get(system)
 
 
-def mode_with_rules(array_class: str, library: str | None) -> str:
+def array_class_with_rules(array_class: str, library: str | None) -> str:
     """Return the name of a class of arrays if a library has other rules for it, or an empty string.
 
-    >>> mode_with_rules("KerasTensor", "keras"), mode_with_rules("Variable", "keras")
+    >>> array_class_with_rules("KerasTensor", "keras"), array_class_with_rules("Variable", "keras")
     ('KerasTensor', '')
     """
     return array_class if name_meaning(NameSort.ARRAY_CLASS_WITH_RULES, array_class, library) else ""
 
 
-def system_of_mode(array_class: str, library: str | None, system: str) -> str | None:
+def system_of_array_class(array_class: str, library: str | None, system: str) -> str | None:
     """Find the system of a library's arrays of one class under a system, or None if it has no other.
 
-    >>> system_of_mode("KerasTensor", "keras", "keras-torch-computed")
+    >>> system_of_array_class("KerasTensor", "keras", "keras-torch-computed")
     'keras-jax'
     """
     stated = name_meaning(NameSort.ARRAY_CLASS_WITH_RULES, array_class, library) or ""
     return dict(each.split("=") for each in stated.split(",") if each).get(system)
 
 
-def dtype_named(name: str, library: str | None) -> NamedDType | None:
+def attribute_dtype(name: str, library: str | None) -> NamedDType | None:
     """Return the dtype of a library's attribute, such as `torch.half`, or None if it is not a dtype."""
     found = name_meaning(NameSort.CAST, name, library)
     if found is None and name in DTYPES:
@@ -326,8 +337,10 @@ def equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
     for row, (library, name, *operations) in read_rows("equivalents.txt", 3):
         check_library(library, "equivalents.txt", row, 1)
         for column, each in enumerate(operations, 3):
-            if each != ANY_NUMBER:
-                _check_word(each.removeprefix(SAME_ARGUMENTS), FUNCTIONS, "equivalents.txt", row, column)
+            if each != ANY_RESULT_COUNT:
+                _check_word(
+                    each.removeprefix(SAME_ARGUMENTS), OPERATION_BY_FUNCTION, "equivalents.txt", row, column
+                )
         stated.add(library, name, row=row)
         found[library, name] = tuple(operations)
     return found
@@ -349,7 +362,7 @@ def graph_names() -> Mapping[tuple[str, str], tuple[str, str]]:
     found = {}
     for row, (library, name, ours, *operands) in read_rows("graph_names.txt", 3):
         _check_word(library, ("onnx", *libraries()), "graph_names.txt", row, 1)
-        _check_word(ours, (*FUNCTIONS, CAST), "graph_names.txt", row, 3)
+        _check_word(ours, (*OPERATION_BY_FUNCTION, CAST), "graph_names.txt", row, 3)
         found[library, name] = ours, "".join(operands)
     return found
 
@@ -361,7 +374,7 @@ def graph_operation(library: str, name: str) -> str:
     ('sum', 'where')
     """
     ours = graph_names().get((library, name), (name.lower(), ""))[0]
-    return CAST if ours == CAST else FUNCTIONS[ours].name if ours in FUNCTIONS else ""
+    return CAST if ours == CAST else OPERATION_BY_FUNCTION[ours].name if ours in OPERATION_BY_FUNCTION else ""
 
 
 def graph_operands(library: str, name: str, operands_given: Sequence[T]) -> tuple[T, ...]:
@@ -443,8 +456,10 @@ def _parse_signature(words: list[str], row: int) -> Signature:
     unless = ""
     if "unless" in words[:-1]:
         *words, _, unless = words
-        if unless not in KINDS:
-            raise TableError(f"signatures.txt, row {row}: unless {unless!r} is no kind; give one of {KINDS}")
+        if unless not in KIND_WORDS:
+            raise TableError(
+                f"signatures.txt, row {row}: unless {unless!r} is no kind; give one of {KIND_WORDS}"
+            )
     cut = words.index("->") if "->" in words else len(words)
     parameters: list[ParameterRow] = []
     by_name = False
@@ -456,7 +471,7 @@ def _parse_signature(words: list[str], row: int) -> Signature:
         if not all(name.isidentifier() for name in parameter.names) and word != "~...":
             raise TableError(f"signatures.txt, row {row}, column {column}: {word!r} is no parameter")
         if parameter.joined_by:
-            _check_word(parameter.joined_by, FUNCTIONS, "signatures.txt", row, column)
+            _check_word(parameter.joined_by, OPERATION_BY_FUNCTION, "signatures.txt", row, column)
         parameters.append(parameter)
     results = words[cut + 1 :]
     when = ""
@@ -487,18 +502,20 @@ def _parse_parameter(word: str, by_name: bool) -> ParameterRow:
         of = of or "result_type"
     words = tuple(kind.split(":")) if role == "deciding" and kind else ()
     spread, by_name = word.endswith("..."), by_name or word == "~..."
-    return ParameterRow(names, role, spread, by_name, of, kind == "float", kind == "real", words=words)
+    return ParameterRow(
+        names, role, spread, by_name, of, kind == "float", kind == "real", allowed_values=words
+    )
 
 
-def _parse_result(word: str, row: int, column: int) -> Result:
+def _parse_result(word: str, row: int, column: int) -> ResultRow:
     """Return a result: `S`, `S=real`, `values:max()` or `indices:~argsort()`. Raises TableError."""
     name, _, made = word.partition(":")
     if made:
         call = made.removeprefix("~").removesuffix("()")
-        _check_word(call, FUNCTIONS, "signatures.txt", row, column)
-        return Result(name, call=call, is_alike=made.startswith("~"))
+        _check_word(call, OPERATION_BY_FUNCTION, "signatures.txt", row, column)
+        return ResultRow(name, call=call, matches_dtype_only=made.startswith("~"))
     name, _, of = word.partition("=")
     if not of or of == COMPUTED:
-        return Result(name, of or ITSELF)
-    _check_word(of.removesuffix(OF_OPERAND), FUNCTIONS, "signatures.txt", row, column)
-    return Result(name, of)
+        return ResultRow(name, of or ITSELF)
+    _check_word(of.removesuffix(OF_OPERAND), OPERATION_BY_FUNCTION, "signatures.txt", row, column)
+    return ResultRow(name, of)

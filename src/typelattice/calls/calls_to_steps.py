@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 
 from typelattice.calls.call_custom_operation import call_custom_operation
 from typelattice.calls.call_tables import (
-    ANY_NUMBER,
-    FUNCTIONS,
+    ANY_RESULT_COUNT,
+    OPERATION_BY_FUNCTION,
     SAME_ARGUMENTS,
     NameSort,
     ParameterRow,
-    Result,
+    ResultRow,
     Signature,
+    attribute_dtype,
     creator_signature,
-    dtype_named,
     find_equivalents,
     follows_condition,
     is_identity,
@@ -32,16 +32,16 @@ from typelattice.calls.call_tables import (
 )  # fmt: skip
 from typelattice.calls.compositions import PART_OF_ANOTHER, compose, find_composition
 from typelattice.calls.function_call import FunctionCall, requested_dtype
-from typelattice.calls.function_handlers import COMPOSED, MAKERS, cast_to
+from typelattice.calls.function_handlers import COMPOSITION_HANDLERS, CREATION_HANDLERS, cast_to
 from typelattice.calls.multiple_results import (
-    SAME_DTYPE_AS,
+    STANDS_FOR_KEYWORD,
     MultipleResults,
     count_results,
     has_multiple_results,
 )
 from typelattice.calls.program_builder import RESULT_KEYWORD, ProgramBuilder
 from typelattice.calls.result_shapes import result_shape
-from typelattice.calls.steps import SAME_KIND_MARK, AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.calls.steps import SAME_KIND_MARK, Argument, DTypeArgument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.operations import Operation
 from typelattice.operands.read_objects import operand
@@ -69,8 +69,8 @@ class BoundCall:
 
     - `args` and `keywords` are the arguments that a step keeps, by position and by name.
     - `out` is the array that receives the result.
-    - `joined` are arguments that promote with the first operand before the operation runs.
-    - `casts_all`: NumPy's `casting="unsafe"` allows a dtype or an output of any kind.
+    - `joined_arguments` are arguments that promote with the first operand before the operation runs.
+    - `allows_any_cast`: NumPy's `casting="unsafe"` allows a dtype or an output of any kind.
     """
 
     op: Operation
@@ -78,24 +78,29 @@ class BoundCall:
     operands: tuple[Argument, ...]
     args: tuple[Argument, ...]
     keywords: Mapping[str, Argument]
-    dtype: AnyDType | None = None
+    dtype: DTypeArgument | None = None
     out: Argument = None
-    joined: tuple[tuple[Operation, Argument], ...] = ()
-    casts_all: bool = False
+    joined_arguments: tuple[tuple[Operation, Argument], ...] = ()
+    allows_any_cast: bool = False
 
 
 def is_function(name: str, library: str | None) -> bool:
     """Return True if a library's function of a name is an operation, or makes an array."""
-    if name in FUNCTIONS or name in MAKERS or dtype_named(name, library) or is_identity(name, library):
+    if (
+        name in OPERATION_BY_FUNCTION
+        or name in CREATION_HANDLERS
+        or attribute_dtype(name, library)
+        or is_identity(name, library)
+    ):
         return True
     return name_meaning(NameSort.CREATION_FUNCTION, name, library) is not None
 
 
 def operand_count(op: Operation | None) -> int | None:
     """Return the number of leading arguments that are operands, or None if any by position may be one."""
-    if op is None or op.form in FORMS_WHERE_ALL_PROMOTE:
+    if op is None or op.call_form in FORMS_WHERE_ALL_PROMOTE:
         return None
-    return 1 if op.form == "list" else op.most
+    return 1 if op.call_form == "list" else op.max_operands
 
 
 def call_function(
@@ -119,7 +124,11 @@ def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
     """Add the steps of a composition, or None for any other function. Raises ProgramError."""
     builder = call.builder
     library = builder.owner(call.excerpt, [x.step for x in call.args if isinstance(x, Ref)])
-    composed = None if builder.observed else find_composition(call.name, library, call.args, call.keywords)
+    composed = (
+        None
+        if builder.find_observed_operand
+        else find_composition(call.name, library, call.args, call.keywords)
+    )
     if composed is not None:
         return compose(builder, call.excerpt, *composed, _call_composed, _call_named)
     return _call_named(call)
@@ -130,14 +139,16 @@ def _call_named(call: FunctionCall) -> Argument | MultipleResults:
     builder, excerpt, name, args, library = call.builder, call.excerpt, call.name, call.args, call.library
     given = {key: builder.known_number(value) for key, value in call.keywords.items()}
     given = {key: value for key, value in given.items() if value is not None}
-    cast = dtype_named(name, library)
-    if cast is not None and name not in FUNCTIONS and args:
+    cast = attribute_dtype(name, library)
+    if cast is not None and name not in OPERATION_BY_FUNCTION and args:
         return cast_to(builder, excerpt, args[0], cast)
     if is_identity(name, library) and args:
         return args[0]
     function = name_meaning(NameSort.CREATION_FUNCTION, name, library) or name
     if args and isinstance(args[0], tuple) and _flattens_first(function, args, call.keywords):
-        flat = tuple(builder.call(excerpt, FUNCTIONS["reshape"], [x], ((-1,),)) for x in args[0])
+        flat = tuple(
+            builder.add_call(excerpt, OPERATION_BY_FUNCTION["reshape"], [x], ((-1,),)) for x in args[0]
+        )
         args = [flat, *args[2:]]
     return _call_operation(FunctionCall(builder, excerpt, function, args, given))
 
@@ -145,28 +156,30 @@ def _call_named(call: FunctionCall) -> Argument | MultipleResults:
 def _flattens_first(name: str, args: Sequence[Argument], keywords: Mapping[str, Argument]) -> bool:
     """Return True if a call flattens its arrays before it joins them: `concat([x, y], axis=None)`."""
     axis = args[1] if len(args) > 1 else keywords.get("axis", 0)
-    return axis is None and name in FUNCTIONS and FUNCTIONS[name].name == "concat"
+    return axis is None and name in OPERATION_BY_FUNCTION and OPERATION_BY_FUNCTION[name].name == "concat"
 
 
 def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
     """Add the steps of a function that makes an array, is an operation, or has the dtypes of operations."""
     builder, excerpt, name, library = call.builder, call.excerpt, call.name, call.library
-    if name in MAKERS:
-        return MAKERS[name](replace(call, args=(), keywords=bind_creator(call)))
+    if name in CREATION_HANDLERS:
+        return CREATION_HANDLERS[name](replace(call, args=(), keywords=bind_creator(call)))
     alike = find_equivalents(name, library) if call.args else ()
-    if alike and (builder.observed or name in FUNCTIONS):
+    if alike and (builder.find_observed_operand or name in OPERATION_BY_FUNCTION):
         return _call_equivalents(call, alike)
-    if name in COMPOSED and call.args and name_meaning(NameSort.COMPOSED, name, library):
+    if name in COMPOSITION_HANDLERS and call.args and name_meaning(NameSort.COMPOSED, name, library):
         plain = {key: value for key, value in call.keywords.items() if value is not False}
-        result: Argument | MultipleResults = COMPOSED[name](replace(call, keywords=plain))
+        result: Argument | MultipleResults = COMPOSITION_HANDLERS[name](replace(call, keywords=plain))
         if result is not NotImplemented:
             return result
-    if name in FUNCTIONS:
+    if name in OPERATION_BY_FUNCTION:
         return build_steps(builder, excerpt, bind_call(call))
     if alike:
         return _call_equivalents(call, alike)
     known = "the array API standard's, by any name that a library has for them"
-    near = spelling_hint(name, (*builder.custom_operations, *FUNCTIONS, *MAKERS, *COMPOSED))
+    near = spelling_hint(
+        name, (*builder.custom_operations, *OPERATION_BY_FUNCTION, *CREATION_HANDLERS, *COMPOSITION_HANDLERS)
+    )
     raise excerpt.error(
         f"unknown function {quote_short(name)}{near}; functions are {known}; "
         "`typelattice explain --help` lists them"
@@ -179,7 +192,7 @@ def bind_call(call: FunctionCall) -> BoundCall:
     Raises ProgramError for an argument that the row does not have, or that affects dtypes without a rule.
     """
     builder, excerpt, name, args = call.builder, call.excerpt, call.name, call.args
-    op = FUNCTIONS[name]
+    op = OPERATION_BY_FUNCTION[name]
     row = signature(op, call.library)
     text: tuple[Argument, ...] = ()
     if row.first_role == "text":
@@ -192,15 +205,19 @@ def bind_call(call: FunctionCall) -> BoundCall:
     values = _bind_values(replace(call, name=op.name, args=positional), row, op)
     if values is None:  # too many arguments: the builder refuses them
         operands, values = list(args), {}
-    if op.form in FORMS_NEEDING_ALL_OPERANDS and len(operands) < (op.most or 0) and not builder.observed:
-        raise excerpt.error(f"{name} takes {op.most} operands in an expression, not {len(operands)}")
+    if (
+        op.call_form in FORMS_NEEDING_ALL_OPERANDS
+        and len(operands) < (op.max_operands or 0)
+        and not builder.find_observed_operand
+    ):
+        raise excerpt.error(f"{name} takes {op.max_operands} operands in an expression, not {len(operands)}")
     _add_operands(op, row, operands, values)
-    if op.form == "promotion":
+    if op.call_form == "promotion":
         operands = [Ref(x.step) if isinstance(x, DTypeOf) else x for x in operands]
         if values.get("kind") not in (None, "float", "complex"):
             raise excerpt.error(f"{name} knows no such kind; it is 'float' or 'complex'")
     dtype, out = requested_dtype(excerpt, values.pop("dtype", None)), values.pop("out", None)
-    if builder.observed and not isinstance(out, Ref):
+    if builder.find_observed_operand and not isinstance(out, Ref):
         out = None
     casting = call.keywords.get("casting")
     if casting == "safe" and (dtype is not None or out is not None):
@@ -227,48 +244,56 @@ def bind_creator(call: FunctionCall) -> dict[str, Argument]:
 def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> Argument | MultipleResults:
     """Build the steps of a bound call: casts to the requested dtype, the operation, and the write."""
     op, row, operands, dtype = call.op, call.signature, list(call.operands), call.dtype
-    for joins, other in call.joined:
+    for joins, other in call.joined_arguments:
         operands[0] = _join_with_argument(builder, excerpt, joins, operands[0], other)
     if any(r.call for r in row.results):
-        if not row.several_if or row.several_if in call.keywords:
+        if not row.multiple_results_parameter or row.multiple_results_parameter in call.keywords:
             return _results_by_calls(builder, excerpt, call)
     elif dtype is None and (
-        op.form == "separate" or (has_multiple_results(op) and SAME_DTYPE_AS not in call.keywords)
+        op.call_form == "separate" or (has_multiple_results(op) and STANDS_FOR_KEYWORD not in call.keywords)
     ):
         return _multiple_results(builder, excerpt, op, operands, list(call.args), dict(call.keywords))
     if dtype is None or op.takes_dtype:
-        result = builder.call(excerpt, op, operands, call.args, call.keywords, dtype)
+        result = builder.add_call(excerpt, op, operands, call.args, call.keywords, dtype)
     else:
         result = _compute_in_dtype(builder, excerpt, call, operands, dtype)
     if call.out is None:
         return result
-    marks = (SAME_KIND_MARK,) if op.form in ("elementwise", "pair") and not call.casts_all else ()
-    return builder.set_elements(excerpt, call.out, ..., result, marks=marks)
+    marks = (SAME_KIND_MARK,) if op.call_form in ("elementwise", "pair") and not call.allows_any_cast else ()
+    return builder.add_setitem(excerpt, call.out, ..., result, marks=marks)
 
 
 def _compute_in_dtype(
-    builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall, operands: Sequence[Argument], dtype: AnyDType
+    builder: ProgramBuilder,
+    excerpt: Excerpt,
+    call: BoundCall,
+    operands: Sequence[Argument],
+    dtype: DTypeArgument,
 ) -> Ref:
     """Add an operation that computes in the requested dtype, with casts before or after it."""
     op = call.op
-    _check_same_kind(builder, excerpt, op, operands, dtype, call.casts_all)
-    if op.of_class == CLASS_CAST_AFTERWARDS or op.form == "list":
-        return builder.cast(excerpt, builder.call(excerpt, op, operands, call.args, call.keywords), dtype)
-    if op.of_class not in CLASSES_COMPUTED_IN_DTYPE:
+    _check_same_kind(builder, excerpt, op, operands, dtype, call.allows_any_cast)
+    if op.operation_class == CLASS_CAST_AFTERWARDS or op.call_form == "list":
+        return builder.add_cast(
+            excerpt, builder.add_call(excerpt, op, operands, call.args, call.keywords), dtype
+        )
+    if op.operation_class not in CLASSES_COMPUTED_IN_DTYPE:
         raise excerpt.error(f"{op.name} takes no dtype; cast with .astype(dtype)")
     mixed = any(
         x is not None and not builder.is_scalar(x) for x in operands
     )  # without arrays, numbers are also cast
     uncast = [x is None or (mixed and builder.is_scalar(x)) for x in operands]
-    operands = [x if k else builder.cast(excerpt, x, dtype) for x, k in zip(operands, uncast, strict=True)]
-    result = builder.call(excerpt, op, operands, call.args, call.keywords)
+    operands = [
+        x if k else builder.add_cast(excerpt, x, dtype) for x, k in zip(operands, uncast, strict=True)
+    ]
+    result = builder.add_call(excerpt, op, operands, call.args, call.keywords)
     target = builder.dtype(dtype)
     if (
-        op.of_class in ("mean", "deviation")
+        op.operation_class in ("mean", "deviation")
         and target is not None
         and target.kind.category <= Kind.SIGNED.category
     ):
-        return builder.cast(excerpt, result, dtype)  # NumPy's mean with dtype=int8 is int8
+        return builder.add_cast(excerpt, result, dtype)  # NumPy's mean with dtype=int8 is int8
     return result
 
 
@@ -277,7 +302,7 @@ def _check_same_kind(
     excerpt: Excerpt,
     op: Operation,
     operands: Sequence[Argument],
-    requested: AnyDType,
+    requested: DTypeArgument,
     casts_all: bool,
 ) -> None:
     """Check that operands may be cast to the dtype requested of NumPy. Raises ProgramError.
@@ -285,13 +310,13 @@ def _check_same_kind(
     A ufunc never lowers the kind: `np.add(x, y, dtype=np.float64)` refuses a complex array, and accepts a
     wider float. Neither does `np.concatenate`.
     """
-    is_ufunc = op.form in ("elementwise", "pair", "list") and name_meaning(
+    is_ufunc = op.call_form in ("elementwise", "pair", "list") and name_meaning(
         NameSort.REFUSES_HIGHER_KINDS, "dtype", excerpt.owner
     )
     to = builder.dtype(requested)
     if to is None or not is_ufunc:
         return
-    if op.of_class in CLASSES_NEEDING_FLOATS and to.kind not in (Kind.FLOAT, Kind.COMPLEX):
+    if op.operation_class in CLASSES_NEEDING_FLOATS and to.kind not in (Kind.FLOAT, Kind.COMPLEX):
         raise excerpt.error(f"{op.name} has no loop that computes in {to}; ask for a float")
     for x in () if casts_all else operands:
         number = builder.known_number(x)
@@ -301,10 +326,12 @@ def _check_same_kind(
             lowered = kind.category > to.kind.category
         else:
             kind = to.kind if own is None else own.kind
-            kind = Kind.FLOAT if op.of_class == CLASS_CAST_AFTERWARDS and kind is Kind.COMPLEX else kind
+            kind = (
+                Kind.FLOAT if op.operation_class == CLASS_CAST_AFTERWARDS and kind is Kind.COMPLEX else kind
+            )
             lowered = kind.position > to.kind.position
         if lowered:
-            message = f"{op.name} casts no {kind.word} to {to}, which is of a lower kind"
+            message = f"{op.name} casts no {kind.python_name} to {to}, which is of a lower kind"
             raise excerpt.error(f"{message}; cast it with .astype({to})")
 
 
@@ -319,11 +346,11 @@ def _split_operands(
         return [*args[0]], [*args[1:]]
     if row.first_role == "operand":
         return [], [*args]
-    if op.form == "cases" and len(args) > 1 and isinstance(args[1], tuple):
+    if op.call_form == "cases" and len(args) > 1 and isinstance(args[1], tuple):
         return [*args[1]], [*args[2:]]
-    if row.first_role in ("list", "text") or op.form in FORMS_OF_OPERANDS_ALONE:
+    if row.first_role in ("list", "text") or op.call_form in FORMS_OF_OPERANDS_ALONE:
         return [*args], []
-    most = op.most or op.least
+    most = op.max_operands or op.min_operands
     return [*args[:most]], [*args[most:]]
 
 
@@ -335,7 +362,7 @@ def _add_operands(
         if parameter.name in values:
             operands += [None] * (at + 1 - len(operands))
             operands[at] = values.pop(parameter.name)
-        elif op.form == "cases":
+        elif op.call_form == "cases":
             operands.append(0)
 
 
@@ -352,20 +379,20 @@ def _bind_values(
     for parameter, value in placed:
         if parameter is None or value is None or parameter.name in values:
             continue
-        if parameter.role == "deciding" and value in parameter.words:
+        if parameter.role == "deciding" and value in parameter.allowed_values:
             continue
         if parameter.role == "deciding":
             message = f"{name} is given {parameter.name}"
             raise excerpt.error(f"{message}, on which its dtype depends by no rule; leave it out")
         if value is False and parameter.role not in ("operand", "position", "joined"):
             continue
-        if parameter.is_float and isinstance(value, int):
+        if parameter.must_be_float and isinstance(value, int):
             raise excerpt.error(f"{parameter.name} is no float, which changes the result; write {value}.0")
-        if parameter.is_real and isinstance(value, complex):
+        if parameter.must_be_real and isinstance(value, complex):
             message = f"{parameter.name} is complex, which {name} of real values refuses"
             raise excerpt.error(f"{message}; leave it out")
         if isinstance(value, Ref) and parameter.role in ("position", "name", "initial") and not is_maker:
-            if builder.observed:
+            if builder.find_observed_operand:
                 continue
             raise excerpt.error(f"{parameter.name} is given a value that is not known; give a number")
         values[parameter.name] = value
@@ -391,7 +418,7 @@ def _place_arguments(
             continue
         if not unplaced:
             if row.others_ignored or (
-                builder.observed and not all_take_part and not may_affect_dtype(builder, value)
+                builder.find_observed_operand and not all_take_part and not may_affect_dtype(builder, value)
             ):
                 continue
             return None
@@ -399,7 +426,7 @@ def _place_arguments(
         if parameter.role != "operand":
             value = builder.known_number(value)
         may_be_array = is_creator or parameter.role in ("operand", "where", "out", "joined", "dtype")
-        if isinstance(value, Ref) and not may_be_array and not builder.observed:
+        if isinstance(value, Ref) and not may_be_array and not builder.find_observed_operand:
             return None
         count = _count_spread(parameter, value, remaining)
         if count:
@@ -410,7 +437,7 @@ def _place_arguments(
 
 def _count_spread(parameter: ParameterRow, value: Argument, rest: Sequence[Argument]) -> int:
     """Count the arguments after the first that belong to the same parameter: 2 in x.reshape(2, 3, 4)."""
-    if not parameter.is_spread or isinstance(value, tuple):
+    if not parameter.is_variadic or isinstance(value, tuple):
         return 0
     return next((i for i, x in enumerate(rest) if not isinstance(x, (int, Ref))), len(rest))
 
@@ -421,9 +448,9 @@ def _take_joined(row: Signature, values: dict[str, Argument]) -> Iterator[tuple[
         if p.role != "joined" or p.name not in values:
             continue
         if p.joined_by != "result_type":
-            yield FUNCTIONS[p.joined_by], values.pop(p.name)
+            yield OPERATION_BY_FUNCTION[p.joined_by], values.pop(p.name)
         elif _may_promote(values[p.name]):
-            yield FUNCTIONS[p.joined_by], values[p.name]
+            yield OPERATION_BY_FUNCTION[p.joined_by], values[p.name]
 
 
 def _is_dtype(x: Argument) -> bool:
@@ -440,7 +467,7 @@ def may_affect_dtype(builder: ProgramBuilder, x: Argument) -> bool:
     if isinstance(x, tuple):
         return any(may_affect_dtype(builder, item) for item in x)
     if isinstance(x, Ref):
-        o = builder.observed(x.step) if builder.observed else None
+        o = builder.find_observed_operand(x.step) if builder.find_observed_operand else None
         # a 0-d integer may be an axis
         whole = o is not None and o.tier == "0d" and o.kind in (Kind.SIGNED, Kind.UNSIGNED)
         return not whole and (o is None or o.kind is not Kind.BOOL)
@@ -458,11 +485,13 @@ def _find_parameter(call: FunctionCall, row: Signature, key: str, value: Argumen
     Raises ProgramError for an argument that is not known.
     """
     parameter = row.find(key) or parameter_of_all(key)
-    if key == SAME_DTYPE_AS:
-        return ParameterRow((SAME_DTYPE_AS,), "name")
+    if key == STANDS_FOR_KEYWORD:
+        return ParameterRow((STANDS_FOR_KEYWORD,), "name")
     if parameter is not None:
         return None if parameter.role == "ignored" else parameter
-    if row.others_ignored or (call.builder.observed and not may_affect_dtype(call.builder, value)):
+    if row.others_ignored or (
+        call.builder.find_observed_operand and not may_affect_dtype(call.builder, value)
+    ):
         return None
     settings = ", ".join(row.settings)
     allowed = f"{settings} may be named" if settings else "nothing may be named"
@@ -480,22 +509,22 @@ def _join_with_argument(
     """Join an operand with another argument: an array, a list of numbers, or a number."""
     if isinstance(other, tuple):
         other = tuple(float(i) if isinstance(i, int) else i for i in other)
-    join = builder.call(excerpt, op, [x, other])
-    return builder.cast(excerpt, x, DTypeOf(join.step)) if op.form == "promotion" else join
+    join = builder.add_call(excerpt, op, [x, other])
+    return builder.add_cast(excerpt, x, DTypeOf(join.step)) if op.call_form == "promotion" else join
 
 
 def _results_by_calls(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> MultipleResults:
     """Return several results, each by its own call, such as values and indices of PyTorch's `max(x, 0)`."""
-    refs = [builder.ref(excerpt, x) for x in call.operands]
+    refs = [builder.ensure_ref(excerpt, x) for x in call.operands]
     results = call.signature.results
 
     def make_result(i: int) -> Ref:
-        result: Result = results[i]
-        ref = builder.call(excerpt, FUNCTIONS[result.call], refs, call.args, call.keywords)
-        if result.is_alike:
-            first = FUNCTIONS[results[0].call]
+        result: ResultRow = results[i]
+        ref = builder.add_call(excerpt, OPERATION_BY_FUNCTION[result.call], refs, call.args, call.keywords)
+        if result.matches_dtype_only:
+            first = OPERATION_BY_FUNCTION[results[0].call]
             shape = result_shape(first, [builder.shape(x) for x in refs], call.args, call.keywords)
-            builder.mark_same_dtype_as(ref, (SAME_DTYPE_AS, call.op.name), shape)
+            builder.mark_same_dtype_as(ref, (STANDS_FOR_KEYWORD, call.op.name), shape)
         return ref
 
     return MultipleResults(call.op.name, len(results), tuple(r.name for r in results), make_result, {})
@@ -510,16 +539,16 @@ def _multiple_results(
     keywords: dict[str, Argument],
 ) -> MultipleResults:
     """Return the results of an operation with one for each operand, such as `meshgrid(x, y)`."""
-    if op.form == "separate" and len(operands) == 1 and isinstance(operands[0], tuple):
+    if op.call_form == "separate" and len(operands) == 1 and isinstance(operands[0], tuple):
         operands = [*operands[0]] if takes_list(op.name, excerpt.owner) else operands
-    refs = [builder.ref(excerpt, x) for x in operands]
+    refs = [builder.ensure_ref(excerpt, x) for x in operands]
 
     def make_result(i: int) -> Ref:
-        own, others = ([refs[i]], [*refs[:i], *refs[i + 1 :]]) if op.form == "separate" else (refs, [])
-        return builder.call(excerpt, op, own, [*others, *args], {**keywords, RESULT_KEYWORD: i})
+        own, others = ([refs[i]], [*refs[:i], *refs[i + 1 :]]) if op.call_form == "separate" else (refs, [])
+        return builder.add_call(excerpt, op, own, [*others, *args], {**keywords, RESULT_KEYWORD: i})
 
     shape = builder.shape(refs[0]) if refs else None
-    fields = () if op.form == "separate" else tuple(r.name for r in signature(op, None).results)
+    fields = () if op.call_form == "separate" else tuple(r.name for r in signature(op, None).results)
     axis = [keywords["axis"]] if "axis" in keywords and op.name == "unstack" else args
     return MultipleResults(op.name, count_results(op, len(refs), shape, axis), fields, make_result, {})
 
@@ -528,24 +557,24 @@ def _call_equivalents(call: FunctionCall, equivalents: Sequence[str]) -> Argumen
     """Add a function with the dtypes of operations, but other values: `topk` as `sort` and `argsort`."""
     builder, excerpt, name, args = call.builder, call.excerpt, call.name, call.args
     if equivalents[0].startswith(SAME_ARGUMENTS):
-        same, given = equivalents[0].removeprefix(SAME_ARGUMENTS), {**call.keywords, SAME_DTYPE_AS: name}
+        same, given = equivalents[0].removeprefix(SAME_ARGUMENTS), {**call.keywords, STANDS_FOR_KEYWORD: name}
         return build_steps(builder, excerpt, bind_call(replace(call, name=same, keywords=given)))
     if follows_condition(name):  # the first argument is a condition, the second the array
         args = [*args[1:2], *args[:1], *args[2:]]
-    several = equivalents[-1] == ANY_NUMBER
-    ops = [FUNCTIONS[like] for like in equivalents if like != ANY_NUMBER]
-    count, row = ops[0].most or len(args), signature(ops[0], call.library)
+    several = equivalents[-1] == ANY_RESULT_COUNT
+    ops = [OPERATION_BY_FUNCTION[like] for like in equivalents if like != ANY_RESULT_COUNT]
+    count, row = ops[0].max_operands or len(args), signature(ops[0], call.library)
     named = {key: x for key, x in call.keywords.items() if key != "dtype" and not _is_ignored(row, key)}
     if not row.others_ignored and any(may_affect_dtype(builder, x) for x in (*args[count:], *named.values())):
         raise excerpt.error(f"the dtype of {name} depends on more than its operands; leave the others out")
-    operand_refs, dtype = [call.operand(x) for x in args[:count]], call.dtype
+    operand_refs, dtype = [call.ensure_ref(x) for x in args[:count]], call.dtype
     if dtype is not None and not ops[0].takes_dtype:
         raise excerpt.error(f"{name} takes no dtype; cast with .astype(dtype)")
 
     def make_result(i: int) -> Ref:
         op = ops[0] if several else ops[i]
-        operands = operand_refs[: op.most or len(operand_refs)]
-        ref = builder.call(excerpt, op, operands, (), {SAME_DTYPE_AS: name}, dtype)
+        operands = operand_refs[: op.max_operands or len(operand_refs)]
+        ref = builder.add_call(excerpt, op, operands, (), {STANDS_FOR_KEYWORD: name}, dtype)
         builder.forget_shape(ref)
         return ref
 

@@ -14,7 +14,7 @@ from functools import cache
 from typelattice.calls.attributes import read_attribute
 from typelattice.calls.call_tables import ParameterRow, Signature, TableError, check_library, read_rows
 from typelattice.calls.function_call import FunctionCall
-from typelattice.calls.multiple_results import INNER_PART, SAME_DTYPE_AS, MultipleResults
+from typelattice.calls.multiple_results import INNER_PART, STANDS_FOR_KEYWORD, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.steps import Argument, Excerpt, NamedDType, Ref, leaves
@@ -50,11 +50,11 @@ class Composition:
             return None
         for parameter in self.signature.parameters:
             value = found.get(parameter.name)
-            if parameter.is_array and not isinstance(value, Ref):
+            if parameter.must_be_array and not isinstance(value, Ref):
                 return None
-            if parameter.is_several and not isinstance(value, (Ref, tuple)):
+            if parameter.must_be_array_or_list and not isinstance(value, (Ref, tuple)):
                 return None
-            if parameter.words and not {*map(str, leaves(value))} <= {*parameter.words}:
+            if parameter.allowed_values and not {*map(str, leaves(value))} <= {*parameter.allowed_values}:
                 return None
             if parameter.role == "ignored" or (value is not None and value is not False):
                 continue
@@ -88,14 +88,14 @@ def compose(
     builder: ProgramBuilder,
     excerpt: Excerpt,
     row: Composition,
-    bound: Mapping[str, Argument],
-    call: Caller,
-    itself: Caller,
+    arguments: Mapping[str, Argument],
+    add_call: Caller,
+    add_ordinary_call: Caller,
 ) -> Argument | MultipleResults:
-    """Add the steps of a composition. `call` adds the steps of each function in it. Raises ProgramError.
+    """Add the steps of a composition. `add_call` adds the steps of each function in it. Raises ProgramError.
 
-    `itself` adds the steps of the function with the name of the composition. It is an ordinary function
-    there.
+    `add_ordinary_call` adds the steps of the function with the name of the composition. It is an ordinary
+    function there.
     """
 
     def value(node: ast.expr) -> Argument:
@@ -107,35 +107,41 @@ def compose(
     def mark_inexact(node: ast.expr, made: Argument | MultipleResults) -> Argument | MultipleResults:
         if not row.is_exact and isinstance(made, Ref):
             name = row.name.rpartition(".")[2] if node in row.results else INNER_PART
-            if name or not builder.keyword(made, SAME_DTYPE_AS):
+            if name or not builder.keyword(made, STANDS_FOR_KEYWORD):
                 builder.mark_same_dtype_as(
-                    made, (SAME_DTYPE_AS, name), builder.shape(made) if keeps_shape else None
+                    made, (STANDS_FOR_KEYWORD, name), builder.shape(made) if keeps_shape else None
                 )
         return made
 
     def whole(node: ast.expr) -> Argument | MultipleResults:
         match node:
-            case ast.Name(id=name) if name in bound:
-                return bound[name]
+            case ast.Name(id=name) if name in arguments:
+                return arguments[name]
             case ast.Name(id=name):
                 return NamedDType(name)
             case ast.Attribute(value=of, attr=attribute):
-                return read_attribute(builder, excerpt, attribute, builder.ref(excerpt, value(of)))
+                return read_attribute(builder, excerpt, attribute, builder.ensure_ref(excerpt, value(of)))
             case ast.Tuple(elts=items):
                 return tuple(map(value, items))
             case ast.BinOp(left=left, op=ast.Div(), right=right):
-                return mark_inexact(node, builder.operator(excerpt, "divide", [value(left), value(right)]))
+                return mark_inexact(
+                    node, builder.add_operator(excerpt, "divide", [value(left), value(right)])
+                )
             case ast.Call(func=ast.Name(id="truth"), args=[of]):
                 known = scalar(Kind.BOOL)
-                return builder.opaque(excerpt, row.name, known, (builder.ref(excerpt, value(of)).step,), ())
+                return builder.add_opaque(
+                    excerpt, row.name, known, (builder.ensure_ref(excerpt, value(of)).step,), ()
+                )
             case ast.Call(func=ast.Name(id="literal"), args=[of]):
                 number = value(of)
                 if not isinstance(number, (bool, int, float, complex)):
                     return number
-                return builder.opaque(excerpt, row.name, scalar(PYTHON_KINDS[type(number)], number), (), ())
+                return builder.add_opaque(
+                    excerpt, row.name, scalar(PYTHON_KINDS[type(number)], number), (), ()
+                )
             case ast.Call(func=ast.Name(id="zero_d"), args=[of]):
-                ref = builder.ref(excerpt, value(of))
-                builder.mark_same_dtype_as(ref, (SAME_DTYPE_AS, row.name), ())
+                ref = builder.ensure_ref(excerpt, value(of))
+                builder.mark_same_dtype_as(ref, (STANDS_FOR_KEYWORD, row.name), ())
                 return ref
             case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
                 taken = [value(x) for x in args]
@@ -143,7 +149,7 @@ def compose(
                     taken.pop()
                 named = {k.arg: value(k.value) for k in keywords if k.arg}
                 inner = FunctionCall(builder, excerpt, name, taken, named)
-                found = itself(inner) if name == row.name else call(inner)
+                found = add_ordinary_call(inner) if name == row.name else add_call(inner)
                 return mark_inexact(
                     node, found[0] if isinstance(found, MultipleResults) and keeps_shape else found
                 )
@@ -156,8 +162,8 @@ def compose(
         fixed = _dtype_text(node)
         if fixed:
             what, shape = read_input(fixed)
-            of = [x.step for x in bound.values() if isinstance(x, Ref)]
-            return builder.opaque(excerpt, row.name, what, of, shape)
+            of = [x.step for x in arguments.values() if isinstance(x, Ref)]
+            return builder.add_opaque(excerpt, row.name, what, of, shape)
         return whole(node)
 
     if len(row.results) == 1:
@@ -165,7 +171,7 @@ def compose(
 
     def make_result(i: int) -> Ref:
         found = result(i)
-        return builder.ref(excerpt, found[0] if isinstance(found, MultipleResults) else found)
+        return builder.ensure_ref(excerpt, found[0] if isinstance(found, MultipleResults) else found)
 
     return MultipleResults(row.name, len(row.results), row.fields, make_result, {})
 
@@ -227,15 +233,15 @@ def _parse_row(words: Sequence[str], number: int) -> Composition:
         if part == "*":
             continue
         if part == "...":  # further arguments affect no dtype
-            parameters.append(ParameterRow(("",), "ignored", is_by_name=True))
+            parameters.append(ParameterRow(("",), "ignored", is_keyword_only=True))
             continue
         names, has_default, default = part.partition("=")
         names, *values = names.split(":")
         plain, is_array = tuple(names.rstrip("?![]").split("|")), names.endswith("!")
         optional = default if has_default else "None" if names.endswith("?") else None
         parameters.append(ParameterRow(
-            plain, "operand", is_by_name=by_name, is_array=is_array, is_several=names.endswith("[]"),
-            default=optional, words=tuple(values),
+            plain, "operand", is_keyword_only=by_name, must_be_array=is_array,
+            must_be_array_or_list=names.endswith("[]"), default=optional, allowed_values=tuple(values),
         ))  # fmt: skip
     results, fields, keeps = [], [], []
     for column, word in enumerate(words[1:], 3):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
-from typelattice.facts.operations import operation
+from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.facts.operations import find_operation
 from typelattice.support.error_texts import quote_short
 
 
@@ -31,23 +31,23 @@ class FunctionCall:
         return self.excerpt.owner
 
     @property
-    def dtype(self) -> AnyDType | None:
+    def dtype(self) -> DTypeArgument | None:
         """The requested dtype, or None without one. Raises ProgramError."""
         return requested_dtype(self.excerpt, self.keywords.get("dtype"))
 
-    def operand(self, x: Argument) -> Ref:
+    def ensure_ref(self, x: Argument) -> Ref:
         """Return the step of an argument, or add one."""
-        return self.builder.ref(self.excerpt, x)
+        return self.builder.ensure_ref(self.excerpt, x)
 
-    def step(
+    def add_operation(
         self, name: str, operands: Sequence[Argument], args: Sequence[Argument] = (),
         keywords: Mapping[str, Argument] = {},
     ) -> Ref:  # fmt: skip
         """Add the step of an operation. `args` follow its operands."""
-        return self.builder.call(self.excerpt, operation(name), operands, args, keywords)
+        return self.builder.add_call(self.excerpt, find_operation(name), operands, args, keywords)
 
 
-def requested_dtype(excerpt: Excerpt, x: Argument) -> AnyDType | None:
+def requested_dtype(excerpt: Excerpt, x: Argument) -> DTypeArgument | None:
     """Return the requested dtype, or None without one. Raises ProgramError for anything but a dtype."""
     if x is None or isinstance(x, (NamedDType, DTypeOf)):
         return x

@@ -8,13 +8,13 @@ from typing import Any
 
 from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.calls.function_call import FunctionCall, requested_dtype
-from typelattice.calls.multiple_results import SAME_DTYPE_AS, MultipleResults
+from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, MultipleResults
 from typelattice.calls.program_builder import RESULT_KEYWORD, ProgramBuilder, dtype_deciding_number
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.result_shapes import NO_SHAPE, plain_axes, result_shape
-from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, Ref
+from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, Ref
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import find_operation
 from typelattice.facts.range_and_overflow import Value
 from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
 from typelattice.operands.read_objects import operand
@@ -26,14 +26,18 @@ PYTHON_TYPES = {"float": float, "int": int, "complex": complex, "bool": bool}
 CallHandler = Callable[[FunctionCall], Argument]
 
 
-def cast_to(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, to: AnyDType) -> Ref:
+def cast_to(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, to: DTypeArgument) -> Ref:
     """Add the explicit cast of an array, of a Python number, or of a list of numbers."""
-    return builder.array_of_list(excerpt, x, to) if isinstance(x, tuple) else builder.cast(excerpt, x, to)
+    return (
+        builder.add_array_of_list(excerpt, x, to)
+        if isinstance(x, tuple)
+        else builder.add_cast(excerpt, x, to)
+    )
 
 
 def add_bitcast(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, requested: Argument) -> Ref:
     """Add the step that reads an array's bits as another dtype. Its dtype is the same under every system."""
-    if builder.observed:
+    if builder.find_observed_operand:
         raise excerpt.error("its bits are taken for those of another dtype")
     to = requested_dtype(excerpt, requested)
     if to == DTypeOf(x.step):
@@ -43,7 +47,7 @@ def add_bitcast(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, requested: Ar
         raise excerpt.error("the dtype that the bits are taken for is not known; name one, e.g. int32")
     own, shape = builder.dtype(x), builder.shape(x)
     alike = shape == () or (own is not None and own.storage_bits == d.storage_bits)
-    return builder.opaque(excerpt, "view", str(d), (x.step,), shape if alike else None)
+    return builder.add_opaque(excerpt, "view", str(d), (x.step,), shape if alike else None)
 
 
 def _add_bitcast(call: FunctionCall) -> Argument:
@@ -58,7 +62,7 @@ def _add_astype(call: FunctionCall) -> Argument:
     x, to = call.keywords.get("x"), call.dtype
     if x is None or to is None:
         raise call.excerpt.error("a cast needs an array and a dtype; write astype(x, float32)")
-    return call.builder.cast(call.excerpt, x, to)
+    return call.builder.add_cast(call.excerpt, x, to)
 
 
 def _make_array(call: FunctionCall) -> Argument:
@@ -67,12 +71,12 @@ def _make_array(call: FunctionCall) -> Argument:
     if x is None:
         raise call.excerpt.error("an array of nothing; give a number, a list or an array")
     if isinstance(x, tuple):
-        return call.builder.array_of_list(call.excerpt, x, to)
+        return call.builder.add_array_of_list(call.excerpt, x, to)
     if isinstance(x, Ref) and not call.builder.is_scalar(x):
         foreign = call.excerpt.owner and call.builder.steps[x.step].owner not in (None, call.excerpt.owner)
         to = DTypeOf(x.step) if to is None and foreign else to
-        return x if to is None else call.builder.cast(call.excerpt, x, to)
-    return call.builder.array_of_number(call.excerpt, x, to)
+        return x if to is None else call.builder.add_cast(call.excerpt, x, to)
+    return call.builder.add_array_of_number(call.excerpt, x, to)
 
 
 def _shape_maker(name: str) -> CallHandler:
@@ -88,22 +92,26 @@ def _shape_maker(name: str) -> CallHandler:
             lengths = rows if isinstance(rows, tuple) else (rows, rows if columns is None else columns)
         shape = plain_axes(lengths)
         if shape is None or any(n < 0 for n in shape) or (name == "eye" and len(shape) != 2):
-            if not call.builder.observed:
+            if not call.builder.find_observed_operand:
                 raise call.excerpt.error(f"the shape of {name} is not known; give numbers")
             shape = None
         taken = shape if name == "eye" else (shape,)
         to = call.dtype
-        return call.builder.create_array(call.excerpt, name, taken or (), {}, scalar(Kind.FLOAT), to, shape)
+        return call.builder.add_created_array(
+            call.excerpt, name, taken or (), {}, scalar(Kind.FLOAT), to, shape
+        )
 
     return make
 
 
 def _make_full(call: FunctionCall) -> Argument:
     filled, shape = call.keywords.get("fill_value"), plain_axes(call.keywords.get("shape"))
-    if filled is None or (not call.builder.observed and (shape is None or any(n < 0 for n in shape))):
+    if filled is None or (
+        not call.builder.find_observed_operand and (shape is None or any(n < 0 for n in shape))
+    ):
         raise call.excerpt.error("full takes a shape of known lengths and a value; write full((2, 3), 1.5)")
-    ref, to = call.operand(filled), call.dtype
-    return call.builder.create_array(call.excerpt, "full", (shape, ref), {}, ref.step, to, shape)
+    ref, to = call.ensure_ref(filled), call.dtype
+    return call.builder.add_created_array(call.excerpt, "full", (shape, ref), {}, ref.step, to, shape)
 
 
 def _make_arange(call: FunctionCall) -> Argument:
@@ -133,7 +141,7 @@ def _read_bounds(call: FunctionCall, name: str, keys: Sequence[str]) -> list[Arg
         call.builder.known_number(call.keywords[key]) for key in keys if call.keywords.get(key) is not None
     ]
     known = found and all(isinstance(x, (bool, int, float, complex)) for x in found)
-    if not known and not call.builder.observed:
+    if not known and not call.builder.find_observed_operand:
         raise call.excerpt.error(f"{name} takes numbers that are known; give them")
     return found
 
@@ -148,11 +156,11 @@ def _make_spaced(
     to = call.dtype
     bounds = [x for x in numbers if isinstance(x, (bool, int, float, complex))]
     if to is None and len(bounds) < len(numbers):
-        return call.step(name, numbers)
+        return call.add_operation(name, numbers)
     least = scalar(Kind.FLOAT if name == "linspace" else Kind.SIGNED)
     like = dtype_deciding_number([least, *map(operand, bounds)])
     kept = [*bounds, call.keywords["num"]] if name == "linspace" and "num" in call.keywords else bounds
-    return call.builder.create_array(call.excerpt, name, kept, more, like, to, (length,))
+    return call.builder.add_created_array(call.excerpt, name, kept, more, like, to, (length,))
 
 
 def _python_number_maker(name: str) -> CallHandler:
@@ -176,7 +184,7 @@ def _python_number_maker(name: str) -> CallHandler:
             raise call.excerpt.error(f"{name} takes a number or an array of one element; give that")
         unknown = Operand(None, PYTHON_KINDS[PYTHON_TYPES[name]], True, "scalar")
         known = scalar(Kind.BOOL) if name == "bool" else unknown
-        return call.builder.opaque(call.excerpt, name, known, (x.step,), ())
+        return call.builder.add_opaque(call.excerpt, name, known, (x.step,), ())
 
     return make
 
@@ -190,7 +198,7 @@ def _make_dtype(call: FunctionCall) -> Argument:
 
 
 def _add_flatten(call: FunctionCall) -> Argument:
-    return call.step("reshape", [call.keywords.get("x")], ((-1,),))
+    return call.add_operation("reshape", [call.keywords.get("x")], ((-1,),))
 
 
 def _add_opaque(call: FunctionCall) -> Argument:
@@ -199,11 +207,11 @@ def _add_opaque(call: FunctionCall) -> Argument:
     if not isinstance(given, str):
         raise call.excerpt.error("opaque needs to be told what it gives; write opaque('float32', x)")
     what, shape = read_input(given)
-    made_of = [call.operand(x).step for x in (inputs if isinstance(inputs, tuple) else (inputs,))]
-    return call.builder.opaque(call.excerpt, "opaque", what, made_of, shape)
+    made_of = [call.ensure_ref(x).step for x in (inputs if isinstance(inputs, tuple) else (inputs,))]
+    return call.builder.add_opaque(call.excerpt, "opaque", what, made_of, shape)
 
 
-MAKERS: Mapping[str, CallHandler] = {
+CREATION_HANDLERS: Mapping[str, CallHandler] = {
     "opaque": _add_opaque,
     "astype": _add_astype,
     "bitcast": _add_bitcast,
@@ -226,36 +234,36 @@ def _read_whole_numbers(call: FunctionCall, args: Sequence[Argument]) -> tuple[i
 
 def _add_transpose(call: FunctionCall) -> Argument:
     """Add a transpose: all axes reversed, in the given order, or in PyTorch two of them swapped."""
-    x, asked = call.operand(call.args[0]), [each for each in call.args[1:] if each is not None]
+    x, asked = call.ensure_ref(call.args[0]), [each for each in call.args[1:] if each is not None]
     shape = call.builder.shape(x)
     axes = _read_whole_numbers(call, asked) if asked or call.keywords else None
     if axes is None and (asked or call.keywords):
         raise call.excerpt.error("the axes are not known; give numbers")
     if axes is None:
         if shape is None or len(shape) == 2:
-            return call.step("matrix_transpose", [x])
+            return call.add_operation("matrix_transpose", [x])
         axes = tuple(reversed(range(len(shape))))
     apart = len(asked) == 2 or {*call.keywords} == {"dim0", "dim1"}
     library = call.builder.owner(call.excerpt, (x.step,))
     known = library and shape is not None and len(shape) == 2
     in_order = known and name_meaning(NameSort.SWAPS_TWO_AXES, "transpose", library) is None
     if apart and not in_order:
-        return call.step("swapaxes", [x], axes)
-    return call.step("permute_dims", [x], [axes])
+        return call.add_operation("swapaxes", [x], axes)
+    return call.add_operation("permute_dims", [x], [axes])
 
 
 def _add_t(call: FunctionCall) -> Argument:
     """Add the transpose of a matrix. An array of one axis stays unchanged."""
-    x = call.operand(call.args[0])
+    x = call.ensure_ref(call.args[0])
     shape = call.builder.shape(x)
     if shape is not None and len(shape) < 2:
         return x
-    return call.step("matrix_transpose", [x])
+    return call.add_operation("matrix_transpose", [x])
 
 
 def _add_expand(call: FunctionCall) -> Argument:
     """Add a view of more elements. A length of -1 keeps the length of the axis."""
-    x = call.operand(call.args[0])
+    x = call.ensure_ref(call.args[0])
     shape, lengths = call.builder.shape(x), _read_whole_numbers(call, call.args[1:])
     if lengths is None:
         raise call.excerpt.error("the lengths are not known; give numbers")
@@ -263,7 +271,7 @@ def _add_expand(call: FunctionCall) -> Argument:
     found = tuple(at if n == -1 else n for n, at in zip(lengths, own, strict=False))
     if None in found:
         raise call.excerpt.error(NO_SHAPE)
-    return call.step("broadcast_to", [x], [found])
+    return call.add_operation("broadcast_to", [x], [found])
 
 
 def _add_masked_fill(call: FunctionCall) -> Argument:
@@ -271,8 +279,8 @@ def _add_masked_fill(call: FunctionCall) -> Argument:
     taken = [*call.args, *call.keywords.values()]
     if len(taken) != 3 or not isinstance(taken[1], Ref):
         raise call.excerpt.error("it takes an array, a mask and a value; give those")
-    x, mask, value = call.operand(taken[0]), *taken[1:]
-    return call.builder.set_elements(
+    x, mask, value = call.ensure_ref(taken[0]), *taken[1:]
+    return call.builder.add_setitem(
         call.excerpt, x, mask, convert_fill_value(call.builder, call.excerpt, x, value)
     )
 
@@ -281,8 +289,8 @@ def convert_fill_value(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, value:
     """Return the value that fills an array: a Python number is first cast to its dtype, if it fits."""
     if not isinstance(builder.known_number(value), (int, float, complex)):
         return value
-    ref = builder.ref(excerpt, value)
-    return builder.create_array(excerpt, "full", ((), ref), {}, ref.step, DTypeOf(x.step), ())
+    ref = builder.ensure_ref(excerpt, value)
+    return builder.add_created_array(excerpt, "full", ((), ref), {}, ref.step, DTypeOf(x.step), ())
 
 
 def _add_diag(call: FunctionCall) -> Any:
@@ -290,18 +298,18 @@ def _add_diag(call: FunctionCall) -> Any:
     shape = call.builder.shape(call.args[0])
     if shape is None or len(shape) != 2 or len(call.args) > 1 or call.keywords:
         return NotImplemented
-    return call.step("diagonal", call.args)
+    return call.add_operation("diagonal", call.args)
 
 
 def _add_where(call: FunctionCall) -> Any:
     """Add `where`. With only a condition it gives the positions of the true elements."""
     if len(call.args) > 1 or call.keywords:
         return NotImplemented
-    x = call.operand(call.args[0])
+    x = call.ensure_ref(call.args[0])
     shape = call.builder.shape(x)
 
     def make_result(i: int) -> Ref:
-        return call.step("nonzero", [x], (), {RESULT_KEYWORD: i})
+        return call.add_operation("nonzero", [x], (), {RESULT_KEYWORD: i})
 
     return MultipleResults("where", None if shape is None else len(shape), (), make_result, {})
 
@@ -312,8 +320,8 @@ def _add_quotient(call: FunctionCall) -> Argument:
     if {*call.keywords} - {"rounding_mode"} or len(call.args) != 2 or mode not in (None, "floor", "trunc"):
         raise call.excerpt.error("div takes two arrays and a rounding_mode, 'floor' or 'trunc'; give those")
     if mode == "trunc":
-        return call.step("floor_divide", call.args, (), {SAME_DTYPE_AS: "div"})
-    return call.step("floor_divide" if mode else "divide", call.args)
+        return call.add_operation("floor_divide", call.args, (), {STANDS_FOR_KEYWORD: "div"})
+    return call.add_operation("floor_divide" if mode else "divide", call.args)
 
 
 def _extreme_maker(name: str) -> Callable[[FunctionCall], Any]:
@@ -326,7 +334,7 @@ def _extreme_maker(name: str) -> Callable[[FunctionCall], Any]:
             or not isinstance(call.builder.known_number(call.args[1]), Ref)
         ):
             return NotImplemented
-        return call.step(name, call.args)
+        return call.add_operation(name, call.args)
 
     return make
 
@@ -350,17 +358,17 @@ def _add_einsum(call: FunctionCall) -> Any:
     if not any(summed) and (is_product or len(own) == 1):
         return NotImplemented
     shapes = [call.builder.shape(x) for x in arrays]
-    shape = result_shape(operation("einsum"), shapes, (text,), {})
+    shape = result_shape(find_operation("einsum"), shapes, (text,), {})
     taken = [
-        call.step("sum" if lone else "reshape", [x], () if lone else ((-1,),))
+        call.add_operation("sum" if lone else "reshape", [x], () if lone else ((-1,),))
         for x, lone in zip(arrays, summed, strict=True)
     ]
     for ref in taken:
-        call.builder.mark_same_dtype_as(ref, (SAME_DTYPE_AS, "einsum"))
+        call.builder.mark_same_dtype_as(ref, (STANDS_FOR_KEYWORD, "einsum"))
     made = taken[0]
     if len(own) == 2:
-        made = call.step("inner" if is_product else "multiply", taken)
-    call.builder.mark_same_dtype_as(made, (SAME_DTYPE_AS, "einsum"), shape)
+        made = call.add_operation("inner" if is_product else "multiply", taken)
+    call.builder.mark_same_dtype_as(made, (STANDS_FOR_KEYWORD, "einsum"), shape)
     return made
 
 
@@ -373,8 +381,8 @@ def _dask_norm(call: FunctionCall) -> Any:
     is_matrix = axis is None and len(call.builder.shape(call.args[0]) or ()) == 2
     extreme = "sum" if is_matrix or order == 1 else "max" if order == math.inf else "min"
     name = "count_nonzero" if order == 0 else extreme
-    absolute = call.step("absolute", call.args[:1])
-    return call.step(name, [absolute], (axis,), {SAME_DTYPE_AS: "norm"})
+    absolute = call.add_operation("absolute", call.args[:1])
+    return call.add_operation(name, [absolute], (axis,), {STANDS_FOR_KEYWORD: "norm"})
 
 
 def _scaled_maker(name: str) -> Callable[[FunctionCall], Any]:
@@ -386,15 +394,15 @@ def _scaled_maker(name: str) -> Callable[[FunctionCall], Any]:
         x, y = [*call.args, *named, None, None][:2]
         if alpha is None or y is None:
             return NotImplemented
-        made = call.step(name, [x, y], (), {SAME_DTYPE_AS: name})
+        made = call.add_operation(name, [x, y], (), {STANDS_FOR_KEYWORD: name})
         if not isinstance(alpha, float):
             return made
-        return call.step("multiply", [made, alpha], (), {SAME_DTYPE_AS: name})
+        return call.add_operation("multiply", [made, alpha], (), {STANDS_FOR_KEYWORD: name})
 
     return make
 
 
-COMPOSED: Mapping[str, Callable[[FunctionCall], Any]] = {
+COMPOSITION_HANDLERS: Mapping[str, Callable[[FunctionCall], Any]] = {
     "where": _add_where,
     "div": _add_quotient,
     "einsum": _add_einsum,

@@ -7,37 +7,42 @@ from dataclasses import dataclass
 
 from typelattice.calls.attributes import read_attribute
 from typelattice.calls.call_tables import (
-    FUNCTIONS,
+    OPERATION_BY_FUNCTION,
     NameSort,
-    dtype_named,
+    attribute_dtype,
     find_equivalents,
     name_meaning,
-    names,
+    name_meanings,
 )
 from typelattice.calls.calls_to_steps import call_function, is_function
 from typelattice.calls.compositions import is_composition
 from typelattice.calls.function_call import requested_dtype
-from typelattice.calls.function_handlers import COMPOSED, MAKERS, add_bitcast, convert_fill_value
-from typelattice.calls.multiple_results import SAME_DTYPE_AS, MultipleResults
+from typelattice.calls.function_handlers import (
+    COMPOSITION_HANDLERS,
+    CREATION_HANDLERS,
+    add_bitcast,
+    convert_fill_value,
+)
+from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.result_shapes import NO_SHAPE, size
+from typelattice.calls.result_shapes import NO_SHAPE, count_elements
 from typelattice.calls.steps import FUNCTION_OF_IN_PLACE, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import find_operation
 from typelattice.facts.shapes import Shape
 
 CAST_METHODS = ("to", "type", "type_as")  # methods that cast to a dtype, or to the dtype of an array
-IN_PLACE_METHODS = ("fill", "zero", "copy")  # methods with `_` that write a value into the array
-METHODS_WRITING_IN_PLACE = ("fill",)  # NumPy has these without `_`
+FILLING_METHODS = ("fill", "zero", "copy")  # methods with `_` that write a value into the array
+IN_PLACE_WITHOUT_UNDERSCORE = ("fill",)  # NumPy has these without `_`
 
 
 @dataclass(frozen=True, slots=True)
 class MethodCall:
-    """A call of a method of `x`: place, arguments by position and by name, builder of its steps."""
+    """A call of a method of `receiver`: place, arguments by position and by name, builder of its steps."""
 
     builder: ProgramBuilder
     excerpt: Excerpt
-    x: Ref
+    receiver: Ref
     args: Sequence[Argument]
     keywords: Mapping[str, Argument]
 
@@ -49,10 +54,10 @@ class MethodCall:
     @property
     def shape(self) -> Shape | None:
         """The shape of the array, as far as it is known."""
-        return self.builder.shape(self.x)
+        return self.builder.shape(self.receiver)
 
 
-Method = Callable[[MethodCall], "Argument | MultipleResults"]
+MethodHandler = Callable[[MethodCall], "Argument | MultipleResults"]
 
 
 def call_method(
@@ -61,28 +66,28 @@ def call_method(
     name: str,
     x: Ref,
     args: Sequence[Argument],
-    argument_values: Mapping[str, Argument],
+    keywords: Mapping[str, Argument],
 ) -> Argument | MultipleResults:
     """Add the steps of a method call on an array, and return its result.
 
-    A method that is not in METHODS is a cast (`x.float()`), writes in place (`x.add_(y)`), or is the function
-    of its name. Raises ProgramError.
+    A method without a handler is a cast (`x.float()`), writes in place (`x.add_(y)`), or is the function of
+    its name. Raises ProgramError.
     """
-    if name in METHODS:
-        return METHODS[name](MethodCall(builder, excerpt, x, args, argument_values))
-    if name in METHODS_WRITING_IN_PLACE and len(args) == 1 and not argument_values:
-        return builder.set_elements(excerpt, x, ..., args[0])
-    cast = dtype_named(name, "torch")  # PyTorch has `x.float()`, and tinygrad copied it
-    if cast is not None and name not in FUNCTIONS:
-        return builder.cast(excerpt, x, cast)
+    if name in METHOD_HANDLERS:
+        return METHOD_HANDLERS[name](MethodCall(builder, excerpt, x, args, keywords))
+    if name in IN_PLACE_WITHOUT_UNDERSCORE and len(args) == 1 and not keywords:
+        return builder.add_setitem(excerpt, x, ..., args[0])
+    cast = attribute_dtype(name, "torch")  # PyTorch has `x.float()`, and tinygrad copied it
+    if cast is not None and name not in OPERATION_BY_FUNCTION:
+        return builder.add_cast(excerpt, x, cast)
     if name.removesuffix("_") != name:
-        written = _call_in_place(MethodCall(builder, excerpt, x, args, argument_values), name)
+        written = _call_in_place(MethodCall(builder, excerpt, x, args, keywords), name)
         if written is not None:
             return written
     owned = excerpt
     if excerpt.owner is None and not is_function(name, None) and find_equivalents(name, "torch"):
         owned = excerpt.of_library("torch")  # tinygrad casts as PyTorch does
-    return call_function(builder, owned, name, _order_operands(excerpt, name, [x, *args]), argument_values)
+    return call_function(builder, owned, name, _order_operands(excerpt, name, [x, *args]), keywords)
 
 
 def _call_in_place(call: MethodCall, name: str) -> Argument:
@@ -90,19 +95,25 @@ def _call_in_place(call: MethodCall, name: str) -> Argument:
 
     Raises ProgramError for a method that cannot be written as an operation.
     """
-    builder, excerpt, x, args, argument_values = call.builder, call.excerpt, call.x, call.args, call.keywords
+    builder, excerpt, x, args, argument_values = (
+        call.builder,
+        call.excerpt,
+        call.receiver,
+        call.args,
+        call.keywords,
+    )
     plain, owner = name.removesuffix("_"), call.excerpt.owner
     if is_in_place(name) and not argument_values:
-        if plain in IN_PLACE_METHODS:
+        if plain in FILLING_METHODS:
             value = convert_fill_value(builder, excerpt, x, args[0] if args else 0)
-            return builder.set_elements(excerpt, x, ..., value)
-        if len(args) == 1 and not builder.observed:
-            return builder.in_place(excerpt, FUNCTIONS[plain].name, x, args[0])
-    if builder.observed and (plain in FUNCTIONS or find_equivalents(plain, owner)):
+            return builder.add_setitem(excerpt, x, ..., value)
+        if len(args) == 1 and not builder.find_observed_operand:
+            return builder.add_in_place(excerpt, OPERATION_BY_FUNCTION[plain].name, x, args[0])
+    if builder.find_observed_operand and (plain in OPERATION_BY_FUNCTION or find_equivalents(plain, owner)):
         made = call_function(
             builder, excerpt, plain, _order_operands(excerpt, plain, [x, *args]), argument_values
         )
-        return builder.set_elements(excerpt, x, ..., made if isinstance(made, Ref) else x)
+        return builder.add_setitem(excerpt, x, ..., made if isinstance(made, Ref) else x)
     if not is_composition(name, owner) and writes_result(plain, owner):
         made = call_function(
             builder, excerpt, plain, _order_operands(excerpt, plain, [x, *args]), argument_values
@@ -110,10 +121,10 @@ def _call_in_place(call: MethodCall, name: str) -> Argument:
         if not isinstance(made, Ref):
             return x
         # Operands as for `x += made`.
-        written = builder.ref(excerpt, builder.in_place(excerpt, "add", x, made))
-        builder.mark_same_dtype_as(written, (SAME_DTYPE_AS, name))
+        written = builder.ensure_ref(excerpt, builder.add_in_place(excerpt, "add", x, made))
+        builder.mark_same_dtype_as(written, (STANDS_FOR_KEYWORD, name))
         return written
-    if plain in FUNCTIONS or plain in METHODS:
+    if plain in OPERATION_BY_FUNCTION or plain in METHOD_HANDLERS:
         raise excerpt.error(f"{name} writes into the array; give the result a name: x = x.{plain}(...)")
     return None
 
@@ -123,7 +134,9 @@ def _order_operands(excerpt: Excerpt, name: str, operands: Sequence[Argument]) -
     if name_meaning(NameSort.ARRAY_AFTER_CONDITION, name, None):
         return [*operands[1:2], *operands[:1], *operands[2:]]
     by_library = {
-        library: said for (library, method), said in names(NameSort.ARRAY_IS_SECOND).items() if method == name
+        library: said
+        for (library, method), said in name_meanings(NameSort.ARRAY_IS_SECOND).items()
+        if method == name
     }
     if not by_library:
         return operands
@@ -138,20 +151,23 @@ def _order_operands(excerpt: Excerpt, name: str, operands: Sequence[Argument]) -
 
 def is_method(name: str) -> bool:
     """Return True if the arrays of some library have a method of this name."""
-    known = any(name in each for each in (METHODS, FUNCTIONS, MAKERS, COMPOSED))
+    known = any(
+        name in each
+        for each in (METHOD_HANDLERS, OPERATION_BY_FUNCTION, CREATION_HANDLERS, COMPOSITION_HANDLERS)
+    )
     if known or is_in_place(name) or find_equivalents(name, "torch"):
         return True
     return (
-        dtype_named(name, "torch") is not None
+        attribute_dtype(name, "torch") is not None
         or name_meaning(NameSort.RETURNS_ITS_ARRAY, name, None) is not None
     )
 
 
 def writes_result(plain: str, library: str | None) -> bool:
     """Return True if the method `name_` of a library writes the result of its function `name` in place."""
-    if library is None or plain in METHODS:
+    if library is None or plain in METHOD_HANDLERS:
         return False
-    known = plain in FUNCTIONS or plain in COMPOSED or is_composition(plain, library)
+    known = plain in OPERATION_BY_FUNCTION or plain in COMPOSITION_HANDLERS or is_composition(plain, library)
     return known or bool(find_equivalents(plain, library))
 
 
@@ -159,53 +175,53 @@ def is_in_place(name: str) -> bool:
     """Return True for a known method that writes into its array, such as `x.add_(y)` or `x.zero_()`."""
     plain = name.removesuffix("_")
     if plain == name or name.endswith("__"):
-        return name in METHODS_WRITING_IN_PLACE
-    return plain in IN_PLACE_METHODS or (
-        plain in FUNCTIONS and FUNCTIONS[plain].name in FUNCTION_OF_IN_PLACE.values()
+        return name in IN_PLACE_WITHOUT_UNDERSCORE
+    return plain in FILLING_METHODS or (
+        plain in OPERATION_BY_FUNCTION and OPERATION_BY_FUNCTION[plain].name in FUNCTION_OF_IN_PLACE.values()
     )
 
 
-def _is_dtype(x: Argument) -> bool:
+def _gives_dtype(x: Argument) -> bool:
     return isinstance(x, (NamedDType, DTypeOf, Ref))
 
 
 def _call_conj(call: MethodCall) -> Argument | MultipleResults:
     """Add `x.conj()`, which returns bools unchanged unless the library's method calls its function."""
-    own, library = call.builder.dtype(call.x), call.builder.owner(call.excerpt, [call.x.step])
+    own, library = call.builder.dtype(call.receiver), call.builder.owner(call.excerpt, [call.receiver.step])
     if (
         own is not None
         and own.kind is Kind.BOOL
         and name_meaning(NameSort.COMPUTES_FROM_BOOLS, "conj", library) is None
     ):
-        return call.x
-    return call_function(call.builder, call.excerpt, "conj", [call.x, *call.args], call.keywords)
+        return call.receiver
+    return call_function(call.builder, call.excerpt, "conj", [call.receiver, *call.args], call.keywords)
 
 
 def _call_to(call: MethodCall) -> Argument:
     """Add `x.to(float32)`, `x.to(y)` or `x.to("cuda", float16)`. A device changes no dtype."""
     given = (*call.args, call.keywords.get("dtype"), call.keywords.get("other"))
-    asked = [each for each in given if _is_dtype(each)]
+    asked = [each for each in given if _gives_dtype(each)]
     if not asked:
-        return call.x
+        return call.receiver
     to = requested_dtype(call.excerpt, asked[0])
     assert to is not None
-    return call.builder.cast(call.excerpt, call.x, to)
+    return call.builder.add_cast(call.excerpt, call.receiver, to)
 
 
 def _call_type(call: MethodCall) -> Argument:
     to = requested_dtype(call.excerpt, call.first_argument)
     if to is None:
         raise call.excerpt.error("type() gives the name of a dtype, which is no array; leave it out")
-    return call.builder.cast(call.excerpt, call.x, to)
+    return call.builder.add_cast(call.excerpt, call.receiver, to)
 
 
 def _call_item(call: MethodCall) -> Argument:
-    elements = size(call.shape)
+    elements = count_elements(call.shape)
     if not call.args and elements not in (None, 1):
         raise call.excerpt.error(
             f"item takes an array of one element, and this has {elements}; index it first"
         )
-    return call.builder.item(call.excerpt, call.x)
+    return call.builder.add_item(call.excerpt, call.receiver)
 
 
 def _call_tolist(call: MethodCall) -> Argument:
@@ -216,27 +232,27 @@ def _call_tolist(call: MethodCall) -> Argument:
 
 def _call_view(call: MethodCall) -> Argument | MultipleResults:
     """Return the bits as another dtype, `x.view(int32)`, or the elements in another shape."""
-    builder, excerpt, x = call.builder, call.excerpt, call.x
+    builder, excerpt, x = call.builder, call.excerpt, call.receiver
     if not call.args and not call.keywords:
         return x
     asked = call.keywords.get("dtype", call.args[0] if call.args else None)
-    if isinstance(asked, str) or (_is_dtype(asked) and not builder.is_scalar(asked)):
+    if isinstance(asked, str) or (_gives_dtype(asked) and not builder.is_scalar(asked)):
         return add_bitcast(builder, excerpt, x, asked)
     return call_function(builder, excerpt, "reshape", [x, *call.args], call.keywords)
 
 
 def _view_as(call: MethodCall) -> Argument:
     shape = call.builder.shape(call.args[0]) if len(call.args) == 1 else None
-    if (shape is None or None in shape) and not call.builder.observed:
+    if (shape is None or None in shape) and not call.builder.find_observed_operand:
         raise call.excerpt.error(NO_SHAPE)
-    return call.builder.call(call.excerpt, operation("reshape"), [call.x], [shape])
+    return call.builder.add_call(call.excerpt, find_operation("reshape"), [call.receiver], [shape])
 
 
 def _call_size(call: MethodCall) -> Argument:
     """Return the lengths of the axes, or of one of them."""
     axis = call.builder.known_number(call.first_argument)
     if axis is None:
-        return read_attribute(call.builder, call.excerpt, "shape", call.x)
+        return read_attribute(call.builder, call.excerpt, "shape", call.receiver)
     if call.shape is None:
         raise call.excerpt.error(NO_SHAPE)
     if not isinstance(axis, int) or not -len(call.shape) <= axis < len(call.shape):
@@ -247,21 +263,21 @@ def _call_size(call: MethodCall) -> Argument:
     return length
 
 
-def _length_method(name: str) -> Method:
-    return lambda call: read_attribute(call.builder, call.excerpt, name, call.x)
+def _length_method(name: str) -> MethodHandler:
+    return lambda call: read_attribute(call.builder, call.excerpt, name, call.receiver)
 
 
-def _maker_method(name: str) -> Method:
+def _maker_method(name: str) -> MethodHandler:
     """Return the function for `x.new_zeros(3)`: its array has the dtype of x, or the requested dtype."""
 
     def make(call: MethodCall) -> Argument | MultipleResults:
-        own = {"dtype": DTypeOf(call.x.step), **call.keywords}
+        own = {"dtype": DTypeOf(call.receiver.step), **call.keywords}
         return call_function(call.builder, call.excerpt, name, call.args, own)
 
     return make
 
 
-METHODS: Mapping[str, Method] = {
+METHOD_HANDLERS: Mapping[str, MethodHandler] = {
     "conj": _call_conj,
     "conjugate": _call_conj,
     "to": _call_to,

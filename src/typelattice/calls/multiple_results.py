@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.calls.call_tables import ITSELF, fields_of
+from typelattice.calls.call_tables import ITSELF, dtype_origin_by_result
 from typelattice.calls.program_builder import RESULT_KEYWORD
 from typelattice.calls.steps import Argument, Call, Ref
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.facts.shapes import Shape
 
 # The keyword for a call with the dtype, but not the values, of the function in the source.
-SAME_DTYPE_AS = "stands_for"
-INNER_PART = ""  # SAME_DTYPE_AS of the inner calls of a composition, which are not its results
+STANDS_FOR_KEYWORD = "stands_for"
+INNER_PART = ""  # STANDS_FOR_KEYWORD of the inner calls of a composition, which are not its results
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +64,22 @@ def count_results(op: Operation, operands: int, shape: Shape | None, rest: Seque
             return shape[at]
         case "split":
             return rest[0] if rest and isinstance(rest[0], int) else None
-    return len(fields_of(op.name))
+    return len(dtype_origin_by_result(op.name))
 
 
 def has_multiple_results(op: Operation) -> bool:
     """Return True if an operation gives several arrays, as far as its results are known."""
-    return op.form == "separate" or bool(fields_of(op.name)) or op.name in ("nonzero", "unstack", "split")
+    return (
+        op.call_form == "separate"
+        or bool(dtype_origin_by_result(op.name))
+        or op.name in ("nonzero", "unstack", "split")
+    )
 
 
 def result_dtype_origin(op: str, keywords: Mapping[str, Argument]) -> str:
     """Return the origin of the dtype of the requested result: ITSELF, COMPUTED, or an operation's name."""
     number = keywords.get(RESULT_KEYWORD)
-    fields = [*fields_of(op).values()]
+    fields = [*dtype_origin_by_result(op).values()]
     return fields[number] if isinstance(number, int) and number < len(fields) else ITSELF
 
 
@@ -84,7 +88,9 @@ def source_arguments(step: Call) -> tuple[tuple[Argument, ...], dict[str, Argume
     named = dict(step.keywords)
     number = named.pop(RESULT_KEYWORD, None)
     args, own = step.args, len(step.operands)
-    if step.name in OPERATIONS and step.operation.form == "subscripts":  # the text of subscripts comes first
+    if (
+        step.name in OPERATIONS and step.operation.call_form == "subscripts"
+    ):  # the text of subscripts comes first
         args = (*args[own:], *args[:own])
     if not isinstance(number, int):
         return args, named, None

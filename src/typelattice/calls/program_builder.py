@@ -14,11 +14,11 @@ from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     IN_PLACE_OF_FUNCTION,
     MAX_STEP_CHARS,
-    AnyDType,
     Argument,
     Call,
     Cast,
     Created,
+    DTypeArgument,
     DTypeOf,
     Excerpt,
     Index,
@@ -38,7 +38,7 @@ from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.engine.operation_rules import STANDARD, class_of
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
-from typelattice.facts.operations import OPERATIONS, Operation, OpError, operation
+from typelattice.facts.operations import OPERATIONS, Operation, OpError, find_operation
 from typelattice.facts.range_and_overflow import Value, exceeds_int32
 from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.operands.notation import parse_operand
@@ -47,7 +47,7 @@ from typelattice.operands.read_objects import operand
 from typelattice.support.error_texts import clip_text
 
 YIELDING_LIBRARY = "numpy"  # in `numpy_array + tensor`, the other library decides
-MAX_LIST_LENGTH = 48  # characters of a list, as a step writes it
+MAX_LIST_CHARS = 48  # characters of a list, as a step writes it
 MAX_STEPS = 1_000_000  # steps
 BITWISE = "bitwise"  # the class of operations that keep bools
 LENGTH_STEP = "length"  # the name of a step for a length that depends on values
@@ -62,9 +62,9 @@ class ProgramBuilder:
     """The steps so far, and the facts of each that hold under every system.
 
     `python_number_steps` are the steps that give Python numbers, `known_numbers` the numbers that are known.
-    In the builder of a run, `observed` gives the operand that an earlier step was seen to be. Its steps keep
-    no arguments that no dtype depends on, since these differ from call to call. `custom_operations` are those
-    that systems define.
+    In the builder of a run, `find_observed_operand` gives the operand that an earlier step was seen to be.
+    Its steps keep no arguments that no dtype depends on, since these differ from call to call.
+    `custom_operations` are those that systems define.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class ProgramBuilder:
         observed: Callable[[int], Operand | None] | None = None,
         custom_operations: Mapping[str, Operation] = {},
     ) -> None:
-        self.observed, self.custom_operations = observed, custom_operations
+        self.find_observed_operand, self.custom_operations = observed, custom_operations
         self.steps: list[Step] = []
         self.python_number_steps: set[int] = set()
         self.known_numbers: dict[int, Value] = {}
@@ -102,7 +102,7 @@ class ProgramBuilder:
         """Mark the shape of a step as unknown."""
         self.steps[ref.step] = replace(self.steps[ref.step], shape=None)
 
-    def state_shape(self, excerpt: Excerpt, ref: Ref, shape: Shape) -> Ref:
+    def set_stated_shape(self, excerpt: Excerpt, ref: Ref, shape: Shape) -> Ref:
         """Give the last step a shape that the source states.
 
         Raises ProgramError if it contradicts the known one.
@@ -128,7 +128,7 @@ class ProgramBuilder:
         step = self.steps[ref.step]
         return dict(step.keywords).get(name) if isinstance(step, Call) else None
 
-    def state_dtype(self, ref: Ref, dtype: NamedDType) -> None:
+    def set_stated_dtype(self, ref: Ref, dtype: NamedDType) -> None:
         """Give the last step, a call, the dtype that its text states. Another step keeps its own dtype."""
         step = self.steps[ref.step]
         if ref.step == len(self.steps) - 1 and isinstance(step, Call) and step.dtype is None:
@@ -151,7 +151,7 @@ class ProgramBuilder:
         """Return the shape of a step's result. A plain value has no dimensions."""
         return self.steps[x.step].shape if isinstance(x, Ref) else ()
 
-    def length(self, excerpt: Excerpt, x: Ref) -> Ref | None:
+    def add_length(self, excerpt: Excerpt, x: Ref) -> Ref | None:
         """Add the step of a length that depends on values, or None if an input has no stated shape."""
         before, seen = [x.step], set[int]()
         while before:
@@ -164,14 +164,14 @@ class ProgramBuilder:
                 return None
             before += step.inputs
         number = Operand(None, PYTHON_KINDS[int], True, "scalar")
-        return self.opaque(excerpt, LENGTH_STEP, number, (x.step,), ())
+        return self.add_opaque(excerpt, LENGTH_STEP, number, (x.step,), ())
 
     def is_unknown_length(self, x: Argument) -> bool:
         """Return True if an argument is a length that the values of an array decide."""
         step = self.steps[x.step] if isinstance(x, Ref) else None
         return isinstance(step, Opaque) and step.name == LENGTH_STEP
 
-    def dtype(self, x: AnyDType | Ref) -> DType | None:
+    def dtype(self, x: DTypeArgument | Ref) -> DType | None:
         """Return the dtype that is named, or that an earlier step states, or None if the system decides.
 
         An input has its given dtype, and a cast the dtype that it names.
@@ -181,7 +181,7 @@ class ProgramBuilder:
             match step:
                 case Input(fixed_result=given) | Opaque(fixed_result=given):
                     return _dtype_of(given)
-                case Index(source=source):
+                case Index(operand=source):
                     x = Ref(source)
                 case Step(requested_dtype=NamedDType() | DTypeOf() as asked):
                     x = asked
@@ -228,7 +228,7 @@ class ProgramBuilder:
         self.known_numbers[ref.step] = value
         return ref
 
-    def ref(self, excerpt: Excerpt, x: Argument) -> Ref:
+    def ensure_ref(self, excerpt: Excerpt, x: Argument) -> Ref:
         """Return the step of an operand. For a Python number, a list of numbers, or a dtype, add a step."""
         if isinstance(x, Ref):
             return x
@@ -237,12 +237,12 @@ class ProgramBuilder:
         if isinstance(x, NamedDType):
             return self.add(Input(read_input(x.name)[0], text=x.name, location=excerpt.location))
         if isinstance(x, tuple) and x:
-            return self.array_of_list(self.operand_excerpt(excerpt, x), x, None)
+            return self.add_array_of_list(self.operand_excerpt(excerpt, x), x, None)
         raise excerpt.error(f"{_argument_text(x)} takes no part in promotion; give an array or a number")
 
     def operand_excerpt(self, excerpt: Excerpt, x: Argument) -> Excerpt:
         """Return the excerpt of an operand that is not a step by itself, with its text."""
-        return Excerpt(clip_text(self.operand_text(x), MAX_LIST_LENGTH), excerpt.location, excerpt.owner)
+        return Excerpt(clip_text(self.operand_text(x), MAX_LIST_CHARS), excerpt.location, excerpt.owner)
 
     def operand_text(self, x: Argument) -> str:
         """Return the text of an operand: a step, a Python number, or a list of these."""
@@ -252,14 +252,14 @@ class ProgramBuilder:
 
     # -- steps
 
-    def operator(self, excerpt: Excerpt, name: str, operands: Sequence[Argument]) -> Argument:
+    def add_operator(self, excerpt: Excerpt, name: str, operands: Sequence[Argument]) -> Argument:
         """Add the step of a Python operator. For known Python numbers, compute their number instead."""
         value = None
         if all(self.is_scalar(x) for x in operands):
             value = self._number_of(name, [self.known_number(x) for x in operands])
             if value is not None and not any(isinstance(x, Ref) for x in operands):
                 return value
-        ref = self._call(excerpt, operation(name), operands, (), (), is_operator=True)
+        ref = self._add_call(excerpt, find_operation(name), operands, (), (), is_operator=True)
         if value is not None:
             self.known_numbers[ref.step] = value
         return ref
@@ -273,7 +273,7 @@ class ProgramBuilder:
         made = python_result(name, numbers) if len(numbers) == len(known) else None
         return None if made is None else made.value
 
-    def in_place(
+    def add_in_place(
         self, excerpt: Excerpt, name: str, x: Argument, y: Argument, *, may_rebind: bool = False
     ) -> Argument:
         """Add the step of `x *= y`, the operation of that name being `multiply`.
@@ -282,13 +282,13 @@ class ProgramBuilder:
         scalar.
         """
         if self.is_scalar(x):
-            return self.operator(excerpt, name, (x, y))
-        left, right = self.ref(excerpt, x), self.ref(excerpt, y)
+            return self.add_operator(excerpt, name, (x, y))
+        left, right = self.ensure_ref(excerpt, x), self.ensure_ref(excerpt, y)
         steps = (left.step, right.step)
         rebinds = may_rebind and self.shape(left) == () and self._is_computed(left)
         return self.add(Call(
             IN_PLACE_OF_FUNCTION[name], (left, right), (), steps,
-            lists=list_operands((x, y), steps), rebinds=rebinds,
+            list_operands=steps_written_as_lists((x, y), steps), rebinds=rebinds,
             **self.common_fields(excerpt, steps, self.shape(left)),
         ))  # fmt: skip
 
@@ -300,42 +300,42 @@ class ProgramBuilder:
         """
         step = self.steps[x.step]
         if isinstance(step, Cast):
-            return step.source in self.python_number_steps or self._is_computed(Ref(step.source))
+            return step.operand in self.python_number_steps or self._is_computed(Ref(step.operand))
         if isinstance(step, Call):
             return step.name != "setitem" and (step.name not in FUNCTION_OF_IN_PLACE or step.rebinds)
         return isinstance(step, Index)
 
-    def set_elements(
+    def add_setitem(
         self, excerpt: Excerpt, x: Argument, key: Argument, value: Argument, *, is_operator: bool = False,
         marks: Keywords = (),
     ) -> Ref:
         """Add the step of `x.at[key].set(value)`. Its result replaces x.
 
-        `operator`: the source writes `x[key] = value`. Immutable arrays refuse this.
+        `is_operator`: the source writes `x[key] = value`. Immutable arrays refuse this.
         """
-        left, right = self.ref(excerpt, x), self.ref(excerpt, value)
+        left, right = self.ensure_ref(excerpt, x), self.ensure_ref(excerpt, value)
         steps = (left.step, right.step)
         return self.add(
             Call(
                 "setitem", (left, right), (("key", key), *marks), steps, is_operator,
-                lists=list_operands((x, value), steps),
+                list_operands=steps_written_as_lists((x, value), steps),
                 **self.common_fields(excerpt, steps, self.shape(left)),
             )
         )  # fmt: skip
 
-    def call(
+    def add_call(
         self,
         excerpt: Excerpt,
         op: Operation,
         operands: Sequence[Argument],
         args: Sequence[Argument] = (),
         keywords: Mapping[str, Argument] = {},
-        dtype: AnyDType | None = None,
+        dtype: DTypeArgument | None = None,
     ) -> Ref:
         """Add the step of a call of a library's function. `args` are the arguments after its operands."""
-        return self._call(excerpt, op, operands, tuple(args), tuple(keywords.items()), dtype=dtype)
+        return self._add_call(excerpt, op, operands, tuple(args), tuple(keywords.items()), dtype=dtype)
 
-    def _call(
+    def _add_call(
         self,
         excerpt: Excerpt,
         op: Operation,
@@ -343,7 +343,7 @@ class ProgramBuilder:
         args: tuple[Argument, ...],
         keywords: Keywords,
         is_operator: bool = False,
-        dtype: AnyDType | None = None,
+        dtype: DTypeArgument | None = None,
     ) -> Ref:
         try:
             op.check(sum(x is not None for x in operands))
@@ -351,19 +351,19 @@ class ProgramBuilder:
             raise excerpt.error(str(e)) from None
         operands = self.convert_operands(excerpt, op, operands)
         given = [x for x in operands if x is not None]
-        taken = tuple([None if x is None else self.ref(excerpt, x) for x in operands])
+        taken = tuple([None if x is None else self.ensure_ref(excerpt, x) for x in operands])
         steps = tuple([ref.step for ref in taken if ref is not None])
         like = OPERATIONS[op.like] if op.like else op
         try:
             shape = result_shape(like, [self.steps[i].shape for i in steps], args, dict(keywords))
         except ShapeError as e:
             raise excerpt.error(f"{e}; give other shapes") from None
-        if self.observed:
+        if self.find_observed_operand:
             args, keywords = (), tuple((key, x) for key, x in keywords if key in DTYPE_DECIDING_KEYWORDS)
-        whole: tuple[Argument, ...] = (taken, *args) if op.form == "list" else (*taken, *args)
+        whole: tuple[Argument, ...] = (taken, *args) if op.call_form == "list" else (*taken, *args)
         return self.add(
             Call(
-                op.name, whole, keywords, steps, is_operator, dtype, list_operands(given, steps),
+                op.name, whole, keywords, steps, is_operator, dtype, steps_written_as_lists(given, steps),
                 module=excerpt.module, custom_operation=op if op.like else None,
                 **self.common_fields(excerpt, steps, shape),
             )
@@ -373,29 +373,29 @@ class ProgramBuilder:
         self, excerpt: Excerpt, op: Operation, operands: Sequence[Argument]
     ) -> Sequence[Argument]:
         """Return the operands as the library converts them before the operation runs."""
-        joined = op.form == "list" or op.name == "append" or op.of_class == "matmul"
+        joined = op.call_form == "list" or op.name == "append" or op.operation_class == "matmul"
         if not joined:
             return operands  # most calls need no change
         arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]
         library = self.owner(excerpt, [x.step for x in arrays])
         if name_meaning(NameSort.JOINED_NUMBER_IS_ARRAY, "number", library) is not None:
             return [
-                self.array_of_number(self.operand_excerpt(excerpt, x), x) if self.is_scalar(x) else x
+                self.add_array_of_number(self.operand_excerpt(excerpt, x), x) if self.is_scalar(x) else x
                 for x in operands
             ]
         return operands
 
-    def cast(self, excerpt: Excerpt, x: Argument, to: AnyDType) -> Ref:
-        source = self.ref(excerpt, x)
+    def add_cast(self, excerpt: Excerpt, x: Argument, to: DTypeArgument) -> Ref:
+        source = self.ensure_ref(excerpt, x)
         place = self.common_fields(excerpt, (source.step,), self.shape(source))
         return self.add(Cast(source.step, to, **place))
 
-    def index(self, excerpt: Excerpt, x: Ref, key: Argument, lists: str = "") -> Ref:
+    def add_index(self, excerpt: Excerpt, x: Ref, key: Argument, lists: str = "") -> Ref:
         """Add the step of elements of an array. `lists` describes lists in the key, as in an Index."""
         key = self.known_number((key,) if lists == INDEX_FORMS[0] else key)
         owner = self.owner(excerpt, (x.step,))
         if type(key) is int and name_meaning(NameSort.PYTHON_NUMBER_ELEMENTS, "index", owner):
-            return self.item(excerpt, x)
+            return self.add_item(excerpt, x)
         arrays = [k for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, Ref)]
         kinds = {k: self._index_kind(k) for k in arrays}
         shapes = {k.step: self.shape(k) if kinds[k] else None for k in arrays}
@@ -419,46 +419,48 @@ class ProgramBuilder:
         if isinstance(given, Kind):
             return given
         is_mask = [self._index_kind(Ref(i)) is Kind.BOOL for i in step.operands]
-        return Kind.BOOL if step.operation.of_class == BITWISE and all(is_mask) else None
+        return Kind.BOOL if step.operation.operation_class == BITWISE and all(is_mask) else None
 
-    def item(self, excerpt: Excerpt, x: Ref) -> Ref:
+    def add_item(self, excerpt: Excerpt, x: Ref) -> Ref:
         """Add the step of an array's element as a Python number."""
         return self.add(Item(x.step, **self.common_fields(excerpt, (x.step,), ())))
 
-    def create_array(
+    def add_created_array(
         self,
         excerpt: Excerpt,
         name: str,
         args: Sequence[Argument],
         keywords: Mapping[str, Argument],
         default_from: Operand | int,
-        dtype: AnyDType | None,
+        dtype: DTypeArgument | None,
         shape: Shape | None,
     ) -> Ref:
         """Add the step of an array made from a shape, or from Python numbers."""
-        if self.observed:
+        if self.find_observed_operand:
             args = ((), *args[1:]) if name == "full" else ()
         place = self.common_fields(excerpt, (), shape)
         return self.add(Created(name, tuple(args), tuple(keywords.items()), default_from, dtype, **place))
 
-    def array_of_number(self, excerpt: Excerpt, x: Argument, dtype: AnyDType | None = None) -> Ref:
+    def add_array_of_number(self, excerpt: Excerpt, x: Argument, dtype: DTypeArgument | None = None) -> Ref:
         """Add a 0-d array of a Python number, of a dtype or of the default dtype of its kind."""
-        ref = self.ref(excerpt, x)
-        return self.create_array(excerpt, "asarray", (ref,), {}, ref.step, dtype, ())
+        ref = self.ensure_ref(excerpt, x)
+        return self.add_created_array(excerpt, "asarray", (ref,), {}, ref.step, dtype, ())
 
-    def array_of_list(self, excerpt: Excerpt, x: tuple[Argument, ...], dtype: AnyDType | None) -> Ref:
+    def add_array_of_list(
+        self, excerpt: Excerpt, x: tuple[Argument, ...], dtype: DTypeArgument | None
+    ) -> Ref:
         """Add the array of a list of Python numbers, or of arrays, which are stacked."""
         flat = [*leaves(x)]
         if flat and all(isinstance(self.known_number(i), (bool, int, float, complex)) for i in flat):
             like = dtype_deciding_number([operand(self.known_number(i)) for i in flat])
-            return self.create_array(
+            return self.add_created_array(
                 excerpt, "asarray", (self.known_number(x),), {}, like, dtype, _read_lengths(x)
             )
-        items = [self.ref(excerpt, item) if isinstance(item, tuple) else item for item in x]
-        stacked = self.call(excerpt, operation("stack"), items)
-        return stacked if dtype is None else self.cast(excerpt, stacked, dtype)
+        items = [self.ensure_ref(excerpt, item) if isinstance(item, tuple) else item for item in x]
+        stacked = self.add_call(excerpt, find_operation("stack"), items)
+        return stacked if dtype is None else self.add_cast(excerpt, stacked, dtype)
 
-    def opaque(
+    def add_opaque(
         self, excerpt: Excerpt, name: str, result: Operand | str, made_of: Sequence[int], shape: Shape | None
     ) -> Ref:
         """Add a step that no rule decides. Its result is `result`."""
@@ -476,7 +478,7 @@ def dtype_deciding_number(numbers: Sequence[Operand]) -> Operand:
     return max(large, key=lambda x: abs(x.value or 0), default=plain)
 
 
-def list_operands(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, ...]:
+def steps_written_as_lists(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, ...]:
     """Return the steps of the operands that are written as lists."""
     if tuple not in map(type, operands):
         return ()  # most calls need no change

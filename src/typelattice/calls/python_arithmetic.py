@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import find_operation
 from typelattice.facts.range_and_overflow import Value
 from typelattice.operands.notation import MAX_INT_BITS
 from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
@@ -26,7 +26,7 @@ def python_result(op: str, operands: Sequence[Operand]) -> Operand | None:
     >>> print(python_result("divide", [operand(int), operand(3)]))
     float
     """
-    function: Callable[..., Any] = getattr(operator, operation(op).method or "")
+    function: Callable[..., Any] = getattr(operator, find_operation(op).special_method or "")
     values = [o.value for o in operands if o.value is not None]
     samples = [SAMPLES[o.kind] for o in operands]
     if op == "bitwise_invert":

@@ -39,7 +39,7 @@ def result_shape(
 ) -> Shape | None:
     """Return the shape of an operation's result, or None if unknown. `args` follow the operands."""
     first = operands[0] if operands else None
-    match op.form:
+    match op.call_form:
         case "elementwise" | "choice":
             return find_broadcast_shape(operands)
         case "reduction" if isinstance(keywords.get("q"), tuple):
@@ -85,13 +85,13 @@ def indexed_shape(
     shape: Shape | None,
     key: Argument,
     index_shapes: Mapping[int, Shape | None],
-    listed: bool,
+    tuples_are_lists: bool,
     masks: Sequence[Argument],
 ) -> Shape | None:
     """Return the shape of `x[key]`, or None if several indices include arrays, lists or unknown numbers.
 
-    `listed`: a tuple among the indices is a list. A single list of numbers keeps the length of its axis.
-    `masks` are the indices that are arrays of bools. Each selects the elements at its true values.
+    `tuples_are_lists`: a tuple among the indices is a list. A single list of numbers keeps the length of its
+    axis. `masks` are the indices that are arrays of bools. Each selects the elements at its true values.
     """
     if shape is None:
         return None
@@ -102,7 +102,7 @@ def indexed_shape(
         if found is None:
             return None
         return (None, *shape[len(found) :]) if only in masks else (*found, *shape[1:])
-    lengths = [_length_of_indices(k) for k in keys if listed and isinstance(k, tuple)]
+    lengths = [_length_of_indices(k) for k in keys if tuples_are_lists and isinstance(k, tuple)]
     if None in lengths or len(lengths) > 1 or (lengths and any(type(k) is int for k in keys)):
         return None
     return _by_axis(shape, keys, lengths)
@@ -133,7 +133,7 @@ def _length_of_indices(items: tuple[Argument, ...]) -> int | None:
     return len(items) if all(type(x) is int for x in items) else None
 
 
-def size(shape: Shape | None) -> int | None:
+def count_elements(shape: Shape | None) -> int | None:
     """Return the number of elements, or None where it is unknown."""
     if shape is None or None in shape:
         return None
@@ -253,7 +253,7 @@ def _shape_of_vecdot(x: _WholeArrays) -> Shape | None:
 def _repeat_shape(x: _WholeArrays) -> Shape | None:
     if x.keywords or len(x.args) != 1 or not isinstance(x.args[0], int):
         return None
-    count = size(x.shape)
+    count = count_elements(x.shape)
     return (None if count is None else count * x.args[0],)
 
 
@@ -274,7 +274,7 @@ WHOLE: Mapping[str, Callable[[_WholeArrays], Shape | None]] = {
     "isin": lambda x: x.shape,
     "matmul": lambda x: _shape_of_matmul(x.shape, x.other),
     "matrix_transpose": lambda x: (*x.shape[:-2], x.shape[-1], x.shape[-2]) if len(x.shape) > 1 else None,
-    "outer": lambda x: (size(x.shape), size(x.other)),
+    "outer": lambda x: (count_elements(x.shape), count_elements(x.other)),
     "permute_dims": _permute_shape,
     "repeat": _repeat_shape,
     "searchsorted": lambda x: x.other,
@@ -325,7 +325,7 @@ def _tile_shape(shape: Shape, times: tuple[int, ...] | None) -> Shape | None:
 
 def _fill_open_length(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
     """Fill in the open length of a shape, -1, from the number of elements."""
-    count, rest = size(shape), math.prod(length for length in lengths if length != -1)
+    count, rest = count_elements(shape), math.prod(length for length in lengths if length != -1)
     if count is None or not rest:
         return tuple(None if length == -1 else length for length in lengths)
     if count % rest:

@@ -16,7 +16,7 @@ from typelattice.support.errors import TypelatticeError
 
 MAX_STEP_CHARS = 160  # characters of a step's text
 FUNCTION_OF_IN_PLACE = {  # operator that writes in place -> the operation that computes its value
-    op.names[0]: op.function for op in OPERATORS.values() if op.in_place
+    op.other_names[0]: op.function for op in OPERATORS.values() if op.is_in_place
 }
 IN_PLACE_OF_FUNCTION = {plain: written for written, plain in FUNCTION_OF_IN_PLACE.items()}
 SAME_KIND_MARK = (
@@ -89,8 +89,8 @@ class DTypeOf:
     step: int
 
 
-AnyDType: TypeAlias = NamedDType | DTypeOf
-Argument: TypeAlias = "Value | str | EllipsisType | Ref | AnyDType | Slice | tuple[Argument, ...] | None"
+DTypeArgument: TypeAlias = NamedDType | DTypeOf
+Argument: TypeAlias = "Value | str | EllipsisType | Ref | DTypeArgument | Slice | tuple[Argument, ...] | None"
 Keywords: TypeAlias = tuple[tuple[str, Argument], ...]
 
 
@@ -127,7 +127,7 @@ class Step:
         return getattr(self, "name", self.FIXED_OPERATION)
 
     @property
-    def requested_dtype(self) -> AnyDType | None:
+    def requested_dtype(self) -> DTypeArgument | None:
         """The dtype that the source requests, or None if it requests none."""
         return getattr(self, self.DTYPE_FIELD) if self.DTYPE_FIELD else None
 
@@ -136,17 +136,19 @@ class Step:
         """The earlier steps that it uses."""
         return _find_inputs(self)
 
-    def map_refs(self, number: Callable[[int], int], argument: Callable[[Argument], Any]) -> Self:
+    def map_refs(
+        self, convert_number: Callable[[int], int], convert_argument: Callable[[Argument], Any]
+    ) -> Self:
         """Return the step with other earlier steps in place of those it uses, by number and as arguments."""
         changed: dict[str, Any] = {}
         for name in self.ARGUMENT_FIELDS:
-            changed[name] = map_argument(getattr(self, name), argument)
+            changed[name] = map_argument(getattr(self, name), convert_argument)
         for name in self.STEP_FIELDS:
             held = getattr(self, name)
             if isinstance(held, int):
-                changed[name] = number(held)
+                changed[name] = convert_number(held)
             elif isinstance(held, tuple):
-                changed[name] = tuple(map(number, held))
+                changed[name] = tuple(map(convert_number, held))
         return replace(self, **changed) if changed else self
 
 
@@ -173,14 +175,14 @@ class Call(Step):
 
     - `is_operator`: the source has a Python operator. With Python numbers only, it gives a Python number.
     - `dtype`: the dtype given by name, as in `sum(x, dtype=float32)`.
-    - `lists`: the operands written as lists. The library makes arrays of them.
+    - `list_operands`: the operands written as lists. The library makes arrays of them.
     - `rebinds`: the source has an operator such as `*=`, and the library may replace the left operand, as
       NumPy does with its scalars.
     - `module`: the library's module, if its functions have their own system, as in Excerpt.
     - `custom_operation`: the operation, if a system file defines it.
     """
 
-    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("operands", "lists")
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("operands", "list_operands")
     ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ("args", "keywords", "dtype")
     DTYPE_FIELD: ClassVar[str] = "dtype"
 
@@ -189,8 +191,8 @@ class Call(Step):
     keywords: Keywords
     operands: tuple[int, ...]
     is_operator: bool = False
-    dtype: AnyDType | None = None
-    lists: tuple[int, ...] = ()
+    dtype: DTypeArgument | None = None
+    list_operands: tuple[int, ...] = ()
     rebinds: bool = False
     module: str = ""
     custom_operation: Operation | None = None
@@ -213,29 +215,29 @@ class Cast(Step):
     """An explicit cast of an earlier step."""
 
     FIXED_OPERATION: ClassVar[str | None] = "astype"
-    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("source",)
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("operand",)
     ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ("to",)
     DTYPE_FIELD: ClassVar[str] = "to"
 
-    source: int
-    to: AnyDType
+    operand: int
+    to: DTypeArgument
 
 
 @dataclass(frozen=True, slots=True)
 class Index(Step):
     """Elements of an earlier step, `x[key]`: as weak as x, and of its dtype.
 
-    `lists` says how lists occur in the key: "index" if the key is a list, "indices" if a list is one of
+    `list_form` says how lists occur in the key: "index" if the key is a list, "indices" if a list is one of
     several keys.
     """
 
     FIXED_OPERATION: ClassVar[str | None] = "getitem"
-    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("source",)
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("operand",)
     ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ("key",)
 
-    source: int
+    operand: int
     key: Argument
-    lists: str = ""
+    list_form: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,9 +245,9 @@ class Item(Step):
     """An element of an earlier step as a Python number of the same kind, `x.item()`."""
 
     FIXED_OPERATION: ClassVar[str | None] = "item"
-    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("source",)
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("operand",)
 
-    source: int
+    operand: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,18 +266,18 @@ class Created(Step):
     args: tuple[Argument, ...]
     keywords: Keywords
     default_from: Operand | int
-    dtype: AnyDType | None = None
+    dtype: DTypeArgument | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Opaque(Step):
     """A step with an operation that is in no table. Its result is `fixed_result` under every system."""
 
-    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("made_of",)
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("input_steps",)
 
     name: str
     fixed_result: Operand | str
-    made_of: tuple[int, ...] = ()
+    input_steps: tuple[int, ...] = ()
 
 
 def _find_inputs(step: Step) -> tuple[int, ...]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from typelattice.calls.call_tables import FUNCTIONS, NameSort, name_meaning
+from typelattice.calls.call_tables import OPERATION_BY_FUNCTION, NameSort, name_meaning
 from typelattice.calls.calls_to_steps import call_function
-from typelattice.calls.multiple_results import SAME_DTYPE_AS, MultipleResults
+from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.engine.foreign_arrays import INDEX_FORMS
@@ -22,14 +22,14 @@ REDUCED: Mapping[str, Mapping[str, str]] = {
     "reduceat": {"add": "cumsum", "multiply": "cumprod"},
 }  # fmt: skip
 POSITIONS = ("axis", "dtype", "out", "keepdims")  # the parameters after the array in the methods of REDUCED
-METHODS = (*REDUCED, "outer", "at")
+UFUNC_METHODS = (*REDUCED, "outer", "at")
 
 
 def is_ufunc_method(path: Sequence[str]) -> bool:
     """Return True if a dotted name is a method of an elementwise function, such as `np.add.reduce`."""
-    if len(path) < 2 or path[-1] not in METHODS or path[-2] not in FUNCTIONS:
+    if len(path) < 2 or path[-1] not in UFUNC_METHODS or path[-2] not in OPERATION_BY_FUNCTION:
         return False
-    return FUNCTIONS[path[-2]].form == "elementwise"
+    return OPERATION_BY_FUNCTION[path[-2]].call_form == "elementwise"
 
 
 def call_ufunc_method(
@@ -38,28 +38,28 @@ def call_ufunc_method(
     function: str,
     method: str,
     args: Sequence[Argument],
-    argument_values: Mapping[str, Argument],
+    keywords: Mapping[str, Argument],
 ) -> Argument | MultipleResults:
     """Return the result of a method of an elementwise function.
 
     Raises ProgramError for a method that is not a known operation.
     """
-    name = FUNCTIONS[function].name
+    name = OPERATION_BY_FUNCTION[function].name
     if method == "outer":
         return _call_outer(builder, excerpt, name, args)
     if method == "at":
-        return _call_at(builder, excerpt, name, args, argument_values)
+        return _call_at(builder, excerpt, name, args, keywords)
     if not args or len(args) > 1 + len(POSITIONS):
         raise excerpt.error(f"{function}.{method} takes an array, and {', '.join(POSITIONS)}")
     if method == "reduceat":  # its second argument has the indices
         args = (*args[:1], *args[2:])
     known = REDUCED.get(method, {})
     if name not in known:
-        return _call_repeatedly(builder, excerpt, function, method, args, argument_values)
-    named = {"axis": 0, **dict(zip(POSITIONS, args[1:], strict=False)), **argument_values}
+        return _call_repeatedly(builder, excerpt, function, method, args, keywords)
+    named = {"axis": 0, **dict(zip(POSITIONS, args[1:], strict=False)), **keywords}
     made = call_function(builder, excerpt, known[name], args[:1], named)
     if method == "reduceat" and isinstance(made, Ref):
-        builder.mark_same_dtype_as(made, (SAME_DTYPE_AS, f"{function}.{method}"))
+        builder.mark_same_dtype_as(made, (STANDS_FOR_KEYWORD, f"{function}.{method}"))
     return made
 
 
@@ -72,16 +72,16 @@ def _call_repeatedly(
     keywords: Mapping[str, Argument],
 ) -> Ref:
     """Add a function applied to element after element, with the dtype of the function of two arrays."""
-    op = FUNCTIONS[function]
-    if op.least > 2 or op.most == 1:
+    op = OPERATION_BY_FUNCTION[function]
+    if op.min_operands > 2 or op.max_operands == 1:
         raise excerpt.error(f"{function}.{method}: {function} takes one array; give a function of two")
     typed = [x for x in (*args[1:], keywords.get("dtype")) if isinstance(x, (NamedDType, DTypeOf))]
     if typed or "out" in keywords:
         raise excerpt.error(f"{function}.{method} is read without dtype and out; cast with .astype(dtype)")
-    x = builder.ref(excerpt, args[0])
-    made = builder.call(excerpt, op, [x, x])
+    x = builder.ensure_ref(excerpt, args[0])
+    made = builder.add_call(excerpt, op, [x, x])
     shape = builder.shape(x) if method == "accumulate" else None
-    builder.mark_same_dtype_as(made, (SAME_DTYPE_AS, f"{function}.{method}"), shape)
+    builder.mark_same_dtype_as(made, (STANDS_FOR_KEYWORD, f"{function}.{method}"), shape)
     return made
 
 
@@ -96,14 +96,16 @@ def _call_at(
     if len(args) not in (2, 3) or not isinstance(args[0], Ref) or {*keywords} - {"inplace"}:
         raise excerpt.error(f"{name}.at takes an array, indices and values; give those")
     x, key, values = args[0], args[1], args[2:]
-    elements = builder.index(excerpt, x, key, INDEX_FORMS[0] if isinstance(key, tuple) else "")
+    elements = builder.add_index(excerpt, x, key, INDEX_FORMS[0] if isinstance(key, tuple) else "")
     if (
         values
         and builder.is_scalar(values[0])
         and name_meaning(NameSort.JOINED_NUMBER_IS_ARRAY, "number", excerpt.owner)
     ):
-        values = [builder.array_of_number(excerpt, values[0])]  # NumPy also casts -1 to an unsigned dtype
-    return builder.set_elements(excerpt, x, key, builder.call(excerpt, FUNCTIONS[name], [elements, *values]))
+        values = [builder.add_array_of_number(excerpt, values[0])]  # NumPy also casts -1 to an unsigned dtype
+    return builder.add_setitem(
+        excerpt, x, key, builder.add_call(excerpt, OPERATION_BY_FUNCTION[name], [elements, *values])
+    )
 
 
 def changes_array(path: Sequence[str], keywords: Mapping[str, Argument]) -> bool:
@@ -116,7 +118,7 @@ def _call_outer(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequ
     if len(args) != 2:
         raise excerpt.error(f"{name}.outer takes two arrays; give those")
     made = [call_function(builder, excerpt, "asarray", [each], {}) for each in args]
-    x, y = (builder.ref(excerpt, each) for each in made if not isinstance(each, MultipleResults))
+    x, y = (builder.ensure_ref(excerpt, each) for each in made if not isinstance(each, MultipleResults))
     shape = builder.shape(y)
     if shape is None:
         raise excerpt.error(f"the axes of {name}.outer are not known; give shapes, e.g. float32[3]")
@@ -124,5 +126,5 @@ def _call_outer(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequ
         text = clip_text(
             f"{builder.steps[x.step].text}[..., {', '.join(['None'] * len(shape))}]", len(excerpt.text)
         )
-        x = builder.index(Excerpt(text, excerpt.location, excerpt.owner), x, (..., *[None] * len(shape)))
-    return builder.call(excerpt, FUNCTIONS[name], [x, y])
+        x = builder.add_index(Excerpt(text, excerpt.location, excerpt.owner), x, (..., *[None] * len(shape)))
+    return builder.add_call(excerpt, OPERATION_BY_FUNCTION[name], [x, y])

@@ -119,12 +119,12 @@ def duration(text: str) -> float:
 class Command:
     """One command: its purpose, its arguments, its output, and examples of its arguments.
 
-    If a command line ends with that of another program, `own_words` counts the command's own words. The other
-    words are its argument `command`.
+    If a command line ends with that of another program, `count_own_words` counts the command's own words. The
+    other words are its argument `command`.
     """
 
-    about: str
-    arguments: Callable[[ArgumentParser], None]
+    description: str
+    add_arguments: Callable[[ArgumentParser], None]
     run: Callable[[Namespace], Paragraphs]
     examples: tuple[str, ...]
-    own_words: Callable[[Sequence[str]], int] = len
+    count_own_words: Callable[[Sequence[str]], int] = len

@@ -14,7 +14,7 @@ from typelattice.cli.bindings import bindings
 from typelattice.cli.command import DifferencesFound, Paragraphs
 from typelattice.cli.site_address import program_link
 from typelattice.explanations.promotion_in_english import describe_cast, describe_explicit_cast, describe_fit
-from typelattice.explanations.recorded_answer_in_english import recorded_words, result_words
+from typelattice.explanations.recorded_answer_in_english import describe_recorded_answer, recorded_result_text
 from typelattice.facts.libraries import libraries
 from typelattice.facts.system_headings import LIBRARIES, heading_of
 from typelattice.operands.notation import parse_operand
@@ -101,7 +101,7 @@ def _describe_briefly(p: Program, bound: Mapping[str, str], replays: Sequence[Re
     yield page.bold(_heading(p, bound))
     of_libraries = [r for r in replays if r.name in libraries() and heading_of(r.name) == LIBRARIES]
     diverging = find_divergences(p.steps, [r.name for r in of_libraries], of_libraries)
-    marks = {d.number: _mark(d, d is diverging.first_divergence) for d in diverging.differences}
+    marks = {d.step_number: _mark(d, d is diverging.first_divergence) for d in diverging.step_divergences}
     paragraphs = []
     for i, step in enumerate(p.steps):
         if step.op is None:
@@ -154,16 +154,16 @@ def _location_text(step: Step) -> str:
 def _result_text(o: Outcome, name: str) -> tuple[str, str]:
     """Return the result of a step and its system's name; if the library departs, the observed result."""
     if seen := o.recorded_departure:
-        answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else result_words(seen)
+        answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else recorded_result_text(seen)
         return answer, f"{name} (by rule {o})"
-    return str(o), f"{name}{NEVER_ASKED_MARK}" if o.never_asked else name
+    return str(o), f"{name}{NEVER_ASKED_MARK}" if o.is_unrecorded else name
 
 
 def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
     """Explain the marks among the results."""
     if any(o.operand and o.operand.dtype and o.operand.weak for o in outcomes):
         yield "* is weak: beside an array it adopts the array's width"
-    if any(o.never_asked for o in outcomes):
+    if any(o.is_unrecorded for o in outcomes):
         yield NEVER_ASKED_NOTE
     if any(o.recorded_departure for o in outcomes):
         yield "after a step where a library departs from its rule, later steps follow the rule"
@@ -171,7 +171,7 @@ def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
 
 def _mark(d: StepDivergence, is_first: bool) -> str:
     """Mark a step where the libraries diverge."""
-    if d.inherited:
+    if d.inherited_from:
         return ""
     return " <- the libraries diverge here" if is_first else " <- they diverge again"
 
@@ -212,7 +212,7 @@ def explain_outcome(o: Outcome) -> Sequence[str]:
     if said or not keeps_dtype:
         said.append(f"rule: {p.rule}")
     seen = o.recorded_answer
-    if (seen is None or seen.departs) and (observed_words := recorded_words(p, seen)):
+    if (seen is None or seen.departs) and (observed_words := describe_recorded_answer(p, seen)):
         said.append(f"observed: {'; '.join(observed_words)}")
     return said
 
@@ -222,19 +222,19 @@ def _divergences(diverging: Divergences) -> Paragraphs:
     page = layout()
     yield ""
     yield ""
-    if not diverging.differences:
+    if not diverging.step_divergences:
         yield page.bold(f"{' and '.join(diverging.systems)} agree on every step")
         return
     yield page.bold("divergences")
     yield ""
     paragraphs = [
-        (_title(d.step), "" if d.inherited else " <- here", d.answers(diverging.systems))
-        for d in diverging.differences
+        (_title(d.step), "" if d.inherited_from else " <- here", d.answers(diverging.systems))
+        for d in diverging.step_divergences
     ]
     for (title, mark, answers), times in _join_repeated(paragraphs):
         yield page.fold_line(f"{title}{times}{mark}")
         yield page.fold_line(answers, margin=2)
-    if diverging.never_asked:
+    if diverging.has_unrecorded_calls:
         yield ""
         yield page.fold_line(NEVER_ASKED_NOTE)
 

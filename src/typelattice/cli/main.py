@@ -47,13 +47,13 @@ class Parser(ArgumentParser):
         examples = [f"  typelattice {name} {each}".rstrip() for each in found.examples]
         super().__init__(
             prog=f"typelattice {name}",
-            description="\n".join([found.about, "", "examples:", *examples]),
+            description="\n".join([found.description, "", "examples:", *examples]),
             allow_abbrev=False,
             formatter_class=RawDescriptionHelpFormatter,
         )
         # argparse uses this to distinguish -1 from an option; its own pattern misses -1e39 and -inf.
         self._negative_number_matcher = re.compile(r"-\.?\d|-(inf|nan)$")
-        found.arguments(self)
+        found.add_arguments(self)
 
     def parse(self, words: Sequence[str]) -> Namespace:
         """Parse the words of a command line into arguments. Raises UsageError."""
@@ -140,7 +140,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         end_in_silence()
         raise KeyboardInterrupt from None
     except tl.TypelatticeError as e:
-        if not (isinstance(e, OutputError) and e.is_unread):
+        if not (isinstance(e, OutputError) and e.is_pipe_closed):
             print_error(_error_text(e))
         return NO_ANSWER
     return ANSWERED
@@ -167,7 +167,7 @@ def run(argv: list[str], ends_process: bool = False) -> Paragraphs:
         near = spelling_hint(first, COMMANDS)
         raise UsageError(f"no command {quote_short(first)}{near}; there are {', '.join(COMMANDS)}")
     else:
-        own = command(first).own_words(rest)
+        own = command(first).count_own_words(rest)
         if {"-h", "--help"} & {*_before_dashes(rest[:own])}:
             yield Parser(first).format_help().rstrip("\n")
             return
@@ -184,6 +184,6 @@ def _before_dashes(words: Sequence[str]) -> Sequence[str]:
 
 def _help() -> Paragraphs:
     yield "What dtype does x + y have, in every array library, and why?\n\nusage: typelattice COMMAND ...\n"
-    yield from (f"  {name:9} {command(name).about}" for name in COMMANDS)
+    yield from (f"  {name:9} {command(name).description}" for name in COMMANDS)
     yield "\n  typelattice COMMAND --help: more, with examples; typelattice --version\n\ntry:"
     yield from (f"  typelattice {name} {command(name).examples[0]}" for name in ("explain", "table", "diff"))

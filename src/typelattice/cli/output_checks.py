@@ -7,7 +7,7 @@ from contextlib import suppress
 from os import path
 
 from typelattice.cli.command import UsageError
-from typelattice.files.system_definition import SystemDefinition, read
+from typelattice.files.system_definition import SystemDefinition, read_definition
 from typelattice.files.system_text import systems
 from typelattice.support.error_texts import clip_text
 from typelattice.support.errors import TypelatticeError
@@ -35,7 +35,7 @@ def _find_extended_files(file: str) -> Iterator[str]:
     """Yield the files that a system's file extends, or nothing if the file is not a system's."""
     definition: SystemDefinition | None = None
     with suppress(TypelatticeError):
-        definition = read(file) if file.endswith(".toml") else None
+        definition = read_definition(file) if file.endswith(".toml") else None
     while definition:
         if definition.main.path:
             yield definition.main.path

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from typelattice.codegen.names import snake_case
-from typelattice.codegen.tables import REFUSED_INDEX, Tables, cast_cases, expected_results
+from typelattice.codegen.tables import REFUSED_INDEX, GeneratedTables, cast_cases, expected_results
 
 FORMATTER_OFF = "// clang-format off"  # no formatter changes the file
 
 
-def c_header(t: Tables, names: Mapping[str, str], head: str) -> str:
+def c_header(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return the header of C11. Every name begins with the name of the system."""
     p, upper = snake_case(t.system), snake_case(t.system).upper()
     members = [f"  {upper}_{names[str(d)]} = {i}," for d, i in t.indices.items()]
-    scalars = [f"  {upper}_SCALAR_{word.upper()} = {i}," for i, word in enumerate(t.scalars)]
+    scalars = [f"  {upper}_SCALAR_{word.upper()} = {i}," for i, word in enumerate(t.scalar_kinds)]
     lines = [
         FORMATTER_OFF,
         f"/* {head} */",
@@ -42,20 +42,20 @@ def c_header(t: Tables, names: Mapping[str, str], head: str) -> str:
         given = ", ".join(f"{p}_{kind.lower()} {name}" for name, kind in f.parameters.items())
         lines += [
             f"static inline {p}_dtype {p}_{f.function}({given}) {{",
-            f"  return ({p}_dtype){p}_table_{f.table}{f.cell()};",
+            f"  return ({p}_dtype){p}_table_{f.table_index}{f.cell()};",
             "}",
             "",
         ]
     if t.has_promote:
         lines += _c_fold(t, p, upper)
-    if t.casts:
+    if t.foldable_casts:
         lines += _c_casts(t, p)
     return "\n".join([*lines, f"#endif  // {upper}_DTYPES_H", ""])
 
 
-def _c_fold(t: Tables, p: str, upper: str) -> list[str]:
-    if t.no_fold:
-        return [f"// No function promotes several operands: {t.no_fold}.", ""]
+def _c_fold(t: GeneratedTables, p: str, upper: str) -> list[str]:
+    if t.no_fold_reason:
+        return [f"// No function promotes several operands: {t.no_fold_reason}.", ""]
     return [
         "/* Promotes one operand or more, from left to right. */",
         f"static inline {p}_dtype {p}_promote_all(const {p}_dtype *operands, unsigned count) {{",
@@ -69,10 +69,10 @@ def _c_fold(t: Tables, p: str, upper: str) -> list[str]:
     ]
 
 
-def _c_casts(t: Tables, p: str) -> list[str]:
+def _c_casts(t: GeneratedTables, p: str) -> list[str]:
     return [
-        f"static const uint8_t {p}_table_casts[{len(t.casts)}][{t.size}] = {{",
-        *(f"  {{{', '.join(map(str, row))}}}," for row in t.casts),
+        f"static const uint8_t {p}_table_casts[{len(t.foldable_casts)}][{t.size}] = {{",
+        *(f"  {{{', '.join(map(str, row))}}}," for row in t.foldable_casts),
         "};",
         "",
         "/* 1 if casting a to b and then to c gives the same as casting a to c. */",
@@ -83,12 +83,12 @@ def _c_casts(t: Tables, p: str) -> list[str]:
     ]
 
 
-def c_test(t: Tables, names: Mapping[str, str], head: str) -> str:
+def c_test(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a program that calls every function with all operands, and returns 1 for a wrong answer."""
     p, upper = snake_case(t.system), snake_case(t.system).upper()
 
     def spell(tier: str, i: int) -> str:
-        return f"{upper}_SCALAR_{t.scalars[i].upper()}" if tier == "scalar" else f"{upper}_{by_index[i]}"
+        return f"{upper}_SCALAR_{t.scalar_kinds[i].upper()}" if tier == "scalar" else f"{upper}_{by_index[i]}"
 
     by_index = {i: names[str(d)] for d, i in t.indices.items()} | {REFUSED_INDEX: "REFUSED"}
     lines = [FORMATTER_OFF, f"/* {head} */", f'#include "{p}_dtypes.h"', "", "int main(void) {"]
@@ -102,7 +102,7 @@ def c_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         ]
         lines += ["    };", "    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; ++i) {"]
         lines += [f"      if ({p}_{f.function}({given}) != cases[i].want) return 1;", "    }", "  }"]
-    if t.casts:
+    if t.foldable_casts:
         lines += [f"  static const struct {{ {p}_dtype a, b, c; int want; }} chains[] = {{"]
         lines += [
             f"    {{{', '.join(spell('array', i) for i in chain)}, {want}}},"
@@ -115,7 +115,7 @@ def c_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     return "\n".join([*lines, "  return 0;", "}", ""])
 
 
-def cpp_header(t: Tables, names: Mapping[str, str], head: str) -> str:
+def cpp_header(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """The header of C++17: an enumeration and constexpr functions in a namespace of the system's name."""
     p, guard = snake_case(t.system), f"{snake_case(t.system).upper()}_DTYPES_HPP"
     lines = [
@@ -135,8 +135,8 @@ def cpp_header(t: Tables, names: Mapping[str, str], head: str) -> str:
         "};",
         "",
     ]
-    if t.scalars:
-        kinds = [f"  k{word.capitalize()} = {i}," for i, word in enumerate(t.scalars)]
+    if t.scalar_kinds:
+        kinds = [f"  k{word.capitalize()} = {i}," for i, word in enumerate(t.scalar_kinds)]
         lines += ["// Kinds of Python scalars.", "enum class Scalar : std::uint8_t {", *kinds, "};", ""]
     for number, table in enumerate(t.tables):
         lines += [f"inline constexpr std::uint8_t table_{number}[{len(table)}][{len(table[0])}] = {{"]
@@ -148,20 +148,20 @@ def cpp_header(t: Tables, names: Mapping[str, str], head: str) -> str:
         cell = f.cell("[static_cast<std::size_t>({})]")
         lines += [
             f"constexpr DType {f.function}({given}) noexcept {{",
-            f"  return static_cast<DType>(table_{f.table}{cell});",
+            f"  return static_cast<DType>(table_{f.table_index}{cell});",
             "}",
             "",
         ]
     if t.has_promote:
         lines += _cpp_fold(t)
-    if t.casts:
+    if t.foldable_casts:
         lines += _cpp_casts(t)
     return "\n".join([*lines, f"}}  // namespace {p}_dtypes", "", f"#endif  // {guard}", ""])
 
 
-def _cpp_fold(t: Tables) -> list[str]:
-    if t.no_fold:
-        return [f"// No function promotes several operands: {t.no_fold}.", ""]
+def _cpp_fold(t: GeneratedTables) -> list[str]:
+    if t.no_fold_reason:
+        return [f"// No function promotes several operands: {t.no_fold_reason}.", ""]
     return [
         "// Promotes one operand or more, from left to right.",
         "constexpr DType promote_all(const DType *operands, std::size_t count) noexcept {",
@@ -175,11 +175,11 @@ def _cpp_fold(t: Tables) -> list[str]:
     ]
 
 
-def _cpp_casts(t: Tables) -> list[str]:
+def _cpp_casts(t: GeneratedTables) -> list[str]:
     row = f"static_cast<std::size_t>(a) * {t.size} + static_cast<std::size_t>(b)"
     return [
-        f"inline constexpr bool table_casts[{len(t.casts)}][{t.size}] = {{",
-        *(f"  {{{', '.join('true' if x else 'false' for x in each)}}}," for each in t.casts),
+        f"inline constexpr bool table_casts[{len(t.foldable_casts)}][{t.size}] = {{",
+        *(f"  {{{', '.join('true' if x else 'false' for x in each)}}}," for each in t.foldable_casts),
         "};",
         "",
         "// True if casting a to b and then to c gives the same as casting a to c.",
@@ -191,13 +191,13 @@ def _cpp_casts(t: Tables) -> list[str]:
     ]
 
 
-def cpp_test(t: Tables, names: Mapping[str, str], head: str) -> str:
+def cpp_test(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a program that calls every function with all operands, and returns 1 for a wrong answer."""
     p = snake_case(t.system)
     by_index = {i: names[str(d)] for d, i in t.indices.items()} | {REFUSED_INDEX: "kRefused"}
 
     def spell(tier: str, i: int) -> str:
-        return f"Scalar::k{t.scalars[i].capitalize()}" if tier == "scalar" else f"DType::{by_index[i]}"
+        return f"Scalar::k{t.scalar_kinds[i].capitalize()}" if tier == "scalar" else f"DType::{by_index[i]}"
 
     lines = [
         FORMATTER_OFF,
@@ -219,7 +219,7 @@ def cpp_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         ]
         lines += ["    };", "    for (const Case &each : cases) {"]
         lines += [f"      if ({f.function}({given}) != each.want) return 1;", "    }", "  }"]
-    if t.casts:
+    if t.foldable_casts:
         lines += ["  struct Chain { DType a, b, c; bool want; };", "  static constexpr Chain chains[] = {"]
         lines += [
             f"    {{{', '.join(spell('array', i) for i in chain)}, {'true' if want else 'false'}}},"
@@ -230,7 +230,7 @@ def cpp_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     return "\n".join([*lines, "  return 0;", "}", ""])
 
 
-def c_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
+def c_probe(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a program that prints the answers of the user's function `ask` as CSV, for `lint` to read."""
     p, upper = snake_case(t.system), snake_case(t.system).upper()
     rows = [f'  {{{upper}_{names[str(d)]}, "{d}"}},' for d in t.indices]
@@ -248,7 +248,7 @@ def c_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
     return "\n".join([*lines, *_probe_body("int main(void)"), ""])
 
 
-def cpp_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
+def cpp_probe(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a program that prints the answers of the user's function `ask` as CSV, for `lint` to read."""
     p = snake_case(t.system)
     rows = [f'  {{DType::{names[str(d)]}, "{d}"}},' for d in t.indices]

@@ -12,13 +12,13 @@ from typelattice.codegen.mlir_tablegen import mlir_constraints, mlir_test
 from typelattice.codegen.names import member_names, snake_case
 from typelattice.codegen.python import python_module, python_probe, python_test
 from typelattice.codegen.rust import rust_module, rust_probe, rust_test
-from typelattice.codegen.tables import FORMAT, REFUSED_INDEX, EmitError, Tables, build_tables
+from typelattice.codegen.tables import FORMAT, REFUSED_INDEX, EmitError, GeneratedTables, build_tables
 from typelattice.codegen.typescript import typescript_module, typescript_probe, typescript_test
 from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
 from typelattice.operands.operand import Tier
 
-Printer = Callable[[Tables, Mapping[str, str], str], str]
+Printer = Callable[[GeneratedTables, Mapping[str, str], str], str]
 LANGUAGES: Mapping[str, Mapping[str, Printer]] = {  # the files of a language; {} is the name of the system
     "c11": {"{}_dtypes.h": c_header, "test_{}_dtypes.c": c_test},
     "cpp17": {"{}_dtypes.hpp": cpp_header, "test_{}_dtypes.cpp": cpp_test},

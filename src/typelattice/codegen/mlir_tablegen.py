@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from typelattice.codegen.names import camel_case, snake_case
-from typelattice.codegen.tables import REFUSED_INDEX, Tables, expected_results
+from typelattice.codegen.tables import REFUSED_INDEX, GeneratedTables, expected_results
 from typelattice.facts.dtypes import DTYPES, DType, Kind, real_part_dtype
 
 
-def mlir_constraints(t: Tables, names: Mapping[str, str], head: str) -> str:
+def mlir_constraints(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return the enumeration and, for each function of arrays, the types that it takes and gives."""
     p, guard = camel_case(t.system), f"{snake_case(t.system).upper()}_DTYPES_TD"
     types = {d: text for d in t.indices if (text := _type_text(d))}
@@ -40,7 +40,7 @@ def mlir_constraints(t: Tables, names: Mapping[str, str], head: str) -> str:
     return "\n".join([*lines, "", f"#endif  // {guard}", ""])
 
 
-def mlir_test(t: Tables, names: Mapping[str, str], head: str) -> str:
+def mlir_test(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a dialect with operations that use every constraint, for mlir-tblgen to read."""
     p, s = camel_case(t.system), snake_case(t.system)
     types = {d for d in t.indices if _type_text(d)}
@@ -72,7 +72,7 @@ def _type_text(d: DType) -> str | None:
     return f'Type<CPred<"::llvm::isa<::mlir::Float{name}Type>($_self)">, "{d}">'
 
 
-def _constraints(t: Tables) -> Iterator[tuple[str, list[DType]]]:
+def _constraints(t: GeneratedTables) -> Iterator[tuple[str, list[DType]]]:
     """Yield a name for each set of dtypes that a function of arrays takes in one place, or gives."""
     by_index = {i: d for d, i in t.indices.items()}
     for f in t.lookups:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from typelattice.codegen.names import signature_lines, snake_case
-from typelattice.codegen.tables import REFUSED_INDEX, Tables, cast_cases, expected_results
+from typelattice.codegen.tables import REFUSED_INDEX, GeneratedTables, cast_cases, expected_results
 
 
-def python_module(t: Tables, names: Mapping[str, str], head: str) -> str:
+def python_module(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return the module: enumerations, tables, and a function for each question."""
     lines = [f"# {head}", "from __future__ import annotations", "", "from enum import IntEnum", "", ""]
     lines += ["class DType(IntEnum):", *(f"    {names[str(d)]} = {i}" for d, i in t.indices.items()), "", ""]
-    if t.scalars:
-        kinds = [f"    {word.upper()} = {i}" for i, word in enumerate(t.scalars)]
+    if t.scalar_kinds:
+        kinds = [f"    {word.upper()} = {i}" for i, word in enumerate(t.scalar_kinds)]
         lines += ["class Scalar(IntEnum):", '    """Kinds of Python scalars."""', "", *kinds, "", ""]
     lines += ["# fmt: off"]
     for number, table in enumerate(t.tables):
@@ -22,17 +22,17 @@ def python_module(t: Tables, names: Mapping[str, str], head: str) -> str:
     lines += [f"    return None if index == {REFUSED_INDEX} else DType(index)"]
     for f in t.lookups:
         lines += ["", "", *signature_lines(f"def {f.function}(", f.parameters, ") -> DType | None:", 88)]
-        lines += [f"    return _dtype(_TABLE_{f.table}{f.cell()})"]
+        lines += [f"    return _dtype(_TABLE_{f.table_index}{f.cell()})"]
     if t.has_promote:
         lines += _fold(t)
-    if t.casts:
+    if t.foldable_casts:
         lines += _casts(t)
     return "\n".join([*lines, ""])
 
 
-def _fold(t: Tables) -> list[str]:
-    if t.no_fold:
-        return ["", "", f"# No function promotes several operands: {t.no_fold}."]
+def _fold(t: GeneratedTables) -> list[str]:
+    if t.no_fold_reason:
+        return ["", "", f"# No function promotes several operands: {t.no_fold_reason}."]
     return [
         "",
         "",
@@ -47,13 +47,13 @@ def _fold(t: Tables) -> list[str]:
     ]
 
 
-def _casts(t: Tables) -> list[str]:
+def _casts(t: GeneratedTables) -> list[str]:
     return [
         "",
         "",
         "# fmt: off",
         "_TABLE_CASTS = (",
-        *(f"    ({', '.join(map(str, row))},)," for row in t.casts),
+        *(f"    ({', '.join(map(str, row))},)," for row in t.foldable_casts),
         ")",
         "# fmt: on",
         "",
@@ -64,13 +64,13 @@ def _casts(t: Tables) -> list[str]:
     ]
 
 
-def python_test(t: Tables, names: Mapping[str, str], head: str) -> str:
+def python_test(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a script that asserts the answer of every function to all operands."""
     p = snake_case(t.system)
     by_index = {i: names[str(d)] for d, i in t.indices.items()}
 
     def spell(tier: str, i: int) -> str:
-        return f"d.Scalar.{t.scalars[i].upper()}" if tier == "scalar" else f"d.DType.{by_index[i]}"
+        return f"d.Scalar.{t.scalar_kinds[i].upper()}" if tier == "scalar" else f"d.DType.{by_index[i]}"
 
     lines = [f"# {head}", f"import {p}_dtypes as d", "", "# fmt: off"]
     for f in t.lookups:
@@ -79,7 +79,7 @@ def python_test(t: Tables, names: Mapping[str, str], head: str) -> str:
             want = "None" if found == REFUSED_INDEX else f"d.DType.{by_index[found]}"
             lines += [f"    ({', '.join(spell(*x) for x in given)}, {want}),"]
         lines += ["):", f"    assert d.{f.function}(*case[:-1]) is case[-1], case"]
-    if t.casts:
+    if t.foldable_casts:
         lines += ["for chain in ("]
         lines += [
             f"    ({', '.join(spell('array', i) for i in chain)}, {bool(want)}),"
@@ -89,7 +89,7 @@ def python_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     return "\n".join([*lines, ""])
 
 
-def python_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
+def python_probe(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a script that prints the answers of the user's function `ask` as CSV, for `lint` to read."""
     p = snake_case(t.system)
     return "\n".join(

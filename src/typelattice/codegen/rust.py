@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from typelattice.codegen.names import signature_lines, snake_case
-from typelattice.codegen.tables import REFUSED_INDEX, Tables, cast_cases, expected_results
+from typelattice.codegen.tables import REFUSED_INDEX, GeneratedTables, cast_cases, expected_results
 
 DERIVE_LINE = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]"
 
 
-def rust_module(t: Tables, names: Mapping[str, str], head: str) -> str:
+def rust_module(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return the module: enumerations, tables of `Option<DType>`, and a function for each question."""
     by_index = {i: names[str(d)] for d, i in t.indices.items()}
     lines = [
@@ -23,8 +23,8 @@ def rust_module(t: Tables, names: Mapping[str, str], head: str) -> str:
         "}",
         "",
     ]
-    if t.scalars:
-        kinds = [f"    {word.capitalize()} = {i}," for i, word in enumerate(t.scalars)]
+    if t.scalar_kinds:
+        kinds = [f"    {word.capitalize()} = {i}," for i, word in enumerate(t.scalar_kinds)]
         lines += ["/// Kinds of Python scalars.", DERIVE_LINE, "#[repr(u8)]"]
         lines += ["pub enum Scalar {", *kinds, "}", ""]
     for number, table in enumerate(t.tables):
@@ -37,20 +37,20 @@ def rust_module(t: Tables, names: Mapping[str, str], head: str) -> str:
     for f in t.lookups:
         lines += [
             *signature_lines(f"pub const fn {f.function}(", f.parameters, ") -> Option<DType> {", 100),
-            f"    TABLE_{f.table}{f.cell('[{} as usize]')}",
+            f"    TABLE_{f.table_index}{f.cell('[{} as usize]')}",
             "}",
             "",
         ]
     if t.has_promote:
         lines += _fold(t)
-    if t.casts:
+    if t.foldable_casts:
         lines += _casts(t)
     return "\n".join(lines)
 
 
-def _fold(t: Tables) -> list[str]:
-    if t.no_fold:
-        return [f"// No function promotes several operands: {t.no_fold}.", ""]
+def _fold(t: GeneratedTables) -> list[str]:
+    if t.no_fold_reason:
+        return [f"// No function promotes several operands: {t.no_fold_reason}.", ""]
     return [
         "/// Promotes operands from left to right; None for a refusal, and for no operand at all.",
         "pub fn promote_all(operands: &[DType]) -> Option<DType> {",
@@ -62,11 +62,11 @@ def _fold(t: Tables) -> list[str]:
     ]
 
 
-def _casts(t: Tables) -> list[str]:
+def _casts(t: GeneratedTables) -> list[str]:
     return [
         "#[rustfmt::skip]",
-        f"const TABLE_CASTS: [[bool; {t.size}]; {len(t.casts)}] = [",
-        *(f"    [{', '.join('true' if x else 'false' for x in row)}]," for row in t.casts),
+        f"const TABLE_CASTS: [[bool; {t.size}]; {len(t.foldable_casts)}] = [",
+        *(f"    [{', '.join('true' if x else 'false' for x in row)}]," for row in t.foldable_casts),
         "];",
         "",
         "/// True if casting a to b and then to c gives the same as casting a to c.",
@@ -77,13 +77,13 @@ def _casts(t: Tables) -> list[str]:
     ]
 
 
-def rust_test(t: Tables, names: Mapping[str, str], head: str) -> str:
+def rust_test(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a program that asserts the answer of every function to all operands."""
     p = snake_case(t.system)
     by_index = {i: names[str(d)] for d, i in t.indices.items()}
 
     def spell(tier: str, i: int) -> str:
-        return f"Scalar::{t.scalars[i].capitalize()}" if tier == "scalar" else f"DType::{by_index[i]}"
+        return f"Scalar::{t.scalar_kinds[i].capitalize()}" if tier == "scalar" else f"DType::{by_index[i]}"
 
     lines = [f"// {head}", f'#[path = "{p}_dtypes.rs"]', "#[allow(dead_code)]", f"mod {p}_dtypes;"]
     lines += [f"use {p}_dtypes::*;", "", "#[rustfmt::skip]", "fn main() {"]
@@ -95,7 +95,7 @@ def rust_test(t: Tables, names: Mapping[str, str], head: str) -> str:
             lines += [f"        ({', '.join(spell(*x) for x in given)}, {want}),"]
         lines += ["    ];", f"    for &({arguments}, want) in cases {{"]
         lines += [f"        assert_eq!({f.function}({arguments}), want);", "    }"]
-    if t.casts:
+    if t.foldable_casts:
         lines += ["    let chains: &[(DType, DType, DType, bool)] = &["]
         lines += [
             f"        ({', '.join(spell('array', i) for i in chain)}, {'true' if want else 'false'}),"
@@ -106,7 +106,7 @@ def rust_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def rust_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
+def rust_probe(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a program that prints the answers of the user's function `ask` as CSV, for `lint` to read."""
     p = snake_case(t.system)
     return "\n".join(

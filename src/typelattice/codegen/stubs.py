@@ -10,7 +10,7 @@ from typing import NamedTuple
 from typelattice.codegen.tables import EmitError
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
-from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS, Operation
+from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS, OPERATORS, Operation
 
 
 class _Scalar(NamedTuple):
@@ -57,7 +57,7 @@ class StubFile:
 
 
 @dataclass(frozen=True, slots=True)
-class _Arm:
+class _Overload:
     """An overload: the types of its operands, and of its result."""
 
     operands: tuple[str, ...]
@@ -74,21 +74,23 @@ def stub_file(system: System, ops: Sequence[str] = ()) -> StubFile:
     'Array[int16]'
     """
     dtypes = tuple(str(dtype) for dtype in system.dtypes)
-    if bad := [d for d in dtypes if keyword.iskeyword(d) or d in NAMES or d in ("builtins", "overload")]:
+    if bad := [
+        d for d in dtypes if keyword.iskeyword(d) or d in OPERATION_BY_NAME or d in ("builtins", "overload")
+    ]:
         raise EmitError(f"stubs: {bad[0][:80]!r} is no name that a class can have; rename the dtype")
     if not dtypes:
         raise EmitError(f"stubs: {system.name} has no dtypes")
     writer = _Writer(system, dtypes)
-    functions = [system.operation(op) for op in ops] or [
-        op for op in OPERATIONS.values() if op.form in STUB_FORMS and (op.most or 3) < 3
+    functions = [system.find_operation(op) for op in ops] or [
+        op for op in OPERATIONS.values() if op.call_form in STUB_FORMS and (op.max_operands or 3) < 3
     ]
     body = ["D = TypeVar('D', covariant=True)", "", *(f"class {dtype}: ..." for dtype in dtypes)]
     body += ["", "class Array(Generic[D]):", "    @property", "    def dtype(self) -> D: ..."]
     for op in OPERATORS.values():
-        if op.method and not op.in_place and not op.method.startswith("__matmul"):
+        if op.special_method and not op.is_in_place and not op.special_method.startswith("__matmul"):
             body += [f"    {line}" for line in writer.methods(op)]
     for op in functions:
-        if op.is_operator or (op.most or 3) > 2:
+        if op.is_operator or (op.max_operands or 3) > 2:
             raise EmitError(f"stubs: {op.name} is no function of one or two operands")
         body += writer.function(op)
     left_out = writer.describe_omissions()
@@ -129,8 +131,8 @@ class _Writer:
 
     def methods(self, op: Operation) -> Iterator[str]:
         """Write an operator, and the one that Python calls for a number on its left."""
-        method, sign = str(op.method), str(op.operator)
-        if op.most == 1:
+        method, sign = str(op.special_method), str(op.operator)
+        if op.max_operands == 1:
             yield from self._write_overloads(method, self._unary(op, sign.replace("x", "") + "{}"), ("self",))
             return
         form = f"{{}} {sign} {{}}"
@@ -139,11 +141,11 @@ class _Writer:
         )
         if self._scalars and sign not in COMPARISON_OPERATORS and f"__r{method[2:]}" in dir(int):
             arms = self._arms(op, form, self._scalars, self._dtypes)
-            swapped = [_Arm(arm.operands[::-1], arm.result) for arm in arms]
+            swapped = [_Overload(arm.operands[::-1], arm.result) for arm in arms]
             yield from self._write_overloads(f"__r{method[2:]}", swapped, ("self", "other"))
 
     def function(self, op: Operation) -> Iterator[str]:
-        if op.most == 1:
+        if op.max_operands == 1:
             yield from self._write_overloads(op.name, self._unary(op, f"{op.name}({{}})"), ("x",))
             return
         form = f"{op.name}({{}}, {{}})"
@@ -157,7 +159,7 @@ class _Writer:
     def _takes(self, scalar: str) -> bool:
         return any(self._system.explain(scalar, dtype).dtype for dtype in self._dtypes)
 
-    def _unary(self, op: Operation, form: str) -> list[_Arm]:
+    def _unary(self, op: Operation, form: str) -> list[_Overload]:
         """Write an operation of one operand as `form` spells it."""
         answers = dict[str, str]()
         for dtype in self._dtypes:
@@ -166,19 +168,19 @@ class _Writer:
             if answer:
                 answers[dtype] = answer
         return [
-            _Arm((_array(d for d in answers if answers[d] == result),), result)
+            _Overload((_array(d for d in answers if answers[d] == result),), result)
             for result in dict.fromkeys(answers.values())
         ]
 
     def _arms(
         self, op: Operation, form: str, left: Sequence[str], right: Sequence[str]
-    ) -> list[_Arm]:
+    ) -> list[_Overload]:
         """Write an operation of two operands; overloads of Python scalars from narrow to wide."""
         answers = dict[tuple[str, str], str]()
         for a in left:
             for b in right:
                 p = self._system.explain(a, b, op=op.name)
-                if p.dtype is None and p.number is None and not p.reason:
+                if p.dtype is None and p.python_number_kind is None and not p.reason:
                     self._by_value += 1
                     continue
                 answers[a, b] = self._answer(p)
@@ -190,7 +192,7 @@ class _Writer:
                 answer = "builtins.bool"
             self.expected[form.format(_expression(a), _expression(b))] = answer
         return [
-            _Arm((_type(rows), _type(columns)), result)
+            _Overload((_type(rows), _type(columns)), result)
             for rows, columns, result in _list_rectangles(answers)
             if result
         ]
@@ -213,11 +215,13 @@ class _Writer:
 
     def _answer(self, p: Promotion) -> str:
         self._weak += p.weak
-        if p.number:
-            return f"builtins.{'int' if p.number.word in ('signed', 'unsigned') else p.number.word}"
+        if p.python_number_kind:
+            return f"builtins.{p.python_number_kind.python_name}"
         return f"Array[{p.dtype}]" if p.dtype else ""
 
-    def _write_overloads(self, name: str, arms: Sequence[_Arm], parameters: Sequence[str]) -> Iterator[str]:
+    def _write_overloads(
+        self, name: str, arms: Sequence[_Overload], parameters: Sequence[str]
+    ) -> Iterator[str]:
         self.overloads += len(arms)
         for arm in arms:
             if len(arms) > 1:

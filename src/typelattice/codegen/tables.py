@@ -29,7 +29,7 @@ class EmitError(TypelatticeError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Lookup:
+class LookupFunction:
     """A generated function: its name, the tiers of its operands, and the number of the table it looks up.
 
     Each table has a row for each left operand. The table of a function of one operand is a single row.
@@ -37,7 +37,7 @@ class Lookup:
 
     function: str
     tiers: tuple[Tier, ...]
-    table: int
+    table_index: int
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -52,23 +52,23 @@ class Lookup:
 
 
 @dataclass(slots=True)
-class Tables:
+class GeneratedTables:
     """The generated tables of a system, for any language.
 
-    `indices` gives each dtype its index, `scalars` are the kinds of Python scalars in the order of their
-    indices. Equal tables are stored once, in `tables`. `folds` says whether several operands may be promoted
-    pair by pair; if not, `no_fold` says why. `reasons` explains the refusals, by function and operands.
-    `casts` has the row `a * size + b` for the casts `a -> b -> c`, with a 1 for each c if they may be folded.
+    `indices` gives each dtype its index, `scalar_kinds` are the kinds of Python scalars in the order of their
+    indices. Equal tables are stored once, in `tables`. If several operands may not be promoted pair by pair,
+    `no_fold_reason` says why. `reasons` explains the refusals, by function and operands. `foldable_casts` has
+    the row `a * size + b` for the casts `a -> b -> c`, with a 1 for each c if they may be folded.
     """
 
     system: str
     indices: dict[DType, int]
-    scalars: tuple[str, ...]
-    lookups: list[Lookup] = field(default_factory=list)
+    scalar_kinds: tuple[str, ...]
+    lookups: list[LookupFunction] = field(default_factory=list)
     tables: list[tuple[tuple[int, ...], ...]] = field(default_factory=list)
-    no_fold: str = ""
+    no_fold_reason: str = ""
     reasons: dict[str, dict[str, str]] = field(default_factory=dict)
-    casts: tuple[tuple[int, ...], ...] = ()
+    foldable_casts: tuple[tuple[int, ...], ...] = ()
 
     @property
     def numbered_reasons(self) -> dict[str, object]:
@@ -102,19 +102,21 @@ class Tables:
             "format": FORMAT,
             "system": self.system,
             "dtypes": {str(d): i for d, i in self.indices.items()},
-            "scalars": list(self.scalars),
+            "scalars": list(self.scalar_kinds),
             "refused": REFUSED_INDEX,
-            "functions": {x.function: {"operands": list(x.tiers), "table": x.table} for x in self.lookups},
+            "functions": {
+                x.function: {"operands": list(x.tiers), "table": x.table_index} for x in self.lookups
+            },
             "tables": [[list(row) for row in table] for table in self.tables],
-            "folds": not self.no_fold,
-            **({"casts": [list(row) for row in self.casts]} if self.casts else {}),
+            "folds": not self.no_fold_reason,
+            **({"casts": [list(row) for row in self.foldable_casts]} if self.foldable_casts else {}),
         }
 
     def add(self, function: str, tiers: tuple[Tier, ...], table: tuple[tuple[int, ...], ...]) -> None:
         """Add a function; its table is shared with an equal one."""
         if table not in self.tables:
             self.tables.append(table)
-        self.lookups.append(Lookup(function, tiers, self.tables.index(table)))
+        self.lookups.append(LookupFunction(function, tiers, self.tables.index(table)))
 
 
 def build_tables(
@@ -123,13 +125,13 @@ def build_tables(
     tiers: Iterable[Tier] | None = None,
     earlier_indices: Mapping[str, int] | None = None,
     casts: bool = False,
-) -> Tables:
+) -> GeneratedTables:
     """Compute all tables of a system.
 
-    `tiers` chooses among the tiers of the system. `earlier` has the indices of an earlier emission by name:
-    they stay, and new dtypes come after them. `casts` adds the table of casts that may be folded. Raises
-    EmitError if the values of scalars decide, for an operation of more than two operands, and for more than
-    255 dtypes.
+    `tiers` chooses among the tiers of the system. `earlier_indices` has the indices of an earlier emission by
+    name: they stay, and new dtypes come after them. `casts` adds the table of casts that may be folded.
+    Raises EmitError if the values of scalars decide, for an operation of more than two operands, and for more
+    than 255 dtypes.
 
     >>> from typelattice import system
     >>> tables = build_tables(system("jax"), tiers=["array"])
@@ -139,7 +141,7 @@ def build_tables(
     if not system.dtypes:
         raise EmitError(f"{system.name} has no dtypes of arrays, so there is no table to emit")
     indices = _assign_indices(system.dtypes, earlier_indices or {})
-    scalars = tuple(str(o.kind.word) for o in list_operands(system, "scalar") if o.tier == "scalar")
+    scalars = tuple(str(o.kind.python_name) for o in list_operands(system, "scalar") if o.tier == "scalar")
     distinguished_tiers: tuple[Tier, ...] = ("array", *(t for t in ("0d", "scalar") if t in system.tiers))
     if scalars and "scalar" not in distinguished_tiers:
         distinguished_tiers = (*distinguished_tiers, "scalar")
@@ -151,27 +153,30 @@ def build_tables(
     if {*chosen} != {"array"}:
         _check_independent_of_values(system)
     foldable_casts = _list_foldable_casts(system, indices) if casts else ()
-    found = Tables(system.name, indices, scalars, no_fold=_why_no_fold(system), casts=foldable_casts)
+    found = GeneratedTables(
+        system.name, indices, scalars, no_fold_reason=_why_no_fold(system), foldable_casts=foldable_casts)
     _add_functions(found, system, None, chosen)
     if casts and system.casts:
         _add_casts(found, system)
-    for op in dict.fromkeys(system.operation(name).name for name in ops):
+    for op in dict.fromkeys(system.find_operation(name).name for name in ops):
         _add_functions(found, system, op, chosen)
     return found
 
 
-def expected_results(t: Tables, f: Lookup) -> Iterator[tuple[tuple[tuple[str, int], ...], int]]:
+def expected_results(
+    t: GeneratedTables, f: LookupFunction
+) -> Iterator[tuple[tuple[tuple[str, int], ...], int]]:
     """Yield every call of a function: the tier and index of each operand, and the index that it gives."""
-    indices_by_tier = {"scalar": range(len(t.scalars))}
+    indices_by_tier = {"scalar": range(len(t.scalar_kinds))}
     for given in product(*(indices_by_tier.get(tier, t.indices.values()) for tier in f.tiers)):
-        row = t.tables[f.table][given[0] if len(given) > 1 else 0]
+        row = t.tables[f.table_index][given[0] if len(given) > 1 else 0]
         yield tuple(zip(f.tiers, given, strict=True)), row[given[-1]]
 
 
-def cast_cases(t: Tables) -> Iterator[tuple[int, int, int, int]]:
+def cast_cases(t: GeneratedTables) -> Iterator[tuple[int, int, int, int]]:
     """Yield every chain of two casts by the indices of its dtypes, and 1 if it may be folded."""
-    for a, b, c in product(t.indices.values(), repeat=3) if t.casts else ():
-        yield a, b, c, t.casts[a * t.size + b][c]
+    for a, b, c in product(t.indices.values(), repeat=3) if t.foldable_casts else ():
+        yield a, b, c, t.foldable_casts[a * t.size + b][c]
 
 
 def _list_foldable_casts(system: System, indices: Mapping[DType, int]) -> tuple[tuple[int, ...], ...]:
@@ -232,22 +237,23 @@ def _why_no_fold(system: System) -> str:
     return "" if system.combine == "join" else f"it combines operands by {system.combine!r}"
 
 
-def _list_operands(tables: Tables, tier: Tier) -> list[tuple[int, Operand]]:
+def _list_operands(tables: GeneratedTables, tier: Tier) -> list[tuple[int, Operand]]:
     if tier == "scalar":
         return [
-            (i, parse_operand("True" if word == "bool" else word)) for i, word in enumerate(tables.scalars)
+            (i, parse_operand("True" if word == "bool" else word))
+            for i, word in enumerate(tables.scalar_kinds)
         ]
     return [(i, operand_of_dtype(d, tier=tier)) for d, i in tables.indices.items()]
 
 
-def _count_operands(tables: Tables, tier: Tier) -> int:
-    return len(tables.scalars) if tier == "scalar" else tables.size
+def _count_operands(tables: GeneratedTables, tier: Tier) -> int:
+    return len(tables.scalar_kinds) if tier == "scalar" else tables.size
 
 
-def _add_functions(tables: Tables, system: System, op: str | None, tiers: Sequence[Tier]) -> None:
+def _add_functions(tables: GeneratedTables, system: System, op: str | None, tiers: Sequence[Tier]) -> None:
     """Add the look-ups of an operation, or of plain promotion, for all combinations of tiers."""
-    operation = None if op is None else system.operation(op)
-    most, least = (operation.most, operation.least) if operation else (2, 2)
+    operation = None if op is None else system.find_operation(op)
+    most, least = (operation.max_operands, operation.min_operands) if operation else (2, 2)
     if op is not None and least > 2:
         raise EmitError(f"{op} takes {least} operands, and tables are made for one or two; leave it out")
     parts: tuple[Part, ...] = ("result",)
@@ -259,12 +265,12 @@ def _add_functions(tables: Tables, system: System, op: str | None, tiers: Sequen
     for combination in product(tiers, repeat=count):
         tier_suffix = "" if set(combination) == {"array"} else "_" + "_".join(combination)
         for part in parts:
-            name = "promote" if op is None else f"{_function_name(system.operation(op))}_{part}"
+            name = "promote" if op is None else f"{_function_name(system.find_operation(op))}_{part}"
             table = _fill_table(tables, system, op, combination, part, f"{name}{tier_suffix}")
             tables.add(f"{name}{tier_suffix}", combination, table)
 
 
-def _add_casts(tables: Tables, system: System) -> None:
+def _add_casts(tables: GeneratedTables, system: System) -> None:
     """Add the look-up of explicit casts: the target, or a refusal if the system allows no plain cast."""
     rows = [[REFUSED_INDEX] * tables.size for _ in range(tables.size)]
     for (a, i), (b, j) in product(tables.indices.items(), repeat=2):
@@ -278,12 +284,17 @@ def _add_casts(tables: Tables, system: System) -> None:
 
 def _function_name(operation: Operation) -> str:
     """The name of an operation as part of an identifier: `==` is `equal_operator`, `+=` `add_in_place`."""
-    suffix = "_in_place" if operation.in_place else "_operator" if operation.is_operator else ""
+    suffix = "_in_place" if operation.is_in_place else "_operator" if operation.is_operator else ""
     return f"{operation.function}{suffix}"
 
 
 def _fill_table(
-    tables: Tables, system: System, op: str | None, tiers: tuple[Tier, ...], part: Part, function: str
+    tables: GeneratedTables,
+    system: System,
+    op: str | None,
+    tiers: tuple[Tier, ...],
+    part: Part,
+    function: str,
 ) -> tuple[tuple[int, ...], ...]:
     height = _count_operands(tables, tiers[0]) if len(tiers) > 1 else 1
     rows = [[REFUSED_INDEX] * _count_operands(tables, tiers[-1]) for _ in range(height)]

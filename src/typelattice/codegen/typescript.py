@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from typelattice.codegen.names import camel_case, signature_lines, snake_case
-from typelattice.codegen.tables import REFUSED_INDEX, Tables, cast_cases, expected_results
+from typelattice.codegen.tables import REFUSED_INDEX, GeneratedTables, cast_cases, expected_results
 
 
-def typescript_module(t: Tables, names: Mapping[str, str], head: str) -> str:
+def typescript_module(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return the module: objects of indices, tables, and a function for each question."""
     lines = [f"// {head}", "", "export const DType = {"]
     lines += [f"  {names[str(d)]}: {i}," for d, i in t.indices.items()]
     lines += ["} as const;", "export type DType = (typeof DType)[keyof typeof DType];", ""]
-    if t.scalars:
-        kinds = [f"  {word.capitalize()}: {i}," for i, word in enumerate(t.scalars)]
+    if t.scalar_kinds:
+        kinds = [f"  {word.capitalize()}: {i}," for i, word in enumerate(t.scalar_kinds)]
         lines += ["/** Kinds of Python scalars. */", "export const Scalar = {", *kinds, "} as const;"]
         lines += ["export type Scalar = (typeof Scalar)[keyof typeof Scalar];", ""]
     for number, table in enumerate(t.tables):
@@ -27,10 +27,10 @@ def typescript_module(t: Tables, names: Mapping[str, str], head: str) -> str:
         cell = f.cell().replace("][", "]?.[")
         name = function_name(f.function)
         lines += signature_lines(f"export function {name}(", f.parameters, "): DType | undefined {", 80, "  ")
-        lines += [f"  return dtype(TABLE_{f.table}{cell});", "}", ""]
+        lines += [f"  return dtype(TABLE_{f.table_index}{cell});", "}", ""]
     if t.has_promote:
         lines += _fold(t)
-    if t.casts:
+    if t.foldable_casts:
         lines += _casts(t)
     return "\n".join(lines)
 
@@ -45,9 +45,9 @@ def function_name(name: str) -> str:
     return found[:1].lower() + found[1:]
 
 
-def _fold(t: Tables) -> list[str]:
-    if t.no_fold:
-        return [f"// No function promotes several operands: {t.no_fold}.", ""]
+def _fold(t: GeneratedTables) -> list[str]:
+    if t.no_fold_reason:
+        return [f"// No function promotes several operands: {t.no_fold_reason}.", ""]
     return [
         "/** Promotes operands from left to right. */",
         "export function promoteAll(",
@@ -65,11 +65,11 @@ def _fold(t: Tables) -> list[str]:
     ]
 
 
-def _casts(t: Tables) -> list[str]:
+def _casts(t: GeneratedTables) -> list[str]:
     return [
         "// prettier-ignore",
         "const TABLE_CASTS: readonly (readonly number[])[] = [",
-        *(f"  [{', '.join(map(str, row))}]," for row in t.casts),
+        *(f"  [{', '.join(map(str, row))}]," for row in t.foldable_casts),
         "];",
         "",
         "/** True if casting a to b and then to c gives the same as casting a to c. */",
@@ -80,13 +80,13 @@ def _casts(t: Tables) -> list[str]:
     ]
 
 
-def typescript_test(t: Tables, names: Mapping[str, str], head: str) -> str:
+def typescript_test(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a program that throws for a wrong answer of any function to any operands."""
     p = snake_case(t.system)
     by_index = {i: names[str(d)] for d, i in t.indices.items()}
 
     def spell(tier: str, i: int) -> str:
-        return f"d.Scalar.{t.scalars[i].capitalize()}" if tier == "scalar" else f"d.DType.{by_index[i]}"
+        return f"d.Scalar.{t.scalar_kinds[i].capitalize()}" if tier == "scalar" else f"d.DType.{by_index[i]}"
 
     lines = [f"// {head}", f'import * as d from "./{p}_dtypes.js";', ""]
     lines += ["function check(ok: boolean): void {"]
@@ -102,7 +102,7 @@ def typescript_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def typescript_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
+def typescript_probe(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a program that prints the answers of the user's function `ask` as CSV, for `lint` to read."""
     return "\n".join(
         [

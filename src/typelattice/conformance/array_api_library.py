@@ -11,7 +11,7 @@ from typelattice.conformance.library import (
     CannotAskError,
     Library,
     NoSuchOperandError,
-    OperandString,
+    ParsedOperandString,
     python_answer,
     sort_dtype_names,
 )
@@ -29,7 +29,7 @@ class ArrayNamespace(Library):
     Raises CannotAskError if the namespace does not state its dtypes.
     """
 
-    copied: Callable[[Any], Any] = staticmethod(copy.deepcopy)
+    copy_array: Callable[[Any], Any] = staticmethod(copy.deepcopy)
 
     def __init__(self, xp: Any) -> None:
         if not hasattr(xp, INFO):
@@ -46,7 +46,7 @@ class ArrayNamespace(Library):
         return sort_dtype_names(self._dtypes)
 
     def make(self, operand: str) -> object:
-        wanted = OperandString.parse(operand)
+        wanted = ParsedOperandString.parse(operand)
         if wanted.dtype is None:
             return wanted.value
         if wanted.dtype not in self._dtypes or wanted.tier not in ("array", "0d"):
@@ -69,6 +69,8 @@ class ArrayNamespace(Library):
             "tensordot": lambda x, y: xp.tensordot(x, y, axes=1),
             "take": lambda x: xp.take(x, xp.asarray([0])),
         }
-        found = functions((xp, *extensions), xp.ones(2, dtype=self._dtypes["bool"]), copy_array=self.copied)
+        found = functions(
+            (xp, *extensions), xp.ones(2, dtype=self._dtypes["bool"]), copy_array=self.copy_array
+        )
         found |= {op: call for op, call in by_keyword.items() if op in found}
         return found | {op: skip_unless_numbers(found[op]) for op in OPERATIONS_ON_NUMBERS if op in found}

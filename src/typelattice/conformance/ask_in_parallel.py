@@ -11,12 +11,12 @@ from typelattice.conformance.in_process_library import Answer, Catalogue
 from typelattice.conformance.library import CannotAskError, versions
 from typelattice.conformance.questions import Question
 from typelattice.disk.journal import Journal
-from typelattice.workers.pool import LocalPool, Pool, cluster
+from typelattice.workers.pool import LocalPool, WorkerPool, cluster
 
 KIND, FORMAT = "answers", 1
 
 
-class Asked(Protocol):
+class AnswerSource(Protocol):
     """Something that answers calls."""
 
     catalogue: Catalogue
@@ -29,35 +29,35 @@ class Asked(Protocol):
         """Yield the answer to each question in turn."""
 
 
-class AskedInOneProcess(Asked, Protocol):
+class AnswerProcess(AnswerSource, Protocol):
     """A library in a process of its own, or stubs that a checker reads.
 
-    `batch` is a good number of questions for one task.
+    `batch_size` is a good number of questions for one task.
     """
 
-    batch: int
+    batch_size: int
 
     def stop(self) -> None:
         """End the question that it is at; called from another thread."""
 
 
-class Askers:
+class AnswerProcessPool:
     """A group of processes that answer like a single one. No question is asked twice.
 
     `start` starts one process. `jobs` of them run on this machine. With `scheduler`, the address of a Dask
     scheduler, each worker of that cluster runs one instead, and `start` must be picklable. With `journal`,
-    each answer is appended to that file as it comes. A second run takes the answers from there, and `resumed`
-    is their number. `about` says what else the answers depend on, such as the time limit of a call. A file
-    that differs in this is refused.
-    Raises WorkersError, JournalError, FileError, CannotAskError, and the errors of `start`.
+    each answer is appended to that file as it comes. A second run takes the answers from there, and
+    `resumed_count` is their number. `about` says what else the answers depend on, such as the time limit of a
+    call. A file that differs in this is refused. Raises WorkersError, JournalError, FileError,
+    CannotAskError, and the errors of `start`.
     """
 
     def __init__(
-        self, start: Callable[[], AskedInOneProcess], jobs: int = 1, scheduler: str = "",
+        self, start: Callable[[], AnswerProcess], jobs: int = 1, scheduler: str = "",
         journal: Path | None = None, about: Mapping[str, object] = {},
     ) -> None:  # fmt: skip
         first = start()
-        self.catalogue, self._batch, self._jobs = first.catalogue, first.batch, jobs
+        self.catalogue, self._batch, self._jobs = first.catalogue, first.batch_size, jobs
         self._known: dict[Question, Answer] = {}
         try:
             self._journal = Journal(journal, _head(first.catalogue, about)) if journal else None
@@ -65,13 +65,15 @@ class Askers:
                 if _is_row(row):
                     op, operands, answer, message = row
                     self._known[op, tuple(operands)] = answer, message
-            self.resumed = len(self._known)
+            self.resumed_count = len(self._known)
             if scheduler:
                 first.__exit__()
-                self._pool: Pool = cluster(partial(Asker, start, first.catalogue), _refuse_lost, scheduler)
+                self._pool: WorkerPool = cluster(
+                    partial(AnswerWorker, start, first.catalogue), _refuse_lost, scheduler
+                )
             else:
-                others = [Asker(start, first.catalogue) for _ in range(jobs - 1)]
-                self._pool = LocalPool([Asker(start, first.catalogue, first), *others])
+                others = [AnswerWorker(start, first.catalogue) for _ in range(jobs - 1)]
+                self._pool = LocalPool([AnswerWorker(start, first.catalogue, first), *others])
         except BaseException:
             first.__exit__()
             raise
@@ -110,14 +112,14 @@ class Askers:
             yield self._known[question]
 
 
-class Asker:
+class AnswerWorker:
     """A worker that asks a library. It starts the library for its first task, unless it is given one."""
 
     def __init__(
         self,
-        start: Callable[[], AskedInOneProcess],
+        start: Callable[[], AnswerProcess],
         expected: Catalogue,
-        asked: AskedInOneProcess | None = None,
+        asked: AnswerProcess | None = None,
     ) -> None:
         self._start, self._expected, self._asked = start, expected, asked
         self._stopped = False

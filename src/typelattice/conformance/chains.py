@@ -12,7 +12,7 @@ from typing import Any
 from typelattice.conformance.compare_with_system import REFUSAL
 from typelattice.conformance.questions import Question
 from typelattice.facts.dtypes import DTYPES
-from typelattice.facts.operations import NAMES
+from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.recorded.answer_notation import ARRAY, EXCEPTION, NOT_ASKED, split_form
 
 CHAIN_SEPARATOR = " then "
@@ -31,7 +31,7 @@ def split_chain(chain: str, operands: Sequence[Any]) -> Iterator[tuple[str, Sequ
     """
     taken = 0
     for name in chain.split(CHAIN_SEPARATOR):
-        count = NAMES[name].least - (taken > 0)
+        count = OPERATION_BY_NAME[name].min_operands - (taken > 0)
         yield name, operands[taken : taken + count]
         taken += count
 
@@ -61,19 +61,23 @@ def random_chains(
 ) -> Iterator[Question]:
     """Yield random chains of two to four operations, with arrays and Python numbers."""
     rng = random.Random(seed)
-    chainable_operations = [op for op in operations if op in NAMES and _can_be_chained(op)]
+    chainable_operations = [op for op in operations if op in OPERATION_BY_NAME and _can_be_chained(op)]
     arrays = [operand for operand in operands if operand in DTYPES]
     numbers = [operand for operand in PYTHON_NUMBERS if operand in operands]
     for _ in range(number if chainable_operations and arrays else 0):
         names = rng.choices(chainable_operations, k=rng.choice(LENGTHS))
-        operand_count = 1 - len(names) + sum(NAMES[name].least for name in names)
+        operand_count = 1 - len(names) + sum(OPERATION_BY_NAME[name].min_operands for name in names)
         others = rng.choices([*arrays, *numbers], k=operand_count - 1)
         yield CHAIN_SEPARATOR.join(names), (rng.choice(arrays), *others)
 
 
 def _can_be_chained(op: str) -> bool:
-    known = NAMES[op]
-    return known.form == "elementwise" and known.least == known.most and not known.in_place
+    known = OPERATION_BY_NAME[op]
+    return (
+        known.call_form == "elementwise"
+        and known.min_operands == known.max_operands
+        and not known.is_in_place
+    )
 
 
 def answer_step_by_step(chain: str, operands: Sequence[str], ask: Callable[[Question], str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from typelattice.conformance.library import OperandString, versions
+from typelattice.conformance.library import ParsedOperandString, versions
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.recorder import Progress, repeat_recording
 from typelattice.facts.releases import VERSION_SIGN
@@ -15,26 +15,26 @@ from typelattice.study.changed_calls import Changes, changes_between, list_recor
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class LibraryChanges:
     """The changes in a library since it was recorded.
 
-    `now` has its answers to the recorded questions. `gone` lists dtypes and operations that it no longer has,
-    `new` those that the recording does not have.
+    `new_recording` has its answers to the recorded questions. `removed_names` lists dtypes and operations
+    that it no longer has, `added_names` those that the recording does not have.
     """
 
-    then: Recording
-    now: Recording
+    old_recording: Recording
+    new_recording: Recording
     changes: Changes
-    gone: tuple[str, ...]
-    new: tuple[str, ...]
+    removed_names: tuple[str, ...]
+    added_names: tuple[str, ...]
 
     def __bool__(self) -> bool:
-        return bool(self.changes.changes_by_operation or self.gone or self.new)
+        return bool(self.changes.changes_by_operation or self.removed_names or self.added_names)
 
 
 def changes_since_recording(
     asked: LibraryProcess, name: str, old_recording: Recording, progress: Progress
-) -> News:
+) -> LibraryChanges:
     """Compare a library with an old recording, which is called `name`.
 
     The recording of an older release has only calls of the newest release, so nothing counts as new in it.
@@ -48,7 +48,7 @@ def changes_since_recording(
     )
     before, after = {*_list_asked(old_recording)}, {*asked.catalogue.dtypes, *asked.catalogue.operations}
     new = () if VERSION_SIGN in name else tuple(sorted(after - before))
-    return News(old_recording, now, found, tuple(sorted(before - after)), new)
+    return LibraryChanges(old_recording, now, found, tuple(sorted(before - after)), new)
 
 
 def _list_asked(recording: Recording) -> Iterable[str]:
@@ -57,6 +57,6 @@ def _list_asked(recording: Recording) -> Iterable[str]:
         if call.answer != NOT_ASKED:
             yield call.op
             for operand in call.operands:
-                dtype = OperandString.parse(operand).dtype
+                dtype = ParsedOperandString.parse(operand).dtype
                 if dtype:
                     yield dtype

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from typelattice.conformance.ask_in_parallel import Asked, AskedInOneProcess, Askers
+from typelattice.conformance.ask_in_parallel import AnswerProcess, AnswerProcessPool, AnswerSource
 from typelattice.conformance.chains import random_chains
 from typelattice.conformance.compared_values import with_numbers
 from typelattice.conformance.difference_reproducer import first_snippet
@@ -21,8 +21,8 @@ from typelattice.conformance.implementation_differences import (
     BREAKS,
     OTHER_VALUE,
     VAGUE_ANSWER,
-    Cause,
     Difference,
+    DifferenceCause,
     answers_of_system,
     askable,
     calls_of_implementation,
@@ -39,7 +39,7 @@ from typelattice.conformance.implementation_differences import (
 )
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import (
-    OperandString,
+    ParsedOperandString,
     UnknownLibraryError,
     sort_dtype_names,
     versions,
@@ -69,37 +69,38 @@ class ComparisonError(TypelatticeError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class OmittedDtypes:
     """Dtypes of one side that were not asked, since the other side lacks them."""
 
-    of: str
+    had_by: str
     lacked_by: str
     dtypes: Sequence[str]
 
     def __str__(self) -> str:
-        return f"not asked: {', '.join(self.dtypes)} of {self.of}, which {self.lacked_by} lacks"
+        return f"not asked: {', '.join(self.dtypes)} of {self.had_by}, which {self.lacked_by} lacks"
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """The differences of an implementation by root cause, and how many calls were compared.
 
-    `classes` counts the calls of each class of operations by the sort of their difference, `AGREES` if there
-    is none. `vague` has the answers that leave the dtype open, such as a type that stubs give, by what they
-    say. They are no differences. `forms` says how programs write the calls; it is empty if nothing says so.
-    `left_out` names the dtypes that one side alone has. `resumed` counts the answers that were kept in files.
+    `counts_by_class` counts the calls of each class of operations by the sort of their difference, `AGREES`
+    if there is none. `vague_answers` has the answers that leave the dtype open, such as a type that stubs
+    give, by what they say. They are no differences. `forms` says how programs write the calls; it is empty if
+    nothing says so. `omitted_dtypes` names the dtypes that one side alone has. `resumed_count` counts the
+    answers that were kept in files.
     """
 
     name: str
     versions: Mapping[str, str]
     against: str
-    classes: Mapping[str, Mapping[str, int]]
-    causes: Sequence[Cause]
-    vague: Mapping[str, int]
+    counts_by_class: Mapping[str, Mapping[str, int]]
+    causes: Sequence[DifferenceCause]
+    vague_answers: Mapping[str, int]
     spellings: Mapping[str, str]
     forms: Mapping[str, Any]
-    left_out: Sequence[LeftOut] = ()
-    resumed: int = 0
+    omitted_dtypes: Sequence[OmittedDtypes] = ()
+    resumed_count: int = 0
 
     @property
     def about(self) -> str:
@@ -108,9 +109,9 @@ class Comparison:
 
     @property
     def compared(self) -> int:
-        return sum(sum(sorts.values()) for sorts in self.classes.values())
+        return sum(sum(sorts.values()) for sorts in self.counts_by_class.values())
 
-    def example(self, cause: Cause) -> tuple[Difference, str]:
+    def example(self, cause: DifferenceCause) -> tuple[Difference, str]:
         """Return the simplest difference that has a snippet, with the snippet, or the simplest and ""."""
         return first_snippet(self.forms, cause.differences, self.spellings) or (cause.differences[0], "")
 
@@ -161,17 +162,17 @@ def compare_implementation(
     choose = partial(_choose, calls=calls, seed=seed, by_class=by_class)
     about = {"limit of a call": f"{limit:g} s", "values": by_value}
 
-    def start(other_side: str) -> Askers:
+    def start(other_side: str) -> AnswerProcessPool:
         journal = answers_folder / f"{other_side.replace(':', '.')}.answers" if answers_folder else None
         start_process = partial(start_implementation, other_side, limit, by_value)
-        return Askers(start_process, jobs, scheduler, journal, about)
+        return AnswerProcessPool(start_process, jobs, scheduler, journal, about)
 
     with ExitStack() as stack:
         asked = stack.enter_context(start(name))
-        catalogue, resumed = asked.catalogue, asked.resumed
+        catalogue, resumed = asked.catalogue, asked.resumed_count
         if system is None:
             reference = stack.enter_context(start(reference_name))
-            resumed += reference.resumed
+            resumed += reference.resumed_count
             other_side = _implementation_side(reference_name, reference, catalogue, choose, by_value)
         else:
             other_side = _system_side(system, catalogue, choose)
@@ -209,7 +210,7 @@ class _OtherSide:
 
 
 def _implementation_side(
-    other: str, reference: Asked, catalogue: Catalogue, choose: _Choose, by_value: bool
+    other: str, reference: AnswerSource, catalogue: Catalogue, choose: _Choose, by_value: bool
 ) -> _OtherSide:
     """Return another implementation to compare with. Raises ComparisonError if it has no values."""
     other_catalogue = reference.catalogue
@@ -245,27 +246,29 @@ def _classify_answers(
     """Return the sorts of answers by class of operations, the differences to report, and vague answers."""
     ignored = {VAGUE_ANSWER, ACCEPTS} if lenient else {VAGUE_ANSWER}
     # A program may differ for the call that was asked itself.
-    reported = [*dict.fromkeys(each for _, each in answered if each and each.sort not in ignored)]
-    vague = Counter(each.cause for _, each in answered if each and each.sort == VAGUE_ANSWER)
+    reported = [*dict.fromkeys(each for _, each in answered if each and each.difference_type not in ignored)]
+    vague = Counter(each.cause for _, each in answered if each and each.difference_type == VAGUE_ANSWER)
     classes: dict[str, Counter[str]] = {}
     for call, each in answered:
-        sort = each.sort if each and each.sort not in ignored - {VAGUE_ANSWER} else AGREES
+        sort = (
+            each.difference_type if each and each.difference_type not in ignored - {VAGUE_ANSWER} else AGREES
+        )
         classes.setdefault(class_name_of(call.op), Counter())[sort] += 1
     return classes, reported, vague
 
 
 def _dtypes_left_out(
     name: str, ours: Sequence[str], other: str, theirs: Sequence[str]
-) -> Iterator[LeftOut]:
+) -> Iterator[OmittedDtypes]:
     """Yield the dtypes of the operands of each side that the other one lacks."""
     our_dtypes, their_dtypes = (
-        {read.dtype for read in map(OperandString.parse, side) if read.dtype and read.tier != "list"}
+        {read.dtype for read in map(ParsedOperandString.parse, side) if read.dtype and read.tier != "list"}
         for side in (ours, theirs)
     )
     if their_dtypes - our_dtypes:
-        yield LeftOut(other, name, sort_dtype_names(their_dtypes - our_dtypes))
+        yield OmittedDtypes(other, name, sort_dtype_names(their_dtypes - our_dtypes))
     if our_dtypes - their_dtypes:
-        yield LeftOut(name, other, sort_dtype_names(our_dtypes - their_dtypes))
+        yield OmittedDtypes(name, other, sort_dtype_names(our_dtypes - their_dtypes))
 
 
 def _choose(questions: list[Question], calls: int | None, seed: int, by_class: bool) -> list[Question]:
@@ -276,7 +279,7 @@ def _choose(questions: list[Question], calls: int | None, seed: int, by_class: b
 
 
 def _asked_now(
-    reference: Asked, catalogue: Catalogue, choose: _Choose, by_value: bool
+    reference: AnswerSource, catalogue: Catalogue, choose: _Choose, by_value: bool
 ) -> list[RecordedCall]:
     """Run another implementation on the calls of both, with numbers in the arrays if values are compared."""
     questions = list(questions_of_both(reference.catalogue, catalogue))
@@ -294,7 +297,7 @@ def _require_values(name: str, told: Iterable[bool]) -> None:
         raise ComparisonError(f"{name} tells no values; compare values of an implementation that computes")
 
 
-def causes_in_words(comparison: Comparison, new: Sequence[Cause]) -> Iterator[str]:
+def causes_in_words(comparison: Comparison, new: Sequence[DifferenceCause]) -> Iterator[str]:
     """Describe causes: the number of calls, an example, and the program that shows it."""
     for cause in new:
         example, code = comparison.example(cause)
@@ -306,13 +309,13 @@ def causes_in_words(comparison: Comparison, new: Sequence[Cause]) -> Iterator[st
         yield f"  no programs: {name} has no attribute `forms`, which says how they write its calls"
 
 
-def comparison_data(comparison: Comparison, new: Sequence[Cause]) -> dict[str, object]:
+def comparison_data(comparison: Comparison, new: Sequence[DifferenceCause]) -> dict[str, object]:
     """Write a comparison as plain data; docs/output.schema.json describes it."""
     unknown = {cause.name for cause in new}
     causes = [
         {
-            "sort": cause.sort,
-            "cause": cause.cause,
+            "sort": cause.difference_type,
+            "cause": cause.description,
             "calls": len(cause.differences),
             "classes": Counter(class_name_of(each.found.op) for each in cause.differences),
             "known": cause.name not in unknown,
@@ -335,30 +338,30 @@ def comparison_data(comparison: Comparison, new: Sequence[Cause]) -> dict[str, o
         "versions": comparison.versions,
         "with": comparison.against,
         "compared": comparison.compared,
-        "classes": comparison.classes,
-        "vague": comparison.vague,
+        "classes": comparison.counts_by_class,
+        "vague": comparison.vague_answers,
         "not_asked": [
-            {"of": each.of, "lacked_by": each.lacked_by, "dtypes": [*each.dtypes]}
-            for each in comparison.left_out
+            {"of": each.had_by, "lacked_by": each.lacked_by, "dtypes": [*each.dtypes]}
+            for each in comparison.omitted_dtypes
         ],
         "causes": causes,
     }
 
 
 def _values(example: Difference) -> dict[str, object]:
-    if example.sort != OTHER_VALUE:
+    if example.difference_type != OTHER_VALUE:
         return {}
     return {"values": {"expected": example.expected.message, "found": example.found.message}}
 
 
 def _repeat_broken_calls(
-    start: Callable[[], Asked], answered: Sequence[tuple[RecordedCall, Difference | None]]
+    start: Callable[[], AnswerSource], answered: Sequence[tuple[RecordedCall, Difference | None]]
 ) -> list[tuple[RecordedCall, Difference | None]]:
     """Repeat calls that broke down, in a new process that has more time, before they are reported.
 
     A library may load modules at its first call, on a busy machine. That is not a hang.
     """
-    broken_calls = [call for call, each in answered if each and each.sort == BREAKS]
+    broken_calls = [call for call, each in answered if each and each.difference_type == BREAKS]
     if not broken_calls:
         return [*answered]
     with start() as asked:
@@ -366,7 +369,7 @@ def _repeat_broken_calls(
         return [(call, repeated.get(call) if call in broken_calls else each) for call, each in answered]
 
 
-def start_implementation(name: str, limit: float, tells_values: bool = False) -> AskedInOneProcess:
+def start_implementation(name: str, limit: float, tells_values: bool = False) -> AnswerProcess:
     """Start an implementation. A checker reads stubs, and their library lists its operations."""
     entry = implementations().get(name, {})
     if "checker" not in entry:

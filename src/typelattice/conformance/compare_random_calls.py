@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from typelattice.conformance.compare_with_system import Mismatch, Report, compare
+from typelattice.conformance.compare_with_system import ConformanceReport, Mismatch, compare
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.questions import Question, random_questions
 from typelattice.engine.system import System
-from typelattice.facts.operations import Operation, operation
+from typelattice.facts.operations import Operation, find_operation
 from typelattice.recorded.departure import Departure
 from typelattice.recorded.recorded_calls import RecordedCall
 
@@ -24,13 +24,17 @@ def compare_live(
     seed: int,
     departures: Sequence[Departure] = (),
     progress: Callable[[int, int, str], None] = lambda done, planned, op: None,
-) -> Report:
+) -> ConformanceReport:
     """Compare a system with a library on random calls, and report the mismatches.
 
     The first mismatches are reduced to the smallest calls that still fail. Duplicates among them are dropped.
     """
     has = asked.catalogue
-    questions = list(random_questions(has.operands, has.operations, has.several, calls, seed, has.own))
+    questions = list(
+        random_questions(
+            has.operands, has.operations, has.multi_operand_operations, calls, seed, has.custom_operations
+        )
+    )
     report = compare(system, _calls(asked, questions, progress), departures)
     small = {
         str(m): m
@@ -45,7 +49,7 @@ def shrink_mismatch(
     asked: LibraryProcess, system: System, m: Mismatch, departures: Sequence[Departure] = ()
 ) -> Mismatch:
     """Return the smallest call that is still a mismatch, and not a listed one."""
-    known = operation(m.call.op, asked.catalogue.own)
+    known = find_operation(m.call.op, asked.catalogue.custom_operations)
     while True:
         able = {*asked.catalogue.operands}
         questions = [question for question in _smaller(m.call, known) if set(question[1]) <= able]
@@ -58,7 +62,7 @@ def shrink_mismatch(
 
 def _smaller(call: RecordedCall, known: Operation) -> Iterator[Question]:
     """Yield the calls with one operand fewer, then those with one operand replaced by a plain array."""
-    if len(call.operands) > max(2, known.least):
+    if len(call.operands) > max(2, known.min_operands):
         yield from ((call.op, _without(call.operands, i)) for i in range(len(call.operands)))
     for i, operand in enumerate(call.operands):
         if ":" in operand:

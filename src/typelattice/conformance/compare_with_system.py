@@ -10,8 +10,14 @@ from functools import cache
 from typelattice.engine.evaluate_operation import may_give_python_number
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
-from typelattice.facts.operations import NAMES
-from typelattice.recorded.answer_notation import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON
+from typelattice.facts.operations import OPERATION_BY_NAME
+from typelattice.recorded.answer_notation import (
+    BROKEN,
+    EXCEPTION,
+    NON_NUMBER_PREFIXES,
+    NOT_ASKED,
+    PYTHON_NUMBER_PREFIX,
+)
 from typelattice.recorded.departure import Departure, departure_of
 from typelattice.recorded.recorded_calls import RecordedCall
 
@@ -21,10 +27,13 @@ REFUSAL = "-"
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A call that a library and a system answer differently; `ours` as in recordings, `-` for a refusal."""
+    """A call that a library and a system answer differently.
+
+    `system_answer` is written as in recordings, `-` for a refusal.
+    """
 
     call: RecordedCall
-    ours: str
+    system_answer: str
 
     @property
     def cause(self) -> str:
@@ -32,42 +41,46 @@ class Mismatch:
 
         An operation that one library alone has is a group by itself.
         """
-        of_class = NAMES[self.call.op].of_class if self.call.op in NAMES else self.call.op
+        of_class = (
+            OPERATION_BY_NAME[self.call.op].operation_class
+            if self.call.op in OPERATION_BY_NAME
+            else self.call.op
+        )
         theirs = self.call.answer
         if theirs.startswith(EXCEPTION):
             who = f"the library raises {theirs[1:]}, the system answers"
-        elif self.ours == REFUSAL:
+        elif self.system_answer == REFUSAL:
             who = "the library answers, the system refuses"
-        elif theirs.rstrip("*") == self.ours.rstrip("*"):
+        elif theirs.rstrip("*") == self.system_answer.rstrip("*"):
             who = "they differ in weakness"
         else:
             who = "both answer, differently"
         return f"{of_class}: {who}"
 
     def __str__(self) -> str:
-        return f"{self.call}, the system says {self.ours}"
+        return f"{self.call}, the system says {self.system_answer}"
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ConformanceReport:
     """The result of a comparison.
 
-    `compared` counts the calls that were compared, `broken` those at which the library broke down.
-    `listed` holds the mismatches that a known departure covers, `mismatches` all others. `unknown` names the
-    operations that no table of ours lists; their calls are left out.
+    `compared_count` counts the calls that were compared, `broken_count` those at which the library broke
+    down. `mismatches_by_departure` holds the mismatches that a known departure covers, `mismatches` all
+    others. `unknown_operations` names the operations that no table of ours lists; their calls are left out.
     """
 
-    compared: int
-    broken: int
+    compared_count: int
+    broken_count: int
     mismatches: tuple[Mismatch, ...]
-    listed: Mapping[Departure, Sequence[Mismatch]]
-    unknown: tuple[str, ...] = ()
+    mismatches_by_departure: Mapping[Departure, Sequence[Mismatch]]
+    unknown_operations: tuple[str, ...] = ()
 
     @property
-    def excused(self) -> float:
+    def excused_share(self) -> float:
         """The share of the calls that a list of departures or a breakdown excuses, from 0 to 1."""
-        excused = self.broken + sum(map(len, self.listed.values()))
-        return excused / max(1, self.compared + self.broken)
+        excused = self.broken_count + sum(map(len, self.mismatches_by_departure.values()))
+        return excused / max(1, self.compared_count + self.broken_count)
 
     def groups(self) -> dict[str, list[Mismatch]]:
         """The mismatches by cause, the commonest first; each group begins with examples that differ."""
@@ -78,7 +91,9 @@ class Report:
         return {cause: _sort_by_variety(mismatches) for cause, mismatches in by_number}
 
 
-def compare(system: System, calls: Iterable[RecordedCall], departures: Sequence[Departure] = ()) -> Report:
+def compare(
+    system: System, calls: Iterable[RecordedCall], departures: Sequence[Departure] = ()
+) -> ConformanceReport:
     """Compare a system's answers with those of calls; `departures` are known departures.
 
     If all operands are Python numbers and Python itself answered, as in `1 == 2`, the call says nothing about
@@ -90,30 +105,30 @@ def compare(system: System, calls: Iterable[RecordedCall], departures: Sequence[
     unknown: dict[str, None] = {}
     read_operand = cache(system.operand)
     for call in calls:
-        if call.op not in NAMES and call.op not in system.custom_operations:
+        if call.op not in OPERATION_BY_NAME and call.op not in system.custom_operations:
             unknown[call.op] = None
         elif call.answer in BROKEN:
             broken += 1
         elif call.answer != NOT_ASKED:
             operands = [*map(read_operand, call.operands)]
-            if call.answer.startswith(OF_PYTHON) and all(o.tier == "scalar" for o in operands):
+            if call.answer.startswith(PYTHON_NUMBER_PREFIX) and all(o.tier == "scalar" for o in operands):
                 continue
             compared += 1
             ours = answer_as_recorded(system.explain(*operands, op=call.op))
-            number = call.answer.startswith(OF_PYTHON) and may_give_python_number(system, call.op)
-            refused = call.answer.startswith(NO_NUMBERS) and not number
+            number = call.answer.startswith(PYTHON_NUMBER_PREFIX) and may_give_python_number(system, call.op)
+            refused = call.answer.startswith(NON_NUMBER_PREFIXES) and not number
             if ours != (REFUSAL if refused else call.answer):
                 matching_departure = departure_of(call, operands, departures)
                 (mismatches_by_departure[matching_departure] if matching_departure else found).append(
                     Mismatch(call, ours)
                 )
-    return Report(compared, broken, tuple(found), mismatches_by_departure, tuple(unknown))
+    return ConformanceReport(compared, broken, tuple(found), mismatches_by_departure, tuple(unknown))
 
 
 def answer_as_recorded(p: Promotion) -> str:
     """Return a promotion's answer as a recording writes it."""
-    if p.number:
-        return OF_PYTHON + p.number.word
+    if p.python_number_kind:
+        return PYTHON_NUMBER_PREFIX + p.python_number_kind.python_name
     return REFUSAL if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from typelattice.conformance.library import Library, OperandString, Scalar, python_answer
+from typelattice.conformance.library import Library, ParsedOperandString, Scalar, python_answer
 from typelattice.conformance.questions import Question
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.facts.operations import NAMES
+from typelattice.facts.operations import OPERATION_BY_NAME
 
 VALUES_BY_KIND: dict[Kind, Sequence[Scalar]] = {
     Kind.BOOL: (True, False, True),
@@ -46,13 +46,15 @@ def with_numbers(questions: Iterable[Question]) -> Iterator[Question]:
     [('add', ('int8=100', '300')), ('add', ('int8=-7', '300')), ('add', ('int8=2', '300'))]
     """
     for op, operands in questions:
-        if op not in ARBITRARY and (op not in NAMES or NAMES[op].of_class not in ARBITRARY_CLASSES):
+        if op not in ARBITRARY and (
+            op not in OPERATION_BY_NAME or OPERATION_BY_NAME[op].operation_class not in ARBITRARY_CLASSES
+        ):
             for chosen in ROUNDS:
                 yield op, tuple(_with_number(each, chosen[i % 2]) for i, each in enumerate(operands))
 
 
 def _with_number(operand: str, position: int) -> str:
-    known = DTYPES.get(OperandString.parse(operand).dtype or "")
+    known = DTYPES.get(ParsedOperandString.parse(operand).dtype or "")
     if known is None or "=" in operand:
         return operand
     number = VALUES_BY_KIND[known.kind][position]

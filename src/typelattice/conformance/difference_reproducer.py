@@ -15,9 +15,9 @@ from typelattice.conformance.implementation_differences import (
     Difference,
     is_operator,
 )
-from typelattice.conformance.library import NotAskedError, OperandString
-from typelattice.facts.operations import NAMES
-from typelattice.recorded.answer_notation import EXCEPTION, OF_PYTHON
+from typelattice.conformance.library import NotAskedError, ParsedOperandString
+from typelattice.facts.operations import OPERATION_BY_NAME
+from typelattice.recorded.answer_notation import EXCEPTION, PYTHON_NUMBER_PREFIX
 from typelattice.recorded.recorded_calls import RecordedCall
 
 LETTERS = "xyzuvw"
@@ -26,7 +26,7 @@ FILLED = {"ones(2": "full((2,), {value}", "ones(()": "full((), {value}"}
 """An array of ones as it is written, and one of another number in its place."""
 
 
-class Code:
+class CodeFragment:
     """Code in place of an object of the recorder's library: its `repr` is the code.
 
     That of a function which takes more than the operands has a `{}` in their place.
@@ -38,9 +38,9 @@ class Code:
     def __repr__(self) -> str:
         return self.text
 
-    def __call__(self, *arguments: object) -> Code:
+    def __call__(self, *arguments: object) -> CodeFragment:
         written = ", ".join(map(repr, arguments))
-        return Code(self.text.format(written) if "{}" in self.text else f"{self.text}({written})")
+        return CodeFragment(self.text.format(written) if "{}" in self.text else f"{self.text}({written})")
 
 
 def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping[str, str]) -> str:
@@ -51,25 +51,25 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
     """
     found, expected = difference.found, difference.expected
     answers = (found.answer, expected.answer)
-    if not forms or any(answer.startswith(OF_PYTHON) for answer in answers):
+    if not forms or any(answer.startswith(PYTHON_NUMBER_PREFIX) for answer in answers):
         return ""
-    lines, names, variables = [forms["setup"]], list[Code](), list[str]()
+    lines, names, variables = [forms["setup"]], list[CodeFragment](), list[str]()
     for operand, letter in zip(found.operands, LETTERS, strict=False):
-        parsed = OperandString.parse(operand)
+        parsed = ParsedOperandString.parse(operand)
         if parsed.dtype is None:
             number = re.sub("inf|nan", r"float('\g<0>')", repr(parsed.value))  # inf and nan have no literals
-            names.append(Code(f"({number})" if is_operator(found.op) else number))
+            names.append(CodeFragment(f"({number})" if is_operator(found.op) else number))
         elif parsed.tier not in forms or re.fullmatch(forms.get("unmade", ""), parsed.dtype):
             return ""
         else:
             form = _filled(forms[parsed.tier], forms) if "=" in operand else forms[parsed.tier]
             lines.append(form.format(dtype=_named(parsed.dtype, forms), x=letter, value=parsed.value))
-            names.append(Code(letter))
+            names.append(CodeFragment(letter))
             variables.append(letter)
     implementation_call, library_call = (
         written_call(
             found.op,
-            [Code(form.format(x=x)) if repr(x) in variables else x for x in names],
+            [CodeFragment(form.format(x=x)) if repr(x) in variables else x for x in names],
             spellings,
             {**forms, "argument": form},
         )
@@ -81,10 +81,14 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
         library_call = library_call.replace(named, imitated)
     all_variables = ", ".join(variables)
     # A function such as result_type gives a dtype, not an array.
-    gives_dtype = found.op in NAMES and NAMES[found.op].form == "promotion"
-    compares_values = difference.sort == OTHER_VALUE
+    gives_dtype = found.op in OPERATION_BY_NAME and OPERATION_BY_NAME[found.op].call_form == "promotion"
+    compares_values = difference.difference_type == OTHER_VALUE
     dtype_replacement = (
-        "" if gives_dtype or compares_values else ".__class__" if difference.sort == ARRAY_OR_SCALAR else None
+        ""
+        if gives_dtype or compares_values
+        else ".__class__"
+        if difference.difference_type == ARRAY_OR_SCALAR
+        else None
     )
     print_lines = [
         f"{_shown(form, forms, dtype_replacement).format(call=call, names=all_variables)}  # {answer}, {word}"
@@ -129,43 +133,47 @@ def _shown(form: str, forms: Mapping[str, Any], instead: str | None) -> str:
 
 
 def written_call(
-    op: str, operands: Sequence[Code], spellings: Mapping[str, str], forms: Mapping[str, Any]
+    op: str, operands: Sequence[CodeFragment], spellings: Mapping[str, str], forms: Mapping[str, Any]
 ) -> str:
     """Write a call or a chain, or "" if an operator writes into its operand, or a name is unknown."""
     if CHAIN_SEPARATOR in op:
         written = ""
         for name, own_operands in split_chain(op, operands):
-            previous_result = [Code(f"({written})")] if written else []
+            previous_result = [CodeFragment(f"({written})")] if written else []
             written = written_call(name, [*previous_result, *own_operands], spellings, forms)
             if not written:
                 return ""
         return written
     if is_operator(op):
-        return "" if NAMES[op].in_place else _with_operator(str(NAMES[op].operator), operands)
+        return (
+            ""
+            if OPERATION_BY_NAME[op].is_in_place
+            else _with_operator(str(OPERATION_BY_NAME[op].operator), operands)
+        )
     if op not in spellings:
         return ""
-    if op not in NAMES:
-        return repr(Code(spellings[op])(*operands))
-    known = NAMES[op]
+    if op not in OPERATION_BY_NAME:
+        return repr(CodeFragment(spellings[op])(*operands))
+    known = OPERATION_BY_NAME[op]
     array = forms.get("condition") or forms["array"].partition(" = ")[2].format(dtype=_named("bool", forms))
-    condition = Code(forms["argument"].format(x=array))
+    condition = CodeFragment(forms["argument"].format(x=array))
     matrix: Callable[[object], object] | None = None
     if "matrix" in forms:
-        matrix = lambda x: Code(forms["matrix"].format(x=x))  # noqa: E731
-    function = Code(spellings[op])
-    index = SimpleNamespace(nonzero=lambda _: [Code(forms.get("index", "0"))])
+        matrix = lambda x: CodeFragment(forms["matrix"].format(x=x))  # noqa: E731
+    function = CodeFragment(spellings[op])
+    index = SimpleNamespace(nonzero=lambda _: [CodeFragment(forms.get("index", "0"))])
     try:
         call: Any = function_of_operands(known, function, condition, matrix or _no_matrix, index)(*operands)
     except NotAskedError:
         return ""
-    return f"{first_result(call)!r}{'[0]' * (known.form == 'multi-result')}"
+    return f"{first_result(call)!r}{'[0]' * (known.call_form == 'multi-result')}"
 
 
 def _no_matrix(x: object) -> object:
     raise NotAskedError("the table has no words for a matrix")
 
 
-def _with_operator(sign: str, operands: Sequence[Code]) -> str:
+def _with_operator(sign: str, operands: Sequence[CodeFragment]) -> str:
     if len(operands) > 1:
         return f" {sign} ".join(map(repr, operands))
     return sign.replace("x", repr(operands[0])) if "x" in sign else f"{sign}{operands[0]!r}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from typelattice.calls.call_tables import (
-    FUNCTIONS,
+    OPERATION_BY_FUNCTION,
     SAME_ARGUMENTS,
     NameSort,
     equivalents,
     graph_names,
-    names,
+    name_meanings,
 )
 from typelattice.calls.compositions import operations_of
 from typelattice.facts.operations import OPERATIONS, Operation
@@ -59,7 +59,7 @@ def list_absent_operations(there: Collection[str]) -> tuple[str, ...]:
         op.name
         for op in OPERATIONS.values()
         if not op.is_operator
-        and op.of_class not in UNNAMED
+        and op.operation_class not in UNNAMED
         and op.name not in (*CREATION_FUNCTIONS, *there)
         and COUNTERPARTS.get(op.name) not in there
     )
@@ -67,7 +67,7 @@ def list_absent_operations(there: Collection[str]) -> tuple[str, ...]:
 
 def _names(op: Operation) -> Iterator[str]:
     """Yield the possible names of an operation in a library, with the methods of Python's data model."""
-    for name in (*op.functions, *op.names, op.method or op.name):
+    for name in (*op.functions, *op.other_names, op.special_method or op.name):
         yield from (name, name.strip("_"), name.replace("_", ""))
 
 
@@ -76,7 +76,7 @@ def _find_described(library: str, found: set[str]) -> Iterator[str]:
     for (of, name), operations in equivalents().items():
         if of in (library, "*") and name in found:
             yield from (_canonical_name(each.removeprefix(SAME_ARGUMENTS)) for each in operations)
-    for (of, name), meaning in names(NameSort.CREATION_FUNCTION).items():
+    for (of, name), meaning in name_meanings(NameSort.CREATION_FUNCTION).items():
         if of in (library, "*") and name in found:
             yield _canonical_name(meaning)
     for name, made_up_of in operations_of(library).items():
@@ -86,4 +86,4 @@ def _find_described(library: str, found: set[str]) -> Iterator[str]:
 
 
 def _canonical_name(name: str) -> str:
-    return FUNCTIONS[name].name if name in FUNCTIONS else name
+    return OPERATION_BY_FUNCTION[name].name if name in OPERATION_BY_FUNCTION else name

@@ -76,12 +76,12 @@ def operators(copy_array: Callable[[Any], Any] = copy.deepcopy) -> dict[str, Fun
     """
     return {
         op.name: (
-            _in_place(op.method, copy_array)
-            if op.in_place
-            else skip_without_array(getattr(operator, op.method))
+            _in_place(op.special_method, copy_array)
+            if op.is_in_place
+            else skip_without_array(getattr(operator, op.special_method))
         )
         for op in OPERATORS.values()
-        if op.method and op.name != "@="
+        if op.special_method and op.name != "@="
     }
 
 
@@ -110,7 +110,9 @@ def skip_number_first(function: Function) -> Function:
 
 def by_operator(*names: str) -> dict[str, Function]:
     """Return the functions that a library has only as Python's operators."""
-    return {name: skip_without_array(getattr(operator, OPERATIONS[name].method or "")) for name in names}
+    return {
+        name: skip_without_array(getattr(operator, OPERATIONS[name].special_method or "")) for name in names
+    }
 
 
 def skip_without_array(function: Function) -> Function:
@@ -170,13 +172,13 @@ def function_of_operands(
 ) -> Function:
     """Return the function of an operation that takes only its operands, and gives only its first result."""
     extra_arguments = signature(op, None).recorder_arguments
-    if op.form == "choice":
+    if op.call_form == "choice":
         return lambda x, y: function(condition, x, y)
-    if op.form == "list":
+    if op.call_form == "list":
         return lambda *arrays: function(list(arrays))
-    if op.form == "subscripts":
+    if op.call_form == "subscripts":
         return lambda *arrays: function(",".join("i" * len(arrays)), *arrays)
-    if op.form == "cases":
+    if op.call_form == "cases":
         return lambda *arrays: function([condition] * (len(arrays) - 1), [*arrays[:-1]], arrays[-1])
     if op.name == "full":
         return lambda x: function((2,), x)

@@ -18,7 +18,7 @@ from typing import Any
 
 from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import CODES, DTYPES
+from typelattice.facts.dtypes import DTYPE_BY_CODE, DTYPES
 from typelattice.facts.order import Order
 from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
@@ -96,7 +96,7 @@ class CellDifference:
 class LintResult:
     """The result of a comparison: the number of compared cells, those that differ, and the unread ones."""
 
-    compared: int = 0
+    compared_count: int = 0
     differences: list[CellDifference] = field(default_factory=list)
     unread_cells: list[tuple[int, str]] = field(default_factory=list)
 
@@ -174,7 +174,7 @@ def lint_table(
     for stated in _READERS[form.kind](path, text, form, found):
         cells |= {f"{stated.left} + {stated.right}", f"{stated.right} + {stated.left}"}
         _compare(stated, form, system, allowed or {}, found)
-    if not found.compared:
+    if not found.compared_count:
         raise LintError(f"{path}: the form reads no cell of dtypes that {system.name} has; look at `names`")
     for key, given in (("before", form.before), ("allow", allowed or {})):
         if lost := [pair for pair in given if pair not in cells]:
@@ -196,7 +196,7 @@ def _compare(
         return
     p = system.explain(s.left, s.right)
     expected = str(p.dtype) if p.dtype is not None else None
-    result.compared += 1
+    result.compared_count += 1
     if expected == s.result or allowed.get(f"{s.left} + {s.right}") == (s.result or REFUSED_WORD):
         return
     seen = find_recorded_answer(p)
@@ -259,7 +259,7 @@ def _read_dtype(word: str, form: TableForm) -> str | None:
     word = word.strip().removeprefix("**").removesuffix("**").strip("\"'` ")
     if word in form.names or word in DTYPES:
         return form.names.get(word, word)
-    return str(CODES[word]) if word in CODES and len(word) > 2 else None
+    return str(DTYPE_BY_CODE[word]) if word in DTYPE_BY_CODE and len(word) > 2 else None
 
 
 def _read_cell(

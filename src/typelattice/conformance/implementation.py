@@ -15,13 +15,13 @@ from typelattice.conformance.library import (
     CannotAskError,
     Library,
     NoSuchOperandError,
-    OperandString,
+    ParsedOperandString,
     UnknownLibraryError,
 )
-from typelattice.conformance.questions import TIERS
+from typelattice.conformance.questions import OPERAND_SUFFIXES
 from typelattice.conformance.registry import load_library, missing_library_error
 from typelattice.facts.libraries import file_of, recordings
-from typelattice.facts.operations import NAMES, OPERATIONS
+from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS
 from typelattice.support.error_texts import quote_short, spelling_hint
 
 TABLE_PATH = Path(__file__).parent / "alternative_implementations" / "table.toml"
@@ -67,7 +67,7 @@ class ImplementationAsLibrary(Library):
         self._of = of
         self._operations = getattr(of, "operations", tuple(OPERATIONS))
         self._tiers = getattr(of, "tiers", ("array", "0d"))
-        known = [tier.strip(":") or "array" for tier in TIERS]
+        known = [tier.strip(":") or "array" for tier in OPERAND_SUFFIXES]
         self.forms: Mapping[str, str] = getattr(of, "forms", {})
         if not isinstance(self.forms, Mapping) or (self.forms and not {*FORMS} <= {*self.forms}):
             must = f"forms must be a dictionary with {', '.join(FORMS)}"
@@ -82,7 +82,7 @@ class ImplementationAsLibrary(Library):
         return cast(Sequence[str], self._of.dtypes())
 
     def make(self, operand: str) -> object:
-        read = OperandString.parse(operand)
+        read = ParsedOperandString.parse(operand)
         if read.dtype and (read.dtype not in self.dtypes() or read.tier not in self._tiers):
             raise NoSuchOperandError(operand)
         return operand
@@ -110,7 +110,7 @@ class ImplementationAsLibrary(Library):
 
 def _call(op: str, *operands: str) -> object:
     """Return what the method `ask` takes, behind its name, as the result from which the answer is read."""
-    return "ask", op, operands, signature(NAMES[op], None).recorder_arguments
+    return "ask", op, operands, signature(OPERATION_BY_NAME[op], None).recorder_arguments
 
 
 def load_implementation(name: str) -> Library:

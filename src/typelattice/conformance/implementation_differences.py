@@ -11,20 +11,20 @@ from functools import cache
 from itertools import islice
 from operator import itemgetter
 
-from typelattice.conformance.ask_in_parallel import Asked
+from typelattice.conformance.ask_in_parallel import AnswerSource
 from typelattice.conformance.chains import CHAIN_SEPARATOR, answer_step_by_step, last_call, parts_of
 from typelattice.conformance.compare_with_system import REFUSAL, answer_as_recorded
 from typelattice.conformance.compared_values import same_values
 from typelattice.conformance.in_process_library import Catalogue
-from typelattice.conformance.library import OperandString
+from typelattice.conformance.library import ParsedOperandString
 from typelattice.conformance.questions import Question, plan_calls
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES
-from typelattice.facts.operations import NAMES
+from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.recorded.answer_notation import (
     BROKEN,
     EXCEPTION,
-    NO_NUMBERS,
+    NON_NUMBER_PREFIXES,
     NOT_ASKED,
     outline_message,
     split_form,
@@ -60,27 +60,27 @@ VARIABLE_TEXT_PATTERN = re.compile(
 class Difference:
     """A call that an implementation answers differently from what was expected.
 
-    Of a chain, `step` is the operation that differs, with the operands that it has there. `agrees_alone` says
-    that this operation agrees as a call, so that the chain has a cause of its own.
+    Of a chain, `chain_step` is the operation that differs, with the operands that it has there.
+    `agrees_alone` says that this operation agrees as a call, so that the chain has a cause of its own.
     """
 
     expected: RecordedCall
     found: RecordedCall
-    step: Question | None = None
+    chain_step: Question | None = None
     agrees_alone: bool = False
 
     @property
     def call(self) -> Question:
         """The operation that differs, and its operands."""
-        return self.step or (self.found.op, self.found.operands)
+        return self.chain_step or (self.found.op, self.found.operands)
 
     @property
-    def of_class(self) -> str:
+    def operation_class(self) -> str:
         """The class of the operation that differs."""
         return class_name_of(self.call[0]) + (" in programs" if self.agrees_alone else "")
 
     @property
-    def sort(self) -> str:
+    def difference_type(self) -> str:
         if self.found.answer in BROKEN:
             return BREAKS
         if split_form(self.expected.answer)[1]:
@@ -108,45 +108,46 @@ class Difference:
         an array for a scalar so, too; another value by the operation and the kind of number.
         """
         op, operands = self.call
-        if self.sort == BREAKS:
-            return f"{self.of_class}: {BROKEN[self.found.answer]}"
-        if self.sort == VAGUE_ANSWER:
+        if self.difference_type == BREAKS:
+            return f"{self.operation_class}: {BROKEN[self.found.answer]}"
+        if self.difference_type == VAGUE_ANSWER:
             return self.found.answer[len(VAGUE_PREFIX) :]
-        if self.sort in (OTHER_DTYPE, ARRAY_OR_SCALAR):
+        if self.difference_type in (OTHER_DTYPE, ARRAY_OR_SCALAR):
             beside = " with Python numbers" if PYTHON_NUMBER_TIER in map(_tier, operands) else ""
-            return f"{self.of_class}{beside}: {_how(self.expected.answer, self.found.answer)}"
-        if self.sort == OTHER_VALUE:
+            return f"{self.operation_class}{beside}: {_how(self.expected.answer, self.found.answer)}"
+        if self.difference_type == OTHER_VALUE:
             kind = DTYPES.get(self.found.answer.rstrip("*"))
-            return f"{NAMES[op].function if op in NAMES else op}: {kind.kind if kind else self.found.answer}"
-        refusal = self.found if self.sort == REFUSES else self.expected
+            function = OPERATION_BY_NAME[op].function if op in OPERATION_BY_NAME else op
+            return f"{function}: {kind.kind if kind else self.found.answer}"
+        refusal = self.found if self.difference_type == REFUSES else self.expected
         message = _without_names(outline_message(refusal.message), op)
-        return f"{refusal.answer.strip(EXCEPTION + REFUSAL) or 'by rule'}: {message or self.of_class}"
+        return f"{refusal.answer.strip(EXCEPTION + REFUSAL) or 'by rule'}: {message or self.operation_class}"
 
     def __str__(self) -> str:
-        if self.sort == OTHER_VALUE:
+        if self.difference_type == OTHER_VALUE:
             return f"{self.found}: {self.found.message}, expected {self.expected.message}"
         return f"{self.found}, expected {self.expected.answer}"
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class DifferenceCause:
     """Differences with one root cause, the simplest call first."""
 
-    sort: str
-    cause: str
+    difference_type: str
+    description: str
     differences: tuple[Difference, ...]
 
     @property
     def name(self) -> str:
         """The line that names it in a report."""
-        return f"{self.sort}: {self.cause}"
+        return f"{self.difference_type}: {self.description}"
 
 
 def class_name_of(op: str) -> str:
     """The class of an operation; of a library's own one the beginning of its name, such as `special`."""
     if CHAIN_SEPARATOR in op:
         return "programs"
-    return NAMES[op].of_class if op in NAMES else op.partition("_")[0]
+    return OPERATION_BY_NAME[op].operation_class if op in OPERATION_BY_NAME else op.partition("_")[0]
 
 
 def askable(calls: Iterable[RecordedCall], catalogue: Catalogue) -> list[RecordedCall]:
@@ -154,7 +155,7 @@ def askable(calls: Iterable[RecordedCall], catalogue: Catalogue) -> list[Recorde
     operands, operations, multi_operand_operations = (
         {*catalogue.operands},
         {*catalogue.operations},
-        {*catalogue.several},
+        {*catalogue.multi_operand_operations},
     )
     return [
         call
@@ -167,7 +168,7 @@ def askable(calls: Iterable[RecordedCall], catalogue: Catalogue) -> list[Recorde
 
 
 def find_differences(
-    asked: Asked, expected: Sequence[RecordedCall]
+    asked: AnswerSource, expected: Sequence[RecordedCall]
 ) -> Iterator[tuple[RecordedCall, Difference | None]]:
     """Ask an implementation each expected call; yield it with its difference, None if it agrees."""
     answers = asked.answers([(call.op, call.operands) for call in expected])
@@ -194,11 +195,11 @@ def _in_same_terms(expected: str, found: str) -> tuple[str, str]:
     return expected_dtype, found_dtype
 
 
-def group_by_cause(found: Iterable[Difference]) -> list[Cause]:
+def group_by_cause(found: Iterable[Difference]) -> list[DifferenceCause]:
     """Return the differences by root cause: sort by sort, the commonest cause first."""
     groups: dict[tuple[str, str], list[Difference]] = {}
     for each in found:
-        groups.setdefault((each.sort, each.cause), []).append(each)
+        groups.setdefault((each.difference_type, each.cause), []).append(each)
     found_causes, ungrouped = _with_one_rule(sorted(groups.values(), key=len, reverse=True))
     merged: list[list[list[Difference]]] = []
     for group in ungrouped:
@@ -206,10 +207,15 @@ def group_by_cause(found: Iterable[Difference]) -> list[Cause]:
         if len(groups_of_cause) == 1:
             merged.append(groups_of_cause)
     found_causes += [_cause(parts) for parts in merged]
-    return sorted(found_causes, key=lambda c: (DIFFERENCE_TYPES.index(c.sort), -len(c.differences), c.cause))
+    return sorted(
+        found_causes,
+        key=lambda c: (DIFFERENCE_TYPES.index(c.difference_type), -len(c.differences), c.description),
+    )
 
 
-def _with_one_rule(groups: Sequence[list[Difference]]) -> tuple[list[Cause], list[list[Difference]]]:
+def _with_one_rule(
+    groups: Sequence[list[Difference]],
+) -> tuple[list[DifferenceCause], list[list[Difference]]]:
     """Join groups of one class that a wrong rule explains together, such as "the first operand's dtype".
 
     Returns their causes, and the groups that are left.
@@ -217,10 +223,10 @@ def _with_one_rule(groups: Sequence[list[Difference]]) -> tuple[list[Cause], lis
     groups_by_rule: dict[tuple[str, str], list[list[Difference]]] = {}
     for group in groups:
         if rule := _rule(group):
-            groups_by_rule.setdefault((group[0].of_class, rule), []).append(group)
+            groups_by_rule.setdefault((group[0].operation_class, rule), []).append(group)
     joined = {key: parts for key, parts in groups_by_rule.items() if len(parts) > 1}
     found_causes = [
-        Cause(OTHER_DTYPE, f"{of_class}: {rule}", _sorted(parts))
+        DifferenceCause(OTHER_DTYPE, f"{of_class}: {rule}", _sorted(parts))
         for (of_class, rule), parts in joined.items()
     ]
     return found_causes, [group for group in groups if not any(group in parts for parts in joined.values())]
@@ -228,10 +234,10 @@ def _with_one_rule(groups: Sequence[list[Difference]]) -> tuple[list[Cause], lis
 
 def _rule(group: Sequence[Difference]) -> str | None:
     """Return the simplest rule that gives every answer found; None if there is none."""
-    if group[0].sort != OTHER_DTYPE or len(group[0].call[1]) < 2:
+    if group[0].difference_type != OTHER_DTYPE or len(group[0].call[1]) < 2:
         return None
     for position, word in ((0, "first"), (-1, "last")):
-        if all(d.found.answer == OperandString.parse(d.call[1][position]).dtype for d in group):
+        if all(d.found.answer == ParsedOperandString.parse(d.call[1][position]).dtype for d in group):
             return f"the {word} operand's dtype"
     answers = {each.found.answer for each in group}
     return f"always {answers.pop()}" if len(answers) == 1 else None
@@ -246,7 +252,10 @@ def _same_cause(one: Sequence[Difference], other: Sequence[Difference]) -> bool:
 
     This is so if what decides the dtype is the same for both, such as a wrong entry in a table.
     """
-    if one[0].sort != other[0].sort or one[0].sort not in (OTHER_DTYPE, ARRAY_OR_SCALAR):
+    if one[0].difference_type != other[0].difference_type or one[0].difference_type not in (
+        OTHER_DTYPE,
+        ARRAY_OR_SCALAR,
+    ):
         return False
     first_keys = {_without_operation(each) for each in one}
     return len(one[0].call[1]) > 1 and all(_without_operation(each) in first_keys for each in other)
@@ -256,14 +265,14 @@ def _without_operation(each: Difference) -> tuple[str, ...]:
     return *sorted(each.call[1]), each.expected.answer, each.found.answer
 
 
-def _cause(parts: Sequence[Sequence[Difference]]) -> Cause:
+def _cause(parts: Sequence[Sequence[Difference]]) -> DifferenceCause:
     """Join groups of differences with one cause; its text names their classes, the commonest first."""
-    sort, cause = parts[0][0].sort, parts[0][0].cause
-    others = [part[0].of_class for part in parts[1:]]
+    sort, cause = parts[0][0].difference_type, parts[0][0].cause
+    others = [part[0].operation_class for part in parts[1:]]
     if others:
         of_class, _, description = cause.partition(":")
         cause = f"{', '.join([of_class, *others])}:{description}"
-    return Cause(sort, cause, _sorted(parts))
+    return DifferenceCause(sort, cause, _sorted(parts))
 
 
 def calls_of_system(system: System, catalogue: Catalogue) -> Sequence[RecordedCall]:
@@ -273,7 +282,9 @@ def calls_of_system(system: System, catalogue: Catalogue) -> Sequence[RecordedCa
     """
     if recording := open_recording(system.name):
         asked_operations = [
-            op for op in recording.operations if op in catalogue.operations or op in catalogue.several
+            op
+            for op in recording.operations
+            if op in catalogue.operations or op in catalogue.multi_operand_operations
         ]
         numbers = {operand for operand in catalogue.operands if _tier(operand) == PYTHON_NUMBER_TIER}
         among = frozenset(catalogue.operands)
@@ -309,7 +320,7 @@ def answers_of_system(system: System, chains: Iterable[Question]) -> Iterator[Re
 
 
 def chain_differences(
-    asked: Asked,
+    asked: AnswerSource,
     expect: Callable[[Sequence[Question]], Iterable[RecordedCall]],
     chains: Sequence[Question],
     number: int,
@@ -320,7 +331,7 @@ def chain_differences(
     """
     expected = [*islice(askable_chains(expect(chains)), number)]
     for call, difference in [*find_differences(asked, expected)]:
-        if difference and difference.sort != VAGUE_ANSWER:
+        if difference and difference.difference_type != VAGUE_ANSWER:
             difference = _smallest_part(asked, expect, difference)
         yield call, difference
 
@@ -331,7 +342,7 @@ def askable_chains(calls: Iterable[RecordedCall]) -> Iterator[RecordedCall]:
 
 
 def _smallest_part(
-    asked: Asked, expect: Callable[[Sequence[Question]], Iterable[RecordedCall]], whole: Difference
+    asked: AnswerSource, expect: Callable[[Sequence[Question]], Iterable[RecordedCall]], whole: Difference
 ) -> Difference:
     """Return the difference of the smallest part of a chain that has one: often of a single operation.
 
@@ -347,13 +358,13 @@ def _smallest_part(
     for question in parts_of(whole.found.op, whole.found.operands, answer):
         if operands.issuperset(question[1]):
             found = [each for _, each in find_differences(asked, [*askable_chains(expect([question]))])]
-            if found and found[0] and found[0].sort != VAGUE_ANSWER:
+            if found and found[0] and found[0].difference_type != VAGUE_ANSWER:
                 smallest = found[0]
                 break
     if CHAIN_SEPARATOR not in smallest.found.op:
         return smallest
     step = last_call(smallest.found.op, smallest.found.operands, answer)
-    return replace(smallest, step=step, agrees_alone=operands.issuperset(step[1]))
+    return replace(smallest, chain_step=step, agrees_alone=operands.issuperset(step[1]))
 
 
 def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:
@@ -366,9 +377,14 @@ def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:
     if not any(_tier(operand) == "0d operands" for operand in operands):
         planned_as = [operand.replace(":scalar", ":0d") for operand in operands]
     operations = [op for op in one.operations if op in other.operations]
-    several = [op for op in one.several if op in other.several]
+    several = [op for op in one.multi_operand_operations if op in other.multi_operand_operations]
     planned = plan_calls(
-        planned_as, operations, several, RANDOM_CALLS_PER_OPERATION, 0, {**one.own, **other.own}
+        planned_as,
+        operations,
+        several,
+        RANDOM_CALLS_PER_OPERATION,
+        0,
+        {**one.custom_operations, **other.custom_operations},
     )
     return (question for question in planned.questions(operands) if _has_array(question[1]))
 
@@ -395,16 +411,16 @@ def _form_of(question: Question) -> tuple[object, ...]:
     An operation that one library alone has is a class by itself.
     """
     op, operands = question
-    of_class = class_name_of(op) if op in NAMES else op
+    of_class = class_name_of(op) if op in OPERATION_BY_NAME else op
     return of_class, is_operator(op), *(_tier(operand) == PYTHON_NUMBER_TIER for operand in operands[:2])
 
 
 def is_operator(op: str) -> bool:
     """Return True if Python's operator asks the operation."""
-    return op in NAMES and NAMES[op].is_operator
+    return op in OPERATION_BY_NAME and OPERATION_BY_NAME[op].is_operator
 
 
-def calls_of_implementation(reference: Asked, questions: Sequence[Question]) -> Iterator[RecordedCall]:
+def calls_of_implementation(reference: AnswerSource, questions: Sequence[Question]) -> Iterator[RecordedCall]:
     """Calls with the answers of another implementation, as they come in."""
     for (op, operands), (answer, message) in zip(questions, reference.answers(questions), strict=True):
         yield RecordedCall(op, operands, answer, message)
@@ -428,13 +444,13 @@ def _agree(call: RecordedCall, other: RecordedCall) -> bool:
     if has_values(call) and has_values(other) and expected == found:
         return same_values(call.message, other.message, found)
     if expected == REFUSAL:  # a rule's refusal covers whatever is no dtype of numbers
-        return found.startswith(NO_NUMBERS) and found not in BROKEN
+        return found.startswith(NON_NUMBER_PREFIXES) and found not in BROKEN
     return expected == found or (_is_refusal(expected) and _is_refusal(found) and found not in BROKEN)
 
 
 @cache
 def _tier(operand: str) -> str:
-    read = OperandString.parse(operand)
+    read = ParsedOperandString.parse(operand)
     return PYTHON_NUMBER_TIER if read.dtype is None else f"{read.tier} operands"
 
 
@@ -456,7 +472,11 @@ def _how(expected: str, found: str) -> str:
 
 def _without_names(message: str, op: str) -> str:
     """Replace what is quoted, addresses and the names of the operation, by which causes would differ."""
-    names = NAMES[NAMES[op].function].functions if op in NAMES else [op.partition("_")[2]]
+    names = (
+        OPERATION_BY_NAME[OPERATION_BY_NAME[op].function].functions
+        if op in OPERATION_BY_NAME
+        else [op.partition("_")[2]]
+    )
     words = "|".join(map(re.escape, names))
     return re.sub(rf"\b({words})(?=\b|_)", "…", VARIABLE_TEXT_PATTERN.sub("…", message))
 

@@ -12,7 +12,7 @@ from typelattice.conformance.find_missing_operations import absent_operations
 from typelattice.conformance.library import CannotAskError, Library, NoSuchOperandError, NotAskedError
 from typelattice.conformance.questions import MULTI_OPERAND_OPERATIONS, candidates
 from typelattice.facts.libraries import recordings
-from typelattice.facts.operations import Operation, operation
+from typelattice.facts.operations import Operation, find_operation
 from typelattice.recorded.answer_notation import EXCEPTION, NOT_ASKED
 from typelattice.support.error_texts import quote_short
 
@@ -31,12 +31,13 @@ Answer = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """The operands and operations of a library. Operations in `several` take three operands or more.
+    """The operands and operations of a library.
 
-    `absent` has the operations that the library lacks, or None if it names no modules to search. `spellings`
-    has the library's own function for an operation, if it is known. `own` has the operations that no other
-    library has. `forms` says how a program writes the calls of an
-    implementation, where the user's own one says so.
+    Operations in `multi_operand_operations` take three operands or more.
+    `absent_operations` has the operations that the library lacks, or None if it names no modules to search.
+    `spellings` has the library's own function for an operation, if it is known. `custom_operations` has the
+    operations that no other library has. `forms` says how a program writes the calls of an implementation,
+    where the user's own one says so.
     """
 
     name: str
@@ -46,10 +47,10 @@ class Catalogue:
     dtypes: tuple[str, ...]
     operands: tuple[str, ...]
     operations: tuple[str, ...]
-    several: tuple[str, ...]
-    absent: tuple[str, ...] | None
+    multi_operand_operations: tuple[str, ...]
+    absent_operations: tuple[str, ...] | None
     spellings: Mapping[str, str] = field(default_factory=dict)
-    own: Mapping[str, Operation] = field(default_factory=dict)
+    custom_operations: Mapping[str, Operation] = field(default_factory=dict)
     forms: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -70,9 +71,12 @@ class InProcessLibrary:
         library = self._library
         dtypes = _texts("dtypes()", library.dtypes())
         extra = _texts("extra_operands", getattr(library, "extra_operands", ()))
-        two = getattr(library, "two_at_most", ())
-        own = getattr(library, "own", {})
-        take_several = {*MULTI_OPERAND_OPERATIONS, *(op for op, known in own.items() if known.least > 2)}
+        two = getattr(library, "binary_only_operations", ())
+        own = getattr(library, "custom_operations", {})
+        take_several = {
+            *MULTI_OPERAND_OPERATIONS,
+            *(op for op, known in own.items() if known.min_operands > 2),
+        }
         return Catalogue(
             name=_text("name", library.name),
             versions={
@@ -83,20 +87,22 @@ class InProcessLibrary:
             dtypes=dtypes,
             operands=tuple(operand for operand in candidates(dtypes, extra) if self.has(operand)),
             operations=tuple(self._functions),
-            several=tuple(op for op in self._functions if op in take_several and op not in two),
-            absent=self._absent(),
+            multi_operand_operations=tuple(
+                op for op in self._functions if op in take_several and op not in two
+            ),
+            absent_operations=self._absent(),
             spellings={
                 op: str(function.spelling)
                 for op, function in self._functions.items()
                 if hasattr(function, "spelling")
             },
-            own=own,
+            custom_operations=own,
             forms=getattr(library, "forms", {}),
         )
 
     def _absent(self) -> tuple[str, ...] | None:
         """Search the operations in the library's namespaces, and in the class of its arrays."""
-        name, spaces = self._library.name, getattr(self._library, "spaces", None)
+        name, spaces = self._library.name, getattr(self._library, "namespaces", None)
         if spaces is None or name not in recordings():
             return None
         array = self._library.make("float32") if self.has("float32") else None
@@ -166,8 +172,8 @@ def _operations(library: Library) -> dict[str, Callable[..., object]]:
             has = f"{quote_short(repr(function))} for {quote_short(str(op))}"
             what = f"operations() has {has}, which cannot be called"
             raise CannotAskError(f"the library cannot be asked: {what}")
-    own = getattr(library, "own", {})
-    return {operation(_text("operations()", op), own).name: function for op, function in found.items()}
+    own = getattr(library, "custom_operations", {})
+    return {find_operation(_text("operations()", op), own).name: function for op, function in found.items()}
 
 
 def _texts(what: str, given: object) -> tuple[str, ...]:

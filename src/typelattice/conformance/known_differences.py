@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from typelattice.conformance.compare_implementation import ComparisonError
-from typelattice.conformance.implementation_differences import Cause, Difference
+from typelattice.conformance.implementation_differences import Difference, DifferenceCause
 from typelattice.conformance.questions import Question
 from typelattice.disk.read import FileError, read_bytes
 
@@ -47,7 +47,7 @@ def read_known(path: str | Path) -> Known:
     return known
 
 
-def not_known(found: Sequence[Cause], known: Known) -> list[Cause]:
+def not_known(found: Sequence[DifferenceCause], known: Known) -> list[DifferenceCause]:
     """Return the causes that have unknown calls, with only these calls."""
     left = [
         replace(cause, differences=tuple(each for each in cause.differences if not _is_known(each, known)))
@@ -56,7 +56,7 @@ def not_known(found: Sequence[Cause], known: Known) -> list[Cause]:
     return [cause for cause in left if cause.differences]
 
 
-def known_differences_json(found: Iterable[Cause], known: Known | None = None) -> str:
+def known_differences_json(found: Iterable[DifferenceCause], known: Known | None = None) -> str:
     """Write the calls of causes that are known, or all calls if no file was read."""
     calls: dict[str, set[Question]] = {}
     for cause in found:
@@ -77,7 +77,7 @@ def _is_known(each: Difference, known: Known) -> bool:
 
 def _cause_of(each: Difference) -> str:
     """Name the cause of a single call. The classes that share a cause vary with the calls."""
-    return f"{each.sort}: {each.cause}"
+    return f"{each.difference_type}: {each.cause}"
 
 
 def _lines(questions: Iterable[Question]) -> Mapping[str, Sequence[str]]:

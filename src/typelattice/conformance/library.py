@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
 
-from typelattice.recorded.answer_notation import OF_PYTHON, UNKNOWN
+from typelattice.recorded.answer_notation import PYTHON_NUMBER_PREFIX, SCALAR_VALUE_BY_KIND
 from typelattice.support.errors import TypelatticeError
 
 
@@ -43,8 +43,9 @@ class Library(Protocol):
     """The part of an array library that decides promotion.
 
     Further attributes are optional: `extra_operands`, operand strings in addition to the standard ones;
-    `two_at_most`, operations that take two operands here and more elsewhere; `spaces`, the modules and
-    classes where users find its functions; and `own`, operations that no other library has.
+    `binary_only_operations`, operations that take two operands here and more elsewhere; `namespaces`, the
+    modules and classes where users find its functions; and `custom_operations`, operations that no other
+    library has.
 
     `as_whole(f)` compiles a plain function. It is also applied to a whole chain, so that the compiler sees
     all operations at once. `chain(names)` builds the function of a chain from the names of its operations.
@@ -77,7 +78,7 @@ Scalar = bool | int | float | complex
 
 
 @dataclass(frozen=True, slots=True)
-class OperandString:
+class ParsedOperandString:
     """The parts of an operand string; dtype is None for a Python scalar, value 1 if none is given."""
 
     dtype: str | None
@@ -85,15 +86,15 @@ class OperandString:
     value: Scalar
 
     @classmethod
-    def parse(cls, text: str) -> OperandString:
+    def parse(cls, text: str) -> ParsedOperandString:
         """
-        >>> OperandString.parse("int16:0d=300")
-        OperandString(dtype='int16', tier='0d', value=300)
-        >>> OperandString.parse("float")
-        OperandString(dtype=None, tier='python', value=1.0)
+        >>> ParsedOperandString.parse("int16:0d=300")
+        ParsedOperandString(dtype='int16', tier='0d', value=300)
+        >>> ParsedOperandString.parse("float")
+        ParsedOperandString(dtype=None, tier='python', value=1.0)
         """
-        if text in UNKNOWN:
-            return cls(None, "python", UNKNOWN[text])
+        if text in SCALAR_VALUE_BY_KIND:
+            return cls(None, "python", SCALAR_VALUE_BY_KIND[text])
         if _is_scalar(text):
             return cls(None, "python", _scalar(text))
         name, _, value = text.partition("=")
@@ -134,7 +135,7 @@ def python_answer(result: object) -> str | None:
     'py:bool'
     """
     kinds = (bool, int, float, complex)
-    return f"{OF_PYTHON}{type(result).__name__}" if type(result) in kinds else None
+    return f"{PYTHON_NUMBER_PREFIX}{type(result).__name__}" if type(result) in kinds else None
 
 
 def versions_of(*packages: str) -> dict[str, str]:

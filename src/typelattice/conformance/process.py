@@ -52,7 +52,7 @@ class LibraryProcess:
     all, this raises CannotAskError, or an error of ours that `make` raised.
     """
 
-    batch = QUESTIONS_PER_BATCH
+    batch_size = QUESTIONS_PER_BATCH
 
     def __init__(
         self, make: Callable[[], Library], limit: float = CALL_SECONDS, tells_values: bool = False

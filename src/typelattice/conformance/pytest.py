@@ -22,10 +22,10 @@ from typing import Any, cast
 
 from typelattice.conformance.array_api_library import INFO, ArrayNamespace
 from typelattice.conformance.compare_implementation import causes_in_words, compare_implementation
-from typelattice.conformance.compare_with_system import REFUSAL, Mismatch, Report, compare
+from typelattice.conformance.compare_with_system import REFUSAL, ConformanceReport, Mismatch, compare
 from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.known_differences import not_known, read_known
-from typelattice.conformance.library import Library, OperandString
+from typelattice.conformance.library import Library, ParsedOperandString
 from typelattice.conformance.process import CALL_SECONDS
 from typelattice.conformance.questions import plan_calls
 from typelattice.engine.operation_rules import STANDARD, class_of
@@ -33,7 +33,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.libraries import library_of as library_of_module
 from typelattice.facts.libraries import recordings
-from typelattice.facts.operations import NAMES
+from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.files.reader import system as find_system
 from typelattice.recorded.answer_notation import EXCEPTION
 from typelattice.recorded.departure import Departure
@@ -52,7 +52,7 @@ def compare_all(
     system: str | Path | System,
     departures: Sequence[Departure] = (),
     op: str | None = None,
-) -> Report:
+) -> ConformanceReport:
     """Compare a library with a system, over all calls or those of `op`; `departures` are known departures."""
     return compare(find_system(system), calls(library, op), departures)
 
@@ -67,13 +67,13 @@ def calls(library: Library, op: str | None = None) -> Iterator[RecordedCall]:
     planned = plan_calls(
         has.operands,
         has.operations,
-        has.several,
+        has.multi_operand_operations,
         RANDOM_CALLS_PER_OPERATION,
         seed=0,
-        custom_operations=has.own,
+        custom_operations=has.custom_operations,
     )
     for name, operands in planned.questions(has.operands):
-        if op in (None, name) and any(OperandString.parse(operand).dtype for operand in operands):
+        if op in (None, name) and any(ParsedOperandString.parse(operand).dtype for operand in operands):
             with warnings.catch_warnings():  # pytest can turn warnings into errors, which would be answers
                 warnings.simplefilter("ignore")
                 answer, message = asker.ask(name, operands)
@@ -125,7 +125,7 @@ def promotion_tests(
         if report.mismatches:
             raise AssertionError(report_text(report))
         for departure in listed:
-            found = report.listed[departure]
+            found = report.mismatches_by_departure[departure]
             if len(found) > departure.count:
                 why = f"{departure.count} are known: {departure.reason}"
                 raise AssertionError(f"{len(found)} calls, {why}")
@@ -174,18 +174,18 @@ def is_undefined(m: Mismatch) -> bool:
     (True, False)
     """
     answer = m.call.answer.rstrip("*")
-    if m.ours != REFUSAL or answer.startswith(EXCEPTION):
+    if m.system_answer != REFUSAL or answer.startswith(EXCEPTION):
         return False
-    op = NAMES[m.call.op]
+    op = OPERATION_BY_NAME[m.call.op]
     gives = STANDARD[class_of(op)].gives
-    if op.in_place or gives == "left":
-        return answer == OperandString.parse(m.call.operands[0]).dtype
+    if op.is_in_place or gives == "left":
+        return answer == ParsedOperandString.parse(m.call.operands[0]).dtype
     if not isinstance(gives, Kind) or answer not in DTYPES:
         return True
-    return DTYPES[answer].kind.word == gives.word
+    return DTYPES[answer].kind.python_name == gives.python_name
 
 
-def report_text(report: Report) -> str:
+def report_text(report: ConformanceReport) -> str:
     """Return the mismatches in words: each cause once, with different examples."""
     lines = []
     for cause, mismatches in report.groups().items():

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.conformance.library import OperandString
-from typelattice.facts.operations import OPERATIONS, Operation, operation
+from typelattice.conformance.library import ParsedOperandString
+from typelattice.facts.operations import OPERATIONS, Operation, find_operation
 
-TIERS = ("", ":0d", ":scalar", ":weak")
+OPERAND_SUFFIXES = ("", ":0d", ":scalar", ":weak")
 """How an operand string writes the tier of an operand, or that it is weak."""
 
-KINDS = ("True", "int", "float", "complex")
+SCALAR_OPERANDS = ("True", "int", "float", "complex")
 """Python scalars whose value does not matter."""
 
 BOUNDARY_SCALARS = (
@@ -53,7 +53,7 @@ COMMON_DTYPE_PATTERN = re.compile(
 """The dtypes that most libraries have kernels for, those of Python and C, and those with parameters."""
 
 MULTI_OPERAND_OPERATIONS = tuple(
-    name for name, op in OPERATIONS.items() if op.form != "choice" and (op.most or 3) > 2
+    name for name, op in OPERATIONS.items() if op.call_form != "choice" and (op.max_operands or 3) > 2
 )
 """Operations that three operands and more may take part in; a condition does not."""
 
@@ -90,7 +90,12 @@ class PlannedCalls:
 
 def candidates(dtypes: Sequence[str], extra: Sequence[str]) -> tuple[str, ...]:
     """Return the operand strings that a library with these dtypes may have objects for."""
-    return *(dtype + tier for tier in TIERS for dtype in dtypes), *KINDS, *BOUNDARY_SCALARS, *extra
+    return (
+        *(dtype + tier for tier in OPERAND_SUFFIXES for dtype in dtypes),
+        *SCALAR_OPERANDS,
+        *BOUNDARY_SCALARS,
+        *extra,
+    )
 
 
 def plan_calls(
@@ -108,13 +113,14 @@ def plan_calls(
     answer these differently. `custom_operations` has the operations that no other library has.
     """
     rng = random.Random(seed)
-    operation_by_name = {op: operation(op, custom_operations) for op in operations}
+    operation_by_name = {op: find_operation(op, custom_operations) for op in operations}
     multi_operand_calls = [
         (
             op,
             tuple(
                 rng.choices(
-                    pool, k=rng.randint(max(3, operation_by_name[op].least), _most(operation_by_name[op]))
+                    pool,
+                    k=rng.randint(max(3, operation_by_name[op].min_operands), _most(operation_by_name[op])),
                 )
             ),
         )
@@ -154,12 +160,14 @@ def operand_indices(op: str, operands: Sequence[str]) -> tuple[int, ...]:
     >>> operand_indices("matmul", ("int8", "int8:weak", "int8:0d", "int"))
     (0,)
     """
-    return _operand_indices(operation(op), operands)
+    return _operand_indices(find_operation(op), operands)
 
 
 def _operand_indices(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
     """Return the operands for calls of an operation, by their index."""
-    only_common_dtypes = known.in_place or (known.is_operator and len(operands) > MAX_OPERANDS_FOR_OPERATORS)
+    only_common_dtypes = known.is_in_place or (
+        known.is_operator and len(operands) > MAX_OPERANDS_FOR_OPERATORS
+    )
     takes_every_dtype = known.function in ASKED_OF_EVERY_DTYPE and not only_common_dtypes
     if (known.function in ASKED_OF_EVERY_OPERAND and not only_common_dtypes) or (
         takes_every_dtype and known.has_one_promoting_operand
@@ -167,11 +175,11 @@ def _operand_indices(known: Operation, operands: Sequence[str]) -> tuple[int, ..
         return tuple(range(len(operands)))
     tiers = _tiers(known)
     scalars = (
-        KINDS
-        if known.form == "creation" or not (known.has_one_promoting_operand or _takes_arrays_only(known))
+        SCALAR_OPERANDS
+        if known.call_form == "creation" or not (known.has_one_promoting_operand or _takes_arrays_only(known))
         else ()
     )
-    parsed = [OperandString.parse(name) for name in operands]
+    parsed = [ParsedOperandString.parse(name) for name in operands]
     return tuple(
         i
         for i, operand in enumerate(parsed)
@@ -192,15 +200,15 @@ def _tiers(known: Operation) -> tuple[str, ...]:
     """Return the tiers with a dtype for calls of an operation that does not get every operand."""
     if _takes_arrays_only(known):
         return ("array",)
-    if known.form == "creation":
+    if known.call_form == "creation":
         return ("0d",)
-    return ("array", "0d", "weak") if known.form in ("elementwise", "pair") else ("array", "weak")
+    return ("array", "0d", "weak") if known.call_form in ("elementwise", "pair") else ("array", "weak")
 
 
 def _arrays(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
     """Return the arrays among the operands of an operation's calls, or all operands."""
     asked = _operand_indices(known, operands)
-    arrays = tuple(i for i in asked if OperandString.parse(operands[i]).tier == "array")
+    arrays = tuple(i for i in asked if ParsedOperandString.parse(operands[i]).tier == "array")
     return arrays or asked
 
 
@@ -214,15 +222,15 @@ def random_questions(
 ) -> Iterator[Question]:
     """Return random calls of two operands, and of more for `multi_operand_operations`; half are promotion."""
     rng = random.Random(seed)
-    operation_by_name = {op: operation(op, custom_operations) for op in operations}
+    operation_by_name = {op: find_operation(op, custom_operations) for op in operations}
     promoting = [op for op in operations if not operation_by_name[op].has_one_promoting_operand]
     asked_first = [op for op in ("result_type",) if op in promoting] or promoting
     pools = {op: _pool(operation_by_name[op], operands) for op in promoting}
-    scalars = [name for name in operands if name in (*KINDS, *BOUNDARY_SCALARS)]
+    scalars = [name for name in operands if name in (*SCALAR_OPERANDS, *BOUNDARY_SCALARS)]
     for _ in range(calls if promoting else 0):
         op = rng.choice(asked_first if rng.random() < PROMOTION_SHARE else promoting)
         count = (
-            rng.randint(max(2, operation_by_name[op].least), _most(operation_by_name[op]))
+            rng.randint(max(2, operation_by_name[op].min_operands), _most(operation_by_name[op]))
             if op in multi_operand_operations
             else 2
         )
@@ -236,7 +244,7 @@ def _pool(known: Operation, operands: Sequence[str]) -> list[str]:
     """Return the operands for random calls of an operation: of every tier if it gets every dtype."""
     if not _of_every_tier(known):
         return [operands[i] for i in _operand_indices(known, operands)]
-    return [name for name in operands if OperandString.parse(name).dtype and "=" not in name]
+    return [name for name in operands if ParsedOperandString.parse(name).dtype and "=" not in name]
 
 
 def _of_every_tier(known: Operation) -> bool:
@@ -244,7 +252,7 @@ def _of_every_tier(known: Operation) -> bool:
 
     An operation that writes into an operand does not: it needs an array.
     """
-    return known.function in ASKED_OF_EVERY_DTYPE and not known.in_place and not _takes_arrays_only(known)
+    return known.function in ASKED_OF_EVERY_DTYPE and not known.is_in_place and not _takes_arrays_only(known)
 
 
 def _is_asked(known: Operation, count: int, several: Sequence[str]) -> bool:
@@ -254,16 +262,16 @@ def _is_asked(known: Operation, count: int, several: Sequence[str]) -> bool:
     single one. Two operands: they promote together, and the operation needs no more.
     """
     if count == 1:
-        return known.has_one_promoting_operand or (known.name in several and known.least == 1)
-    return not known.has_one_promoting_operand and known.least <= 2
+        return known.has_one_promoting_operand or (known.name in several and known.min_operands == 1)
+    return not known.has_one_promoting_operand and known.min_operands <= 2
 
 
 def _most(known: Operation) -> int:
-    return min(MAX_RANDOM_OPERANDS, known.most or MAX_RANDOM_OPERANDS)
+    return min(MAX_RANDOM_OPERANDS, known.max_operands or MAX_RANDOM_OPERANDS)
 
 
 def _takes_arrays_only(known: Operation) -> bool:
     """Return True if an operation takes neither Python scalars nor 0-d arrays."""
     return known.name == "promote_types" or (
-        known.form in ("whole", "list", "subscripts", "cases") and not known.has_one_promoting_operand
+        known.call_form in ("whole", "list", "subscripts", "cases") and not known.has_one_promoting_operand
     )

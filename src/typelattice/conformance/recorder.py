@@ -7,7 +7,7 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
-from typelattice.conformance.ask_in_parallel import Asked, Askers
+from typelattice.conformance.ask_in_parallel import AnswerProcessPool, AnswerSource
 from typelattice.conformance.in_process_library import Answer, Catalogue
 from typelattice.conformance.library import Library, versions
 from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
@@ -65,14 +65,14 @@ def record(
 
 def start_askers(
     make: Callable[[], Library], limit: float, jobs: int = 1, scheduler: str = "", journal: Path | None = None
-) -> Askers:
+) -> AnswerProcessPool:
     """Start the processes of a library; the options are those of `record`."""
     about = {"limit of a call": f"{limit:g} s"}
-    return Askers(partial(LibraryProcess, make, limit), jobs, scheduler, journal, about)
+    return AnswerProcessPool(partial(LibraryProcess, make, limit), jobs, scheduler, journal, about)
 
 
 def record_everything(
-    asked: Asked,
+    asked: AnswerSource,
     random_calls_per_operation: int = 1000,
     seed: int = 0,
     progress: Progress = in_silence,
@@ -83,10 +83,10 @@ def record_everything(
     planned = plan_calls(
         catalogue.operands,
         catalogue.operations,
-        catalogue.several,
+        catalogue.multi_operand_operations,
         random_calls_per_operation,
         seed,
-        catalogue.own,
+        catalogue.custom_operations,
     )
     return _recording(
         asked, catalogue.operands, list(planned.questions(catalogue.operands)), seed, progress, earlier
@@ -94,7 +94,7 @@ def record_everything(
 
 
 def repeat_recording(
-    asked: Asked,
+    asked: AnswerSource,
     recording_to_repeat: Recording,
     progress: Progress,
     earlier: Recording | None = None,
@@ -111,7 +111,7 @@ def repeat_recording(
 
 
 def _recording(
-    asked: Asked,
+    asked: AnswerSource,
     operands: Sequence[str],
     questions: Sequence[Question],
     seed: int,
@@ -145,7 +145,7 @@ def _recording(
 
 def _has(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:
     """Return True if a library has the operation and the operands of a call."""
-    has_operation = op in (catalogue.operations if len(operands) < 3 else catalogue.several)
+    has_operation = op in (catalogue.operations if len(operands) < 3 else catalogue.multi_operand_operations)
     return has_operation and set(operands) <= {*catalogue.operands}
 
 

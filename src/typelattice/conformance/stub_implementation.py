@@ -9,13 +9,13 @@ from subprocess import Popen
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
-from typelattice.conformance.difference_reproducer import Code, written_call
+from typelattice.conformance.difference_reproducer import CodeFragment, written_call
 from typelattice.conformance.in_process_library import Answer
-from typelattice.conformance.library import MissingLibraryError, OperandString, versions_of
+from typelattice.conformance.library import MissingLibraryError, ParsedOperandString, versions_of
 from typelattice.conformance.process import START_TIME_FACTOR, LibraryProcess
-from typelattice.conformance.questions import KINDS, Question
+from typelattice.conformance.questions import SCALAR_OPERANDS, Question
 from typelattice.conformance.type_checkers import EXPRESSIONS_PER_RUN, end_checker, infer, require_checker
-from typelattice.facts.operations import NAMES
+from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.recorded.answer_notation import EXCEPTION, NOT_ASKED
 
 IMPLEMENTATIONS_PACKAGE = "typelattice.conformance.alternative_implementations"
@@ -25,7 +25,7 @@ REFUSED = f"{EXCEPTION}TypeError"
 class Stubs:
     """A library's stubs as a checker reads them; it answers like a LibraryProcess."""
 
-    batch = EXPRESSIONS_PER_RUN
+    batch_size = EXPRESSIONS_PER_RUN
 
     def __init__(self, checker: str, library: LibraryProcess, forms: Mapping[str, Any], limit: float) -> None:
         require_checker(checker)
@@ -43,7 +43,7 @@ class Stubs:
             how=f"the types that {checker} infers from {stubs}",
             operands=tuple(operand for operand in catalogue.operands if self._typed(operand)),
             operations=tuple(op for op in catalogue.operations if self._is_written(op)),
-            several=(),
+            multi_operand_operations=(),
         )
         self._folder = TemporaryDirectory()  # where the checker keeps what it has read
 
@@ -79,18 +79,26 @@ class Stubs:
 
     def _typed(self, operand: str) -> bool:
         """Return True if the type of an operand identifies it: the type of a 0-d array does not."""
-        read = OperandString.parse(operand)
-        return operand in KINDS if read.dtype is None else read.tier in self._forms and "=" not in operand
+        read = ParsedOperandString.parse(operand)
+        return (
+            operand in SCALAR_OPERANDS
+            if read.dtype is None
+            else read.tier in self._forms and "=" not in operand
+        )
 
     def _is_written(self, op: str) -> bool:
-        is_known = op in NAMES and NAMES[op].is_operator and not NAMES[op].in_place
+        is_known = (
+            op in OPERATION_BY_NAME
+            and OPERATION_BY_NAME[op].is_operator
+            and not OPERATION_BY_NAME[op].is_in_place
+        )
         return is_known or op in self._spellings
 
     def _names(self) -> list[str]:
         """Declare each operand."""
         declared = [self._declared("bool", "array", "condition")]
         for operand in self.catalogue.operands:
-            read = OperandString.parse(operand)
+            read = ParsedOperandString.parse(operand)
             if read.dtype:
                 declared.append(self._declared(read.dtype, read.tier, _name(operand)))
         return declared
@@ -101,7 +109,9 @@ class Stubs:
 
     def _written(self, op: str, operands: tuple[str, ...]) -> str:
         forms = {**self._forms, "argument": "{x}", "matrix": "{x}", "condition": "condition"}
-        return written_call(op, [Code(_name(operand)) for operand in operands], self._spellings, forms)
+        return written_call(
+            op, [CodeFragment(_name(operand)) for operand in operands], self._spellings, forms
+        )
 
     @property
     def _spellings(self) -> Mapping[str, str]:
@@ -118,5 +128,5 @@ def _versions_of(*packages: str) -> Mapping[str, str]:
 
 def _name(operand: str) -> str:
     """Return the name of an operand in an expression, or a Python scalar as it is written."""
-    read = OperandString.parse(operand)
+    read = ParsedOperandString.parse(operand)
     return repr(read.value) if read.dtype is None else f"{read.tier}_{read.dtype}"

@@ -29,7 +29,7 @@ EXPRESSIONS_PER_RUN = 5_000
 PREFIXES = re.compile(r"\b(?:builtins|stubs)\.")
 
 
-class Inferred(NamedTuple):
+class InferredType(NamedTuple):
     """The type of an expression, or the error that refuses it; the other field is ""."""
 
     type: str
@@ -74,7 +74,7 @@ def infer(
     files: Mapping[str, str] = NO_FILES,
     on_start: Callable[[subprocess.Popen[str]], object] = lambda process: None,
     folder: str | None = None,
-) -> Iterator[Inferred]:
+) -> Iterator[InferredType]:
     """Yield the types that a type checker infers for expressions, in batches.
 
     `setup` is a line of imports, `declarations` the lines of a stub file that declares what the expressions
@@ -101,7 +101,7 @@ def _infer_batch(
     limit: float,
     folder: str,
     started: Callable[[subprocess.Popen[str]], object],
-) -> list[Inferred]:
+) -> list[InferredType]:
     """Run a type checker once in a folder, where it may keep what it has read for the next run."""
     lines = [f"{setup}; from operands import *"]
     lines += [f"def f{i}() -> None: reveal_type({each})" for i, each in enumerate(expressions)]
@@ -123,7 +123,9 @@ def _infer_batch(
         words = " ".join((complaint or printed).split())
         raise CannotAskError(f"{checker} cannot be asked: it says {words[:200] or 'nothing'}")
     lines_of = range(2, len(expressions) + 2)
-    return [Inferred("", errors[n]) if n in errors else Inferred(types.get(n, ""), "") for n in lines_of]
+    return [
+        InferredType("", errors[n]) if n in errors else InferredType(types.get(n, ""), "") for n in lines_of
+    ]
 
 
 def end_checker(process: subprocess.Popen[str]) -> None:

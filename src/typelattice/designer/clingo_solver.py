@@ -20,8 +20,8 @@ class MissingSolverError(TypelatticeError, ImportError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The best answers, as atoms. `is_proven`: none is better; `is_complete`: no other is are as good."""
+class SolverResult:
+    """The best answers, as atoms. `is_proven`: none is better; `is_complete`: no other is as good."""
 
     models: tuple[frozenset[Atom], ...]
     is_proven: bool
@@ -34,11 +34,11 @@ def solve(
     limit: int,
     seconds: float | None = None,
     progress: Progress | None = None,
-) -> Answer:
+) -> SolverResult:
     """Find the best answers, up to a limit.
 
-    When the time is up, or on Ctrl-C, return the best answers so far. If `found` is empty and `all` is true,
-    there is no answer. Raises KeyboardInterrupt on Ctrl-C if there is no answer yet.
+    When the time is up, or on Ctrl-C, return the best answers so far. If there are no models and
+    `is_complete` is true, no answer exists. Raises KeyboardInterrupt on Ctrl-C if there is no answer yet.
     """
     try:
         import clingo
@@ -94,4 +94,4 @@ def solve(
         if not best:
             raise
     done = proven or cost == ()
-    return Answer(tuple(best[: limit if done else 1]), done, ended and len(best) <= limit)
+    return SolverResult(tuple(best[: limit if done else 1]), done, ended and len(best) <= limit)

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from typelattice.designer.clingo_solver import Answer, Progress, solve
-from typelattice.designer.plan_file import DEFAULT_RULE, DROPPED_RULE, Plan, PlanError, read_plan
+from typelattice.designer.clingo_solver import Progress, SolverResult, solve
+from typelattice.designer.plan_file import DROP_IMPLIED_RULE, IMPLIED_RULE, Plan, PlanError, read_plan
 from typelattice.designer.solver_facts import Problem, build_problem
-from typelattice.designer.standard_demands import DEMANDS, Demand, count_shortfalls
+from typelattice.designer.standard_demands import DEMANDS, Demand, count_violations
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node
-from typelattice.files.reader import parse
+from typelattice.files.reader import parse_system
 from typelattice.files.reader import system as find_system
-from typelattice.files.writer import code, reduce_order, write_system_file
-from typelattice.support.display_hooks import Viewed
+from typelattice.files.writer import node_code, reduce_order, write_system_file
+from typelattice.support.display_hooks import NotebookDisplay
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
 
@@ -27,7 +27,7 @@ MAX_CAP = 1_000_000_000  # greatest cap of a demand; the solver counts in 32 bit
 
 
 @dataclass(frozen=True, slots=True)
-class Completion(Viewed):
+class Completion(NotebookDisplay):
     """A completed order: its system, its file, the added arrows, and its count for each demand.
 
     `counts` has every word of DEMANDS and every demand of the plan.
@@ -35,26 +35,26 @@ class Completion(Viewed):
 
     system: System
     text: str
-    covers: tuple[Pair, ...]
+    added_covers: tuple[Pair, ...]
     counts: Mapping[str, int]
 
     @property
     def arrows(self) -> str:
         """The added arrows, as text."""
-        return "; ".join(f"{code(a)} -> {code(b)}" for a, b in self.covers)
+        return "; ".join(f"{node_code(a)} -> {node_code(b)}" for a, b in self.added_covers)
 
     def data(self) -> dict[str, object]:
         """Return the completion as JSON data."""
         return {
             "name": self.system.name,
-            "covers": [[code(a), code(b)] for a, b in self.covers],
+            "covers": [[node_code(a), node_code(b)] for a, b in self.added_covers],
             "counts": dict(self.counts),
             "file": self.text,
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Design(Viewed):
+class Design(NotebookDisplay):
     """The best completions. `is_proven`: none is better; `is_complete`: no others are as good."""
 
     system: System
@@ -98,8 +98,8 @@ class ConflictError(TypelatticeError, ValueError):
     def __init__(self, partial: System, rules: Sequence[str], verb: str = "completes") -> None:
         self.partial, self.rules, self.verb = partial, tuple(rules), verb
         instead = "drop one, or make it a cost" if verb == "completes" else "drop one"
-        if DEFAULT_RULE in self.rules:
-            drops = f"`{DROPPED_RULE}` among the rules drops {DEFAULT_RULE}"
+        if IMPLIED_RULE in self.rules:
+            drops = f"`{DROP_IMPLIED_RULE}` among the rules drops {IMPLIED_RULE}"
             instead += f" ({drops}, which always holds; a tie meets it)"
         super().__init__(
             f"no order that {verb} {partial.name} keeps {' with '.join(self.rules)}; "
@@ -183,7 +183,7 @@ def _is_possible(system: System, parts: Sequence[Demand | Cap], regions: Regions
 
 def _find_programs(rules: Sequence[Demand]) -> tuple[str, ...]:
     """Return the programs for the solver, with one more if pairs may have several lowest bounds."""
-    is_single = any(d.counts_split or d.counts_unjoined for d in rules)
+    is_single = any(d.counts_unsettled or d.counts_unjoined for d in rules)
     return ("complete", "lattice") if is_single else ("complete", "lattice", "several")
 
 
@@ -224,7 +224,9 @@ def _list_facts(problem: Problem, costs: Sequence[Demand], caps: Sequence[Cap]) 
         yield from problem.demand_facts(i, d)
 
 
-def _completions(system: System, problem: Problem, chosen: Plan, answer: Answer) -> tuple[Completion, ...]:
+def _completions(
+    system: System, problem: Problem, chosen: Plan, answer: SolverResult
+) -> tuple[Completion, ...]:
     members = problem.nodes
     nodes = [m.node for m in members]
     of = dict(zip(nodes, members, strict=True))
@@ -235,11 +237,11 @@ def _completions(system: System, problem: Problem, chosen: Plan, answer: Answer)
     found = []
     for order in orders:
         covers = tuple((a, b) for a in nodes for b in order.covers(a) if not system.order.le(a, b))
-        found.append((covers, order, count_shortfalls(words, order, system.order, of, system.ties)))
-    found.sort(key=lambda f: ([code(n) for pair in f[0] for n in pair], f[0].__repr__()))
+        found.append((covers, order, count_violations(words, order, system.order, of, system.ties)))
+    found.sort(key=lambda f: ([node_code(n) for pair in f[0] for n in pair], f[0].__repr__()))
     completions = []
     for i, (covers, order, counts) in enumerate(found, 1):
         name = f"{system.name[:40]}-complete{f'-{i}' if len(found) > 1 else ''}"
         text = write_system_file(system, order, name, f"{system.title[:120] or system.name}, completed")
-        completions.append(Completion(parse(text, f"{name}.toml"), text, covers, counts))
+        completions.append(Completion(parse_system(text, f"{name}.toml"), text, covers, counts))
     return tuple(completions)

@@ -16,12 +16,12 @@ from typelattice.designer.solver_facts import make_mask
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, Node, intern_dtype
 from typelattice.facts.order import Order
-from typelattice.files.reader import parse
+from typelattice.files.reader import parse_system
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.writer import code, reduce_order, write_system_file
+from typelattice.files.writer import node_code, reduce_order, write_system_file
 from typelattice.study.study_scope import BeyondReachError
-from typelattice.support.display_hooks import Viewed
+from typelattice.support.display_hooks import NotebookDisplay
 from typelattice.support.frozen_classes import replace
 
 MAX_COMMON_BOUNDS = 2000  # limit of common bounds to examine; an order may have exponentially many
@@ -37,11 +37,12 @@ class MissingNode:
     pairs: tuple[tuple[Node, Node], ...]
 
     def __str__(self) -> str:
-        return f"{', '.join(map(code, self.below))} -> {self.name} -> {', '.join(map(code, self.above))}"
+        below, above = (", ".join(map(node_code, nodes)) for nodes in (self.below, self.above))
+        return f"{below} -> {self.name} -> {above}"
 
 
 @dataclass(frozen=True, slots=True)
-class MissingNodes(Viewed):
+class MissingNodes(NotebookDisplay):
     """The nodes that an order lacks, and the system with them, as a file."""
 
     given_system: System
@@ -62,9 +63,9 @@ class MissingNodes(Viewed):
             "nodes": [
                 {
                     "name": n.name,
-                    "below": [code(x) for x in n.below],
-                    "above": [code(x) for x in n.above],
-                    "pairs": [[code(a), code(b)] for a, b in n.pairs],
+                    "below": [node_code(x) for x in n.below],
+                    "above": [node_code(x) for x in n.above],
+                    "pairs": [[node_code(a), node_code(b)] for a, b in n.pairs],
                 }
                 for n in self.nodes
             ],
@@ -98,7 +99,7 @@ def missing_nodes(order: str | Path | System) -> MissingNodes:
     title = f"{partial.title[:100] or partial.name}, with the nodes that it lacks"
     text = write_system_file(_with_dtypes(partial, made), completed, f"{partial.name[:40]}-nodes", title)
     found = tuple(_describe_missing(completed, partial.order, x, set(made)) for x in made)
-    return MissingNodes(partial, found, parse(text, f"{partial.name}-nodes.toml"), text)
+    return MissingNodes(partial, found, parse_system(text, f"{partial.name}-nodes.toml"), text)
 
 
 def _list_cuts(up: Sequence[int], name: str) -> set[int]:

@@ -22,15 +22,16 @@ AXES = ("lattice", "precision", "width")
 class Placement:
     """The place of a system among the completions of an order, compared by the counts of AXES.
 
-    - `better` is a completion that is worse in no count and better in one, or None.
-    - `on` says that the system is on the front: a completion has the same counts, and none is better.
+    - `dominating_completion` is a completion that is worse in no count and better in one, or None.
+    - `is_on_front` says that the system is on the front: a completion has the same counts, and none is
+      better.
     - With neither, every completion is worse than the system in some count.
     """
 
     system: System
     counts: Mapping[str, int]
     is_on_front: bool = False
-    better: Completion | None = None
+    dominating_completion: Completion | None = None
 
 
 def walk_front(
@@ -69,16 +70,16 @@ def count_axes(system: System, partial: System) -> dict[str, int]:
             answers = [
                 system.explain(*map(_operand_of, pair)) for pair in ((a.node, b.node), (b.node, a.node))
             ]
-            for word in {word for p in answers for word in _list_shortfalls(p, a, b)}:
+            for word in {word for p in answers for word in _list_violations(p, a, b)}:
                 counts[word] += 1
     return counts
 
 
 def _operand_of(node: Node) -> object:
-    return node.kind.word if isinstance(node, Weak) else node
+    return node.kind.python_name if isinstance(node, Weak) else node
 
 
-def _list_shortfalls(p: Promotion, a: NodeFacts, b: NodeFacts) -> Iterator[str]:
+def _list_violations(p: Promotion, a: NodeFacts, b: NodeFacts) -> Iterator[str]:
     if p.dtype is None:
         yield "lattice"
         return

@@ -10,14 +10,14 @@ from typelattice.designer.standard_demands import DEMANDS, Demand, NodeFacts
 from typelattice.disk.read import read_bytes
 from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.order import OrderError, statements
-from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES, FormatError, Text, article
-from typelattice.files.value_reader import Words, items, phrase, text
+from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES, FormatError, SystemText, toml_type_name
+from typelattice.files.value_reader import Vocabulary, phrase, require_text, table_items
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
 
 DEFAULT_RULES = ("lattice", "component", "overflow", "subset", "weak")
-DEFAULT_RULE = "single"  # this rule holds unless the plan makes it a cost or drops it
-DROPPED_RULE = f"-{DEFAULT_RULE}"  # the word among the rules that drops it
+IMPLIED_RULE = "single"  # this rule holds unless the plan makes it a cost or drops it
+DROP_IMPLIED_RULE = f"-{IMPLIED_RULE}"  # the word among the rules that drops it
 DEFAULT_COSTS = ("deference", "width64", "width", "precision", "relations")
 PLAN_KEYS = {"rules": list, "costs": list, "demands": dict, "regions": list}
 DEMAND_KEYS = ("avoid", "want", "results", "weight", "counts")  # the keys of a user's demand
@@ -65,21 +65,23 @@ def read_plan(
                 f"the keys are {', '.join(PLAN_KEYS)}"
             )
         if not isinstance(value, PLAN_KEYS[key]):
-            raise PlanError(f"{where}: {key} should be {article(PLAN_KEYS[key])}, is {article(type(value))}")
-    words, regions = Words(dtypes), []
+            raise PlanError(
+                f"{where}: {key} should be {toml_type_name(PLAN_KEYS[key])}, is {toml_type_name(type(value))}"
+            )
+    words, regions = Vocabulary(dtypes), []
     listed = values.get("regions", [])
     assert isinstance(listed, list)
     for number, nodes in enumerate(listed, 1):
         try:
-            regions.append(frozenset(words.nodes(nodes)))
+            regions.append(frozenset(words.read_nodes(nodes)))
         except ValueError as e:
             raise PlanError(f"{where}, region {number}: {e}") from None
     known = dict(DEMANDS)
-    for name, given in items(values.get("demands", {})):
+    for name, given in table_items(values.get("demands", {})):
         try:
             if name in DEMANDS:
                 raise ValueError("this is a word of ours; give another name")
-            known[name] = _read_custom_demand(name, dict(items(given)), dtypes)
+            known[name] = _read_custom_demand(name, dict(table_items(given)), dtypes)
         except (ValueError, OrderError) as e:
             raise PlanError(f"{where}, demand {quote_short(name)}: {e}") from None
     chosen = {"rules": rules, "costs": costs}
@@ -89,16 +91,16 @@ def read_plan(
     for key, said in chosen.items():
         names = values.get(key, default[key]) if said is None else said
         assert isinstance(names, Sequence)
-        kept = [name for name in names if key != "rules" or name != DROPPED_RULE]
+        kept = [name for name in names if key != "rules" or name != DROP_IMPLIED_RULE]
         found[key] = tuple(_find_demand(name, known, where, key) for name in kept)
         is_dropped |= len(kept) < len(names)
         if len(set(found[key])) < len(found[key]):
             raise PlanError(f"{where}: a word stands twice among the {key}")
-    named = any(d.counts_split for d in chain(*found.values())) or any(
+    named = any(d.counts_unsettled for d in chain(*found.values())) or any(
         d.counts_unjoined for d in found["rules"]
     )
     if not (is_dropped or named):
-        found["rules"] = (known[DEFAULT_RULE], *found["rules"])
+        found["rules"] = (known[IMPLIED_RULE], *found["rules"])
     return Plan(found["rules"], found["costs"], tuple(regions))
 
 
@@ -108,7 +110,7 @@ def _read_plan_file(path: Path) -> tuple[str, Mapping[str, object]]:
     if len(data) > MAX_SYSTEM_FILE_BYTES:
         raise PlanError(f"{path.name}: larger than {MAX_SYSTEM_FILE_BYTES:,} bytes")
     try:
-        return path.name, Text(path.name, data.decode("utf-8-sig")).values()
+        return path.name, SystemText(path.name, data.decode("utf-8-sig")).values()
     except FormatError as e:
         raise PlanError(str(e)) from None
     except UnicodeDecodeError as e:
@@ -117,7 +119,7 @@ def _read_plan_file(path: Path) -> tuple[str, Mapping[str, object]]:
 
 def _find_demand(name: object, known_demands: Mapping[str, Demand], where: str, key: str) -> Demand:
     if not isinstance(name, str) or name not in known_demands:
-        what = quote_short(name) if isinstance(name, str) else article(type(name))
+        what = quote_short(name) if isinstance(name, str) else toml_type_name(type(name))
         near = spelling_hint(name, known_demands) if isinstance(name, str) else ""
         raise PlanError(
             f"{where}: unknown word {what} among the {key}{near or '; these are ' + ', '.join(known_demands)}"
@@ -135,26 +137,26 @@ def _read_custom_demand(name: str, entry: Mapping[str, object], dtypes: Mapping[
             )
     if not {"avoid", "want", "results"} & entry.keys():
         raise ValueError("says nothing; give avoid, want or results")
-    words = Words(dtypes)
+    words = Vocabulary(dtypes)
     weight = entry.get("weight", 1)
     if type(weight) is not int or not 0 < weight <= 1_000_000:
         raise ValueError("weight should be a whole number from 1 to 1000000")
-    avoid = _read_relations(text(entry.get("avoid", "")), words)
+    avoid = _read_relations(require_text(entry.get("avoid", "")), words)
     results, refused = dict[frozenset[Node], Node](), set[frozenset[Node]]()
-    for pairs, to in items(entry.get("results", {})):
-        for pair in map(frozenset, words.pairs(pairs)):
+    for pairs, to in table_items(entry.get("results", {})):
+        for pair in map(frozenset, words.read_pairs(pairs)):
             if pair in results or pair in refused:
                 raise ValueError(f"{' + '.join(map(str, pair))} has two results")
             if to == REFUSED_WORD:
                 refused.add(pair)
             else:
-                results[pair] = words.node(to)
+                results[pair] = words.read_node(to)
     return Demand(
         phrase(name),
         phrase(entry.get("counts", f"what {name} speaks against")),
         _differs_maker(results, refused) if results or refused else None,
         (lambda a, b: (a.node, b.node) in avoid) if avoid else None,
-        _read_relations(text(entry.get("want", "")), words),
+        _read_relations(require_text(entry.get("want", "")), words),
         weight=weight,
     )
 
@@ -174,9 +176,9 @@ def _differs_maker(
     return differs
 
 
-def _read_relations(arrows: str, words: Words) -> frozenset[tuple[Node, Node]]:
+def _read_relations(arrows: str, words: Vocabulary) -> frozenset[tuple[Node, Node]]:
     """`a, b -> c`: each of the left below each of the right."""
-    chains = [[words.nodes(",".join(part)) for part in chain] for _, chain in statements(arrows)]
+    chains = [[words.read_nodes(",".join(part)) for part in chain] for _, chain in statements(arrows)]
     if lone := next((chain for chain in chains if len(chain) == 1), None):
         raise ValueError(f"{lone[0][0]} stands alone; write a -> b")
     return frozenset(

@@ -18,51 +18,55 @@ from typelattice.designer.solver_facts import (
     make_mask,
     masks_above,
 )
-from typelattice.designer.standard_demands import DEMANDS, Demand, count_shortfalls, list_node_facts
+from typelattice.designer.standard_demands import DEMANDS, Demand, count_violations, list_node_facts
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node
-from typelattice.files.reader import parse
+from typelattice.files.reader import parse_system
 from typelattice.files.reader import system as find_system
-from typelattice.files.writer import code, reduce_order, write_system_file
-from typelattice.support.display_hooks import Viewed
+from typelattice.files.writer import node_code, reduce_order, write_system_file
+from typelattice.support.display_hooks import NotebookDisplay
 
 # All rules but the one that a repair restores.
 KEPT_RULES = tuple(word for word in DEFAULT_RULES if word != "lattice")
 
 
 @dataclass(frozen=True, slots=True)
-class Repair(Viewed):
+class Repair(NotebookDisplay):
     """A repair: the arrows to add and to remove, the repaired system and its file, and the changed pairs."""
 
-    add: tuple[Pair, ...]
-    drop: tuple[Pair, ...]
+    added_covers: tuple[Pair, ...]
+    dropped_covers: tuple[Pair, ...]
     system: System
     text: str
     counts: Mapping[str, int]
     # a pair, its result before, its result now
-    changed: tuple[tuple[Node, Node, Node | None, Node | None], ...]
+    changed_pairs: tuple[tuple[Node, Node, Node | None, Node | None], ...]
 
     def __str__(self) -> str:
-        dropped = [f"drop {code(a)} -> {code(b)}" for a, b in self.drop]
-        added = [f"add {code(a)} -> {code(b)}" for a, b in self.add]
+        dropped = [f"drop {node_code(a)} -> {node_code(b)}" for a, b in self.dropped_covers]
+        added = [f"add {node_code(a)} -> {node_code(b)}" for a, b in self.added_covers]
         return ", ".join([*dropped, *added]) or "nothing to repair"
 
     def data(self) -> dict[str, object]:
         """Return the repair as JSON data."""
         return {
-            "add": [[code(a), code(b)] for a, b in self.add],
-            "drop": [[code(a), code(b)] for a, b in self.drop],
+            "add": [[node_code(a), node_code(b)] for a, b in self.added_covers],
+            "drop": [[node_code(a), node_code(b)] for a, b in self.dropped_covers],
             "counts": dict(self.counts),
             "changed": [
-                {"operands": [code(a), code(b)], "before": was and code(was), "after": now and code(now)}
-                for a, b, was, now in self.changed
+                {
+                    "operands": [node_code(a), node_code(b)],
+                    "before": was and node_code(was),
+                    "after": now and node_code(now),
+                }
+                for a, b, was, now in self.changed_pairs
             ],
             "file": self.text,
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Repairs(Viewed):
+class Repairs(NotebookDisplay):
     """The smallest repairs, by the answers they change.
 
     `is_proven`: none is smaller; `is_complete`: these are all.
@@ -110,7 +114,7 @@ def repairs(
 
     >>> from typelattice.designer import repairs
     >>> for repair in repairs("numpy"):
-    ...     print(repair, len(repair.changed))
+    ...     print(repair, len(repair.changed_pairs))
     add i32 -> f16 5
     add i64 -> f16 11
     """
@@ -124,10 +128,10 @@ def repairs(
         def possible(parts: Sequence[Demand]) -> bool:
             return bool(solve(("repair", "lattice"), _list_facts(broken, parts), 1).models)
 
-        rules_kept = [d for d in chosen.rules if not d.counts_split]
+        rules_kept = [d for d in chosen.rules if not d.counts_unsettled]
         raise ConflictError(broken, [d.name for d in smallest_conflict(rules_kept, possible)], "repairs")
     found = [_make_repair(broken, atoms) for atoms in answer.models]
-    found.sort(key=lambda r: (len(r.changed), str(r)))
+    found.sort(key=lambda r: (len(r.changed_pairs), str(r)))
     return Repairs(broken, tuple(found), answer.is_proven, answer.is_complete)
 
 
@@ -178,9 +182,9 @@ def _make_repair(system: System, atoms: frozenset[Atom]) -> Repair:
     changed = tuple(result for result in results if result[2] is not result[3])
     title = f"{system.title[:120] or system.name}, repaired"
     text = write_system_file(system, order, f"{system.name[:40]}-repaired", title)
-    counts = count_shortfalls(tuple(DEMANDS.values()), order, before, of)
+    counts = count_violations(tuple(DEMANDS.values()), order, before, of)
     return Repair(
-        tuple(pairs["add"]), tuple(pairs["drop"]), parse(text, "repaired.toml"), text, counts, changed
+        tuple(pairs["add"]), tuple(pairs["drop"]), parse_system(text, "repaired.toml"), text, counts, changed
     )
 
 

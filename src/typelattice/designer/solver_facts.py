@@ -49,45 +49,45 @@ class Problem:
         for number, tie in enumerate(self.ties):
             yield from (f"tie({number},{m})." for m in tie)
 
-    def demand_facts(self, number: int, d: Demand, is_rule: bool = False) -> Iterator[str]:
+    def demand_facts(self, number: int, demand: Demand, is_rule: bool = False) -> Iterator[str]:
         """Yield the solver's facts for counting a demand.
 
         For a rule, these are only the cases that `addable` and `bounds` have not ruled out already.
         """
         m = self.nodes
-        if d.breaks_result and not is_rule:
+        if demand.breaks_result and not is_rule:
             for (a, b), mask in self.bounds.items():
                 yield from (
                     f"result({number},{a},{b},{c})."
                     for c in list_bits(mask)
-                    if d.breaks_result(m[a], m[b], m[c])
+                    if demand.breaks_result(m[a], m[b], m[c])
                 )
-        if d.breaks_relation and not is_rule:
+        if demand.breaks_relation and not is_rule:
             yield from (
                 f"relation({number},{a},{b})."
                 for a, b in self.list_addable()
-                if d.breaks_relation(m[a], m[b])
+                if demand.breaks_relation(m[a], m[b])
             )
         index = {x.node: i for i, x in enumerate(m)}
         yield from (
             f"wanted({number},{index[a]},{index[b]})."
-            for a, b in d.required_relations
+            for a, b in demand.required_relations
             if a in index and b in index
         )
-        if d.counts_unjoined:
+        if demand.counts_unjoined:
             yield f"unjoined({number})."
-        if d.counts_split:
+        if demand.counts_unsettled:
             yield f"single({number})."
-        if d.counts_covers:
+        if demand.counts_covers:
             yield f"uncovered({number})."
 
-    def count_settled(self, d: Demand) -> int:
+    def count_settled(self, demand: Demand) -> int:
         """Count how often the given order violates a demand, over the pairs that it relates."""
         m, related = (
             self.nodes,
             ((i, j) for i, mask in enumerate(self.above_now) for j in list_bits(mask) if i != j),
         )
-        return sum(d.breaks_result(m[i], m[j], m[j]) for i, j in related) if d.breaks_result else 0
+        return sum(demand.breaks_result(m[i], m[j], m[j]) for i, j in related) if demand.breaks_result else 0
 
     def list_addable(self) -> Iterator[tuple[int, int]]:
         """Yield all relations that may be added."""

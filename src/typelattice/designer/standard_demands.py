@@ -12,7 +12,7 @@ from typelattice.facts.loss import Loss, loss
 from typelattice.facts.order import Order
 from typelattice.study.jep9407_criteria import WIDE_BITS, width
 
-FLOAT = Kind.FLOAT.category
+FLOAT_CATEGORY = Kind.FLOAT.category
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Demand:
     """A word for what an order should be. It counts, `weight` each:
 
     `breaks_result(a, b, c)`: pairs a + b with the join c; `breaks_relation(a, b)`: relations added;
-    `required_relations`: those that are not there; `counts_unjoined`: pairs without a join; `counts_split`:
-    pairs with several lowest bounds that no tie settles; `counts_covers`: arrows added.
+    `required_relations`: those that are not there; `counts_unjoined`: pairs without a join;
+    `counts_unsettled`: pairs with several lowest bounds that no tie settles; `counts_covers`: arrows added.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Demand:
     breaks_relation: Callable[[NodeFacts, NodeFacts], bool] | None = None
     required_relations: frozenset[tuple[Node, Node]] = frozenset()
     counts_unjoined: bool = False
-    counts_split: bool = False
+    counts_unsettled: bool = False
     counts_covers: bool = False
     weight: int = 1
 
@@ -89,11 +89,11 @@ def _gives_way(a: NodeFacts, b: NodeFacts, c: NodeFacts) -> bool:
 
 
 def _wraps_integer(a: NodeFacts, c: NodeFacts) -> bool:
-    return c.category < FLOAT and (loss_between(a, c).magnitude or loss_between(a, c).sign)
+    return c.category < FLOAT_CATEGORY and (loss_between(a, c).magnitude or loss_between(a, c).sign)
 
 
 def _overflows_float(a: NodeFacts, c: NodeFacts) -> bool:
-    return c.category >= FLOAT and loss_between(a, c).magnitude
+    return c.category >= FLOAT_CATEGORY and loss_between(a, c).magnitude
 
 
 def _is_narrower(a: NodeFacts, c: NodeFacts) -> bool:
@@ -107,18 +107,18 @@ def _leaves_subset(a: NodeFacts, c: NodeFacts) -> bool:
 
 def _turns_weak(a: NodeFacts, b: NodeFacts, c: NodeFacts) -> bool:
     """Return True if an inexact array and a weak operand have a weak result."""
-    strong = [x.node for x in (a, b) if isinstance(x.node, DType) and x.category >= FLOAT]
+    strong = [x.node for x in (a, b) if isinstance(x.node, DType) and x.category >= FLOAT_CATEGORY]
     return len(strong) == 1 and isinstance(c.node, Weak)
 
 
 def _float_does_not_win(a: NodeFacts, b: NodeFacts, c: NodeFacts) -> bool:
     low, high = sorted((a, b), key=lambda x: x.category)
-    return low.category == 1 and high.category >= FLOAT and c.node is not high.node
+    return low.category == 1 and high.category >= FLOAT_CATEGORY and c.node is not high.node
 
 
 DEMANDS = {d.name: d for d in (
     Demand("lattice", "pairs without a join", counts_unjoined=True),
-    Demand("single", "pairs with several lowest bounds that no tie settles", counts_split=True),
+    Demand("single", "pairs with several lowest bounds that no tie settles", counts_unsettled=True),
     Demand(
         "component", "results that drop a component: imaginary parts, fractions",
         _cast_demand(lambda a, c: a.category > c.category),
@@ -155,7 +155,7 @@ DEMANDS = {d.name: d for d in (
 )}  # fmt: skip
 
 
-def count_shortfalls(
+def count_violations(
     demands: Sequence[Demand],
     order: Order[Node],
     given_order: Order[Node],
@@ -167,13 +167,13 @@ def count_shortfalls(
     `given_order` is the order that it completes, `ties` are the lowest bounds that ties settle.
     """
     return {
-        d.name: d.weight * sum(1 for _ in list_shortfalls(d, order, given_order, facts_of_node, ties))
+        d.name: d.weight * sum(1 for _ in list_violations(d, order, given_order, facts_of_node, ties))
         for d in demands
     }
 
 
-def list_shortfalls(
-    d: Demand,
+def list_violations(
+    demand: Demand,
     order: Order[Node],
     given_order: Order[Node],
     facts_of_node: Mapping[Node, NodeFacts],
@@ -182,22 +182,22 @@ def list_shortfalls(
     """Yield each violation of a demand: a pair or relation (a, b), or (a, b, c) for a + b = c."""
     for a, b in combinations(order.nodes, 2):
         c = order.join(a, b)
-        if c is None and d.counts_unjoined:
+        if c is None and demand.counts_unjoined:
             yield a, b
-        if d.counts_split and c is None:
+        if demand.counts_unsettled and c is None:
             bounds = frozenset(order.minimal_bounds(a, b))
             if bounds and bounds not in ties:
                 yield a, b
         if (
             c is not None
-            and d.breaks_result
-            and d.breaks_result(facts_of_node[a], facts_of_node[b], facts_of_node[c])
+            and demand.breaks_result
+            and demand.breaks_result(facts_of_node[a], facts_of_node[b], facts_of_node[c])
         ):
             yield a, b, c
         for low, high in (a, b), (b, a):
             if order.le(low, high) and not given_order.le(low, high):
-                if d.breaks_relation and d.breaks_relation(facts_of_node[low], facts_of_node[high]):
+                if demand.breaks_relation and demand.breaks_relation(facts_of_node[low], facts_of_node[high]):
                     yield low, high
-                if d.counts_covers and high in order.covers(low):
+                if demand.counts_covers and high in order.covers(low):
                     yield low, high
-    yield from ((a, b) for a, b in d.required_relations if not order.le(a, b))
+    yield from ((a, b) for a, b in demand.required_relations if not order.le(a, b))

@@ -13,7 +13,7 @@ class FileError(TypelatticeError, OSError):
 
 
 def read_bytes(path: str | os.PathLike[str], max_bytes: int) -> bytes:
-    """Read a file, but no more than `most` bytes. Raises FileError.
+    """Read a file, but no more than `max_bytes` bytes. Raises FileError.
 
     Only regular files are read: a pipe or a device may never end.
     """

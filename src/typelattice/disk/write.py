@@ -50,7 +50,7 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def check_writable(path: str | os.PathLike[str], needed_bytes: int = 1) -> None:
-    """Raise FileError if `room` bytes cannot be written to a path. Call it before long work."""
+    """Raise FileError if `needed_bytes` bytes cannot be written to a path. Call it before long work."""
     with explain_failure("write", path):
         target = os.path.realpath(path)
         _status_of_replaced(target)

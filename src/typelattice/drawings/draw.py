@@ -19,7 +19,7 @@ from typelattice.rendering.diagram import Arrow, Diagram, DrawingError, Vertex
 from typelattice.rendering.drawing import Drawing
 from typelattice.rendering.layout.layered import PlacedDiagram, lay_out
 from typelattice.study.diffs import Diff
-from typelattice.study.table_labels import CODES
+from typelattice.study.table_labels import CODE_STYLES
 from typelattice.support.error_texts import spelling_hint
 
 MAX_NODES = 1_000  # nodes of a drawing; nobody can read more
@@ -64,14 +64,14 @@ def draw(
     <BLANKLINE>
     also  a -> b, c; b -> d; c -> d
     """
-    if codes not in CODES:
-        near = spelling_hint(str(codes), CODES)
-        raise DrawingError(f"unknown codes {codes!r}{near}; these are {', '.join(CODES)}")
+    if codes not in CODE_STYLES:
+        near = spelling_hint(str(codes), CODE_STYLES)
+        raise DrawingError(f"unknown codes {codes!r}{near}; these are {', '.join(CODE_STYLES)}")
     match x:
         case Program() | Replay():
             return _program(x, other, highlight)
         case Diff():
-            return _systems(x.a.system, x.b.system, small, codes)
+            return _systems(x.left.system, x.right.system, small, codes)
         case Promotion():
             _check_alone(x, other, highlight)
             return Drawing(repr(x)[1:-1], draw_highlighted(x, small, codes))

@@ -19,7 +19,7 @@ from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.grid import Cell, Grid, printable
 from typelattice.study.consensus import Consensus
 from typelattice.study.diffs import Diff, differ
-from typelattice.study.table_labels import REFUSED
+from typelattice.study.table_labels import REFUSED_LABEL
 from typelattice.study.tables import Table
 from typelattice.support.error_texts import quote_short
 
@@ -37,7 +37,7 @@ Values = list[list[float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Heat:
+class HeatMap:
     """A table with a value in each cell, or NO_VALUE where the call is refused.
 
     `description` describes the values. They are ranks, each with its name, or numbers on both sides of zero.
@@ -54,7 +54,7 @@ class Heat:
         return any(isnan(value) for row in self.values for value in row)
 
 
-def make_heat(x: Table | Diff | Consensus, of: str | None = None) -> Heat:
+def make_heat(x: Table | Diff | Consensus, of: str | None = None) -> HeatMap:
     """Return the values of the heat map with a name. Raises DrawingError for a map that `x` lacks."""
     available = HEATS[:2] if isinstance(x, Table) else HEATS[2:]
     chosen = available[0] if of is None else of
@@ -64,17 +64,19 @@ def make_heat(x: Table | Diff | Consensus, of: str | None = None) -> Heat:
     grid = x.grid()
     match x:
         case Table() if chosen == "loss":
-            return Heat(grid, _values(x, _lost), "what the worst cast loses", LOSSES)
+            return HeatMap(grid, _values(x, _lost), "what the worst cast loses", LOSSES)
         case Table():
-            return Heat(grid, _values(x, _wider), "bits wider than the widest operand")
+            return HeatMap(grid, _values(x, _wider), "bits wider than the widest operand")
         case Diff():
-            pairs = [zip(ps, qs, strict=True) for ps, qs in zip(x.a.cells, x.b.cells, strict=True)]
+            pairs = [zip(ps, qs, strict=True) for ps, qs in zip(x.left.cells, x.right.cells, strict=True)]
             values = [[float(differ(p, q)) for p, q in row] for row in pairs]
-            return Heat(grid, values, "agreement", AGREEMENTS)
+            return HeatMap(grid, values, "agreement", AGREEMENTS)
         case _:
             counts = {(a, b): len(x.by_answer(a, b)) for a, b in product(x.rows, x.columns)}
             names = ("all alike", *(f"{n} answers" for n in range(2, max(counts.values()) + 1)))
-            return Heat(grid, [[counts[a, b] - 1.0 for b in x.columns] for a in x.rows], "agreement", names)
+            return HeatMap(
+                grid, [[counts[a, b] - 1.0 for b in x.columns] for a in x.rows], "agreement", names
+            )
 
 
 def heatmap(x: Table | Diff | Consensus, of: str | None = None) -> Any:
@@ -90,12 +92,12 @@ def heatmap(x: Table | Diff | Consensus, of: str | None = None) -> Any:
     return figure(make_heat(x, of))
 
 
-def figure(heat: Heat) -> Any:
+def figure(heat: HeatMap) -> Any:
     """Return the matplotlib Figure of a heat map. Raises DrawingError without matplotlib."""
     return _draw_ranks(heat) if heat.ranks else _draw_signed(heat)
 
 
-def heat_grid(heat: Heat) -> Grid:
+def heat_grid(heat: HeatMap) -> Grid:
     """Return a heat map for a terminal: signs in place of colours, with notes that explain them."""
     cells = tuple(
         tuple(_cell(heat, value, cell) for value, cell in zip(values, row, strict=True))
@@ -103,13 +105,13 @@ def heat_grid(heat: Heat) -> Grid:
     )
     notes = [f"{_sign(i, heat.ranks)} {name}" for i, name in enumerate(heat.ranks)]
     notes = notes or [f"{_sign(0, ())} as wide as the widest operand; +8 is 8 bits wider"]
-    notes += [f"{REFUSED} refused"] * heat.has_refusals
+    notes += [f"{REFUSED_LABEL} refused"] * heat.has_refusals
     title = f"{heat.description}: {heat.grid.title}"
     return replace(heat.grid, title=title, cells=cells, notes=tuple(notes))
 
 
-def _cell(heat: Heat, value: float, cell: Cell) -> Cell:
-    return Cell(REFUSED, ("refused",)) if isnan(value) else Cell(_sign(value, heat.ranks), cell.marks)
+def _cell(heat: HeatMap, value: float, cell: Cell) -> Cell:
+    return Cell(REFUSED_LABEL, ("refused",)) if isnan(value) else Cell(_sign(value, heat.ranks), cell.marks)
 
 
 def _sign(value: float, ranks: Sequence[str]) -> str:
@@ -139,7 +141,7 @@ def _wider(p: Promotion) -> float:
     return float(p.dtype.bits - max(widths))
 
 
-def _draw_ranks(heat: Heat) -> Any:
+def _draw_ranks(heat: HeatMap) -> Any:
     """Draw a map of a few ranks, each with its name."""
     figure, _, colours = _map(heat, (PALE, ACCENT), 0.0, max(len(heat.ranks) - 1.0, 1.0))
     patches = import_module("matplotlib.patches")
@@ -151,7 +153,7 @@ def _draw_ranks(heat: Heat) -> Any:
     return figure
 
 
-def _draw_signed(heat: Heat) -> Any:
+def _draw_signed(heat: HeatMap) -> Any:
     """Draw a map of numbers on both sides of zero, with a scale."""
     widest = max((abs(v) for row in heat.values for v in row if not isnan(v)), default=1.0) or 1.0
     figure, axes, _ = _map(heat, (ADDED, PALE, ACCENT), -widest, widest)
@@ -159,7 +161,7 @@ def _draw_signed(heat: Heat) -> Any:
     return figure
 
 
-def _map(heat: Heat, colours: Sequence[str], low: float, high: float) -> tuple[Any, Any, Any]:
+def _map(heat: HeatMap, colours: Sequence[str], low: float, high: float) -> tuple[Any, Any, Any]:
     """Return the figure, its axes, and the colour of each value: `colours` from low to high.
 
     Raises DrawingError without matplotlib.

@@ -58,7 +58,7 @@ def _operands(p: Promotion) -> tuple[Node, ...]:
     """Return the nodes where the operands enter the order."""
     results: set[Node] = set()
     found: dict[Node, None] = {}
-    for step in p.steps:
+    for step in p.decisions:
         for n in step.nodes:
             if n in p.system.order and n not in results:
                 found[n] = None

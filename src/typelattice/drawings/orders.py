@@ -35,7 +35,7 @@ def order_diagram(
     arrows = tuple(Arrow(str(a), str(b)) for a in order.nodes for b in order.covers(a))
     shown_links = links if len(links) <= MAX_LINKS else []
     notes = [
-        *(f"{LINK_SIGNS[link.mark]} {link.title}" for link in shown_links),
+        *(f"{LINK_SIGNS[link.mark]} {link.tooltip}" for link in shown_links),
         *_count_links(links[len(shown_links) :]),
     ]
     return Diagram(
@@ -140,7 +140,7 @@ def _count_links(links: Sequence[Link]) -> Iterator[str]:
     ):
         of = [link for link in links if link.mark == mark]
         if of:
-            yield f"{LINK_SIGNS[mark]} {len(of)} times {said}, e.g. {of[0].title}"
+            yield f"{LINK_SIGNS[mark]} {len(of)} times {said}, e.g. {of[0].tooltip}"
 
 
 def _notes(system: Rules, hidden_nodes: Set[Node]) -> Iterator[str]:

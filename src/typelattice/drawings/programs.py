@@ -25,7 +25,7 @@ def program_diagram(replay: Replay) -> Diagram:
     """
     steps, outcomes = replay.program.steps, replay.outcomes
     casts: dict[tuple[int, int], ImplicitCast] = {
-        (c.operand, c.number): c for c in implicit_casts(steps, outcomes)
+        (c.operand, c.step_number): c for c in implicit_casts(steps, outcomes)
     }
     drawn = _drawn_steps(replay.program)
     casts = {(part, i): c for (part, i), c in casts.items() if i in drawn}
@@ -46,7 +46,7 @@ def program_diagram(replay: Replay) -> Diagram:
         if lossless_count
         else []
     )
-    notes += [NEVER_ASKED_NOTE] if any(outcome.never_asked for outcome in outcomes) else []
+    notes += [NEVER_ASKED_NOTE] if any(outcome.is_unrecorded for outcome in outcomes) else []
     notes += [f"refused: {step.text}: {outcome.reason}" for step, outcome in replay.refusals]
     return Diagram(
         f"{_source(replay.program)} under {replay.name}", vertices, tuple(arrows), notes=tuple(notes)
@@ -58,7 +58,7 @@ def steps_diagram(program: Program) -> Diagram:
     vertices, arrows = list[Vertex](), list[Arrow]()
     for i, parts in _drawn_steps(program).items():
         text = program.steps[i].text
-        vertices.append(Vertex(str(i), clip_text(text, MAX_STEP_CHARS), title=text))
+        vertices.append(Vertex(str(i), clip_text(text, MAX_STEP_CHARS), tooltip=text))
         arrows += [Arrow(str(shown), str(i)) for shown in parts.values()]
     return Diagram(_source(program), tuple(vertices), tuple(arrows))
 
@@ -129,13 +129,13 @@ def _arrow(
     source, target = outcomes[input_step].operand, outcomes[i].operand
     if (
         isinstance(step, Cast)
-        and input_step == step.source
+        and input_step == step.operand
         and source
         and target
         and source.dtype
         and target.dtype
     ):
-        return Arrow(*ends, title=f"written: {_describe_cast(source.dtype, target.dtype)}"), ""
+        return Arrow(*ends, tooltip=f"written: {_describe_cast(source.dtype, target.dtype)}"), ""
     return Arrow(*ends), ""
 
 

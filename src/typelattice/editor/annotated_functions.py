@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from typelattice.editor.known_steps import KnownStep, location_range
+from typelattice.editor.known_steps import ExpressionDtype, location_range
 from typelattice.explanations.explanation_text import explanation
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.system_headings import LIBRARIES, heading_of
@@ -19,7 +19,7 @@ DEFAULT_SYSTEM = "numpy"  # the system of a file that imports no library
 PYTHON_NUMBERS = ("bool", "int", "float", "complex")  # annotations of Python numbers
 
 
-def list_steps_of_annotations(text: str) -> Iterator[KnownStep]:
+def list_steps_of_annotations(text: str) -> Iterator[ExpressionDtype]:
     """Yield the steps of each function with a dtype for every parameter, by the rules of its library.
 
     >>> source = "def f(x: NDArray[np.float32], n: int):\\n    return x * n\\n"
@@ -76,7 +76,7 @@ def _dtype(annotation: ast.expr | None) -> str | None:
 
 def _steps(
     node: ast.FunctionDef, bound: dict[str, str], name: str, lines: Sequence[str]
-) -> Iterator[KnownStep]:
+) -> Iterator[ExpressionDtype]:
     first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
     source = "\n".join(lines[node.lineno - 1 : node.end_lineno])
     indent = len(source) - len(source.lstrip())
@@ -94,7 +94,7 @@ def _steps(
         if columns:
             rule = f"\n\n{explanation(outcome.promotion)}" if outcome.promotion else ""
             about = f"{step.text}: by the annotations, under {name}{rule}"
-            yield KnownStep(line - 1, *columns, _describe_operand(outcome.operand), about)
+            yield ExpressionDtype(line - 1, *columns, _describe_operand(outcome.operand), about)
 
 
 def _describe_operand(operand: object) -> str:

@@ -17,7 +17,7 @@ from pygls.uris import to_fs_path
 
 from typelattice.editor.annotated_functions import list_steps_of_annotations
 from typelattice.editor.known_steps import (
-    KnownStep,
+    ExpressionDtype,
     find_step,
     list_findings_of_run,
     list_hints,
@@ -40,21 +40,21 @@ class KnownRuns:
     The document is read again when it has changed.
     """
 
-    document: Path | None
-    of_file: dict[str, dict[str, Any]] = field(default_factory=dict)
+    document_path: Path | None
+    runs_by_file: dict[str, dict[str, Any]] = field(default_factory=dict)
     _read: tuple[float, dict[str, Any]] | None = None
 
     def find(self, path: str) -> dict[str, Any] | None:
         """Return the last run of a file, or None if no run can be read."""
-        return self.of_file.get(path) or self._from_document()
+        return self.runs_by_file.get(path) or self._from_document()
 
     def _from_document(self) -> dict[str, Any] | None:
-        if self.document is None:
+        if self.document_path is None:
             return None
         try:
-            changed = self.document.stat().st_mtime
+            changed = self.document_path.stat().st_mtime
             if self._read is None or self._read[0] != changed:
-                self._read = changed, read_run(str(self.document))
+                self._read = changed, read_run(str(self.document_path))
         except (OSError, TypelatticeError):
             return None
         return self._read[1]
@@ -65,7 +65,7 @@ def server(document: Path | None, version: str) -> LanguageServer:
     made = LanguageServer("typelattice", version)
     runs = KnownRuns(document)
 
-    def known(uri: str) -> list[KnownStep]:
+    def known(uri: str) -> list[ExpressionDtype]:
         """Return the steps of a file: of its lines that ran, and of other lines by their annotations."""
         text, path = made.workspace.get_text_document(uri).source, to_fs_path(uri) or ""
         run = runs.find(path)
@@ -113,7 +113,7 @@ def server(document: Path | None, version: str) -> LanguageServer:
         if step is None:
             return None
         return lsp.Hover(
-            lsp.MarkupContent(lsp.MarkupKind.Markdown, _fenced(step.about)),
+            lsp.MarkupContent(lsp.MarkupKind.Markdown, _fenced(step.hover_text)),
             _range(step.line, step.start, step.end, lines[step.line]),
         )
 
@@ -158,7 +158,7 @@ def server(document: Path | None, version: str) -> LanguageServer:
     def trace(uri: str) -> None:
         path = to_fs_path(uri) or ""
         try:
-            runs.of_file[path] = trace_file(Path(path))
+            runs.runs_by_file[path] = trace_file(Path(path))
         except TypelatticeError as e:
             made.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, str(e)))
             return

@@ -31,7 +31,7 @@ class ReplacedOnEntry(Decision):
     key = "before"
 
 
-class CountedForeign(Decision):
+class ForeignArrayCounted(Decision):
     """Another library's array beside the system's own.
 
     It counts as `node`, or is refused if `node` is None.
@@ -124,7 +124,7 @@ class DtypeByOperation(Decision):
     key = "ops"
 
 
-class WithoutDimensions(Decision):
+class MissingDimensions(Decision):
     """A refusal of a 0-d array or Python scalar by an operation that needs dimensions, such as matmul."""
 
     key = "ops"
@@ -136,13 +136,13 @@ class MissingOperation(Decision):
     key = "ops"
 
 
-class BeyondLimits(Decision):
+class BeyondScalarLimits(Decision):
     """A Python scalar beyond the `limits` of the system, which the library refuses beside any operand."""
 
     key = "limits"
 
 
-class OutOfRange(Decision):
+class OutOfTargetRange(Decision):
     """A Python scalar whose value is out of range for its target dtype."""
 
     key = "fit"
@@ -153,4 +153,4 @@ class RefusalError(Exception):
 
     def __init__(self, reason: str, remedy: str, step: Decision) -> None:
         super().__init__(reason, remedy, step)
-        self.reason, self.remedy, self.step = reason, remedy, step
+        self.reason, self.remedy, self.decision = reason, remedy, step

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from typelattice.engine.decisions import Decision, DtypeByOperation, OutOfRange, RefusalError
+from typelattice.engine.decisions import Decision, DtypeByOperation, OutOfTargetRange, RefusalError
 from typelattice.engine.find_loop import find_casting_dtypes, find_loop
 from typelattice.engine.join_one_tier import find_entry_node
 from typelattice.engine.join_tiers import join_tiers
 from typelattice.engine.operand_checks import (
     cast_remedy,
     check_each_operand,
-    check_pairs,
+    check_operation_refusals,
     check_right_value,
     deciding_entry,
     dtype_of_pair,
@@ -23,7 +23,7 @@ from typelattice.engine.operand_checks import (
     find_pair_join,
     resolve_target,
 )  # fmt: skip
-from typelattice.engine.operation_join import check_alike, check_weak, join_operands, make_arrays
+from typelattice.engine.operation_join import check_same_dtype, check_weak_result, join_operands, make_arrays
 from typelattice.engine.operation_rules import (
     NUMBER_OF_ALL,
     PYTHON_NUMBERS,
@@ -32,7 +32,7 @@ from typelattice.engine.operation_rules import (
     look_up,
     merge_entries,
 )
-from typelattice.engine.rule_enums import JoinRule, LeftOperand, PairJoin, ScalarTarget, WeakResult
+from typelattice.engine.rule_enums import InPlaceRule, JoinRule, PairJoin, ScalarTarget, WeakResult
 from typelattice.engine.rules import Rules
 from typelattice.engine.scalar_fit import ValueFit, fit_values
 from typelattice.facts.dtypes import DType, Kind, Node, complex_of, real_part_dtype
@@ -61,14 +61,14 @@ class Evaluation:
     dtype: DType
     weak: bool
     fits: tuple[ValueFit, ...]
-    number: Kind | None = None  # the kind of the result, if it is a Python number
+    python_number_kind: Kind | None = None  # the kind of the result, if it is a Python number
     accumulator: DType | None = None  # the dtype in which the operation adds up, if the system states it
 
 
 @lru_cache(maxsize=1024)  # a table asks for the same few operations thousands of times
 def operation_rules(rules: Rules, name: str) -> OperationRules:
     """Return the rules of a system for an operation. Raises OpError for an unknown operation."""
-    return merge_entries(rules.operation(name), rules.ops)
+    return merge_entries(rules.find_operation(name), rules.ops)
 
 
 def evaluate_operation(
@@ -76,7 +76,7 @@ def evaluate_operation(
 ) -> Evaluation:
     """Evaluate an operation on operands. Raises RefusalError if the system refuses them."""
     check_each_operand(rules, op, operands)
-    check_pairs(rules, op, operands)
+    check_operation_refusals(rules, op, operands)
     if op.writes:
         _check_dimensions_of_left(rules, op, operands)
     operands = make_arrays(rules, op, operands, decisions)
@@ -102,11 +102,11 @@ def _evaluate_joined(
             nodes = tuple(o.node for o in operands)
             decisions.append(DtypeByOperation(nodes, node, deciding_entry(rules, op, "joins_of_pairs")))
         if op.joins is JoinRule.SAME_DTYPE:
-            check_alike(rules, op, operands, dtype)
+            check_same_dtype(rules, op, operands, dtype)
         dtypes = (dtype,)
     compute, result = _apply_rule(rules, op, dtypes, decisions, is_product)
     if op.writes or find_result_rule(op, compute) == "left":
-        result = write_into_left(rules, op, result, operands[0], decisions)
+        result = left_dtype_after_write(rules, op, result, operands[0], decisions)
     adopted = dtypes[0] if op.computes_scalars is ScalarTarget.JOINED and len(dtypes) == 1 else compute
     values = () if is_product else tuple(fit_values(rules, operands, adopted, op))
     _check_values(values)
@@ -121,7 +121,7 @@ def _evaluate_joined(
         weak = False
     elif weak:
         if weak_rule is WeakResult.DEFAULT_DTYPE_OR_ERROR:
-            check_weak(rules, op, result)
+            check_weak_result(rules, op, result)
         are_all_weak = len(joining) == len(operands) or all(o.weak for o in operands)
         result, weak = _apply_weak_result(rules, weak_rule, result, are_all_weak, is_uncast)
     accumulator = _accumulator_dtype(rules, op, compute)
@@ -131,11 +131,11 @@ def _evaluate_joined(
 
 
 def _check_right_value(
-    rules: Rules, op: OperationRules, last: Operand, values: Sequence[ValueFit], compute: DType
+    rules: Rules, op: OperationRules, right: Operand, fits: Sequence[ValueFit], compute: DType
 ) -> None:
     """Check the value of the operand on the right, after `fit` has wrapped it."""
-    wrapped = next((f.becomes for f in values[-1:] if f.value is last.value), None)
-    check_right_value(rules, op, last, last.value if wrapped is None else wrapped, compute)
+    wrapped = next((f.becomes for f in fits[-1:] if f.value is right.value), None)
+    check_right_value(rules, op, right, right.value if wrapped is None else wrapped, compute)
 
 
 def _evaluate_unjoined(
@@ -200,7 +200,7 @@ def _evaluate_separately(
     nodes = tuple(o.node for o in operands)
     decisions.append(DtypeByOperation(nodes, result, deciding_entry(rules, op, "joins")))
     if op.writes:
-        result = write_into_left(rules, op, result, operands[0], decisions)
+        result = left_dtype_after_write(rules, op, result, operands[0], decisions)
     return Evaluation(None, None, result, False, ())
 
 
@@ -212,7 +212,7 @@ def _evaluate_override(
         find_entry_node(rules, o, decisions)
     nodes = tuple(o.node for o in operands)
     decisions.append(DtypeByOperation(nodes, target, deciding_entry(rules, op, "overrides")))
-    result = write_into_left(rules, op, target, operands[0], decisions) if op.writes else target
+    result = left_dtype_after_write(rules, op, target, operands[0], decisions) if op.writes else target
     return Evaluation(None, target, result, False, (), _python_number_kind(op, target, result))
 
 
@@ -241,11 +241,11 @@ def _accumulator_dtype(rules: Rules, op: OperationRules, compute: DType) -> DTyp
     return resolve_target(rules, target) if target else None
 
 
-def _check_values(values: Sequence[ValueFit]) -> None:
+def _check_values(fits: Sequence[ValueFit]) -> None:
     """Raise RefusalError for a value that is out of range, if the system raises for it."""
-    for fit in values:
+    for fit in fits:
         if fit.outcome == "raise":
-            step = OutOfRange((fit.target,), None, fit.kind.word)
+            step = OutOfTargetRange((fit.target,), None, fit.kind.python_name)
             reason = f"{fit.value} is out of range for {fit.target}"
             raise RefusalError(reason, "use a value within it, or a wider dtype", step)
 
@@ -338,21 +338,21 @@ def _check_dimensions_of_left(rules: Rules, op: OperationRules, operands: Sequen
     raise RefusalError(reason, "give the result a name of its own", step)
 
 
-def write_into_left(
+def left_dtype_after_write(
     rules: Rules, op: OperationRules, result: DType, left: Operand, decisions: list[Decision]
 ) -> DType:
     """Return the dtype of the left operand after the result is written into it or replaces it."""
     target = left.dtype if left.tier != "scalar" else None
-    if target is None or target is result or op.gives_into is LeftOperand.NEW_ARRAY:
+    if target is None or target is result or op.gives_into is InPlaceRule.NEW_ARRAY:
         return result
     rounds = result.kind is Kind.FLOAT and target.kind.category < result.kind.category
-    if op.gives_into is LeftOperand.NEW_ARRAY_ROUNDED and not rounds:
+    if op.gives_into is InPlaceRule.NEW_ARRAY_ROUNDED and not rounds:
         return result
     allowed = {
-        LeftOperand.NEW_ARRAY_ROUNDED: rounds,
-        LeftOperand.SAME_KIND_CAST: result.kind.position <= target.kind.position,
-        LeftOperand.NO_HIGHER_CATEGORY: result.kind.category <= target.kind.category,
-        LeftOperand.ANY_CAST: True,
+        InPlaceRule.NEW_ARRAY_ROUNDED: rounds,
+        InPlaceRule.SAME_KIND_CAST: result.kind.position <= target.kind.position,
+        InPlaceRule.NO_HIGHER_CATEGORY: result.kind.category <= target.kind.category,
+        InPlaceRule.ANY_CAST: True,
     }
     if not allowed.get(op.gives_into):
         step = DtypeByOperation((result, target), None, deciding_entry(rules, op, "gives_into"))

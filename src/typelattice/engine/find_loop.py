@@ -33,7 +33,7 @@ def find_casting_dtypes(rules: Rules, op: OperationRules, operands: Sequence[Ope
     if len({o.dtype for o in strong}) > 1 and all(o.kind.category <= highest for o in operands):
         operands = strong
     stands = any(o.dtype in rules.stand_in_beside for o in operands)
-    return rules.dtypes_in_order(
+    return rules.dtypes_if_all_in_order(
         [(rules.stand_in.get(o.kind) if stands else None) if o.weak else o.dtype for o in operands]
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.engine.decisions import CountedForeign, Decision, RefusalError
+from typelattice.engine.decisions import Decision, ForeignArrayCounted, RefusalError
 from typelattice.engine.operation_rules import OperationRules
 from typelattice.engine.rule_enums import ForeignCountsAs
 from typelattice.engine.rules import Rules
@@ -43,9 +43,9 @@ def replace_foreign_arrays(
 
     Raises RefusalError if the library refuses it.
     """
-    system_dtype = next((o.dtype for o in operands if o.dtype and not o.foreign), None)
+    system_dtype = next((o.dtype for o in operands if o.dtype and not o.foreign_library), None)
     return tuple(
-        _count_operand_as(rules, o, system_dtype, op, i, decisions) if o.foreign else o
+        _convert_foreign_operand(rules, o, system_dtype, op, i, decisions) if o.foreign_library else o
         for i, o in enumerate(operands)
     )
 
@@ -55,7 +55,7 @@ def check_nonpromoting_foreign(
 ) -> None:
     """Raise RefusalError for a condition or indices that the library refuses, such as a list."""
     for o in operands:
-        if o.foreign and o not in promoting:
+        if o.foreign_library and o not in promoting:
             word = _foreign_word(rules, o, "")
             if word and word not in FOREIGN_WORDS:
                 raise _make_refusal(o, word)
@@ -63,16 +63,16 @@ def check_nonpromoting_foreign(
 
 def _make_refusal(o: Operand, reason: str) -> RefusalError:
     assert o.dtype
-    step = CountedForeign((o.dtype,), None, o.foreign.removesuffix(FOREIGN_SCALAR_SUFFIX))
+    step = ForeignArrayCounted((o.dtype,), None, o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX))
     return RefusalError(reason, "make it one of the library's own first", step)
 
 
-def _count_operand_as(
+def _convert_foreign_operand(
     rules: Rules,
     o: Operand,
     system_dtype: DType | None,
     op: OperationRules | None,
-    place: int,
+    position: int,
     decisions: list[Decision],
 ) -> Operand:
     """Return the operand that a foreign array counts as at a place of an operation.
@@ -80,31 +80,31 @@ def _count_operand_as(
     Raises RefusalError if it is refused.
     """
     assert o.dtype
-    operation = rules.operation(op.name) if op else None
+    operation = rules.find_operation(op.name) if op else None
     form = ""
-    if operation and place == 0 and operation.is_operator:
+    if operation and position == 0 and operation.is_operator:
         form = "left"
-    elif operation and place > 0 and operation.of_class == "assignment":
+    elif operation and position > 0 and operation.operation_class == "assignment":
         form = "assigned"
     word = _foreign_word(rules, o, form)
     if word not in FOREIGN_WORDS:
         raise _make_refusal(o, word or f"nothing is recorded of {_kind_of_foreign(o)} beside its own")
     # If the operation converts the operand at this place to an array, it converts a foreign array too.
-    as_array = op is not None and op.counts_as_array(place)
-    counts = replace(o, foreign="")
+    as_array = op is not None and op.counts_as_array(position)
+    counts = replace(o, foreign_library="")
     if (
         word == ForeignCountsAs.NUMBER
-        and o.foreign == FOREIGN_LIST
+        and o.foreign_library == FOREIGN_LIST
         and (system_dtype is None or _needs_dimensions(rules, op))
     ):
-        word = ForeignCountsAs.OTHER  # this has dimensions, like the list
+        word = ForeignCountsAs.HOST_DTYPE_ARRAY  # this has dimensions, like the list
     if word == ForeignCountsAs.NUMBER:
         counts = scalar(Kind.SIGNED if o.kind is Kind.UNSIGNED else o.kind, o.value)
     elif word == ForeignCountsAs.FLOAT:
         counts = scalar(Kind.FLOAT)
-    elif word == ForeignCountsAs.OTHER and system_dtype and not as_array:
+    elif word == ForeignCountsAs.HOST_DTYPE_ARRAY and system_dtype and not as_array:
         counts = replace(counts, dtype=system_dtype, kind=system_dtype.kind, value=None)
-    decisions.append(CountedForeign((o.dtype,), counts.dtype, _describe_counted(o, counts)))
+    decisions.append(ForeignArrayCounted((o.dtype,), counts.dtype, _describe_counted(o, counts)))
     return counts
 
 
@@ -113,13 +113,13 @@ def _foreign_word(rules: Rules, o: Operand, form: str) -> str:
 
     An array of the system's own library counts as an array. So does a list in a system of no library.
     """
-    library = o.foreign.removesuffix(FOREIGN_SCALAR_SUFFIX)
+    library = o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX)
     if library == rules.library.partition(" ")[0] or (library == FOREIGN_LIST and not rules.library):
         return ForeignCountsAs.ARRAY
     said = rules.foreign.get(library, {})
     if form in said:
         return said[form]
-    if not o.foreign.endswith(FOREIGN_SCALAR_SUFFIX):
+    if not o.foreign_library.endswith(FOREIGN_SCALAR_SUFFIX):
         return said.get("array", "")
     return said.get(o.dtype) or said.get("scalar", "")
 
@@ -135,18 +135,18 @@ def why_index_refused(rules: Rules, form: str) -> str | None:
 
 def _needs_dimensions(rules: Rules, op: OperationRules | None) -> bool:
     """Return True if an operation takes only operands with dimensions."""
-    return op is not None and max(rules.operation(op.name).dimensions, op.dimensions) > 0
+    return op is not None and max(rules.find_operation(op.name).dimensions, op.dimensions) > 0
 
 
 def _kind_of_foreign(o: Operand) -> str:
     """Name the kind of a foreign array for a refusal, e.g. `torch's scalars`."""
-    if o.foreign == FOREIGN_LIST:
+    if o.foreign_library == FOREIGN_LIST:
         return "Python's lists"
-    forms = "scalars" if o.foreign.endswith(FOREIGN_SCALAR_SUFFIX) else "arrays"
-    return f"{o.foreign.removesuffix(FOREIGN_SCALAR_SUFFIX)}'s {forms}"
+    forms = "scalars" if o.foreign_library.endswith(FOREIGN_SCALAR_SUFFIX) else "arrays"
+    return f"{o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX)}'s {forms}"
 
 
 def _describe_counted(o: Operand, counts: Operand) -> str:
     """Describe in words the operand that a foreign array counts as."""
-    what = f"a Python {counts.kind.word}" if counts.tier == "scalar" else f"an array of {counts.dtype}"
+    what = f"a Python {counts.kind.python_name}" if counts.tier == "scalar" else f"an array of {counts.dtype}"
     return f"{o} counts as {what}"

@@ -17,7 +17,7 @@ from typelattice.engine.decisions import (
     WidenedDefault,
 )  # fmt: skip
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak
+from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak_node
 from typelattice.facts.range_and_overflow import is_in_range
 from typelattice.operands.operand import BOOL, Operand
 
@@ -56,14 +56,14 @@ def _find_weak_entry_node(rules: Rules, o: Operand, decisions: list[Decision], i
     The candidates are the weak node of its kind, the weak node of its kind and width, and its default dtype.
     The result is the first candidate that is in the order. If none is, it is the weak node of the kind.
     """
-    kind = Kind.SIGNED if o.kind is Kind.UNSIGNED and weak(o.kind) not in rules.order else o.kind
+    kind = Kind.SIGNED if o.kind is Kind.UNSIGNED and weak_node(o.kind) not in rules.order else o.kind
     own = dtype_or_default(rules, o, is_alone)
     if own in rules.wider_defaults.get(o.kind, ()):
-        decisions.append(WidenedDefault((weak(o.kind),), own, o.kind.word))
-    by_kind = weak(kind)
+        decisions.append(WidenedDefault((weak_node(o.kind),), own, o.kind.python_name))
+    by_kind = weak_node(kind)
     if own is None or by_kind in rules.order:
         return by_kind
-    by_width = weak(own.kind, own)
+    by_width = weak_node(own.kind, own)
     return by_width if by_width in rules.order else own if own in rules.order else by_kind
 
 
@@ -73,13 +73,13 @@ def join_tier(rules: Rules, nodes: Sequence[Node], decisions: list[Decision]) ->
     if absent and len(absent) == len(nodes) and rules.tiers[-1] == "scalar":
         return max(absent, key=lambda n: n.kind.category)  # only Python scalars: the highest kind counts
     if absent:
-        reason = f"nothing is said of a Python {absent[0].kind.word}"
+        reason = f"nothing is said of a Python {absent[0].kind.python_name}"
         to = next((f", e.g. {n}" for n in nodes if isinstance(n, DType)), "")
         raise RefusalError(reason, f"cast it to a dtype{to}", Joined(tuple(nodes), None))
     if rules.combine in ("fold", "comparable"):
         return _join_in_pairs(rules, nodes, decisions)
     for a, b in combinations(dict.fromkeys(nodes), 2) if rules.refusals else ():
-        check_pair(rules, a, b)
+        check_pair_refusal(rules, a, b)
     return join(rules, nodes, decisions)
 
 
@@ -102,7 +102,7 @@ def _join_comparable(rules: Rules, pair: Sequence[Node], decisions: list[Decisio
     return found
 
 
-def check_pair(rules: Rules, a: Node, b: Node) -> None:
+def check_pair_refusal(rules: Rules, a: Node, b: Node) -> None:
     """Raise RefusalError for a pair that the file refuses."""
     pair = frozenset((a, b))
     if pair in rules.refusals:
@@ -114,7 +114,7 @@ def check_pair(rules: Rules, a: Node, b: Node) -> None:
 
 def find_override(rules: Rules, a: Node, b: Node, decisions: list[Decision]) -> Node | None:
     """Return the override for a pair, or None without one. Raises RefusalError for a refused pair."""
-    check_pair(rules, a, b)
+    check_pair_refusal(rules, a, b)
     pair = frozenset((a, b))
     node = rules.overrides.get(pair)
     if node:

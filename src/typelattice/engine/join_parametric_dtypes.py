@@ -17,12 +17,12 @@ from typelattice.operands.operand import Operand, operand_of_dtype
 from typelattice.support.frozen_classes import replace
 
 
-def without_arguments(operands: Sequence[Operand]) -> tuple[Operand, ...]:
+def replace_members_by_families(operands: Sequence[Operand]) -> tuple[Operand, ...]:
     """Replace each member of a family by the family, which is a node of the order."""
     return tuple(replace(o, dtype=o.dtype.family) if o.dtype and o.dtype.family else o for o in operands)
 
 
-def add_arguments(
+def replace_families_by_members(
     rules: Rules,
     op: OperationRules | None,
     operands: Sequence[Operand],
@@ -92,7 +92,7 @@ def _join_pair(rules: Rules, family: DType, a: DType | None, b: DType | None) ->
     """Return the dtype of two operands, which may be a member of a family, or None if it is unknown."""
     if a is None or b is None:
         return None
-    _, d, _ = join_tiers(rules, without_arguments([operand_of_dtype(a), operand_of_dtype(b)]), [])
+    _, d, _ = join_tiers(rules, replace_members_by_families([operand_of_dtype(a), operand_of_dtype(b)]), [])
     return _join_members(rules, family, (a, b), []) if d is family else d
 
 
@@ -112,7 +112,7 @@ def _join_members(
             reason = f"{name} differs: {' and '.join(map(str, values))}"
             step = Parameterized(distinct, None, family.name)
             raise RefusalError(reason, f"cast one operand, e.g. to {distinct[0]}", step)
-        joined[name] = values[0] if formula.text == SAME else formula.value(all_arguments, own, joined)
+        joined[name] = values[0] if formula.text == SAME else formula.evaluate(all_arguments, own, joined)
     return _make_member(family, [joined[p.name] for p in family.parameters], distinct, decisions)
 
 
@@ -136,7 +136,7 @@ def _compute_member(
     If no operand is a member of the family, all are cast to their join first.
     """
     if family not in rules.families:  # the file gives numbers for the parameters
-        values = [formula.value((), (), {}) for formula in member.formulas]
+        values = [formula.evaluate((), (), {}) for formula in member.formulas]
         return _make_member(member.family, values, (family,), decisions)
     are_other = not any(d and d.family is family for d in dtypes)
     joined: DType | None = None
@@ -149,7 +149,7 @@ def _compute_member(
         return member.family
     all_arguments, own = _collect_arguments(family, members, dtypes)
     of_join = arguments_of(joined) if joined else {}
-    values = [formula.value(all_arguments, own, of_join) for formula in member.formulas]
+    values = [formula.evaluate(all_arguments, own, of_join) for formula in member.formulas]
     return _make_member(member.family, values, members, decisions)
 
 

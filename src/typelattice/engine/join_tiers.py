@@ -19,7 +19,7 @@ from typelattice.engine.join_one_tier import (
     join_tier,
 )
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak
+from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak_node
 from typelattice.facts.range_and_overflow import is_in_range
 from typelattice.operands.operand import Operand
 
@@ -52,7 +52,7 @@ def _own_widths(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
     alone = len(operands) == 1 and operands[0].dtype is not None
     if not (alone or rules.weak_join == "width") or not all(o.weak for o in operands):
         return ()
-    return rules.dtypes_in_order([dtype_or_default(rules, o) for o in operands])
+    return rules.dtypes_if_all_in_order([dtype_or_default(rules, o) for o in operands])
 
 
 def _by_tiers(rules: Rules, operands: Sequence[Operand], decisions: list[Decision]) -> Node:
@@ -92,7 +92,7 @@ def _join_large_ints(
         wide = next((d for d in holding if d.kind is kind), holding[0] if holding else None)
         if wide is None:
             continue
-        decisions.append(JoinedByValue((weak(o.kind),), wide, o.kind.word))
+        decisions.append(JoinedByValue((weak_node(o.kind),), wide, o.kind.python_name))
         if kind is not node.kind:
             node = _signed_counterpart(rules, node, decisions)
         node = join_tier(rules, [node, wide], decisions)
@@ -111,7 +111,7 @@ def _signed_counterpart(rules: Rules, d: DType, decisions: list[Decision]) -> DT
     ]
     if not wider:
         return d
-    decisions.append(JoinedByValue((d,), wider[0], Kind.SIGNED.word))
+    decisions.append(JoinedByValue((d,), wider[0], Kind.SIGNED.python_name))
     return wider[0]
 
 
@@ -133,13 +133,13 @@ def _join_lower_tier(rules: Rules, low: Node, tier: str, high: Node, decisions: 
 
     The lower tier adds nothing, unless its kind is higher or the file states the pair. `tier` is its name.
     """
-    stated = find_override(rules, high, weak(low.kind), decisions)
+    stated = find_override(rules, high, weak_node(low.kind), decisions)
     if stated:
         return stated
     node = high if low.kind.category <= high.kind.category else _node_of_higher_kind(rules, low, high)
     step = TiersJoined((high, low), node)
     if node is None:
-        other = f"a Python {low.kind.word}" if tier == "scalar" else f"a 0-d array of {low}"
+        other = f"a Python {low.kind.python_name}" if tier == "scalar" else f"a 0-d array of {low}"
         article = "an" if low.kind is Kind.UNSIGNED else "a"
         narrow = min((d for d in rules.dtypes if d.kind is low.kind), key=sort_key, default=None)
         to = low if isinstance(low, DType) else rules.defaults.get(low.kind, narrow)
@@ -169,10 +169,10 @@ def _dtype_of_node(rules: Rules, node: Node, is_weak: bool, decisions: list[Deci
     if isinstance(after, DType):
         return after, is_weak
     found = after.dtype or (rules.defaults.get(after.kind) if after in rules.order else None)
-    step = Defaulted((after,), found, after.kind.word)
+    step = Defaulted((after,), found, after.kind.python_name)
     if found is None:
         raise RefusalError(
-            f"a Python {after.kind.word} alone has no dtype here", "give an array or a dtype too", step
+            f"a Python {after.kind.python_name} alone has no dtype here", "give an array or a dtype too", step
         )
     decisions.append(step)
     return found, True

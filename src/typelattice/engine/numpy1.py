@@ -11,14 +11,14 @@ from functools import reduce
 from typelattice.engine.decisions import Decision, Defaulted, RefusalError, SizedByValue
 from typelattice.engine.join_one_tier import join
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import CODES, DType, Kind, Node
+from typelattice.facts.dtypes import DTYPE_BY_CODE, DType, Kind, Node
 from typelattice.facts.range_and_overflow import Value, is_in_range
 from typelattice.operands.operand import Operand
 from typelattice.support.frozen_classes import frozen
 
-UNSIGNED, SIGNED = ([CODES[f"{letter}{bits}"] for bits in (8, 16, 32, 64)] for letter in "ui")
+UNSIGNED, SIGNED = ([DTYPE_BY_CODE[f"{letter}{bits}"] for bits in (8, 16, 32, 64)] for letter in "ui")
 # NumPy compares with its own bounds, a little below the largest values of the dtypes.
-FLOAT_BOUNDS = {CODES["f16"]: 65000, CODES["f32"]: 3.4e38, CODES["c64"]: 3.4e38}
+FLOAT_BOUNDS = {DTYPE_BY_CODE["f16"]: 65000, DTYPE_BY_CODE["f32"]: 3.4e38, DTYPE_BY_CODE["c64"]: 3.4e38}
 REQUIRED_DTYPES = {
     *UNSIGNED,
     *SIGNED,
@@ -53,11 +53,11 @@ def join_by_value(
     own = [n for n in nodes if isinstance(n, DType)]
     if len(own) < len(nodes):
         raise RefusalError("a Python scalar has no dtype here", "give it one", Defaulted(tuple(nodes), None))
-    if not is_by_value(operands, own):
+    if not promotes_by_value(operands, own):
         return join(
             rules, [dtype_holding_scalar(o, d) for o, d in zip(operands, own, strict=True)], decisions
         )
-    counts = [_make_count(o, d) for o, d in zip(operands, own, strict=True)]
+    counts = [_counted_dtype_of_operand(o, d) for o, d in zip(operands, own, strict=True)]
     for o, count in zip(operands, counts, strict=True):
         if o.tier != "array":
             decisions.append(SizedByValue((o.node,), count.beside_unsigned))
@@ -82,9 +82,10 @@ def find_loop_by_value(
     own = [d for o in operands if (d := o.dtype or rules.defaults.get(o.kind)) and d in rules.order]
     if len(own) < len(operands):
         return ()
-    by_value = is_by_value(operands, own)
+    by_value = promotes_by_value(operands, own)
     counts = [
-        _make_count(o, d) if by_value else _make_fixed_count(o, d) for o, d in zip(operands, own, strict=True)
+        _counted_dtype_of_operand(o, d) if by_value else _fixed_counted_dtype(o, d)
+        for o, d in zip(operands, own, strict=True)
     ]
     for loop in loops:
         if all(any(rules.order.le(d, loop) for d in count.either) for count in counts):
@@ -92,7 +93,7 @@ def find_loop_by_value(
     return ()
 
 
-def is_by_value(operands: Sequence[Operand], own_dtypes: Sequence[DType]) -> bool:
+def promotes_by_value(operands: Sequence[Operand], own_dtypes: Sequence[DType]) -> bool:
     """Return True if NumPy 1 promotes these operands by value: `int8 array + 1` stays int8.
 
     Values count where arrays meet scalars or 0-d arrays, unless one of these is of a higher category than all
@@ -110,22 +111,22 @@ def is_by_value(operands: Sequence[Operand], own_dtypes: Sequence[DType]) -> boo
 def dtype_holding_scalar(o: Operand, own_dtype: DType) -> DType:
     """Return the dtype of an operand. A large Python scalar gets the smallest dtype that holds it."""
     beyond = not o.dtype and o.value and not is_in_range(o.value, own_dtype)
-    return count_by_value(own_dtype, o.value).beside_unsigned if beyond else own_dtype
+    return counted_dtype_of_value(own_dtype, o.value).beside_unsigned if beyond else own_dtype
 
 
-def _make_count(o: Operand, own_dtype: DType) -> CountedDtype:
+def _counted_dtype_of_operand(o: Operand, own_dtype: DType) -> CountedDtype:
     return (
-        _make_fixed_count(o, own_dtype)
+        _fixed_counted_dtype(o, own_dtype)
         if o.tier == "array"
-        else count_by_value(dtype_holding_scalar(o, own_dtype), o.value)
+        else counted_dtype_of_value(dtype_holding_scalar(o, own_dtype), o.value)
     )
 
 
-def _make_fixed_count(o: Operand, own_dtype: DType) -> CountedDtype:
+def _fixed_counted_dtype(o: Operand, own_dtype: DType) -> CountedDtype:
     return CountedDtype(dtype_holding_scalar(o, own_dtype), dtype_holding_scalar(o, own_dtype))
 
 
-def count_by_value(own_dtype: DType, value: Value | None) -> CountedDtype:
+def counted_dtype_of_value(own_dtype: DType, value: Value | None) -> CountedDtype:
     """Count a value as the smallest dtype that holds it. Raises RefusalError for an integer beyond all."""
     v = ASSUMED_VALUE if value is None else value
     if own_dtype.kind.category != 1:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from typelattice.engine.decisions import (
-    BeyondLimits,
+    BeyondScalarLimits,
     Decision,
     Defaulted,
     DtypeByOperation,
+    MissingDimensions,
     MissingOperation,
     RefusalError,
-    WithoutDimensions,
 )
 from typelattice.engine.operation_rules import (
     ANY_OPERAND,
@@ -24,7 +24,7 @@ from typelattice.engine.operation_rules import (
 )
 from typelattice.engine.rule_enums import PairJoin, RightLimit, ScalarPlaces
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak
+from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak_node
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import IN_PLACE_CLASS
 from typelattice.facts.range_and_overflow import is_in_range
@@ -50,9 +50,9 @@ def check_scalar_limits(limits: Mapping[DtypeOrKind, Sequence[DType]], operands:
     for o in operands:
         held = limits.get(o.kind) if o.tier == "scalar" else None
         if held and o.value is not None and not any(is_in_range(o.value, d) for d in held):
-            step = BeyondLimits(tuple(held), None, o.kind.word)
+            step = BeyondScalarLimits(tuple(held), None, o.kind.python_name)
             within = " or ".join(map(str, held))
-            reason = f"a Python {o.kind.word} has to lie within {within}, and {o.value} does not"
+            reason = f"a Python {o.kind.python_name} has to lie within {within}, and {o.value} does not"
             raise RefusalError(reason, "use a value within it", step)
 
 
@@ -115,16 +115,16 @@ def cast_remedy(
 
 def _check_has_dimensions(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for an operand without dimensions, if every library refuses it or this one does."""
-    everywhere = rules.operation(op.name).dimensions
+    everywhere = rules.find_operation(op.name).dimensions
     needed = max(everywhere, op.dimensions)
     lacking = [o for o in operands if o.tier != "array"] if needed else []
     if lacking:
-        what = "0-d array" if lacking[0].tier == "0d" else f"Python {lacking[0].kind.word}"
+        what = "0-d array" if lacking[0].tier == "0d" else f"Python {lacking[0].kind.python_name}"
         found = (lacking[0].node,)
         says = deciding_entry(rules, op, "scalars")
         step: Decision = DtypeByOperation(found, None, says)
         if everywhere:
-            step = WithoutDimensions(found, None, op.name)
+            step = MissingDimensions(found, None, op.name)
         many = f"{needed} dimension{'s' * (needed > 1)}"
         reason = f"{op.name} takes no {what}: every operand has at least {many}"
         raise RefusalError(reason, "reshape it first", step)
@@ -151,22 +151,24 @@ def _check_scalars(rules: Rules, op: OperationRules, operands: Sequence[Operand]
         )
 
 
-def check_right_value(rules: Rules, op: OperationRules, last: Operand, value: object, compute: DType) -> None:
+def check_right_value(
+    rules: Rules, op: OperationRules, right: Operand, value: object, compute: DType
+) -> None:
     """Raise RefusalError for an integer on the right that is negative or too great after wrapping."""
     limit = op.limits_right
     tiers = ("scalar", "0d") if limit is RightLimit.NOT_NEGATIVE_NOR_0D else ("scalar",)
-    if limit is None or last.tier not in tiers or not isinstance(value, int):
+    if limit is None or right.tier not in tiers or not isinstance(value, int):
         return
     is_allowed = is_in_range(value, limit) if isinstance(limit, DType) else value >= 0
     if not is_allowed and compute.kind.category == Kind.SIGNED.category:
         step = DtypeByOperation(
-            (weak(last.kind), compute), None, deciding_entry(rules, op, "limits_right")
+            (weak_node(right.kind), compute), None, deciding_entry(rules, op, "limits_right")
         )
         reason = f"{op.name} of integers takes no negative integer on the right"
         if value >= 0:
             reason = f"{op.name} of integers takes no integer beyond {limit} on the right"
-        if value != last.value:
-            reason += f": {last.value} wraps to {value}"
+        if value != right.value:
+            reason += f": {right.value} wraps to {value}"
         has_floats = Kind.FLOAT in op.kernels
         default = rules.defaults.get(Kind.FLOAT)
         to = f", e.g. {default}" if default else ""
@@ -174,14 +176,14 @@ def check_right_value(rules: Rules, op: OperationRules, last: Operand, value: ob
         raise RefusalError(reason, remedy, step)
 
 
-def check_pairs(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
+def check_operation_refusals(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for the first two operands that this operation refuses to join."""
     for a, b in combinations(operands, 2) if op.refusals else ():
         for refusal in op.refusals:
-            if _match_sides(a, b, refusal) or (not refusal.ordered and _match_sides(b, a, refusal)):
+            if _match_sides(a, b, refusal) or (not refusal.is_ordered and _match_sides(b, a, refusal)):
                 met = (a.node, b.node)
                 step = DtypeByOperation(met, None, deciding_entry(rules, op, "refusals"))
-                does = "stand before" if refusal.ordered else "meet"
+                does = "stand before" if refusal.is_ordered else "meet"
                 reason = f"{op.name} does not let {a} {does} {b}: {refusal.reason}"
                 raise RefusalError(reason, cast_remedy(rules, op, met, "one of them"), step)
 
@@ -215,7 +217,7 @@ def find_joining_places(op: OperationRules, operands: Sequence[Operand]) -> slic
 
 def _matches_pair(pair: PairEntry, operands: Sequence[Operand]) -> bool:
     """Return True if one operand is of a pair's left side and all others are of its right side."""
-    for i, o in enumerate(operands[:1] if pair.ordered else operands):
+    for i, o in enumerate(operands[:1] if pair.is_ordered else operands):
         others = [*operands[:i], *operands[i + 1 :]]
         if others and all(_match_sides(o, other, pair) for other in others):
             return True
@@ -230,7 +232,7 @@ def _match_sides(a: Operand, b: Operand, pair: PairEntry) -> bool:
     """
     different = {DIFFERENT_DTYPE} if a.dtype is not b.dtype else set()
     of_a, of_b = (
-        {ANY_OPERAND, weak(o.kind), str(o.value)}
+        {ANY_OPERAND, weak_node(o.kind), str(o.value)}
         if o.tier == "scalar"
         else {ANY_OPERAND, o.dtype, o.kind, f"{o.tier} {o.kind}"} | different
         for o in (a, b)
@@ -243,7 +245,7 @@ def deciding_entry(rules: Rules, op: OperationRules, key: str | None = None) -> 
 
     Without one, return its class.
     """
-    names = entry_names(rules.operation(op.name))
+    names = entry_names(rules.find_operation(op.name))
     of_class = IN_PLACE_CLASS if key == "gives_into" and IN_PLACE_CLASS in names else names[-2]
     return next((name for name in names if _has_key(rules, name, key)), of_class)
 

@@ -14,7 +14,7 @@ from typelattice.engine.decisions import (
     Defaulted,
     DtypeByOperation,
     Joined,
-    OutOfRange,
+    OutOfTargetRange,
     RefusalError,
     ReplacedInAnswer,
     TiersJoined,
@@ -42,7 +42,9 @@ def counted_dtype(rules: Rules, op: OperationRules, o: Operand) -> DType | None:
     return None if counts is o.dtype and not o.weak else counts
 
 
-def _count_operand_as(rules: Rules, op: OperationRules, o: Operand, decisions: list[Decision]) -> Operand:
+def _convert_counted_operand(
+    rules: Rules, op: OperationRules, o: Operand, decisions: list[Decision]
+) -> Operand:
     """Return an operand as the operation counts it."""
     counts = counted_dtype(rules, op, o)
     if counts is None:
@@ -95,7 +97,9 @@ def _make_array(rules: Rules, op: OperationRules, o: Operand, decisions: list[De
         own = numpy1.dtype_holding_scalar(o, own)
     if o.value is not None and not is_in_range(o.value, own):
         reason = f"{o.value} is out of range for {own}"
-        raise RefusalError(reason, "use a value within it", OutOfRange((own,), None, o.kind.word))
+        raise RefusalError(
+            reason, "use a value within it", OutOfTargetRange((own,), None, o.kind.python_name)
+        )
     if o.tier in rules.tiers:
         decisions.append(DtypeByOperation((o.node,), own, deciding_entry(rules, op, "counts_as")))
     return replace(o, dtype=own, kind=own.kind, weak=False, tier="array", value=None)
@@ -108,7 +112,7 @@ def join_operands(
     counted = operands
     if op.counts_as_of:
         counted = _without_default(rules, op, operands, decisions) or [
-            _count_operand_as(rules, op, o, decisions) for o in operands
+            _convert_counted_operand(rules, op, o, decisions) for o in operands
         ]
     if not op.joins_order:
         return join_tiers(rules, counted, decisions)
@@ -138,7 +142,7 @@ def _build_order(covers: Covers) -> Order[Node]:
     return Order(dict(covers))
 
 
-def check_alike(rules: Rules, op: OperationRules, operands: Sequence[Operand], dtype: DType) -> None:
+def check_same_dtype(rules: Rules, op: OperationRules, operands: Sequence[Operand], dtype: DType) -> None:
     """Raise RefusalError unless every array has this dtype, or counts as it."""
     arrays = [counted_dtype(rules, op, o) or o.dtype or dtype for o in operands if o.tier != "scalar"]
     if any(d is not dtype for d in arrays):
@@ -147,7 +151,7 @@ def check_alike(rules: Rules, op: OperationRules, operands: Sequence[Operand], d
         raise RefusalError(reason, cast_remedy(rules, op, [dtype], "all"), step)
 
 
-def check_weak(rules: Rules, op: OperationRules, result: DType) -> None:
+def check_weak_result(rules: Rules, op: OperationRules, result: DType) -> None:
     """Raise RefusalError for a weak result that is not of the default dtype of its kind."""
     default = rules.defaults.get(result.kind, result)
     if result is not default:

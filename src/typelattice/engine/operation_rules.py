@@ -11,8 +11,8 @@ from functools import cache
 
 from typelattice.engine.rule_enums import (
     CountsAs,
+    InPlaceRule,
     JoinRule,
-    LeftOperand,
     PairJoin,
     RightLimit,
     ScalarPlaces,
@@ -26,7 +26,7 @@ from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.frozen_classes import field, frozen, replace
 from typelattice.support.lazy_tables import LazyTable
 
-KINDS: dict[str, tuple[Kind, ...]] = {
+KINDS_BY_WORD: dict[str, tuple[Kind, ...]] = {
     **{kind.value: (kind,) for kind in Kind},
     "integer": (Kind.UNSIGNED, Kind.SIGNED),
     "real": (Kind.UNSIGNED, Kind.SIGNED, Kind.FLOAT),
@@ -51,12 +51,12 @@ if TYPE_CHECKING:
     from typing import Literal, TypeVar
 
     T = TypeVar("T")
-    Words = Literal["real", "complex", "left", "joined", "py", "py.bool", "py.int", "py.float"]
-    ResultRule = DtypeOrKind | Words | ComputedMember | None
+    ResultWord = Literal["real", "complex", "left", "joined", "py", "py.bool", "py.int", "py.float"]
+    ResultRule = DtypeOrKind | ResultWord | ComputedMember | None
 
     from typelattice.engine.parameter_formulas import Formula
 
-TABLE = __file__.rpartition("operation_rules")[0] + "standard.txt"
+STANDARD_TABLE_PATH = __file__.rpartition("operation_rules")[0] + "standard.txt"
 NUMBER_OF_ALL = "py.int without axis"  # an array of the default integer dtype if an axis is given
 LAST_ARRAY = "last array"  # the last of several arrays that one call returns
 # Words of `gives` besides dtypes and kinds.
@@ -77,9 +77,9 @@ ADDING_FIELDS = ("accumulates", "accumulates_of_pairs", "gives_of_pairs")
 class Domain:
     """The dtypes of `accepts` or `kernels`: certain kinds and single dtypes, except those of `excluded`.
 
-    >>> from typelattice.facts.dtypes import CODES
-    >>> reals = Domain(kinds("real"), excluded=(CODES["u16"],))
-    >>> print(CODES["u8"] in reals, CODES["u16"] in reals, CODES["c64"] in reals)
+    >>> from typelattice.facts.dtypes import DTYPE_BY_CODE
+    >>> reals = Domain(kinds("real"), excluded=(DTYPE_BY_CODE["u16"],))
+    >>> print(DTYPE_BY_CODE["u8"] in reals, DTYPE_BY_CODE["u16"] in reals, DTYPE_BY_CODE["c64"] in reals)
     True False False
     """
 
@@ -115,12 +115,12 @@ class Domain:
 class PairEntry:
     """Pairs of operands that become `dtype` whatever their join is, that join by `join`, or are refused.
 
-    `ordered`: the left side must come first. `reason` says why a pair is refused.
+    `is_ordered`: the left side must come first. `reason` says why a pair is refused.
     """
 
     left: Side
     right: Side
-    ordered: bool
+    is_ordered: bool
     dtype: DType | None = None
     reason: str = ""
     join: PairJoin | None = None
@@ -166,7 +166,7 @@ class OperationRules:
     gives_of_pairs: tuple[PairEntry, ...] = ()
     computes_scalars: ScalarTarget = ScalarTarget.COMPUTED
     writes: bool = False
-    gives_into: LeftOperand = LeftOperand.SAME_DTYPE
+    gives_into: InPlaceRule = InPlaceRule.SAME_DTYPE
     weak_result: WeakResult = WeakResult.WEAK
     weak_result_of: Mapping[DtypeOrKind, WeakResult] = field(default_factory=dict)
     limits: Mapping[DtypeOrKind, Sequence[DType]] | None = None
@@ -178,25 +178,27 @@ class OperationRules:
         """Return 1 if this system's operation refuses 0-d arrays and Python scalars, or 0 if not."""
         return int(self.scalars in (ScalarPlaces.NONE_NOR_0D, ScalarPlaces.NONE_NOR_0D_NOR_WEAK))
 
-    def counts_as_array(self, place: int) -> bool:
+    def counts_as_array(self, position: int) -> bool:
         """Return True if the operand at a position counts as an array of its own dtype."""
-        return self.counts_as is CountsAs.ARRAY or (self.counts_as is CountsAs.ARRAY_IF_FIRST and place == 0)
+        return self.counts_as is CountsAs.ARRAY or (
+            self.counts_as is CountsAs.ARRAY_IF_FIRST and position == 0
+        )
 
 
 def kinds(text: str) -> tuple[Kind, ...]:
     """Return the kinds that words such as `bool, int` mean. Raises KeyError."""
-    return tuple(kind for word in text.split(",") for kind in KINDS[word.strip()])
+    return tuple(kind for word in text.split(",") for kind in KINDS_BY_WORD[word.strip()])
 
 
 def _read_standard() -> dict[str, list[str]]:
     """Read the rows of the standard's table, by the name of the class."""
-    with open(TABLE, encoding="utf-8") as rows:
+    with open(STANDARD_TABLE_PATH, encoding="utf-8") as rows:
         return {row.split(None, 1)[0]: row.split()[1:] for row in rows if not row.startswith("#")}
 
 
 def _make_rules_of_class(name: str, row: Sequence[str]) -> OperationRules:
     _, kernels, gives = row
-    given = gives if gives in RESULT_WORDS else KINDS.get(gives, (None,))[-1]
+    given = gives if gives in RESULT_WORDS else KINDS_BY_WORD.get(gives, (None,))[-1]
     # mypy does not see that a word of RESULT_WORDS is one of `ResultRule`.
     fit: Mapping[str, str] | None = {} if name == "promotion" else None
     return OperationRules(name, Domain(kinds(kernels)), given, fit=fit)  # type: ignore[arg-type]
@@ -212,28 +214,28 @@ GROUPS = {name: row[0] for name, row in _ROWS.items()}
 def check_operand_count(operation: Operation, operands: Sequence[Operand]) -> None:
     """Raise OpError for a wrong number of operands, and for indices of wrong kinds."""
     operation.check(len(operands))
-    for indices in operands[1:] if operation.form == "indexed" else ():
+    for indices in operands[1:] if operation.call_form == "indexed" else ():
         if indices.kind.category > Kind.SIGNED.category:
             raise OpError(
                 f"{operation.name} takes integers for indices, not {indices}; cast them first, e.g. to int64"
             )
 
 
-def merge_entries(operation: Operation, departures: Mapping[str, Mapping[str, object]]) -> OperationRules:
+def merge_entries(operation: Operation, entries: Mapping[str, Mapping[str, object]]) -> OperationRules:
     """Merge the standard's rules for an operation with a file's entries for it, its class and its group.
 
-    `departures` are the entries of `ops`. The operation's own entry counts most, the standard least.
+    `entries` are the entries of `ops`. The operation's own entry counts most, the standard least.
 
-    >>> from typelattice.facts.operations import operation
-    >>> merge_entries(operation("divide"), {}).kernels.listed
+    >>> from typelattice.facts.operations import find_operation
+    >>> merge_entries(find_operation("divide"), {}).kernels.listed
     (<Kind.FLOAT: 'float'>, <Kind.COMPLEX: 'complex'>)
     """
     said: dict[str, object] = {}
     for entry in reversed(entry_names(operation)):
-        said |= departures.get(entry, {})
+        said |= entries.get(entry, {})
     if not operation.adds_up:  # the entry of a class or group may describe other operations
         said = {key: value for key, value in said.items() if key not in ADDING_FIELDS}
-    said |= {"name": operation.name, "writes": operation.in_place}
+    said |= {"name": operation.name, "writes": operation.is_in_place}
     # The reader of files has checked the types, which mypy cannot see.
     return replace(STANDARD[class_of(operation)], **said)
 
@@ -243,7 +245,7 @@ def class_of(operation: Operation) -> str:
 
     Raises OpError for a class that the standard's table does not have.
     """
-    of_class = OPERATIONS[operation.like or operation.function].of_class
+    of_class = OPERATIONS[operation.like or operation.function].operation_class
     if of_class not in GROUPS:
         unknown = f"unknown class {quote_short(of_class)}{spelling_hint(of_class, GROUPS)}"
         raise OpError(f"operations.txt, row of {operation.function}, column 2: {unknown}")
@@ -257,14 +259,16 @@ def entry_names(operation: Operation) -> tuple[str, ...]:
     An operator behaves like its function, and `+=` like `+`, unless an entry says something else. An
     operation that a system defines behaves like the known one in its `like`.
 
-    >>> from typelattice.facts.operations import operation
-    >>> entry_names(operation("add")), entry_names(operation("+="))
+    >>> from typelattice.facts.operations import find_operation
+    >>> entry_names(find_operation("add")), entry_names(find_operation("+="))
     (('add', 'arithmetic', 'computing'), ('+=', 'in-place', '+', 'add', 'arithmetic', 'computing'))
     """
     of_class = class_of(operation)
-    signs = (operation.name, IN_PLACE_CLASS, operation.name[:-1]) if operation.in_place else (operation.name,)
+    signs = (
+        (operation.name, IN_PLACE_CLASS, operation.name[:-1]) if operation.is_in_place else (operation.name,)
+    )
     named = signs if operation.is_operator else ()
-    alike = (*operation.follows, operation.like) if operation.like else ()
+    alike = (*operation.also_like, operation.like) if operation.like else ()
     return *named, operation.function, *alike, of_class, GROUPS[of_class]
 
 

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 Number = int | float
 Arguments = Mapping[str, Number]  # the values of a dtype's parameters, by their names
 SAME = "same"
-OF_EACH, OF_TERMS = "of each operand", "of its terms"  # how a formula calls a function
+OPERAND_CALL, TERM_CALL = "of each operand", "of its terms"  # how a formula calls a function
 MAX_MEMBER = "max_member"
-OF_OPERANDS: Mapping[str, Callable[[Sequence[Number]], Number]] = {
+OPERAND_FUNCTIONS: Mapping[str, Callable[[Sequence[Number]], Number]] = {
     "max": max, "min": min, "sum": sum, "prod": prod, "left": lambda each: each[0],
     "right": lambda each: each[-1], MAX_MEMBER: max,
 }  # fmt: skip
-OF_NUMBERS: Mapping[str, Callable[[Sequence[Number]], Number]] = {
+TERM_FUNCTIONS: Mapping[str, Callable[[Sequence[Number]], Number]] = {
     "+": sum, "*": prod, "-": lambda each: each[0] - each[1], "max": max, "min": min,
     "round_up": lambda each: next((limit for limit in each[1:] if each[0] <= limit), each[-1]),
 }  # fmt: skip
@@ -37,7 +37,8 @@ class Formula:
     and `min` compare the terms. `round_up(x, 18, 38)` is the first limit not less than x, or else the last.
     `same` requires that the operands agree.
 
-    `tree` is a number, a name, or a function and its terms: a tuple that begins with OF_EACH or OF_TERMS.
+    `tree` is a number, a name, or a function and its terms: a tuple that begins with OPERAND_CALL or
+    TERM_CALL.
     """
 
     text: str
@@ -53,7 +54,9 @@ class Formula:
         """Return True if the value depends on the parameters of the join."""
         return _names_join(self.tree)
 
-    def value(self, operands: Sequence[Arguments], members: Sequence[Arguments], joined: Arguments) -> Number:
+    def evaluate(
+        self, operands: Sequence[Arguments], members: Sequence[Arguments], joined: Arguments
+    ) -> Number:
         """Compute the value from the arguments of all operands, of the family's own, and of their join."""
         return _evaluate(self.tree, (operands, members), joined)
 
@@ -67,7 +70,7 @@ def _list_names(tree: Any) -> list[str]:
 def _names_join(tree: Any) -> bool:
     if isinstance(tree, tuple):
         of, _, *terms = tree
-        return of != OF_EACH and any(map(_names_join, terms))
+        return of != OPERAND_CALL and any(map(_names_join, terms))
     return isinstance(tree, str)
 
 
@@ -76,16 +79,16 @@ def _evaluate(tree: Any, operands: tuple[Sequence[Arguments], ...], joined: Argu
         return joined[tree]
     if isinstance(tree, tuple):
         of, function, *terms = tree
-        if of == OF_TERMS:
-            return OF_NUMBERS[function]([_evaluate(term, operands, joined) for term in terms])
+        if of == TERM_CALL:
+            return TERM_FUNCTIONS[function]([_evaluate(term, operands, joined) for term in terms])
         asked = operands[function == MAX_MEMBER] or operands[0]
-        return OF_OPERANDS[function]([_evaluate(terms[0], operands, each) for each in asked])
+        return OPERAND_FUNCTIONS[function]([_evaluate(terms[0], operands, each) for each in asked])
     number: Number = tree
     return number
 
 
 @frozen(eq=False)
-class Family:
+class FamilyRules:
     """The rules of a system for a dtype with parameters.
 
     `joins` has the formula of each parameter of a join, in the order of computation. `members` has the member

@@ -28,19 +28,19 @@ def promote_operands(
     trail: list[Decision] = []
     promoting, op = operands, None
     if name is not None:
-        operation = rules.operation(name)
+        operation = rules.find_operation(name)
         check_operand_count(operation, operands)
         name, promoting = operation.name, operands[operation.promoting]
         op = operation_rules(rules, name)
     with_parameters = promoting
     if rules.families:
         from typelattice.engine.join_parametric_dtypes import (
-            without_arguments,  # few systems have dtypes with parameters
+            replace_members_by_families,  # few systems have dtypes with parameters
         )
 
-        promoting = without_arguments(promoting)
+        promoting = replace_members_by_families(promoting)
     try:
-        if any(o.foreign for o in operands):
+        if any(o.foreign_library for o in operands):
             from typelattice.engine.foreign_arrays import (
                 check_nonpromoting_foreign,
                 replace_foreign_arrays,  # few questions are of another library's arrays
@@ -54,16 +54,16 @@ def promote_operands(
             else evaluate_operation(rules, op, promoting, trail)
         )
         if rules.families:
-            from typelattice.engine.join_parametric_dtypes import add_arguments
+            from typelattice.engine.join_parametric_dtypes import replace_families_by_members
 
-            evaluation = add_arguments(rules, op, with_parameters, evaluation, trail)
+            evaluation = replace_families_by_members(rules, op, with_parameters, evaluation, trail)
     except RefusalError as e:
-        steps = (*trail, e.step)
+        steps = (*trail, e.decision)
         return Promotion(rules, operands, name, steps, find_rule, reason=e.reason, remedy=e.remedy)
     return Promotion(
         rules, operands, name, tuple(trail), find_rule,
         evaluation.node, evaluation.compute, evaluation.dtype, evaluation.weak, evaluation.fits,
-        evaluation.number, evaluation.accumulator,
+        evaluation.python_number_kind, evaluation.accumulator,
     )  # fmt: skip
 
 

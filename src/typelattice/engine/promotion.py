@@ -12,7 +12,7 @@ from typelattice.engine.scalar_fit import ValueFit
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.loss import Loss, loss
 from typelattice.operands.operand import Operand
-from typelattice.support.display_hooks import Viewed, show
+from typelattice.support.display_hooks import NotebookDisplay, show
 from typelattice.support.errors import TypelatticeError
 from typelattice.support.frozen_classes import frozen
 
@@ -47,15 +47,15 @@ class OperandCast:
 
 
 @frozen(repr=False)
-class Promotion(Viewed):
+class Promotion(NotebookDisplay):
     """An answer and the decisions behind it.
 
     For a refusal `dtype` is None, and `reason` and `remedy` say why.
 
     The operands join at `node` and are cast to `compute`, the dtype computed in. `accumulator` is the dtype
     in which the operation adds up, if the system states one. `dtype` is the dtype of the result: most
-    operations give the dtype that they compute in, but `equal` gives a bool. `number` is the kind of the
-    result if the result is a Python number. `find_rule` finds the lines of the files behind an answer.
+    operations give the dtype that they compute in, but `equal` gives a bool. `python_number_kind` is the kind
+    of the result if the result is a Python number. `find_rule` finds the lines of the files behind an answer.
 
     >>> from typelattice import system
     >>> p = system("torch").explain("int32", "int8", op="divide")
@@ -66,21 +66,21 @@ class Promotion(Viewed):
     system: Rules
     operands: tuple[Operand, ...]
     op: str | None
-    steps: tuple[Decision, ...]
+    decisions: tuple[Decision, ...]
     find_rule: Callable[[Promotion], DecidingLines]
     node: Node | None = None
     compute: DType | None = None
     dtype: DType | None = None
     weak: bool = False
     fits: tuple[ValueFit, ...] = ()
-    number: Kind | None = None
+    python_number_kind: Kind | None = None
     accumulator: DType | None = None
     reason: str | None = None
     remedy: str | None = None
 
     def __repr__(self) -> str:
         given = "refused" if self.dtype is None else f"{self.dtype}{'*' * self.weak}"
-        given = f"Python {self.number.word}" if self.number else given
+        given = f"Python {self.python_number_kind.python_name}" if self.python_number_kind else given
         return f"<{given}: {self._question} under {self.system.name}>"
 
     def __str__(self) -> str:
@@ -108,7 +108,9 @@ class Promotion(Viewed):
     @property
     def promoting_operands(self) -> tuple[Operand, ...]:
         """The operands that promote: all of them, except the condition of `where`, or indices."""
-        return self.operands if self.op is None else self.operands[self.system.operation(self.op).promoting]
+        return (
+            self.operands if self.op is None else self.operands[self.system.find_operation(self.op).promoting]
+        )
 
     @property
     def joining_places(self) -> slice:
@@ -120,7 +122,9 @@ class Promotion(Viewed):
     @property
     def decision(self) -> Decision:
         """The step that decided the answer: the last one that had a choice."""
-        return next((s for s in reversed(self.steps) if len(s.nodes) > 1 or s.node is None), self.steps[-1])
+        return next(
+            (s for s in reversed(self.decisions) if len(s.nodes) > 1 or s.node is None), self.decisions[-1]
+        )
 
     @property
     def bounds(self) -> tuple[Node, ...]:

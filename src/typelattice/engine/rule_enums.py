@@ -35,7 +35,7 @@ class ForeignCountsAs(StrEnum):
     ARRAY = "array"
     NUMBER = "number"
     FLOAT = "float"
-    OTHER = "other"
+    HOST_DTYPE_ARRAY = "other"
 
 
 class JoinRule(StrEnum):
@@ -81,7 +81,7 @@ class WeakResult(StrEnum):
     DEFAULT_DTYPE_OR_ERROR = "default dtype or error"
 
 
-class LeftOperand(StrEnum):
+class InPlaceRule(StrEnum):
     """The dtypes that an operator such as `+=` may write into its left operand, or a new array."""
 
     SAME_DTYPE = "left"
@@ -95,9 +95,9 @@ class LeftOperand(StrEnum):
     @property
     def casts_any(self) -> bool:
         """Return True if every dtype may be written, even one that does not join the left operand's."""
-        return self in (LeftOperand.ANY_CAST, LeftOperand.COPY_ANY_CAST)
+        return self in (InPlaceRule.ANY_CAST, InPlaceRule.COPY_ANY_CAST)
 
     @property
     def makes_new_array(self) -> bool:
         """Return True if the left operand itself stays as it is."""
-        return self in (LeftOperand.NEW_ARRAY, LeftOperand.NEW_ARRAY_ROUNDED)
+        return self in (InPlaceRule.NEW_ARRAY, InPlaceRule.NEW_ARRAY_ROUNDED)

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from typelattice.facts.cast_rounding_and_overflow import PLAIN, CastRule
+from typelattice.facts.cast_rounding_and_overflow import PLAIN_RULE, CastRule
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key
-from typelattice.facts.operations import Operation, operation
+from typelattice.facts.operations import Operation, find_operation
 from typelattice.facts.order import Order
 from typelattice.support.frozen_classes import frozen
 
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    from typelattice.engine.parameter_formulas import Family
+    from typelattice.engine.parameter_formulas import FamilyRules
 
     Combine = Literal["join", "fold", "comparable", "value"]
     WeakJoin = Literal["kind", "width"]
@@ -72,15 +72,15 @@ class Rules:
     missing_operations: frozenset[str]
     custom_operations: Mapping[str, Operation]
     casts: Mapping[tuple[DType, DType], CastRule]
-    families: Mapping[DType, Family]
+    families: Mapping[DType, FamilyRules]
 
     def cast_rule(self, source: DType, target: DType) -> CastRule:
         """Return the system's rule for an explicit cast. By default the formats define the result."""
-        return self.casts.get((source, target), PLAIN)
+        return self.casts.get((source, target), PLAIN_RULE)
 
-    def operation(self, name: str) -> Operation:
+    def find_operation(self, name: str) -> Operation:
         """Return the operation of a name, which the system may define. Raises OpError."""
-        return operation(name, self.custom_operations)
+        return find_operation(name, self.custom_operations)
 
     @property
     def dtypes(self) -> tuple[DType, ...]:
@@ -103,12 +103,13 @@ class Rules:
         """
         return self.requested.get(d, d)
 
-    def dtypes_in_order(self, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
+    def dtypes_if_all_in_order(self, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
         """Return these dtypes if all of them are in the order, or an empty result if one is not.
 
         >>> from typelattice import dtype, system
         >>> half, brain = dtype("float16"), dtype("bfloat16")
-        >>> system("numpy").dtypes_in_order([half, half]), system("numpy").dtypes_in_order([half, brain])
+        >>> rules = system("numpy")
+        >>> rules.dtypes_if_all_in_order([half, half]), rules.dtypes_if_all_in_order([half, brain])
         ((float16, float16), ())
         """
         found = tuple(d for d in dtypes if d is not None and d in self.order)

@@ -72,12 +72,12 @@ def fit_values(
             yield _fit_within_bounds(o.kind, o.value, target, policy, bounds)
 
 
-def _has_to_fit_default(policy: Mapping[str, str], place: int, operands: Sequence[Operand]) -> bool:
+def _has_to_fit_default(policy: Mapping[str, str], position: int, operands: Sequence[Operand]) -> bool:
     """Return True if the default dtype of a scalar, the operand at a position, must hold its value."""
-    kind = operands[place].kind
+    kind = operands[position].kind
     if _has_condition(policy, kind, RAISE_BEYOND_DEFAULT):
         return True
-    others = (*operands[:place], *operands[place + 1 :])
+    others = (*operands[:position], *operands[position + 1 :])
     return _has_condition(policy, kind, RAISE_IF_DEFAULT_TAKEN) and all(
         o.kind.category < kind.category for o in others
     )
@@ -90,17 +90,17 @@ def _fit_within_bounds(
     for dtypes in bounds:
         if dtypes and not any(is_in_range(value, d) for d in dtypes):
             return ValueFit(kind, value, dtypes[-1], "raise", None)
-    if _has_condition(policy, kind, RAISE_IF_INEXACT) and not _counts_exactly_to(target, value):
+    if _has_condition(policy, kind, RAISE_IF_INEXACT) and not _holds_integers_up_to(target, value):
         return ValueFit(kind, value, target, "raise", None)
     return _fit_value(kind, value, target, policy)
 
 
 def _has_condition(policy: Mapping[str, str], kind: Kind, condition: str) -> bool:
     """Return True if the policy for a kind has a condition."""
-    return condition in policy.get(kind.word, "").split(", ")[1:]
+    return condition in policy.get(kind.python_name, "").split(", ")[1:]
 
 
-def _counts_exactly_to(target: DType, value: Value) -> bool:
+def _holds_integers_up_to(target: DType, value: Value) -> bool:
     """Return True if a float dtype counts integers one by one up to a value.
 
     A float counts in an integer dtype if it has no fraction. Return True for all other pairs. A float of 8
@@ -124,7 +124,7 @@ def _fit_value(kind: Kind, value: Value, target: DType, policy: Mapping[str, str
         # Python itself cannot convert it to a float, whatever the library would do.
         return ValueFit(kind, value, target, "raise", None)
     decides = kind if target.kind.category <= kind.category else target.kind
-    outcome = (policy.get(target.name) or policy.get(decides.word, "unsaid")).partition(", ")[0]
+    outcome = (policy.get(target.name) or policy.get(decides.python_name, "unsaid")).partition(", ")[0]
     if outcome == WRAP_NEGATIVES:
         wraps = isinstance(value, int) and value < 0 and is_in_range(-value, target)
         outcome = "wrap" if wraps else "raise"

@@ -10,7 +10,7 @@ from typelattice.facts.dtypes import DType, Kind
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import PYTHON_KINDS, Operand, OperandError
 from typelattice.operands.read_objects import CACHE_KEYS, PLAIN_ARRAY_CLASSES, mark_foreign, operand
-from typelattice.support.display_hooks import Viewed
+from typelattice.support.display_hooks import NotebookDisplay
 from typelattice.support.frozen_classes import field, frozen
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MAX_REMEMBERED_CALLS = 4096  # answers kept for operands other than two dtypes or two arrays
 # Marks an operand that was not given; None would be an operand, though an invalid one.
-_NOTHING: Any = object()
+_MISSING: Any = object()
 
 
 def _scalar_values(operands: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -47,7 +47,7 @@ Arrays = dict[type, dict[Hashable, dict[Hashable, DType]]]  # a class of arrays,
 
 
 @frozen(eq=False, repr=False)
-class System(Rules, Viewed):
+class System(Rules, NotebookDisplay):
     """One library's promotion rules, or your own, and their answers: `result_type`, `promote`, `explain`.
 
     Immutable: `replace` gives a variant. `typelattice.system` finds one.
@@ -94,7 +94,7 @@ class System(Rules, Viewed):
             return x
         return parse_operand(x, self.custom_dtypes) if isinstance(x, str) else operand(x)
 
-    def result_type(self, a: Any = _NOTHING, b: Any = _NOTHING, /, *more: object) -> DType:
+    def result_type(self, a: Any = _MISSING, b: Any = _MISSING, /, *more: object) -> DType:
         """Return the dtype at which operands join. Answers for the same dtypes are remembered.
 
         Raises PromotionError for a refusal, OperandError or DTypeError for an object that is not an operand.
@@ -124,7 +124,7 @@ class System(Rules, Viewed):
                 return self._look_up_pair(a, b)
             except (KeyError, TypeError, AttributeError):
                 pass
-        return self._first(tuple(x for x in (a, b, *more) if x is not _NOTHING))
+        return self._first(tuple(x for x in (a, b, *more) if x is not _MISSING))
 
     def _first(self, operands: tuple[Any, ...]) -> DType:
         """Compute the dtype of operands of a new sort, and remember it."""

@@ -19,7 +19,7 @@ LITERAL_BY_KIND = {"int": "1", "float": "1.0", "complex": "1j"}
 
 
 @frozen()
-class CodeForm:
+class CodeTemplates:
     """The templates of a library, keys of its file. In each, `{}` means a dtype's name or an operand.
 
     `setup` is run first. `array`, `zero_d` and `dtype` write an array, an array without dimensions, and a
@@ -40,10 +40,10 @@ class CodeForm:
     small: bool = False
 
 
-PLAIN = CodeForm(many="result_type({})")
+PLAIN_FORM = CodeTemplates(many="result_type({})")
 
 
-def find_form(system: str, library: str) -> CodeForm:
+def find_form(system: str, library: str) -> CodeTemplates:
     """Return the form of a system: its library's, changed by the table with the system's name.
 
     A library that has no file here is written plainly, as operand strings and `+`.
@@ -53,22 +53,24 @@ def find_form(system: str, library: str) -> CodeForm:
     """
     known, system = library.split()[0] if library.strip() else system, system.partition(VERSION_SIGN)[0]
     return (
-        _read_forms(known).get(system, _read_forms(known).get("", PLAIN)) if known in libraries() else PLAIN
+        _read_forms(known).get(system, _read_forms(known).get("", PLAIN_FORM))
+        if known in libraries()
+        else PLAIN_FORM
     )
 
 
-def operand_text(form: CodeForm, o: Operand, as_dtype: bool) -> str:
+def operand_text(form: CodeTemplates, o: Operand, as_dtype: bool) -> str:
     """Return an operand in the library's code, or its operand string if the system has no library."""
     if o.tier == "scalar":
-        return str(o) if form is PLAIN else LITERAL_BY_KIND.get(str(o), str(o))
-    if form is PLAIN or o.weak:
+        return str(o) if form is PLAIN_FORM else LITERAL_BY_KIND.get(str(o), str(o))
+    if form is PLAIN_FORM or o.weak:
         return str(o)
     template = form.dtype if as_dtype else form.zero_d if o.tier == "0d" else form.array
     return template.format(form.bool_name if o.kind is Kind.BOOL else o.dtype)
 
 
 @cache
-def _read_forms(library: str) -> Mapping[str, CodeForm]:
+def _read_forms(library: str) -> Mapping[str, CodeTemplates]:
     """Read the forms of a library's file: one for each table, and under no name the one above them."""
     import tomllib
 
@@ -78,4 +80,6 @@ def _read_forms(library: str) -> Mapping[str, CodeForm]:
     stated = tomllib.loads(path.read_text(encoding="utf-8"))
     whole = {key: template for key, template in stated.items() if not isinstance(template, dict)}
     tables = {key: table for key, table in stated.items() if isinstance(table, dict)}
-    return {"": CodeForm(**whole)} | {system: CodeForm(**whole | table) for system, table in tables.items()}
+    return {"": CodeTemplates(**whole)} | {
+        system: CodeTemplates(**whole | table) for system, table in tables.items()
+    }

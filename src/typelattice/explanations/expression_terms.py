@@ -6,40 +6,40 @@ from functools import reduce
 from typing import TypeAlias
 
 from typelattice.engine.system import System
-from typelattice.explanations.code_templates import PLAIN, CodeForm, find_form, operand_text
+from typelattice.explanations.code_templates import PLAIN_FORM, CodeTemplates, find_form, operand_text
 from typelattice.facts.dtypes import Kind
 from typelattice.operands.operand import Operand, scalar
 
 ADDITION_FORM = "{} + {}"
-SMALLEST_ARRAY_VALUE = 8  # every library computes with dtypes of at least these bits
+MIN_ARRAY_DTYPE_BITS = 8  # every library computes with dtypes of at least these bits
 Term: TypeAlias = "Operand | tuple[Term, ...]"  # an operand, or terms that are promoted together
 
 
-def value_of_term(
-    system: System, term: Term, op: str | None = None, is_python: bool = False
+def result_of_term(
+    system: System, term: Term, op: str | None = None, python_adds_scalars: bool = False
 ) -> Operand | None:
     """Return the result of a term, or None if any part of it is refused.
 
-    Two Python scalars are the library's to add or, if `python`, Python's, and stay one.
+    The library adds two Python scalars. If `python_adds_scalars`, Python adds them, and the result is one.
 
     >>> from typelattice import operand, system
     >>> a, b, c = map(operand, ("int8", "uint8", "float16"))
     >>> numpy = system("numpy")
-    >>> print(value_of_term(numpy, ((a, b), c)), value_of_term(numpy, (a, (b, c))))
+    >>> print(result_of_term(numpy, ((a, b), c)), result_of_term(numpy, (a, (b, c))))
     float32 float16
     """
     if isinstance(term, Operand):
         return term
-    parts = [value_of_term(system, part, op, is_python) for part in term]
+    parts = [result_of_term(system, part, op, python_adds_scalars) for part in term]
     operands = [o for o in parts if o is not None]
-    return result_operand(system, operands, op, is_python) if len(operands) == len(parts) else None
+    return result_operand(system, operands, op, python_adds_scalars) if len(operands) == len(parts) else None
 
 
 def result_operand(
-    system: System, operands: Sequence[Operand], op: str | None = None, is_python: bool = False
+    system: System, operands: Sequence[Operand], op: str | None = None, python_adds_scalars: bool = False
 ) -> Operand | None:
     """Return the result as an operand: an array if an operand is one, or None if the system refuses them."""
-    if is_python and all(o.tier == "scalar" for o in operands):
+    if python_adds_scalars and all(o.tier == "scalar" for o in operands):
         return scalar(max((o.kind for o in operands), key=lambda kind: kind.category))
     p = system.explain(*operands, op=op)
     if p.dtype is None:
@@ -59,11 +59,11 @@ def list_leaves(term: Term) -> Iterator[Operand]:
 
 def term_text(term: Term) -> str:
     """Return a term in operand strings: `(uint8 + int8) + float16`."""
-    return _write_term(PLAIN, term, as_dtype=False)
+    return _write_term(PLAIN_FORM, term, as_dtype=False)
 
 
 def write_code(
-    system: System, terms: tuple[Term, ...], is_python: bool = False
+    system: System, terms: tuple[Term, ...], python_adds_scalars: bool = False
 ) -> tuple[str, tuple[str, ...]]:
     """Write the setup and the terms in the code of the system's library, or as operand strings.
 
@@ -76,33 +76,34 @@ def write_code(
     """
     known = find_form(system.name, system.library)
     operands = [o for term in terms for o in list_leaves(term)]
-    if not (_add_promotes(system, terms, is_python) and _can_make(known, operands)):
+    if not (_add_promotes(system, terms, python_adds_scalars) and _can_make(known, operands)):
         arrays = all(o.tier == "array" and not o.weak for o in operands)
-        chosen = known if known.dtype and arrays else PLAIN
+        chosen = known if known.dtype and arrays else PLAIN_FORM
         return chosen.setup, tuple(_write_term(chosen, term, as_dtype=True) for term in terms)
-    if not is_python and known.add == ADDITION_FORM and all(o.tier == "scalar" for o in operands):
-        known = PLAIN  # run as the library's code, `1 + 1.0` would be Python's own sum
+    if not python_adds_scalars and known.add == ADDITION_FORM and all(o.tier == "scalar" for o in operands):
+        known = PLAIN_FORM  # run as the library's code, `1 + 1.0` would be Python's own sum
     return known.setup, tuple(_write_term(known, term, as_dtype=False) for term in terms)
 
 
-def _add_promotes(system: System, terms: tuple[Term, ...], is_python: bool) -> bool:
+def _add_promotes(system: System, terms: tuple[Term, ...], python_adds_scalars: bool) -> bool:
     """Return True if `add` gives the result of promotion for each term of two operands."""
     return all(
-        value_of_term(system, t, "add", is_python) == value_of_term(system, t, None, is_python)
+        result_of_term(system, t, "add", python_adds_scalars)
+        == result_of_term(system, t, None, python_adds_scalars)
         for t in terms
         if _promotes_pairs(t)
     )
 
 
-def _can_make(form: CodeForm, operands: Sequence[Operand]) -> bool:
+def _can_make(form: CodeTemplates, operands: Sequence[Operand]) -> bool:
     """Return True if the library computes with these operands. Only some compute with small dtypes."""
     if form.small:
         return True
     dtypes = (o.dtype for o in operands if o.dtype and o.kind is not Kind.BOOL)
-    return all(d.bits is None or d.bits >= SMALLEST_ARRAY_VALUE for d in dtypes)
+    return all(d.bits is None or d.bits >= MIN_ARRAY_DTYPE_BITS for d in dtypes)
 
 
-def _write_term(form: CodeForm, term: Term, as_dtype: bool) -> str:
+def _write_term(form: CodeTemplates, term: Term, as_dtype: bool) -> str:
     """Write a term in the library's code.
 
     If the term also has arrays, Python itself adds the Python scalars.
@@ -120,7 +121,7 @@ def _write_term(form: CodeForm, term: Term, as_dtype: bool) -> str:
     return reduce((form.join if as_dtype else form.add).format, parts)
 
 
-def _has_plus(form: CodeForm, term: Term, as_dtype: bool) -> bool:
+def _has_plus(form: CodeTemplates, term: Term, as_dtype: bool) -> bool:
     """Return True if a term is written with a plus."""
     if isinstance(term, Operand):
         return False

@@ -9,7 +9,7 @@ from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.explanations.promotion_as_data import promotion_data
 from typelattice.explanations.promotion_in_english import answer_text, describe_outcome, question_text
-from typelattice.explanations.recorded_answer_in_english import result_words
+from typelattice.explanations.recorded_answer_in_english import recorded_result_text
 from typelattice.facts.dtypes import DType
 from typelattice.facts.system_headings import LIBRARIES, heading_of, headings, known_first
 from typelattice.files.reader import system as find_system
@@ -19,15 +19,15 @@ from typelattice.operands.notation import parse_operand
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE, is_never_asked
 from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.rendering import Cell, Grid
-from typelattice.rendering.paragraphs import PLAIN, Layout
-from typelattice.support.display_hooks import Viewed
+from typelattice.rendering.paragraphs import PLAIN_LAYOUT, Layout
+from typelattice.support.display_hooks import NotebookDisplay
 from typelattice.support.error_texts import quote_short, spelling_hint
 
 Row = tuple[str, str, str]  # an answer, a reason for it or nothing, and a system's name
 Groups = dict[str, dict[str, list[str]]]  # answer -> reason -> names of systems
 
 
-class Answers(Viewed):
+class Answers(NotebookDisplay):
     """The answers of systems to one question. Each is a Promotion. They are in the order of the systems.
 
     >>> import typelattice as tl
@@ -64,7 +64,7 @@ class Answers(Viewed):
         >>> tl.explain("int8", "int16").agree, tl.explain("int8", "uint8", systems=["numpy", "torch"]).agree
         (False, True)
         """
-        results = {(p.dtype, p.weak, p.number) for p in self._answers}
+        results = {(p.dtype, p.weak, p.python_number_kind) for p in self._answers}
         return len(results) == 1 and all(p.dtype for p in self._answers)
 
     @property
@@ -72,7 +72,7 @@ class Answers(Viewed):
         """The operands, and the operation if one was named: `add of int8 and uint8`."""
         return question_text([str(o) for o in self._answers[0].operands], self._answers[0].op)
 
-    def text(self, layout: Layout = PLAIN, hints: Sequence[str] = ()) -> str:
+    def text(self, layout: Layout = PLAIN_LAYOUT, hints: Sequence[str] = ()) -> str:
         """Return the answers under the headings of their systems, then notes and hints."""
         below = [layout.dim(line) for line in (*list_notes(self), *hints)]
         lines = [
@@ -195,11 +195,11 @@ def _make_row(p: Promotion) -> Row:
     o = find_recorded_answer(p)
     name = p.system.name
     if o is not None and o.departs:
-        return result_words(o), "", f"{name} (by rule {answer_text(p)})"
+        return recorded_result_text(o), "", f"{name} (by rule {answer_text(p)})"
     why = "; ".join(f"{f.value} out of range, {describe_outcome(f)}" for f in p.fits if f.outcome != "fits")
     why = why or (p.reason or "").removeprefix(f"{name} ")
     return (
-        result_words(o) if o else answer_text(p),
+        recorded_result_text(o) if o else answer_text(p),
         why,
         f"{name}{NEVER_ASKED_MARK}" if is_never_asked(p) else name,
     )

@@ -22,7 +22,7 @@ def describe_operation(p: Promotion) -> list[str]:
     lines = [*_describe_taken(p, rule), *_describe_join(p, rule)]
     if p.dtype is None:
         return lines
-    given = f"a Python {p.number.word}" if p.number else p.dtype
+    given = f"a Python {p.python_number_kind.python_name}" if p.python_number_kind else p.dtype
     if p.accumulator is not None:
         operands = f"takes {p.compute}" if p.compute else "casts no operand"
         lines.append(f"it {operands}, accumulates in {p.accumulator} and gives {given}")
@@ -38,7 +38,7 @@ def _describe_taken(p: Promotion, rule: OperationRules) -> Iterator[str]:
     concerned = [
         n for n in (p.node, p.compute, *(o.dtype for o in p.promoting_operands)) if isinstance(n, DType)
     ]
-    concerned += [n for step in p.steps for n in step.nodes if isinstance(n, DType)]
+    concerned += [n for step in p.decisions for n in step.nodes if isinstance(n, DType)]
     yield f"{p.op} can compute in {_describe_domain(rule.kernels, concerned)}"
     if rule.accepts and any(o.dtype and o.dtype not in rule.accepts for o in p.promoting_operands):
         yield f"an operand may be {_describe_domain(rule.accepts, concerned)}"

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from typelattice.engine.decisions import (
-    CountedForeign,
     Decision,
     Defaulted,
+    ForeignArrayCounted,
     Incomparable,
     Joined,
     JoinedByValue,
@@ -33,10 +33,10 @@ from typelattice.facts.cast_rounding_and_overflow import (
     EVEN,
     INF,
     STOCHASTIC,
+    TOWARD_ZERO,
     UNDEFINED,
     UP,
     WRAP,
-    ZERO,
     CastRule,
 )
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key
@@ -56,8 +56,8 @@ def answer_text(p: Promotion) -> str:
     >>> answer_text(system("jax").explain("int8", "float"))
     'float64 (weak)'
     """
-    if p.number:
-        return f"Python {p.number.word}"
+    if p.python_number_kind:
+        return f"Python {p.python_number_kind.python_name}"
     return "refused" if p.dtype is None else f"{p.dtype} (weak)" if p.weak else str(p.dtype)
 
 
@@ -94,7 +94,9 @@ def explain_in_sections(p: Promotion, with_operation: bool = True) -> Iterator[T
     if p.op and with_operation and not isinstance(p.decision, MissingOperation):
         yield "operation", describe_operation(p)
     if p.weak and p.dtype:
-        gives_way = f"beside an array the result adopts its width, as a Python {p.dtype.kind.word} does"
+        gives_way = (
+            f"beside an array the result adopts its width, as a Python {p.dtype.kind.python_name} does"
+        )
         yield "weak", [gives_way]
     if p.fits:
         yield "values", [describe_fit(f) for f in p.fits]
@@ -112,15 +114,15 @@ def _select_steps(p: Promotion) -> Sequence[Decision]:
     A join of a node with itself is obvious. So is a Python scalar that does not change the result, after its
     value has chosen a dtype.
     """
-    by_value = any(isinstance(step, JoinedByValue) for step in p.steps)
+    by_value = any(isinstance(step, JoinedByValue) for step in p.decisions)
     found = []
-    for step in p.steps:
+    for step in p.decisions:
         if isinstance(step, (Joined, Tied)) and len(set(step.nodes)) == 1 and step.node is not None:
             continue
         if by_value and isinstance(step, TiersJoined) and step.node is step.nodes[0]:
             continue
         found.append(step)
-    return found or p.steps[-1:]
+    return found or p.decisions[-1:]
 
 
 def _explain_step(p: Promotion, step: Decision) -> Iterator[TitledLines]:
@@ -141,7 +143,7 @@ def _explain_step(p: Promotion, step: Decision) -> Iterator[TitledLines]:
             yield "override", [f"the file states the result of {names}: {node}"]
         case TiersJoined():
             yield "tiers", [_explain_lower_tiers(p, step)]
-        case CountedForeign() if step.entry and p.dtype:
+        case ForeignArrayCounted() if step.entry and p.dtype:
             yield "foreign array", [step.entry]
         case ReplacedOnEntry():
             yield "on entry", [f"{nodes[0]} counts as {name_node(node) if node else node}"]
@@ -228,13 +230,13 @@ def _explain_scalars(p: Promotion, steps: Sequence[Decision]) -> list[str]:
     if any(isinstance(s, WidenedDefault) for s in steps):  # the step WidenedDefault explains this itself
         return []
     counted = {kind: d for kind, d in kinds.items() if d in nodes}
-    return [f"a Python {kind.word} counts as its default dtype, {d}" for kind, d in counted.items()]
+    return [f"a Python {kind.python_name} counts as its default dtype, {d}" for kind, d in counted.items()]
 
 
 def _name_lower_operand(p: Promotion, node: Node) -> str:
     """Name the operand behind a node of a lower tier. A Python scalar may be there with its default dtype."""
     if any(o.dtype is None and o.kind.category == node.kind.category for o in p.promoting_operands):
-        return f"a Python {node.kind.word}"
+        return f"a Python {node.kind.python_name}"
     return f"the 0-d {node}" if isinstance(node, DType) else name_node(node)
 
 
@@ -248,7 +250,7 @@ def name_node(node: Node) -> str:
     """Name the operand that a node of an order represents."""
     if isinstance(node, DType):
         return node.name
-    return f"a weak {node.dtype}" if node.dtype else f"a Python {node.kind.word}"
+    return f"a weak {node.dtype}" if node.dtype else f"a Python {node.kind.python_name}"
 
 
 def describe_cast(cast: OperandCast) -> str:
@@ -276,7 +278,7 @@ def describe_explicit_cast(source: DType, target: DType, cast_rule: CastRule) ->
 
 ROUNDING_WORDS = {
     EVEN: "rounds to nearest, ties to even", AWAY: "rounds to nearest, ties away from zero",
-    ZERO: "rounds toward zero", UP: "rounds up", DOWN: "rounds down", STOCHASTIC: "rounds at random",
+    TOWARD_ZERO: "rounds toward zero", UP: "rounds up", DOWN: "rounds down", STOCHASTIC: "rounds at random",
 }  # fmt: skip
 BEYOND_WORDS = {
     WRAP: "values beyond the range wrap", CLAMP: "values beyond the range become the nearest value",

@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement
 from urllib.parse import quote, urlencode
 
 from typelattice.engine.promotion import Promotion
-from typelattice.facts.operations import OPERATIONS, operation
+from typelattice.facts.operations import OPERATIONS, find_operation
 from typelattice.files.reader import system
 from typelattice.study.tables import is_small
 
@@ -26,7 +26,7 @@ LIVE = "live.html"  # the page that computes any question
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AnswerAddress:
     """An operation and its operands, as the name of the page writes them."""
 
     op: str
@@ -36,7 +36,7 @@ class Question:
     def path(self) -> str:
         """Return the page's path from the folder of all: `int64+float16.html`, `divide/int64+float16.html`.
 
-        >>> Question("divide", ("int64", "float16")).path, Question("sum", ("int8",)).path
+        >>> AnswerAddress("divide", ("int64", "float16")).path, AnswerAddress("sum", ("int8",)).path
         ('divide/int64+float16.html', 'sum/int8.html')
         """
         name = f"{'+'.join(self.operands)}.html"
@@ -54,25 +54,25 @@ def list_dtypes() -> tuple[str, ...]:
     return tuple(str(dtype) for dtype in system("jax").dtypes if not is_small(dtype))
 
 
-def list_questions() -> Iterator[Question]:
+def list_questions() -> Iterator[AnswerAddress]:
     """List the questions by operation: pairs of everyday dtypes, each dtype with a number, each dtype.
     """
     every = list_dtypes()
     for op in SIGN_BY_OPERATION:
         for pair in combinations_with_replacement(every, 2):
-            yield Question(op, pair)
+            yield AnswerAddress(op, pair)
         for dtype in every if op in OPERATIONS_WITH_NUMBERS else ():
-            yield from (Question(op, (dtype, number)) for number in NUMBER_OPERANDS)
+            yield from (AnswerAddress(op, (dtype, number)) for number in NUMBER_OPERANDS)
     for op in UNARY_OPERATIONS:
-        yield from (Question(op, (dtype,)) for dtype in every)
+        yield from (AnswerAddress(op, (dtype,)) for dtype in every)
 
 
 @cache
-def _question_set() -> frozenset[Question]:
+def _question_set() -> frozenset[AnswerAddress]:
     return frozenset(list_questions())
 
 
-def find_question(operands: Sequence[str], op: str | None) -> Question | None:
+def find_question(operands: Sequence[str], op: str | None) -> AnswerAddress | None:
     """Return the question whose page answers operands in either order, or None if no page does.
 
     An operator has the page of its function, unless it writes in place. Plain promotion has the page of
@@ -83,12 +83,12 @@ def find_question(operands: Sequence[str], op: str | None) -> Question | None:
     >>> find_question(["int64:0d", "float16"], None) is None
     True
     """
-    known = operation(op or DEFAULT_OPERATION)
-    if known.in_place:
+    known = find_operation(op or DEFAULT_OPERATION)
+    if known.is_in_place:
         return None
     name = known.function
     for order in (tuple(operands), tuple(operands)[::-1]):
-        found = Question(name, order)
+        found = AnswerAddress(name, order)
         if found in _question_set():
             return found
     return None
@@ -126,4 +126,4 @@ def describe_scope() -> dict[str, object]:
 
 def _names(op: str) -> list[str]:
     """Return all names of an operation, and its sign."""
-    return [op, *OPERATIONS[op].names, *filter(None, [SIGN_BY_OPERATION.get(op)])]
+    return [op, *OPERATIONS[op].other_names, *filter(None, [SIGN_BY_OPERATION.get(op)])]

@@ -11,9 +11,9 @@ from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.explanations.operation_description import describe_operation
 from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections
-from typelattice.explanations.recorded_answer_in_english import recorded_words, result_words
+from typelattice.explanations.recorded_answer_in_english import describe_recorded_answer, recorded_result_text
 from typelattice.explorer.rules_key import rules_key
-from typelattice.explorer.value_pool import Pool
+from typelattice.explorer.value_pool import ValuePool
 from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import TIERS, Operand, Tier, operand_of_dtype
 from typelattice.recorded.recorded_answer import find_recorded_answer
@@ -39,14 +39,14 @@ class Pools:
     - columns: one part of all cells of a table, row by row.
     """
 
-    operands: Pool = field(default_factory=Pool)
-    answers: Pool = field(default_factory=Pool)
-    trails: Pool = field(default_factory=Pool)
-    sections: Pool = field(default_factory=Pool)
-    rules: Pool = field(default_factory=Pool)
-    evidence: Pool = field(default_factory=Pool)
-    ways: Pool = field(default_factory=Pool)
-    columns: Pool = field(default_factory=Pool)
+    operands: ValuePool = field(default_factory=ValuePool)
+    answers: ValuePool = field(default_factory=ValuePool)
+    trails: ValuePool = field(default_factory=ValuePool)
+    sections: ValuePool = field(default_factory=ValuePool)
+    rules: ValuePool = field(default_factory=ValuePool)
+    evidence: ValuePool = field(default_factory=ValuePool)
+    ways: ValuePool = field(default_factory=ValuePool)
+    columns: ValuePool = field(default_factory=ValuePool)
 
     def operand(self, o: Operand) -> int:
         """Return the number of an operand."""
@@ -143,7 +143,9 @@ class AnswerEncoder:
         """Return the number of the entry with the library's own answer."""
         o = find_recorded_answer(p)
         departs = o is not None and o.departs
-        return self.pools.evidence.number((departs, result_words(o) if o else "", *recorded_words(p, o)))
+        return self.pools.evidence.number(
+            (departs, recorded_result_text(o) if o else "", *describe_recorded_answer(p, o))
+        )
 
     def way(self, p: Promotion) -> int:
         """Return the number of the joined nodes, their join, and the minimal bounds that lost."""
@@ -191,7 +193,7 @@ def _equality_key(p: Promotion) -> object:
     Promotions with equal keys share these sections. If values count, the key includes the operation, since it
     may treat each value of a number differently.
     """
-    steps = tuple((type(step), step.nodes, step.node) for step in p.steps)
+    steps = tuple((type(step), step.nodes, step.node) for step in p.decisions)
     by_value = (
         p.op if p.system.combine == "value" and any(o.tier != "array" for o in p.promoting_operands) else None
     )
@@ -207,4 +209,4 @@ def _tier(p: Promotion) -> Tier:
 
 def _join_decision(p: Promotion) -> Decision:
     """Return the step in which nodes joined: the last with several nodes, or else the first."""
-    return next((s for s in reversed(p.steps) if len(set(s.nodes)) > 1), p.steps[0])
+    return next((s for s in reversed(p.decisions) if len(set(s.nodes)) > 1), p.decisions[0])

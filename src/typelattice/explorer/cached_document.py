@@ -13,13 +13,13 @@ from hashlib import sha256
 from pathlib import Path
 
 from typelattice.disk.write import write_bytes
-from typelattice.explorer.document import Document, Report, document
+from typelattice.explorer.document import Document, Progress, document
 
 PACKAGE = Path(__file__).parents[1]
 FILE = "explorer/document.xz"
 
 
-def built_document(report: Report, processes: int = 1, package: Path = PACKAGE) -> Document:
+def built_document(report: Progress, processes: int = 1, package: Path = PACKAGE) -> Document:
     """Read the document. If a file of the package has changed since, build and write it.
 
     Nothing is written if the package is write-protected or changes in the meantime.

@@ -20,7 +20,7 @@ from typelattice.explorer.answer_encoding import AnswerEncoder, Columns, Pools
 from typelattice.explorer.merge_documents import merge
 from typelattice.explorer.table_encoding import table
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import find_operation
 from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.facts.system_headings import heading_of, headings
 from typelattice.files.reader import system as find_system
@@ -44,7 +44,7 @@ PROMOTION = ""  # the key of plain promotion among the operations
 MIN_GROUPS_FOR_PROCESSES = 8  # groups of systems
 Which = str | Path | System
 Built = tuple[list[dict[str, object]], Pools]  # entries of systems, and the pools that their numbers refer to
-Report = Callable[[int, int, str], None]  # number of parts done, number of all parts, name of the next
+Progress = Callable[[int, int, str], None]  # number of parts done, number of all parts, name of the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Document:
 def document(
     which: Sequence[str | Path | System] = (),
     ops: Sequence[str] = COMMON_OPERATIONS,
-    report: Report = lambda done, of, what: None,
+    report: Progress = lambda done, of, what: None,
     processes: int = 1,
 ) -> Document:
     """Build the document of some systems, or of all that the package includes, for some operations.
@@ -85,9 +85,9 @@ def document(
     (['python', 'go'], ['', 'add'])
     """
     named = which or systems(versions=True)
-    asked = [None, *dict.fromkeys(operation(op).name for op in ops)]
+    asked = [None, *dict.fromkeys(find_operation(op).name for op in ops)]
     for op in asked[1:]:
-        operation(str(op)).check_table()
+        find_operation(str(op)).check_table()
     pools = Pools()
     entries: list[dict[str, object]] = []
     groups = [[*alike] for _, alike in groupby(named, lambda one: str(one).partition(VERSION_SIGN)[0])]
@@ -133,10 +133,10 @@ def _build(group: Sequence[Which], ops: Sequence[str | None]) -> Built:
 def _operation(op: str | None) -> dict[str, object]:
     if op is None:
         return {"name": PROMOTION, "names": ["promotion"], "operator": None, "alone": False}
-    known = operation(op)
+    known = find_operation(op)
     return {
         "name": op,
-        "names": [op, *known.names],
+        "names": [op, *known.other_names],
         "operator": known.operator,
         "alone": known.has_one_promoting_operand,
     }
@@ -165,7 +165,7 @@ def _operators(system: System, ops: Sequence[str | None]) -> dict[str, str]:
     """Map each operator to the function with the same meaning and rule. Both share one table."""
     found = {}
     for op in filter(None, ops):
-        sign = operation(op).operator
+        sign = find_operation(op).operator
         if sign and replace(operation_rules(system, sign), name=op) == operation_rules(system, op):
             found[sign] = op
     return found

@@ -8,9 +8,9 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
 from typelattice.files.positions import SCALAR, find_positions
-from typelattice.files.reader import parse
+from typelattice.files.reader import parse_system
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.writer import chains, code, reduce_order
+from typelattice.files.writer import chains, node_code, reduce_order
 from typelattice.support.errors import TypelatticeError
 
 Cover = tuple[str, str]  # two nodes as texts: the lower, the upper
@@ -36,8 +36,8 @@ def edit_covers(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[
     i8; i16 -> f32
     \"""
     """
-    system = parse(text, file)
-    nodes = {name: node for node in system.order.nodes for name in (str(node), code(node))}
+    system = parse_system(text, file)
+    nodes = {name: node for node in system.order.nodes for name in (str(node), node_code(node))}
     added, dropped = ([_cover(system, nodes, pair) for pair in pairs] for pairs in (add, drop))
     order = system.order
     for a, b in added:
@@ -93,7 +93,7 @@ def _rewrite_lines(
         there = f"{elsewhere[0]}, line {elsewhere[1]}"
         raise EditError(f"it is stated in {there}, which {file} extends; edit that")
     found = find_positions(text)
-    start = found.values.get(("order",))
+    start = found.value_offsets.get(("order",))
     if start is None:
         raise EditError(f'{file} has no order of its own; write one into the text first: order = "..."')
     literal = SCALAR.match(found.text, start)
@@ -112,7 +112,7 @@ def _rewrite_lines(
         if line[0] == file and {*pairs} & dropped_covers:
             lines[line[1]] = _line(lines[line[1]], [p for p in pairs if p not in dropped_covers], named_nodes)
     body = [line for line in lines.values() if line.strip()]
-    body += [f"{code(a)} -> {code(b)}" for a, b in new_covers]
+    body += [f"{node_code(a)} -> {node_code(b)}" for a, b in new_covers]
     value = "\n".join(['"""', *body, '"""'])
     return found.text[:start] + value + found.text[literal.end() :]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.explorer.answer_encoding import NO_CELL, PARTS, Pools
-from typelattice.explorer.value_pool import Plain, Pool
+from typelattice.explorer.value_pool import Plain, ValuePool
 
 # The pool that the numbers in each part's column refer to.
 POOL_OF_PART = {
@@ -70,7 +70,9 @@ def merge(ours: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list
     ]
 
 
-def _renumber(ours: Pool, theirs: Pool, value: Callable[[Any], Plain] = lambda found: found) -> Numbers:
+def _renumber(
+    ours: ValuePool, theirs: ValuePool, value: Callable[[Any], Plain] = lambda found: found
+) -> Numbers:
     return [ours.number(value(found)) for found in theirs.values]
 
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 from string import Template
 
 from typelattice.explorer.document import Document
-from typelattice.rendering.colours import KINDS
+from typelattice.rendering.colours import KIND_COLOURS
 
 # In the order in which they use one another; together they are one module script.
 SCRIPTS = (
@@ -33,7 +33,7 @@ def page_html(document: Document, desk: Mapping[str, object] | None = None) -> s
     True
     """
     script = "\n".join(_read(f"{name}.js") for name in SCRIPTS)
-    kinds = "".join(f" --{kind}: {colour};" for kind, colour in KINDS.items() if kind)
+    kinds = "".join(f" --{kind}: {colour};" for kind, colour in KIND_COLOURS.items() if kind)
     style = f":root {{{kinds} }}\n" + "".join(_read(f"{name}.css") for name in STYLES)
     rules = ["default-src 'none'", f"script-src {_hash(script)}", f"style-src {_hash(style)}"]
     rules += ["img-src data:", "base-uri 'none'", "form-action 'none'"]

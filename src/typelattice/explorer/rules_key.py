@@ -6,9 +6,9 @@ from collections.abc import Hashable
 
 from typelattice.engine.operation_rules import entry_names
 from typelattice.engine.system import System
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import find_operation
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.system_text import Text
+from typelattice.files.system_text import SystemText
 
 ABOUT = ("name", "title", "source", "library")  # keys that decide no answer
 
@@ -28,9 +28,9 @@ def rules_key(system: System, op: str | None) -> Hashable:
     assert isinstance(system.origin, SystemOrigin)
     definition, ops = system.origin.definition, system.origin.definition.entries("ops")
     said = {key: value for key, value in definition.values.items() if key not in (*ABOUT, "ops")}
-    of_op = [entry for entry in entry_names(system.operation(op)) if entry in ops] if op else []
+    of_op = [entry for entry in entry_names(system.find_operation(op)) if entry in ops] if op else []
     # standard.txt has no line for an operator, so the key has the name of the file.
-    main = definition.main.file if op and operation(op).is_operator else None
+    main = definition.main.file if op and find_operation(op).is_operator else None
     return (
         main,
         tuple((key, repr(said[key]), *_source(definition.texts[key])) for key in sorted(said)),
@@ -38,6 +38,6 @@ def rules_key(system: System, op: str | None) -> Hashable:
     )
 
 
-def _source(text: Text) -> tuple[str, str]:
+def _source(text: SystemText) -> tuple[str, str]:
     """Return the file and the lines of a text, as a rule names them."""
     return text.file, text.text

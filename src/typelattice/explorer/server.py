@@ -21,8 +21,8 @@ from typing import Any
 from typelattice.explorer.document import Document
 from typelattice.explorer.page import POLICY_OF_SERVED, page_html
 from typelattice.explorer.workbench import (
-    ConflictError,
-    Desk,
+    EditedFile,
+    FileConflictError,
     change_covers,
     propose_repairs,
     save_text,
@@ -41,7 +41,7 @@ IDLE_SECONDS = 2  # a connection without a request is closed after this time
 MAX_CONNECTIONS = 50  # a new connection then replaces the oldest without a request
 MAX_COVERS = 100  # most arrows that one edit adds or removes
 Start = Callable[[str, list[tuple[str, str]]], Any]  # the `start_response` of WSGI
-Question = dict[str, Any]
+RequestData = dict[str, Any]
 
 
 class ServerError(TypelatticeError, OSError):
@@ -53,10 +53,10 @@ class RequestError(Exception):
 
 
 class Application:
-    """A WSGI application around one desk. It answers only requests with the token."""
+    """A WSGI application around one edited file. It answers only requests with the token."""
 
-    def __init__(self, desk: Desk, port: int, token: str) -> None:
-        self.desk, self.port, self.token = desk, port, token
+    def __init__(self, edited_file: EditedFile, port: int, token: str) -> None:
+        self.edited_file, self.port, self.token = edited_file, port, token
 
     @property
     def address(self) -> str:
@@ -95,14 +95,18 @@ class Application:
         return "application/json", json.dumps(self._reply(what, self._question(environ)))
 
     def _page(self) -> str:
-        shown = show_text(self.desk, self.desk.text)
+        shown = show_text(self.edited_file, self.edited_file.text)
         data = shown["document"]
         assert isinstance(data, dict)
-        page_data = {"file": str(self.desk.path), "text": self.desk.text, "changes": shown.get("changes")}
+        page_data = {
+            "file": str(self.edited_file.path),
+            "text": self.edited_file.text,
+            "changes": shown.get("changes"),
+        }
         page_data["dtypes"] = [d.code for d in DTYPES.values()]
         return page_html(Document(data), page_data)
 
-    def _question(self, environ: dict[str, Any]) -> Question:
+    def _question(self, environ: dict[str, Any]) -> RequestData:
         """Read the page's question from JSON. Raises RequestError."""
         if environ.get("HTTP_ORIGIN") != f"http://{HOST}:{self.port}":
             raise RequestError("403 Forbidden")
@@ -124,35 +128,38 @@ class Application:
             question[key] = [_read_pair(pair) for pair in _read_list(question.get(key, []))]
         return question
 
-    def _reply(self, kind: str, question: Question) -> dict[str, object]:
+    def _reply(self, kind: str, question: RequestData) -> dict[str, object]:
         """Return the answer to a question, or the mistake in the question."""
         try:
             return QUESTIONS[kind](self, question)
-        except ConflictError as e:
+        except FileConflictError as e:
             return {"error": str(e), "conflict": True}
         except TypelatticeError as e:
             return {"error": str(e)}
 
-    def show_text(self, question: Question) -> dict[str, object]:
+    def show_text(self, question: RequestData) -> dict[str, object]:
         """Return what the page shows of a text."""
-        return show_text(self.desk, question["text"], question["beside"])
+        return show_text(self.edited_file, question["text"], question["beside"])
 
-    def edit(self, question: Question) -> dict[str, object]:
+    def edit(self, question: RequestData) -> dict[str, object]:
         """Add and remove arrows in a text, and return what the page shows of the result."""
-        text = change_covers(self.desk, question["text"], question["add"], question["drop"])
-        return show_text(self.desk, text, question["beside"])
+        text = change_covers(self.edited_file, question["text"], question["add"], question["drop"])
+        return show_text(self.edited_file, text, question["beside"])
 
-    def repairs(self, question: Question) -> dict[str, object]:
+    def repairs(self, question: RequestData) -> dict[str, object]:
         """Return the nearest repairs of a text."""
-        return propose_repairs(self.desk, question["text"])
+        return propose_repairs(self.edited_file, question["text"])
 
-    def save(self, question: Question) -> dict[str, object]:
+    def save(self, question: RequestData) -> dict[str, object]:
         """Write a text into the file."""
-        self.desk = save_text(self.desk, question["text"])
-        return {"saved": str(self.desk.path), **show_text(self.desk, question["text"], question["beside"])}
+        self.edited_file = save_text(self.edited_file, question["text"])
+        return {
+            "saved": str(self.edited_file.path),
+            **show_text(self.edited_file, question["text"], question["beside"]),
+        }
 
 
-QUESTIONS: dict[str, Callable[[Application, Question], dict[str, object]]] = {
+QUESTIONS: dict[str, Callable[[Application, RequestData], dict[str, object]]] = {
     "look": Application.show_text,
     "edit": Application.edit,
     "repairs": Application.repairs,
@@ -179,8 +186,8 @@ def _read_pair(value: object) -> tuple[str, str]:
     raise RequestError("400 Bad Request")
 
 
-def serve(desk: Desk, port: int, ready: Callable[[str], None]) -> None:
-    """Serve a desk until interrupted; call `ready` with the address. Raises ServerError.
+def serve(edited_file: EditedFile, port: int, ready: Callable[[str], None]) -> None:
+    """Serve a edited_file until interrupted; call `ready` with the address. Raises ServerError.
 
     It answers one request after the other, so that two cannot write at once.
     """
@@ -202,7 +209,7 @@ def serve(desk: Desk, port: int, ready: Callable[[str], None]) -> None:
             super().__init__(server, *args, **named)
 
     with _listening_socket(port) as listening:
-        application = Application(desk, listening.getsockname()[1], token_urlsafe(TOKEN_BYTES))
+        application = Application(edited_file, listening.getsockname()[1], token_urlsafe(TOKEN_BYTES))
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # do not warn about waiting requests
         server = create_server(
             application, sockets=[listening], threads=1, max_request_body_size=MAX_REQUEST_BYTES,

@@ -8,7 +8,7 @@ from itertools import product
 from typelattice.engine.system import System
 from typelattice.explorer.answer_encoding import AnswerEncoder
 from typelattice.facts.dtypes import DType, Weak
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import find_operation
 from typelattice.operands.operand import Operand, operand_of_dtype
 from typelattice.study.study_scope import PYTHON_SCALARS, check_size, weak_widths
 from typelattice.study.tables import is_small
@@ -49,7 +49,7 @@ def table(encoder: AnswerEncoder, op: str | None) -> dict[str, object]:
     out, and for the reasons of a system with too many operands.
     """
     rows = operands(encoder.system, small=op is None)
-    is_unary = op is not None and operation(op).has_one_promoting_operand
+    is_unary = op is not None and find_operation(op).has_one_promoting_operand
     asked = [(row,) for row in rows] if is_unary else [*product(rows, repeat=2)]
     answers = [None if _are_python_scalars(pair) else encoder.ask(pair, op) for pair in asked]
     numbers = [*map(encoder.pools.operand, rows)]

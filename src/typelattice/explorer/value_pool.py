@@ -7,10 +7,10 @@ from collections.abc import Iterable
 Plain = str | int | bool | None | tuple["Plain", ...]  # what JSON can hold and a dictionary can have as a key
 
 
-class Pool:
+class ValuePool:
     """Values, numbered in the order of their first use; 0 is the number of the first.
 
-    >>> pool = Pool()
+    >>> pool = ValuePool()
     >>> pool.number("a"), pool.number("b"), pool.number("a"), pool.values
     (0, 1, 0, ['a', 'b'])
     """

@@ -14,7 +14,7 @@ from typelattice.disk.write import check_writable, write_text
 from typelattice.engine.system import System
 from typelattice.explorer.document import document, entry_of_invalid_text
 from typelattice.explorer.edit_order_text import Cover, edit_covers
-from typelattice.files.reader import parse
+from typelattice.files.reader import parse_system
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import FOLDER, FormatError, read_text
 from typelattice.study.system_check import Check, check
@@ -27,12 +27,12 @@ MAX_REPAIRS = 4  # repairs to show
 REPAIR_SECONDS = 5  # time limit of the search for repairs
 
 
-class ConflictError(TypelatticeError, OSError):
+class FileConflictError(TypelatticeError, OSError):
     """A file that another program has changed since it was read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class EditedFile:
     """An edited file: its path, its text when it was read or last written, and that text's digest.
 
     A file that does not exist yet has no digest; `text` is then its first text.
@@ -48,7 +48,7 @@ class Desk:
         return self.path.name
 
 
-def open_desk(path: str | Path, start: str = START) -> Desk:
+def open_edited_file(path: str | Path, start: str = START) -> EditedFile:
     """Open a file to edit, or a new one that begins as a copy of another system, or nearly empty.
 
     Raises UnknownSystemError, or FileError if the file cannot be read or written.
@@ -57,12 +57,12 @@ def open_desk(path: str | Path, start: str = START) -> Desk:
     check_writable(at)
     if at.exists():
         text = _text(at)
-        return Desk(at, text, _digest(text))
+        return EditedFile(at, text, _digest(text))
     text = BLANK_TEXT
     if start != BLANK:
         text = (Path(FOLDER) / f"{find_system(start).name}.toml").read_text(encoding="utf-8")
     name = "".join(c if c.isalnum() or c in "._-" else "-" for c in at.stem)[:60].lstrip("._-") or "mine"
-    return Desk(at, re.sub(r"^name *=.*$", f'name = "{name}"', text, count=1, flags=re.MULTILINE), None)
+    return EditedFile(at, re.sub(r"^name *=.*$", f'name = "{name}"', text, count=1, flags=re.MULTILINE), None)
 
 
 def _text(path: Path) -> str:
@@ -77,51 +77,56 @@ def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def save_text(desk: Desk, text: str) -> Desk:
-    """Save a text in its file, and return the new desk.
+def save_text(edited_file: EditedFile, text: str) -> EditedFile:
+    """Save a text in its file, and return the edited file with it.
 
     Raises FormatError if the text is not a valid system, FileError if the file cannot be written, and
-    ConflictError if the file has changed since it was read.
+    FileConflictError if the file has changed since it was read.
     """
-    parse(text, desk.name)
-    now = _digest(_text(desk.path)) if os.path.lexists(desk.path) else None
-    if now != desk.digest:
-        what = "was made" if desk.digest is None else "was changed" if now else "was removed"
-        raise ConflictError(f"{desk.path} {what} elsewhere; copy your text, and begin again with --edit")
-    write_text(desk.path, text)
-    return replace(desk, text=text, digest=_digest(text))
+    parse_system(text, edited_file.name)
+    now = _digest(_text(edited_file.path)) if os.path.lexists(edited_file.path) else None
+    if now != edited_file.digest:
+        what = "was made" if edited_file.digest is None else "was changed" if now else "was removed"
+        raise FileConflictError(
+            f"{edited_file.path} {what} elsewhere; copy your text, and begin again with --edit"
+        )
+    write_text(edited_file.path, text)
+    return replace(edited_file, text=text, digest=_digest(text))
 
 
-def show_text(desk: Desk, text: str, compared_systems: Sequence[str] = ()) -> dict[str, object]:
+def show_text(edited_file: EditedFile, text: str, compared_systems: Sequence[str] = ()) -> dict[str, object]:
     """Return what the page shows of a text: its document, next to other systems, and its changes.
 
     If a text is not a valid system, its mistake is shown.
     """
     others = [find_system(name) for name in compared_systems]
     try:
-        found = parse(text, desk.name)
+        found = parse_system(text, edited_file.name)
     except FormatError as e:
         data = document(others or [START], ops=()).data
-        first = {**entry_of_invalid_text(desk.path, text, e), "of": desk.name, "release": ""}
+        first = {**entry_of_invalid_text(edited_file.path, text, e), "of": edited_file.name, "release": ""}
         rest = data["systems"] if others else ()
         assert isinstance(rest, (list, tuple))
         return {"document": {**data, "systems": [first, *rest], "first": first["name"]}, "text": text}
     data = document([found, *others], ops=()).data
     systems = data["systems"]
     assert isinstance(systems, list)
-    systems[0] |= {"asked": str(desk.path), "heading": "edited"}
+    systems[0] |= {"asked": str(edited_file.path), "heading": "edited"}
     headings = data["headings"]
     assert isinstance(headings, tuple)
     shown = {**data, "first": found.name, "headings": ("edited", *headings)}
-    return {"document": shown, "text": text, "changes": _changes(desk, found)}
+    return {"document": shown, "text": text, "changes": _changes(edited_file, found)}
 
 
-def _changes(desk: Desk, system: System) -> dict[str, object]:
+def _changes(edited_file: EditedFile, system: System) -> dict[str, object]:
     """List the pairs without a join now, and the changes of joins, laws and costs since the file."""
     new_check = check(system)
-    result: dict[str, object] = {"without": _pairs_without_join(new_check), "split": new_check.split}
+    result: dict[str, object] = {
+        "without": _pairs_without_join(new_check),
+        "split": new_check.has_several_bounds,
+    }
     try:
-        old_check = check(parse(desk.text, desk.name))
+        old_check = check(parse_system(edited_file.text, edited_file.name))
     except FormatError:
         return result
     before, after = (
@@ -151,10 +156,10 @@ def _changes(desk: Desk, system: System) -> dict[str, object]:
 
 def _pairs_without_join(judged: Check) -> list[tuple[str, str]]:
     """Return the pairs of nodes that have no join."""
-    return [(str(a), str(b)) for pairs in judged.without_join.values() for a, b in pairs]
+    return [(str(a), str(b)) for pairs in judged.unjoined_pairs.values() for a, b in pairs]
 
 
-def propose_repairs(desk: Desk, text: str) -> dict[str, object]:
+def propose_repairs(edited_file: EditedFile, text: str) -> dict[str, object]:
     """Return the nearest repaired orders, or the reason why none was found.
 
     In a repaired order, every pair with an upper bound has a least one.
@@ -165,34 +170,34 @@ def propose_repairs(desk: Desk, text: str) -> dict[str, object]:
     )
 
     try:
-        found = repairs(parse(text, desk.name), limit=MAX_REPAIRS, seconds=REPAIR_SECONDS)
+        found = repairs(parse_system(text, edited_file.name), limit=MAX_REPAIRS, seconds=REPAIR_SECONDS)
     except (*ERRORS, TimeoutError) as e:
         return {"repairs": [], "why": str(e).split("\n", 1)[0]}
     shown = [
         {
             "says": str(r),
-            "changed": len(r.changed),
-            "add": [[str(a), str(b)] for a, b in r.add],
-            "drop": [[str(a), str(b)] for a, b in r.drop],
+            "changed": len(r.changed_pairs),
+            "add": [[str(a), str(b)] for a, b in r.added_covers],
+            "drop": [[str(a), str(b)] for a, b in r.dropped_covers],
         }
         for r in found
-        if r.add or r.drop
+        if r.added_covers or r.dropped_covers
     ]
     none = "nothing to repair: every pair that has a bound has a least"
     return {"repairs": shown, "why": "" if shown else none}
 
 
-def change_covers(desk: Desk, text: str, add: Sequence[Cover], drop: Sequence[Cover]) -> str:
+def change_covers(edited_file: EditedFile, text: str, add: Sequence[Cover], drop: Sequence[Cover]) -> str:
     """Return the text with some arrows added and some removed. Raises EditError, FormatError."""
-    return edit_covers(text, desk.name, add, drop)
+    return edit_covers(text, edited_file.name, add, drop)
 
 
 __all__ = [
-    "ConflictError",
-    "Desk",
+    "EditedFile",
+    "FileConflictError",
     "FileError",
     "change_covers",
-    "open_desk",
+    "open_edited_file",
     "propose_repairs",
     "save_text",
     "show_text",

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, product
 
-from typelattice.facts.cast_rounding_and_overflow import PLAIN, CastRule, is_proved
-from typelattice.facts.cast_values import Undefined, Value, make_caster, specials, wraps
+from typelattice.facts.cast_rounding_and_overflow import PLAIN_RULE, CastRule, is_proved
+from typelattice.facts.cast_values import ScaledValue, Undefined, make_caster, specials, wraps_integers
 from typelattice.facts.dtypes import DType, DTypeError, Kind, real_part_dtype
 from typelattice.facts.finite_values import SCALE, FiniteValues, find_finite_values
 from typelattice.facts.loss import loss
@@ -21,10 +21,10 @@ from typelattice.support.frozen_classes import frozen
 
 MAX_VALUES_ALL_TRIED = 300  # values of a dtype that are all tried
 PHASES = range(5)  # halves of a spacing on either side of the start of a doubling: a whole period
-PLAIN_CASTS = (PLAIN, PLAIN, PLAIN)
-REAL = Kind.FLOAT.category
+PLAIN_CASTS = (PLAIN_RULE, PLAIN_RULE, PLAIN_RULE)
+FLOAT_CATEGORY = Kind.FLOAT.category
 Difference = tuple[str, str, str]  # a value, and the results of both ways, as text
-Rules = tuple[CastRule, CastRule, CastRule]  # the first cast, the second, and the direct one
+ChainRules = tuple[CastRule, CastRule, CastRule]  # the first cast, the second, and the direct one
 
 
 @frozen()
@@ -32,11 +32,12 @@ class CastChain:
     """The casts `source -> through -> target` against the one cast `source -> target`.
 
     `exact` is True if both give the same result for every value, so a compiler may fold the two casts. It is
-    None if the values of a dtype are unknown. If not exact, `first` is the first value with different
-    results. The smallest finite value comes first, a positive one before a negative one. Then follow -0, inf,
-    -inf and nan. A complex source that loses its imaginary part shows 1j. `chained` and `direct` are the two
-    results, as text. The formats do not define some results, such as 1e9 as int8. Such a result equals only
-    that of the same value. `obstacle` says why one of the casts is impossible, or why nothing is proved.
+    None if the values of a dtype are unknown. If not exact, `first_difference` is the first value with
+    different results. The smallest finite value comes first, a positive one before a negative one. Then
+    follow -0, inf, -inf and nan. A complex source that loses its imaginary part shows 1j. `chained` and
+    `direct` are the two results, as text. The formats do not define some results, such as 1e9 as int8. Such a
+    result equals only that of the same value. `obstacle` says why one of the casts is impossible, or why
+    nothing is proved.
 
     >>> from typelattice import dtype
     >>> print(cast_chain(dtype("float32"), dtype("int32"), dtype("bool")))
@@ -47,7 +48,7 @@ class CastChain:
     through: DType
     target: DType
     exact: bool | None
-    first: str = ""
+    first_difference: str = ""
     chained: str = ""
     direct: str = ""
     obstacle: str = ""
@@ -63,11 +64,11 @@ class CastChain:
             return f"{name}: not known, as the values of a dtype are not"
         if self.exact:
             return f"{name}: the same as {self.source} -> {self.target}"
-        return f"{name}: {self.first} becomes {self.chained}, directly {self.direct}"
+        return f"{name}: {self.first_difference} becomes {self.chained}, directly {self.direct}"
 
 
 @lru_cache(maxsize=100_000)
-def cast_chain(source: DType, through: DType, target: DType, rules: Rules = PLAIN_CASTS) -> CastChain:
+def cast_chain(source: DType, through: DType, target: DType, rules: ChainRules = PLAIN_CASTS) -> CastChain:
     """Compare two casts in a row with the direct cast. Raises DTypeError for anything but a DType.
 
     `rules` are the rules of the first cast, of the second and of the direct one.
@@ -76,7 +77,7 @@ def cast_chain(source: DType, through: DType, target: DType, rules: Rules = PLAI
     >>> print(cast_chain(dtype("int64"), dtype("int32"), dtype("int16")))
     int64 -> int32 -> int16: the same as int64 -> int16
     >>> chain = cast_chain(dtype("float64"), dtype("float32"), dtype("float16"))
-    >>> chain.exact, chain.first, chain.chained, chain.direct
+    >>> chain.exact, chain.first_difference, chain.chained, chain.direct
     (False, '2.980232238769532e-08', '0.0', '5.960464477539063e-08')
     """
     for given in (source, through, target):
@@ -122,16 +123,16 @@ def _compare_imaginary_part(through: DType, target: DType) -> tuple[str, str, st
 
 def _surely_exact(source: DType, through: DType, target: DType) -> bool:
     """Return True if the first cast loses nothing, or integers wrap in both and the second is not wider."""
-    whole = [d.kind.category < REAL for d in (source, through, target)]
+    whole = [d.kind.category < FLOAT_CATEGORY for d in (source, through, target)]
     if not loss(source, through):
         into_integer = whole[2] and target.kind is not Kind.BOOL
         return not into_integer or whole[0] == whole[1] or not loss(source, target)
-    if not (whole[0] and wraps(through) and wraps(target)):
+    if not (whole[0] and wraps_integers(through) and wraps_integers(target)):
         return False
     return through.bits is not None and target.bits is not None and through.bits >= target.bits
 
 
-def may_be_folded(source: DType, through: DType, target: DType, rules: Rules = PLAIN_CASTS) -> bool:
+def may_be_folded(source: DType, through: DType, target: DType, rules: ChainRules = PLAIN_CASTS) -> bool:
     """Return True if both ways give the same for every value: `exact` of `cast_chain`, but faster.
 
     A difference often shows at an end of a range, so these values are tried before all others in their order.
@@ -143,7 +144,7 @@ def may_be_folded(source: DType, through: DType, target: DType, rules: Rules = P
     a, b, c = map(real_part_dtype, (source, through, target))
     known = [v for d in (a, b, c) if (v := find_finite_values(d))]
     can_be_tried = len(known) == 3 and not any(rule.obstacle for rule in rules)
-    if can_be_tried and _find_difference(a, b, c, rules, chain[Value](_ends(known), specials(a))):
+    if can_be_tried and _find_difference(a, b, c, rules, chain[ScaledValue](_ends(known), specials(a))):
         return False
     return cast_chain(source, through, target, rules).exact is True
 
@@ -158,14 +159,14 @@ def _ends(known: Sequence[FiniteValues]) -> Iterator[int]:
 
 
 @lru_cache(maxsize=100_000)  # only real dtypes, since the parts of complex ones are cast one by one
-def _first_difference(source: DType, through: DType, target: DType, rules: Rules) -> Difference | None:
+def _first_difference(source: DType, through: DType, target: DType, rules: ChainRules) -> Difference | None:
     """Return the first value with different results, and both as text, or None without one."""
-    tried = chain[Value](_list_tried_values(source, through, target), specials(source))
+    tried = chain[ScaledValue](_list_tried_values(source, through, target), specials(source))
     return _find_difference(source, through, target, rules, tried)
 
 
 def _find_difference(
-    source: DType, through: DType, target: DType, rules: Rules, tried: Iterable[Value]
+    source: DType, through: DType, target: DType, rules: ChainRules, tried: Iterable[ScaledValue]
 ) -> Difference | None:
     """Return the first of these values with different results, and both as text, or None without one."""
     between, take = find_finite_values(through), find_finite_values(target)
@@ -179,7 +180,9 @@ def _find_difference(
         make_caster(source, through, between, to_through),
         make_caster(source, target, take, directly),
     )
-    alike = (source.kind.category < REAL) == (through.kind.category < REAL) and to_target == directly
+    alike = (source.kind.category < FLOAT_CATEGORY) == (
+        through.kind.category < FLOAT_CATEGORY
+    ) and to_target == directly
     second = straight if alike else make_caster(through, target, take, to_target)
     for value in tried:
         middle = first(value)
@@ -198,7 +201,7 @@ def _list_tried_values(source: DType, through: DType, target: DType) -> Iterator
         yield from sorted(_list_all_values(have), key=lambda v: (abs(v), v < 0))
         return
     sizes = _sizes(have, others)
-    if all(d.kind.category < REAL for d in (source, through)):
+    if all(d.kind.category < FLOAT_CATEGORY for d in (source, through)):
         sizes = iter(sorted(_shifted(set(sizes), have, others)))
     yield from (v for size in sizes for v in ((size, -size) if size else (0,)) if have.low <= v <= have.high)
 
@@ -298,14 +301,18 @@ def _shifted(sizes: set[int], source_values: FiniteValues, others: list[FiniteVa
     return {size for size in found if size <= max(source_values.high, -source_values.low)}
 
 
-def _text(value: Value, d: DType) -> str:
+def _text(value: ScaledValue, d: DType) -> str:
     """Return a result as Python writes it."""
     if isinstance(value, str):
         return value
     if isinstance(value, int):
         if d.kind is Kind.BOOL:
             return str(bool(value))
-        return str(value // SCALE) if value % SCALE == 0 and d.kind.category < REAL else _float(value)
+        return (
+            str(value // SCALE)
+            if value % SCALE == 0 and d.kind.category < FLOAT_CATEGORY
+            else _float_text(value)
+        )
     return _undefined(value)
 
 
@@ -313,5 +320,5 @@ def _undefined(value: Undefined) -> str:
     return f"not defined by {value[0]}"
 
 
-def _float(value: int) -> str:
+def _float_text(value: int) -> str:
     return str(value / SCALE)

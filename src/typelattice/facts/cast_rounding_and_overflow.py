@@ -16,7 +16,7 @@ class CastRule:
     "" means the result that the formats define.
 
     `rounding` is one of ROUNDINGS, `beyond` one of BEYOND. `function` is the operation to call instead, and
-    `refused` is the reason why the cast is impossible. `entry` is the entry of the file.
+    `refusal_reason` is the reason why the cast is impossible. `entry` is the entry of the file.
 
     >>> CastRule(function="quantize").obstacle
     'it needs quantize'
@@ -34,8 +34,8 @@ class CastRule:
         return self.refusal_reason or (f"it needs {self.function}" if self.function else "")
 
 
-PLAIN = CastRule()
-EVEN, AWAY, ZERO, UP, DOWN, STOCHASTIC = ROUNDINGS = (
+PLAIN_RULE = CastRule()
+EVEN, AWAY, TOWARD_ZERO, UP, DOWN, STOCHASTIC = ROUNDINGS = (
     "nearest even", "nearest away", "toward zero", "up", "down", "stochastic",
 )  # fmt: skip
 WRAP, CLAMP, INF, UNDEFINED = BEYOND = ("wrap", "clamp", "inf", "undefined")
@@ -57,7 +57,7 @@ def _down(size: int, unit: int, negative: bool) -> int:
 ROUND: dict[str, Round] = {
     EVEN: _to_nearest_even,
     AWAY: _to_nearest_away,
-    ZERO: lambda size, unit, negative: size // unit * unit,
+    TOWARD_ZERO: lambda size, unit, negative: size // unit * unit,
     UP: lambda size, unit, negative: _down(size, unit, not negative),
     DOWN: _down,
 }
@@ -65,7 +65,7 @@ ROUND: dict[str, Round] = {
 
 def stays_finite(rounding: str, negative: bool) -> bool:
     """Return True if a value beyond the range may still round to the largest value in it."""
-    return rounding == ZERO or rounding == (UP if negative else DOWN)
+    return rounding == TOWARD_ZERO or rounding == (UP if negative else DOWN)
 
 
 def why_impossible(rule: CastRule, source: DType, target: DType) -> str:

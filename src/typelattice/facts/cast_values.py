@@ -9,24 +9,26 @@ from collections.abc import Callable
 from typelattice.facts.cast_rounding_and_overflow import (
     CLAMP,
     EVEN,
-    PLAIN,
+    PLAIN_RULE,
     ROUND,
+    TOWARD_ZERO,
     UNDEFINED,
     WRAP,
-    ZERO,
     CastRule,
     stays_finite,
 )  # fmt: skip
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.finite_values import SCALE, FiniteValues
 
-SPECIALS = {"-0": "m", "inf": "i", "-inf": "i", "nan": "n"}  # the letter of each in `DType.specials`
+LETTER_BY_SPECIAL = {"-0": "m", "inf": "i", "-inf": "i", "nan": "n"}  # the letter of each in `DType.specials`
 Undefined = tuple[str, object]  # the dtype that has no result for a value, and the value
-Value = int | str | Undefined
-Cast = Callable[[Value], Value]
+ScaledValue = int | str | Undefined
+Cast = Callable[[ScaledValue], ScaledValue]
 
 
-def make_caster(source: DType, target: DType, target_values: FiniteValues, rule: CastRule = PLAIN) -> Cast:
+def make_caster(
+    source: DType, target: DType, target_values: FiniteValues, rule: CastRule = PLAIN_RULE
+) -> Cast:
     """Return the cast from one real dtype to another. `target_values` are the values of the target.
 
     If the system has no rule for it:
@@ -42,7 +44,7 @@ def make_caster(source: DType, target: DType, target_values: FiniteValues, rule:
     """
     find: Cast
     into_whole = target.kind.category < Kind.FLOAT.category
-    rounding = rule.rounding or (ZERO if into_whole else EVEN)
+    rounding = rule.rounding or (TOWARD_ZERO if into_whole else EVEN)
     if target.kind is Kind.BOOL:
         find = _truth
     elif target_values.listed:
@@ -51,17 +53,19 @@ def make_caster(source: DType, target: DType, target_values: FiniteValues, rule:
         made = _rounding_caster if target_values.bits is not None else _fixed_point_caster
         find = made(target, target_values, rounding, rule.beyond)
     elif source.kind.category < Kind.FLOAT.category:
-        find = _wrapping_caster(target, target_values, rule.beyond or (WRAP if wraps(target) else UNDEFINED))
+        find = _wrapping_caster(
+            target, target_values, rule.beyond or (WRAP if wraps_integers(target) else UNDEFINED)
+        )
     else:
         find = _truncating_caster(target, target_values, rounding, rule.beyond)
 
-    def cast(value: Value) -> Value:
+    def cast(value: ScaledValue) -> ScaledValue:
         return (target.name, value) if isinstance(value, tuple) else find(value)
 
     return cast
 
 
-def wraps(d: DType) -> bool:
+def wraps_integers(d: DType) -> bool:
     """Return True if integers that a dtype does not hold wrap in it: if it uses all its bits."""
     if d.kind not in (Kind.UNSIGNED, Kind.SIGNED) or d.bits is None or d.values or d.max is None:
         return False
@@ -72,12 +76,12 @@ def wraps(d: DType) -> bool:
 def specials(d: DType) -> list[str]:
     """Return the values of a dtype that are not finite numbers, and its minus zero."""
     return [
-        value for value, letter in SPECIALS.items()
+        value for value, letter in LETTER_BY_SPECIAL.items()
         if letter in d.specials and (value != "-inf" or "s" in d.specials)
     ]  # fmt: skip
 
 
-def _truth(value: Value) -> Value:
+def _truth(value: ScaledValue) -> ScaledValue:
     return 0 if value in (0, "-0") else SCALE
 
 
@@ -85,7 +89,7 @@ def _wrapping_caster(target: DType, target_values: FiniteValues, beyond: str) ->
     """Cast integers. For an integer that does not use all its bits, wrapping is undefined."""
     modulus = target_values.high - target_values.low + SCALE
 
-    def cast(value: Value) -> Value:
+    def cast(value: ScaledValue) -> ScaledValue:
         assert isinstance(value, int)
         if target_values.low <= value <= target_values.high:
             return value
@@ -104,7 +108,7 @@ def _truncating_caster(target: DType, target_values: FiniteValues, rounding: str
     """Cast floats to integers."""
     modulus, rounded = target_values.high - target_values.low + SCALE, ROUND[rounding]
 
-    def cast(value: Value) -> Value:
+    def cast(value: ScaledValue) -> ScaledValue:
         if value == "-0":
             return 0
         if isinstance(value, int):
@@ -119,7 +123,7 @@ def _truncating_caster(target: DType, target_values: FiniteValues, rounding: str
     return cast
 
 
-def _clamped(value: Value, target_values: FiniteValues) -> Value:
+def _clamped(value: ScaledValue, target_values: FiniteValues) -> ScaledValue:
     """Return the nearest value of a dtype, or 0 for nan."""
     if isinstance(value, int):
         return target_values.high if value > 0 else target_values.low
@@ -131,7 +135,7 @@ def _rounding_caster(target: DType, target_values: FiniteValues, rounding: str, 
     assert bits is not None
     rounded = ROUND[rounding]
 
-    def beyond(value: Value, negative: bool) -> Value:
+    def beyond(value: ScaledValue, negative: bool) -> ScaledValue:
         if negative and "s" not in has and word != CLAMP:
             return target.name, value
         if word == UNDEFINED:
@@ -142,12 +146,12 @@ def _rounding_caster(target: DType, target_values: FiniteValues, rounding: str, 
             return "-inf" if negative else "inf"
         return "nan" if "n" in has else target_values.low if negative else target_values.high
 
-    def zero(value: Value, negative: bool) -> Value:
+    def zero(value: ScaledValue, negative: bool) -> ScaledValue:
         if negative and "m" in has:
             return "-0"
         return 0 if "z" in has else (target.name, value)
 
-    def cast(value: Value) -> Value:
+    def cast(value: ScaledValue) -> ScaledValue:
         if not isinstance(value, int):
             if value == "nan":
                 undefined = (
@@ -173,7 +177,7 @@ def _rounding_caster(target: DType, target_values: FiniteValues, rounding: str, 
 def _fixed_point_caster(target: DType, target_values: FiniteValues, rounding: str, word: str) -> Cast:
     rounded = ROUND[rounding]
 
-    def cast(value: Value) -> Value:
+    def cast(value: ScaledValue) -> ScaledValue:
         if value == "-0":
             return 0
         if isinstance(value, int):
@@ -187,8 +191,8 @@ def _fixed_point_caster(target: DType, target_values: FiniteValues, rounding: st
 
 
 def _listed_values_caster(target: DType, target_values: FiniteValues) -> Cast:
-    def cast(value: Value) -> Value:
-        if isinstance(value, str) and SPECIALS[value] in target.specials:
+    def cast(value: ScaledValue) -> ScaledValue:
+        if isinstance(value, str) and LETTER_BY_SPECIAL[value] in target.specials:
             return value
         plain = 0 if value == "-0" else value
         return plain if isinstance(plain, int) and target_values.holds(plain) else (target.name, value)

@@ -43,7 +43,7 @@ class Kind(StrEnum):
         return "i" if self is Kind.SIGNED else self.value[0]
 
     @property
-    def word(self) -> str:
+    def python_name(self) -> str:
         """The name of Python's type for numbers of the kind: bool, int, float, complex."""
         return "int" if self.category == 1 else self.value
 
@@ -53,7 +53,7 @@ class DTypeError(TypelatticeError, ValueError):
 
 
 @frozen()
-class Parameter:
+class DTypeParameter:
     """A parameter of a dtype, such as the digits of a decimal, and its limits, or None without a limit.
 
     `most` may be the name of an earlier parameter: a decimal has at most as many digits after the point as in
@@ -103,7 +103,7 @@ class DType:
     step: int | float | None
     values: tuple[int | float, ...]
     specials: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[DTypeParameter, ...]
     family: DType | None
     arguments: tuple[int | float, ...]
 
@@ -158,7 +158,7 @@ class Weak:
         return f"{self.dtype.code if self.dtype else self.kind.letter}*"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return weak, (self.kind, self.dtype)
+        return weak_node, (self.kind, self.dtype)
 
 
 # Each DType and Weak in use, by its facts. The references are weak, so the dtypes of files that are read
@@ -185,7 +185,7 @@ def intern_dtype(*facts: Any) -> DType:
         return found
 
 
-def weak(kind: Kind, dtype: DType | None = None) -> Weak:
+def weak_node(kind: Kind, dtype: DType | None = None) -> Weak:
     """Return the weak node of a kind, or of a dtype of that kind. It is always the same object."""
     if dtype is None and kind in _OF_KINDS:  # nearly every answer with a Python scalar needs these nodes
         return _OF_KINDS[kind]
@@ -196,7 +196,7 @@ def weak(kind: Kind, dtype: DType | None = None) -> Weak:
         return found
 
 
-_OF_KINDS |= {kind: weak(kind) for kind in Kind}
+_OF_KINDS |= {kind: weak_node(kind) for kind in Kind}
 Node = DType | Weak
 NATIVE_DTYPE_MAKERS: dict[
     str, Callable[[DType], object]
@@ -211,7 +211,9 @@ def _seems_equal(d: DType, x: object) -> bool:
     `np.dtype` from NumPy 2.4 on.
     """
     if isinstance(x, str):
-        return not isinstance(x, Kind) and (x in DTYPES or x in CODES)  # the kind bool is not the dtype bool
+        return not isinstance(x, Kind) and (
+            x in DTYPES or x in DTYPE_BY_CODE
+        )  # the kind bool is not the dtype bool
     cls = x if isinstance(x, type) else type(x)
     if not any(str(ancestor.__module__).partition(".")[0] in NATIVE_DTYPE_MAKERS for ancestor in cls.__mro__):
         return False
@@ -248,14 +250,14 @@ OTHER_NAMES: dict[str, DType] = {}  # the words of array libraries: half is floa
 TABLE = __file__.rpartition(".")[0] + ".txt"
 with open(TABLE, encoding="utf-8") as rows:  # pathlib would cost as much as all else here
     DTYPES = {d.name: d for d in map(_row, (line for line in rows if line[0] != "#"))}
-CODES = {d.code: d for d in DTYPES.values()}
+DTYPE_BY_CODE = {d.code: d for d in DTYPES.values()}
 
 
 def numpy_reading(code: str) -> DType | None:
     """Return the dtype that NumPy reads in a code of one letter and bytes: u4 is uint32."""
     found = re.fullmatch(r"([iu])([1248])|(f)([248])|(c)(8|16)", code)
     letter, width = [part for part in found.groups() if part] if found else ("i", "1")
-    return CODES[f"{letter}{8 * int(width)}"] if found or code == "b" else None
+    return DTYPE_BY_CODE[f"{letter}{8 * int(width)}"] if found or code == "b" else None
 
 
 def dtype(name: object) -> DType:
@@ -276,7 +278,7 @@ def dtype(name: object) -> DType:
         raise DTypeError(f"a {type(name).__name__} is no name of a dtype; give one such as 'int8'")
     if name in DTYPES:
         return DTYPES[name]
-    in_bits = CODES.get(name)
+    in_bits = DTYPE_BY_CODE.get(name)
     if in_bits and in_bits.bits == 8 and in_bits.kind in (Kind.UNSIGNED, Kind.SIGNED):
         return in_bits
     if as_numpy := numpy_reading(name):
@@ -292,12 +294,12 @@ def dtype(name: object) -> DType:
 def _advice(name: str) -> str:
     """Say how to write a dtype, for a name that is not one."""
     parts = [part.strip() for part in name.split(",")]
-    if len(parts) > 1 and all(part in DTYPES or part in CODES for part in parts):
+    if len(parts) > 1 and all(part in DTYPES or part in DTYPE_BY_CODE for part in parts):
         return f"; separate operands by spaces: {' '.join(parts)}"
     module, _, stem = name.rpartition(".")
     if module and stem in DTYPES:
         return f"; write {stem}, without the module"
-    other = OTHER_NAMES.get(name) or CODES.get(name.replace("fp", "f", 1))
+    other = OTHER_NAMES.get(name) or DTYPE_BY_CODE.get(name.replace("fp", "f", 1))
     if other:
         return f"; write {other}"
     return spelling_hint(name, DTYPES) or "; dtypes have names such as int8, float16 and bfloat16"

@@ -7,7 +7,7 @@ from functools import cache
 from typelattice.support.frozen_classes import field, frozen
 
 TABLE = __file__.rpartition(".")[0] + ".txt"
-NOTHING = "-"
+EMPTY_COLUMN = "-"
 
 
 @frozen()
@@ -70,7 +70,7 @@ def libraries() -> Mapping[str, LibraryEntry]:
     for name, modules, environment, packages, *_ in _rows():
         known = found.get(name, LibraryEntry(name))
         installed = dict(known.packages)
-        if environment != NOTHING:
+        if environment != EMPTY_COLUMN:
             installed[environment] = installed.get(environment, ()) + _split_words(packages)
         found[name] = LibraryEntry(name, known.modules + _split_words(modules), installed)
     return found
@@ -85,7 +85,7 @@ def recordings() -> Mapping[str, RecordingEntry]:
     """
     found: dict[str, RecordingEntry] = {}
     for library, _, environment, _, *recorded in _rows():
-        for name, _, most in (word.partition("=") for word in recorded if word != NOTHING):
+        for name, _, most in (word.partition("=") for word in recorded if word != EMPTY_COLUMN):
             found[name] = RecordingEntry(library, environment, int(most) if most else None)
     return found
 
@@ -103,4 +103,4 @@ def _rows() -> Sequence[list[str]]:
 
 def _split_words(words: str) -> tuple[str, ...]:
     """Return the words between commas."""
-    return () if words == NOTHING else tuple(words.split(","))
+    return () if words == EMPTY_COLUMN else tuple(words.split(","))

@@ -8,7 +8,7 @@ from typelattice.facts.finite_values import SCALE, FiniteValues, find_finite_val
 from typelattice.support.error_texts import quote_short
 from typelattice.support.frozen_classes import frozen
 
-SPECIALS = {"i": "inf", "n": "nan", "m": "-0", "z": "zero"}
+SPECIAL_BY_LETTER = {"i": "inf", "n": "nan", "m": "-0", "z": "zero"}
 
 
 @frozen()
@@ -37,7 +37,7 @@ class Loss:
         return bool(lost) or self.unknown
 
 
-NOTHING = Loss()
+NO_LOSS = Loss()
 
 
 @lru_cache(maxsize=4096)  # covers each pair of our dtypes; the dtypes of files change
@@ -59,10 +59,12 @@ def loss(source: DType, target: DType) -> Loss:
             )
             raise DTypeError(f"{what} is no DType; give tl.dtype(...) of it")
     if source is target or _surely_holds(target, source):
-        return NOTHING
+        return NO_LOSS
     sign = "s" in source.specials and "s" not in target.specials
     imaginary = source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX
-    special = tuple(SPECIALS[c] for c in source.specials if c in SPECIALS and c not in target.specials)
+    special = tuple(
+        SPECIAL_BY_LETTER[c] for c in source.specials if c in SPECIAL_BY_LETTER and c not in target.specials
+    )
     have, take = find_finite_values(source, widest=True), find_finite_values(target, widest=False)
     if have is None or take is None:
         if decimal := _of_decimals(source, target):

@@ -30,7 +30,7 @@ TAKING_DTYPE = ("accumulate", "cumulative", "like", "cov", "corrcoef")
 
 # Forms of the operations that a custom one may be like.
 LIKE_FORMS = ("elementwise", "whole", "reduction", "along")
-LETTERS = ("x", "y", "z")  # names of operands, if a file gives none
+DEFAULT_OPERAND_NAMES = ("x", "y", "z")  # names of operands, if a file gives none
 SHAPE = "shape"  # the argument of a custom operation that states the shape of its result
 # The argument of a custom operation in a typed graph that states the dtype to add up in.
 ACCUMULATOR = "accumulator"
@@ -44,37 +44,37 @@ class OpError(TypelatticeError, ValueError):
 class Operation:
     """An operation: its one name, the form of its call, how many operands take part, its other names.
 
-    `of_class` is the class that states its inputs and results. `form` is one of the forms in
-    facts/operation_forms.py. `most` is None if the number of operands has no limit. `least_dimensions` is the
-    least number of dimensions of an operand in every library: one number for all operands, or one for each.
-    `operator` is Python's operator of the same meaning, `+`, or `-x` for a sign. `method` is its method in
-    Python's data model, `__add__`. `function` is the name of the function of the same meaning: its own name,
-    unless it is an operator.
+    `operation_class` is the class that states its inputs and results. `call_form` is one of the forms in
+    facts/operation_forms.py. `max_operands` is None if the number of operands has no limit. `min_dimensions`
+    is the least number of dimensions of an operand in every library: one number for all operands, or one for
+    each. `operator` is Python's operator of the same meaning, `+`, or `-x` for a sign. `special_method` is
+    its method in Python's data model, `__add__`. `function` is the name of the function of the same meaning:
+    its own name, unless it is an operator.
 
     An operation that a system file defines is `like` a known one, and has its class, form and shape.
-    `operands` and `parameters` are the names of its operands and of its other arguments. `follows` are the
-    operations of the file that it is also like.
+    `operand_names` and `parameter_names` are the names of its operands and of its other arguments.
+    `also_like` are the operations of the file that it is also like.
     """
 
     name: str
-    of_class: str
-    form: str
-    least: int
-    most: int | None
-    least_dimensions: tuple[int, ...]
-    names: tuple[str, ...]
+    operation_class: str
+    call_form: str
+    min_operands: int
+    max_operands: int | None
+    min_dimensions: tuple[int, ...]
+    other_names: tuple[str, ...]
     operator: str | None
-    method: str | None
+    special_method: str | None
     function: str
     like: str = ""
-    operands: tuple[str, ...] = ()
-    parameters: tuple[str, ...] = ()
-    follows: tuple[str, ...] = ()
+    operand_names: tuple[str, ...] = ()
+    parameter_names: tuple[str, ...] = ()
+    also_like: tuple[str, ...] = ()
 
     @property
     def dimensions(self) -> int:
         """The least dimensions of every operand, in all libraries: 1 for `matmul`, 0 for `add`."""
-        return min(self.least_dimensions)
+        return min(self.min_dimensions)
 
     @property
     def is_operator(self) -> bool:
@@ -82,68 +82,72 @@ class Operation:
         return self.name != self.function
 
     @property
-    def in_place(self) -> bool:
+    def is_in_place(self) -> bool:
         """Return True if it writes into its left operand, as `+=` does."""
-        return self.of_class == IN_PLACE_CLASS and self.is_operator
+        return self.operation_class == IN_PLACE_CLASS and self.is_operator
 
     @property
     def functions(self) -> tuple[str, ...]:
         """The names of its functions in libraries, its own name first."""
-        return self.name, *(name for name in self.names if not name.startswith("__"))
+        return self.name, *(name for name in self.other_names if not name.startswith("__"))
 
     @property
     def promoting(self) -> slice:
         """The slice of its operands that promote, without a condition or indices."""
-        if self.form == "choice":
+        if self.call_form == "choice":
             return slice(-2, None)
-        return slice(1) if self.form == "indexed" else slice(None)
+        return slice(1) if self.call_form == "indexed" else slice(None)
 
     @property
     def has_one_promoting_operand(self) -> bool:
         """Return True if only one operand promotes, so that it joins no other."""
-        return self.most == 1 or self.form == "indexed"
+        return self.max_operands == 1 or self.call_form == "indexed"
 
     @property
     def takes_dtype(self) -> bool:
         """Return True if it gives the requested dtype, whatever it would compute in."""
-        return not self.like and (self.of_class in TAKING_DTYPE or self.name in TAKING_DTYPE)
+        return not self.like and (self.operation_class in TAKING_DTYPE or self.name in TAKING_DTYPE)
 
     @property
     def adds_up(self) -> bool:
         """Return True if it adds up many values, and so may have an accumulator."""
         function = self.like or self.function
-        return OPERATIONS[function].of_class in ADDING_CLASSES and function not in FEW_TERMS
+        return OPERATIONS[function].operation_class in ADDING_CLASSES and function not in FEW_TERMS
 
     def check(self, count: int) -> None:
         """Raise OpError for a wrong number of operands.
 
-        >>> operation("sqrt").check(2)
+        >>> find_operation("sqrt").check(2)
         Traceback (most recent call last):
         typelattice.facts.operations.OpError: sqrt takes 1 operand, not 2; give one operand at a time
         """
-        if self.least <= count and (self.most is None or count <= self.most):
+        if self.min_operands <= count and (self.max_operands is None or count <= self.max_operands):
             return
-        what = f"ask it of {self.most} at a time"
-        if count < self.least:
-            what = f"give {self.least - count} more"
-        elif self.most == 1:
+        what = f"ask it of {self.max_operands} at a time"
+        if count < self.min_operands:
+            what = f"give {self.min_operands - count} more"
+        elif self.max_operands == 1:
             what = "give one operand at a time"
         raise OpError(f"{self.name} takes {self.how_many}, not {count}; {what}")
 
     def check_table(self) -> None:
         """Raise OpError if no table can show it: a cell has two operands at most."""
-        if self.least > 2:
+        if self.min_operands > 2:
             instead = "ask explain, or an expression"
             raise OpError(f"{self.name} takes {self.how_many}, and a table has two; {instead}")
 
     @property
     def how_many(self) -> str:
         """The number of operands in words: `2 operands`, `1 to 3 operands`, `at least 1 operand`."""
-        if self.most is None:
-            return f"at least {self.least} operand{'s' * (self.least > 1)}"
-        between = "or" if self.most == self.least + 1 else "to"
-        bounds = str(self.most) if self.least == self.most else f"{self.least} {between} {self.most}"
-        return f"{bounds} operand{'s' * (self.most > 1)}"
+        if self.max_operands is None:
+            return f"at least {self.min_operands} operand{'s' * (self.min_operands > 1)}"
+        between = "or" if self.max_operands == self.min_operands + 1 else "to"
+        bounds = (
+            str(self.max_operands)
+            if self.min_operands == self.max_operands
+            else f"{self.min_operands} {between} {self.max_operands}"
+        )
+        return f"{bounds} operand{'s' * (self.max_operands > 1)}"
 
 
 def make_custom_operation(
@@ -159,18 +163,18 @@ def make_custom_operation(
     `custom_operations` has the earlier operations of the system, which the new one may also be like. Without
     names for its operands, it has as many as the operation that it is like, called x, y and so on.
 
-    >>> make_custom_operation("scaled_matmul", "matmul", parameters=["scale"]).operands
+    >>> make_custom_operation("scaled_matmul", "matmul", parameters=["scale"]).operand_names
     ('x', 'y')
     """
     known = custom_operations.get(like) or OPERATIONS.get(like)
     follows: tuple[str, ...] = ()
     if known is not None and like in custom_operations:
-        follows, operands, like = (like, *known.follows), tuple(operands) or known.operands, known.like
-    if known is None or known.form not in LIKE_FORMS:
-        alike = [op.name for op in OPERATIONS.values() if op.form in LIKE_FORMS]
+        follows, operands, like = (like, *known.also_like), tuple(operands) or known.operand_names, known.like
+    if known is None or known.call_form not in LIKE_FORMS:
+        alike = [op.name for op in OPERATIONS.values() if op.call_form in LIKE_FORMS]
         near = spelling_hint(like, alike) or "; name one of arrays alone, such as matmul, sum or add"
         raise OpError(f"no operation can be like {quote_short(like)}{near}")
-    names = tuple(operands) or LETTERS[: known.least]
+    names = tuple(operands) or DEFAULT_OPERAND_NAMES[: known.min_operands]
     every = (*names, *parameters)
     for word in every:
         is_taken = every.count(word) > 1 or word in (SHAPE, ACCUMULATOR)
@@ -178,15 +182,18 @@ def make_custom_operation(
             raise OpError(
                 f"{quote_short(word)} is no name for an argument of {name}; give each a name of its own"
             )
-    if known.form != "elementwise" and not known.least <= len(names) <= (known.most or len(names)):
+    if known.call_form != "elementwise" and not known.min_operands <= len(names) <= (
+        known.max_operands or len(names)
+    ):
         raise OpError(f"{like} takes {known.how_many}, and {name} has {len(names)}")
-    if not name.isidentifier() or iskeyword(name) or name in NAMES:
+    if not name.isidentifier() or iskeyword(name) or name in OPERATION_BY_NAME:
         raise OpError(
             f"{quote_short(name)} is no name for an operation of one's own; give it one that is free"
         )
     return replace(
-        known, name=name, function=name, names=(), operator=None, method=None, like=like,
-        least=len(names), most=len(names), operands=names, parameters=tuple(parameters), follows=follows,
+        known, name=name, function=name, other_names=(), operator=None, special_method=None, like=like,
+        min_operands=len(names), max_operands=len(names), operand_names=names,
+        parameter_names=tuple(parameters), also_like=follows,
     )  # fmt: skip
 
 
@@ -267,11 +274,18 @@ def _has_in_place(row: Row) -> bool:
 def _operator(sign: str, function: str) -> Operation:
     """Make the operation of an operator: its function under other names."""
     of = OPERATIONS[function]
-    assert of.method is not None
+    assert of.special_method is not None
     if sign == of.operator:
-        return replace(of, name=sign, names=(of.method,))
-    names = _names_in_place(of.method)
-    return replace(of, name=sign, of_class=IN_PLACE_CLASS, names=names, operator=sign, method=names[1])
+        return replace(of, name=sign, other_names=(of.special_method,))
+    names = _names_in_place(of.special_method)
+    return replace(
+        of,
+        name=sign,
+        operation_class=IN_PLACE_CLASS,
+        other_names=names,
+        operator=sign,
+        special_method=names[1],
+    )
 
 
 def _names_in_place(method: str) -> tuple[str, str]:
@@ -301,24 +315,24 @@ _ROWS = _rows()
 _NAMES, _OPERATORS = _index(_ROWS)
 OPERATIONS: Mapping[str, Operation] = LazyTable(_ROWS, _operation)
 OPERATORS: Mapping[str, Operation] = LazyTable(_OPERATORS, _operator)
-NAMES: Mapping[str, Operation] = LazyTable(
+OPERATION_BY_NAME: Mapping[str, Operation] = LazyTable(
     _NAMES, lambda _, name: (OPERATORS if name in _OPERATORS else OPERATIONS)[name]
 )
 
 
-def operation(name: str, custom_operations: Mapping[str, Operation] = {}) -> Operation:
+def find_operation(name: str, custom_operations: Mapping[str, Operation] = {}) -> Operation:
     """Return the operation of a name: its own, a library's, or Python's operator. Raises OpError.
 
     `custom_operations` has those that a system defines.
 
-    >>> operation("concatenate").name, operation("__add__").name, operation("iadd").name
+    >>> find_operation("concatenate").name, find_operation("__add__").name, find_operation("iadd").name
     ('concat', '+', '+=')
     """
     try:
-        return custom_operations[name] if name in custom_operations else NAMES[name]
+        return custom_operations[name] if name in custom_operations else OPERATION_BY_NAME[name]
     except KeyError:
         known = (
-            spelling_hint(name, (*custom_operations, *NAMES))
+            spelling_hint(name, (*custom_operations, *OPERATION_BY_NAME))
             or "; `typelattice explain --help` lists those known"
         )
     raise OpError(f"unknown operation {quote_short(name)}{known}")

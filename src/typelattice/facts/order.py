@@ -15,7 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise, permutations, product
 from operator import and_, or_
 
-from typelattice.support.display_hooks import Viewed
+from typelattice.support.display_hooks import NotebookDisplay
 from typelattice.support.error_texts import clip_text
 from typelattice.support.errors import TypelatticeError
 
@@ -45,7 +45,7 @@ class OrderError(TypelatticeError, ValueError):
         self.word = word
 
 
-class Order(Viewed, Generic[N]):
+class Order(NotebookDisplay, Generic[N]):
     """A finite partial order, made from its covers: `{a: [b]}` says that b is an immediate successor of a.
 
     Raises OrderError for a cycle, and for a cover stated twice or implied by others.

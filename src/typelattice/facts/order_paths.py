@@ -23,7 +23,7 @@ def paths(order: Order[N], a: N, b: N) -> Iterator[tuple[N, ...]]:
     """
     if not order.le(a, b):
         return
-    steps = _steps(order, a, b)
+    steps = _distances_to(order, a, b)
     # It keeps its own stack, since recursion in Python cannot follow a chain of a thousand nodes.
     path: list[N] = []
     left = [iter([a])]  # for each height, the nodes still to try
@@ -41,7 +41,7 @@ def paths(order: Order[N], a: N, b: N) -> Iterator[tuple[N, ...]]:
             del path[-1:]
 
 
-def _steps(order: Order[N], a: N, b: N) -> Mapping[N, int]:
+def _distances_to(order: Order[N], a: N, b: N) -> Mapping[N, int]:
     """Return the fewest covers to climb to b, from each node that lies between a and b."""
     below: dict[N, list[N]] = {n: [] for n in order.bounds(a) if order.le(n, b)}
     for n in below:

@@ -6,15 +6,15 @@ from itertools import product
 
 from typelattice.facts.cast_rounding_and_overflow import BEYOND, ROUNDINGS, CastRule, why_impossible
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.operations import NAMES, Operation
+from typelattice.facts.operations import OPERATION_BY_NAME, Operation
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.value_reader import (
     OrderDependentError,
     UnknownWordError,
-    Words,
+    Vocabulary,
     not_in_order,
     phrase,
-    text,
+    require_text,
 )
 from typelattice.support.error_texts import quote_short, spelling_hint
 
@@ -24,7 +24,7 @@ Pair = tuple[DType, DType]
 
 
 def read_casts(
-    reader: KeyReader, words: Words, dtypes: Sequence[DType], custom_operations: Mapping[str, Operation]
+    reader: KeyReader, words: Vocabulary, dtypes: Sequence[DType], custom_operations: Mapping[str, Operation]
 ) -> dict[Pair, CastRule]:
     """Read `"float -> i8" = "clamp, nearest even"`: the rule of each cast that some entry names.
 
@@ -32,7 +32,7 @@ def read_casts(
     `custom_operations`.
     """
     found: dict[Pair, tuple[int, CastRule]] = {}
-    for entry, said in reader.table("casts"):
+    for entry, said in reader.read_table("casts"):
         with reader.noting():
             rule = _read_rule(entry, said, custom_operations)
             for pair, named in _list_pairs(entry, words, dtypes):
@@ -50,12 +50,14 @@ def read_casts(
     return {pair: rule for pair, (_, rule) in found.items()}
 
 
-def _list_pairs(entry: str, words: Words, dtypes: Sequence[DType]) -> list[tuple[Pair, int]]:
+def _list_pairs(entry: str, words: Vocabulary, dtypes: Sequence[DType]) -> list[tuple[Pair, int]]:
     """Return the casts that an entry names, each with the number of its sides that name a dtype."""
     sides = entry.split(ARROW)
     if len(sides) != 2:
         raise ValueError(f'{quote_short(entry)} should name what is cast and to what, as in "float -> i8"')
-    left, right = ([(d, x) for x in words.sources(side) for d in _list_members(x, dtypes)] for side in sides)
+    left, right = (
+        [(d, x) for x in words.read_sources(side) for d in _list_members(x, dtypes)] for side in sides
+    )
     pairs = product(left, right)
     found = [((a, b), (x is a) + (y is b)) for (a, x), (b, y) in pairs if a is not b]
     if not found:
@@ -75,19 +77,20 @@ def _list_members(x: DType | Kind, dtypes: Sequence[DType]) -> list[DType]:
 
 def _read_rule(entry: str, said: object, custom_operations: Mapping[str, Operation]) -> CastRule:
     """Read the words of an entry."""
-    if text(said).startswith(REFUSED_PREFIX):
+    if require_text(said).startswith(REFUSED_PREFIX):
         return CastRule(refusal_reason=phrase(said).removeprefix(REFUSED_PREFIX), entry=entry)
-    if text(said).startswith(NEEDS_PREFIX):
-        name = text(said).removeprefix(NEEDS_PREFIX).strip()
-        if name not in custom_operations and name not in NAMES:
+    if require_text(said).startswith(NEEDS_PREFIX):
+        name = require_text(said).removeprefix(NEEDS_PREFIX).strip()
+        if name not in custom_operations and name not in OPERATION_BY_NAME:
             raise UnknownWordError(
-                f"unknown operation {quote_short(name)}{spelling_hint(name, (*custom_operations, *NAMES))}",
+                f"unknown operation {quote_short(name)}"
+                f"{spelling_hint(name, (*custom_operations, *OPERATION_BY_NAME))}",
                 name,
             )
         return CastRule(function=name, entry=entry)
     parts = {"rounding": ROUNDINGS, "beyond": BEYOND}
     given: dict[str, str] = {}
-    for word in map(str.strip, text(said).split(",")):
+    for word in map(str.strip, require_text(said).split(",")):
         part = next((part for part, known in parts.items() if word in known), "")
         if not part:
             every = (*ROUNDINGS, *BEYOND, NEEDS_PREFIX.strip(), REFUSED_PREFIX.strip())

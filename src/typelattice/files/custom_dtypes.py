@@ -9,14 +9,14 @@ from sys import float_info
 from typelattice.facts.dtypes import DType, Kind, intern_dtype, least_of_float, numpy_reading
 from typelattice.facts.finite_values import find_finite_values, significant_bits
 from typelattice.files.parametric_dtype_entries import read_parameters
-from typelattice.files.system_text import article
+from typelattice.files.system_text import toml_type_name
 from typelattice.files.value_reader import (
     ConsequentError,
     UnknownWordError,
-    Words,
-    items,
+    Vocabulary,
     one_of,
-    text,
+    require_text,
+    table_items,
     unknown_word_error,
 )
 from typelattice.support.error_texts import quote_short
@@ -53,13 +53,13 @@ MAX_LISTED_VALUES = 256
 UNKNOWN = "unknown"
 
 
-def read_custom_dtype(words: Words, name: str, facts: object, noting: Noting) -> DType:
+def read_custom_dtype(words: Vocabulary, name: str, facts: object, noting: Noting) -> DType:
     """Read a dtype of the file's own, and add it to the words. Raises ValueError for impossible facts.
 
     `noting` keeps a mistake in one fact, so that mistakes in others are also found.
     """
     given = _read_facts(facts, noting)
-    kind, code = Kind(text(given["kind"])), text(given.get("code", name))
+    kind, code = Kind(require_text(given["kind"])), require_text(given.get("code", name))
     form = _find_form(kind, given)
     if isinstance(given.get("values"), list):
         _sort_values(kind, given["values"])  # first of all, since the other facts are compared with them
@@ -72,7 +72,7 @@ def read_custom_dtype(words: Words, name: str, facts: object, noting: Noting) ->
     if kind is Kind.COMPLEX and (bits is None or bits % 2):
         raise ValueError("a complex dtype needs the fact bits, an even number: those of both parts")
     for word in {name, code}:
-        words.new(word, "dtype")
+        words.check_new_name(word, "dtype")
         if as_numpy := numpy_reading(word):
             raise ValueError(f"{quote_short(word)} is no name for a dtype: NumPy means {as_numpy} by it")
     low, high, precision, exponent, step, listed = _read_values(form, kind, bits, given)
@@ -120,7 +120,7 @@ def _read_facts(facts: object, noting: Noting) -> Mapping[str, object]:
 
     Raises ConsequentError if some facts had mistakes.
     """
-    given, right = dict(items(facts)), set[str]()
+    given, right = dict(table_items(facts)), set[str]()
     for fact, value in given.items():
         with noting(fact):
             _check_fact(fact, value)
@@ -142,7 +142,9 @@ def _check_fact(fact: str, value: object) -> None:
         if value != UNKNOWN:
             raise UnknownWordError(f'the fact values should be a list of numbers, or "{UNKNOWN}"', fact)
     elif FACTS[fact] not in TYPE_NAMES.get(type(value), ()):
-        raise UnknownWordError(f"the fact {fact} should be {FACTS[fact]}, not {article(type(value))}", fact)
+        raise UnknownWordError(
+            f"the fact {fact} should be {FACTS[fact]}, not {toml_type_name(type(value))}", fact
+        )
     if isinstance(value, int | float):
         least, greatest = LIMITS_OF_FACTS[fact]
         if not least <= value <= greatest:
@@ -231,7 +233,7 @@ def _read_binary(stated_facts: Mapping[str, object]) -> tuple[float, float, int,
     if significant_bits(high.as_integer_ratio()[0]) > precision:
         cause = f"the fact max should be one of its values, of at most {precision} significant bits"
         raise UnknownWordError(cause, "max")
-    specials = text(stated_facts.get("specials", "szmin"))
+    specials = require_text(stated_facts.get("specials", "szmin"))
     return least_of_float(high, precision, exponent, specials), high, precision, exponent
 
 
@@ -249,19 +251,19 @@ def _compute_fixed_point_ends(stated_facts: Mapping[str, object]) -> tuple[float
     return low, high, step
 
 
-def _sort_values(kind: Kind, stated_facts: object) -> tuple[Number, ...]:
+def _sort_values(kind: Kind, values: object) -> tuple[Number, ...]:
     """Return the values of a list, from the least to the greatest."""
-    assert isinstance(stated_facts, list)
-    for value in stated_facts:
+    assert isinstance(values, list)
+    for value in values:
         if type(value) not in (int, float) or not abs(value) <= float_info.max:
             raise UnknownWordError("the fact values should list numbers", "values")
         if kind.category < Kind.FLOAT.category and type(value) is not int:
             raise UnknownWordError("the fact values of an integer should list whole numbers", "values")
-    if len(stated_facts) > MAX_LISTED_VALUES:
-        cause = f"the fact values lists {len(stated_facts):,} numbers, and {MAX_LISTED_VALUES} is the most"
+    if len(values) > MAX_LISTED_VALUES:
+        cause = f"the fact values lists {len(values):,} numbers, and {MAX_LISTED_VALUES} is the most"
         raise UnknownWordError(f'{cause}; write min, max and step, or values = "{UNKNOWN}"', "values")
-    found = sorted({value if kind.category < Kind.FLOAT.category else float(value) for value in stated_facts})
-    if not 2 <= len(found) == len(stated_facts) <= MAX_LISTED_VALUES:
+    found = sorted({value if kind.category < Kind.FLOAT.category else float(value) for value in values})
+    if not 2 <= len(found) == len(values) <= MAX_LISTED_VALUES:
         cause = f"the fact values should list from 2 to {MAX_LISTED_VALUES} numbers, each once"
         raise UnknownWordError(cause, "values")
     if kind is Kind.UNSIGNED and found[0] < 0:
@@ -277,7 +279,7 @@ def _read_specials(form: str, kind: Kind, low: Number | None, stated_facts: Mapp
     own = "s" * (low is None or low < 0) + "z" * (not isinstance(listed, list) or 0 in listed)
     derived = form in ("fixed point", "a list of values")
     default = "szmin" if form == "a float" else own if derived else f"{own}{'m' * ('s' in own)}in"
-    found = text(stated_facts.get("specials", default))
+    found = require_text(stated_facts.get("specials", default))
     if not {*found} <= {*"szmin"} or len({*found}) < len(found):
         raise UnknownWordError("the fact specials should have letters of szmin, each once", "specials")
     if derived and {*found} & {*"sz"} != {*own}:

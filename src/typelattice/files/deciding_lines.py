@@ -10,23 +10,23 @@ from functools import cache, lru_cache
 from itertools import chain, combinations, pairwise
 
 from typelattice.engine.decisions import (
-    CountedForeign,
     Decision,
     Defaulted,
     DtypeByOperation,
+    ForeignArrayCounted,
     Joined,
     JoinedByValue,
+    MissingDimensions,
     MissingOperation,
-    OutOfRange,
+    OutOfTargetRange,
     Parameterized,
     ReplacedInAnswer,
     ReplacedOnEntry,
     SizedByValue,
     TiersJoined,
     WidenedDefault,
-    WithoutDimensions,
 )  # fmt: skip
-from typelattice.engine.operation_rules import TABLE, entry_names
+from typelattice.engine.operation_rules import STANDARD_TABLE_PATH, entry_names
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.promotion import DecidingLines, Promotion
 from typelattice.engine.rules import Rules
@@ -36,7 +36,7 @@ from typelattice.facts.operations import IN_PLACE_CLASS, OPERATIONS
 from typelattice.facts.order import OrderError
 from typelattice.files.order_entries import Covers
 from typelattice.files.system_definition import SystemDefinition
-from typelattice.files.system_text import Text
+from typelattice.files.system_text import SystemText
 from typelattice.files.system_without_lines import LineRemoval, Lines
 from typelattice.operands.operand import FOREIGN_SCALAR_SUFFIX
 from typelattice.support.frozen_classes import replace
@@ -73,7 +73,11 @@ class DecidingLineSearch:
         step = p.decision
         if isinstance(step, MissingOperation):
             return _find_row(missing_operations.TABLE, step.entry)
-        return operation_rule(step) if isinstance(step, WithoutDimensions) else next(self._candidate_rules(p))
+        return (
+            operation_table_rule(step)
+            if isinstance(step, MissingDimensions)
+            else next(self._candidate_rules(p))
+        )
 
     def rule_of_key(self, key: str, entry: str | None) -> DecidingLines:
         """Return the line of a key, or of an entry under it."""
@@ -131,7 +135,7 @@ class DecidingLineSearch:
 
     def _candidate_rules(self, p: Promotion) -> Iterator[DecidingLines]:
         """Yield the rules that decide the answer, the most specific first, the order's last."""
-        names = entry_names(p.system.operation(p.op)) if p.op and "ops" in self.definition.texts else ()
+        names = entry_names(p.system.find_operation(p.op)) if p.op and "ops" in self.definition.texts else ()
         of_operation = [rule for name in names for rule in self._rules_of_operation(name)]
         yield from self._deciding(self._rules_of_single_operands(p, names), p)
         yield from self._rules_of_parameters(p, names)
@@ -153,7 +157,7 @@ class DecidingLineSearch:
         self, p: Promotion, of_operation: Sequence[DecidingLines]
     ) -> Iterator[DecidingLines]:
         """Yield the rules of an operation that makes another dtype of the joined one."""
-        last = p.steps[-1]
+        last = p.decisions[-1]
         if (
             isinstance(last, DtypeByOperation)
             and len(last.nodes) == 1
@@ -200,16 +204,18 @@ class DecidingLineSearch:
         yield from self._deciding(self._pairs_of_lines(further), p)
         # The order may have the same effect. A decision on an operand still explains more than its place in
         # the order.
-        done = (step for step in reversed(p.steps) if isinstance(step, (SizedByValue, TiersJoined)))
+        done = (step for step in reversed(p.decisions) if isinstance(step, (SizedByValue, TiersJoined)))
         yield from chain.from_iterable(() if is_refused_join else self._rules_of_step(step) for step in done)
 
     def _rules_of_single_operands(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules for foreign operands, and for values out of range."""
-        foreign = [o for o in p.operands if o.foreign]
-        counted = (step for step in p.steps if isinstance(step, CountedForeign))
+        foreign = [o for o in p.operands if o.foreign_library]
+        counted = (step for step in p.decisions if isinstance(step, ForeignArrayCounted))
         for o, step in zip(foreign, counted, strict=False):
             if step.node is not step.nodes[0]:
-                lines = [*self._rules_of_part("foreign", o.foreign.removesuffix(FOREIGN_SCALAR_SUFFIX))]
+                lines = [
+                    *self._rules_of_part("foreign", o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX))
+                ]
                 yield from lines
                 # A dtype's own line may have the effect of the scalars' line.
                 yield from self._pairs_of_lines(lines)
@@ -219,7 +225,7 @@ class DecidingLineSearch:
 
     def _rules_of_parameters(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that compute or refuse the parameters of a result."""
-        step = p.steps[-1]
+        step = p.decisions[-1]
         if not isinstance(step, Parameterized):
             return
         given = [rule for op in names for rule in self._rules_of_part("ops", op, "gives") if step.node]
@@ -238,19 +244,19 @@ class DecidingLineSearch:
 
         In `bool + 2` the default dtype of Python's int explains more than the order, which has bool below it.
         """
-        made, joined = p.steps[-1], p.decision
+        made, joined = p.decisions[-1], p.decision
         if isinstance(made, (Defaulted, ReplacedInAnswer)):
             yield from self._rules_of_step(made)
         if not isinstance(joined, (Joined, TiersJoined)):
             return
-        for step in reversed(p.steps):
+        for step in reversed(p.decisions):
             if isinstance(step, SizedByValue) or (
                 isinstance(step, STEPS_GIVING_OPERAND_DTYPES) and step.node is joined.node
             ):
                 yield from self._rules_of_step(step)
         for kind in dict.fromkeys(o.kind for o in p.promoting_operands if o.dtype is None):
             if p.system.defaults.get(kind) is joined.node:
-                yield self.rule_of_key("defaults", kind.word)
+                yield self.rule_of_key("defaults", kind.python_name)
 
     def _rules_before_joining(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that apply before operands join: the fit of a value, and what operands count as.
@@ -258,9 +264,9 @@ class DecidingLineSearch:
         An operation may have its own `fit`, and the file may have `limits`. Both explain a value better than
         the order, which only has its dtype.
         """
-        if isinstance(p.decision, OutOfRange):
+        if isinstance(p.decision, OutOfTargetRange):
             yield from self._value_rules(p.decision, names)
-        for step, then in pairwise(p.steps):
+        for step, then in pairwise(p.decisions):
             if isinstance(step, DtypeByOperation) and not isinstance(then, DtypeByOperation):
                 yield from self._rules_of_step(step)
 
@@ -271,22 +277,22 @@ class DecidingLineSearch:
 
     def _remaining_rules(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the remaining candidates: keys of all steps, keys that no step names, and the operation's."""
-        for step in reversed(p.steps):
+        for step in reversed(p.decisions):
             if not isinstance(step, Joined):
                 yield from self._rules_of_step(step)
         for key in KEYS_NAMED_BY_NO_STEP:
             if key in self.definition.texts:
                 yield from self._rules_of_key(key, None)
-        for op in () if isinstance(p.decision, OutOfRange) else names:
+        for op in () if isinstance(p.decision, OutOfTargetRange) else names:
             yield from self._rules_of_key("ops", op)
 
-    def _pairs_of_lines(self, rules: Sequence[DecidingLines]) -> Iterator[DecidingLines]:
+    def _pairs_of_lines(self, candidates: Sequence[DecidingLines]) -> Iterator[DecidingLines]:
         """Yield each two rules of one file as one, since only both together may decide.
 
         `int64 + 2` is int64 by NumPy's tiers, since a Python int adds nothing. By the default dtype of the
         int it would also be int64.
         """
-        for a, b in combinations(dict.fromkeys(rule for rule in rules if rule.lines), 2):
+        for a, b in combinations(dict.fromkeys(rule for rule in candidates if rule.lines), 2):
             if a.file == b.file:
                 yield self._rule_on_lines(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
 
@@ -314,35 +320,39 @@ class DecidingLineSearch:
             if a.lines and b.lines and a.file == b.file:
                 yield self._rule_on_lines(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
 
-    def _order_lines(self, p: Promotion, without: WithoutLines) -> DecidingLines | None:
+    def _order_lines(self, p: Promotion, remove_lines: WithoutLines) -> DecidingLines | None:
         """Return the smallest set of order lines whose removal changes the answer, if possible one line.
 
-        `without` returns the rules without some lines. If each of several lines changes the answer, name the
-        last. A refusal with several bounds rests on the ways to all of them, so name every such line. If no
-        single line changes the answer, leave out one after another to find the smallest set.
+        `remove_lines` returns the rules without some lines. If each of several lines changes the answer, name
+        the last. A refusal with several bounds rests on the ways to all of them, so name every such line. If
+        no single line changes the answer, leave out one after another to find the smallest set.
         """
         lines = tuple(self.covers)
-        last = next((line for line in reversed(lines) if self._changes(p, without, (line,))), None)
+        last = next((line for line in reversed(lines) if self._changes(p, remove_lines, (line,))), None)
         if last:
             several = p.dtype is None and len(p.bounds) > 1
             alone = [
-                line for line in lines if line == last or (several and self._changes(p, without, (line,)))
+                line
+                for line in lines
+                if line == last or (several and self._changes(p, remove_lines, (line,)))
             ]
             return self._rule_on_lines(last[0], "order", tuple(n for file, n in alone if file == last[0]))
         needed = lines
         for line in lines:
             fewer = tuple(other for other in needed if other != line)
-            if fewer and self._changes(p, without, fewer):
+            if fewer and self._changes(p, remove_lines, fewer):
                 needed = fewer
         file = needed[-1][0]
         needed = tuple(line for line in needed if line[0] == file)
         found = self._rule_on_lines(file, "order", tuple(n for _, n in needed))
-        return found if self._changes(p, without, needed) else None
+        return found if self._changes(p, remove_lines, needed) else None
 
-    def _changes(self, p: Promotion, without: WithoutLines, lines: Lines) -> bool:
+    def _changes(self, p: Promotion, remove_lines: WithoutLines, lines: Lines) -> bool:
         """Return True if the rules answer differently without some lines of the order."""
         try:
-            return comparable_result(self._ask_again(without(p.system, lines), p)) != comparable_result(p)
+            return comparable_result(self._ask_again(remove_lines(p.system, lines), p)) != comparable_result(
+                p
+            )
         except OrderError:
             return True
 
@@ -350,7 +360,7 @@ class DecidingLineSearch:
         """Ask the same question under other rules."""
         return promote_operands(rules, p.operands, p.op, p.find_rule)
 
-    def _rule_without_line(self, text: Text, key: str, entry: str | None) -> DecidingLines:
+    def _rule_without_line(self, text: SystemText, key: str, entry: str | None) -> DecidingLines:
         """Return a rule without lines, for a key that was set in Python or that no file has."""
         return DecidingLines(text.file, key, (), entry=None if text.is_toml else entry)
 
@@ -369,17 +379,17 @@ def comparable_result(p: Promotion) -> tuple[object, ...]:
 
 def _computation(p: Promotion) -> tuple[object, ...]:
     """Return the dtype computed in, the outcomes of values, and the steps, for a comparison."""
-    return p.compute, p.fits, p.steps
+    return p.compute, p.fits, p.decisions
 
 
 def standard_rule(step: Decision) -> DecidingLines:
     """Return the line of the standard's table that an entry of `ops` overrides."""
     known = OPERATIONS.get(step.entry or "")
-    of_class = known.of_class if known else step.entry
-    return _find_row(TABLE, of_class)
+    of_class = known.operation_class if known else step.entry
+    return _find_row(STANDARD_TABLE_PATH, of_class)
 
 
-def operation_rule(step: Decision) -> DecidingLines:
+def operation_table_rule(step: Decision) -> DecidingLines:
     """Return the line of the table of operations with the number of dimensions of an operand."""
     return _find_row(facts.TABLE, step.entry)
 

@@ -6,19 +6,19 @@ from collections.abc import Iterator, Mapping
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.value_reader import OrderDependentError, Words, kind_of, not_in_order
+from typelattice.files.value_reader import OrderDependentError, Vocabulary, kind_of, not_in_order
 from typelattice.operands.operand import KIND_BY_NAME
 
 
 def read_requested(
-    reader: KeyReader, words: Words, order: Order[Node], defaults: Mapping[Kind, DType]
+    reader: KeyReader, words: Vocabulary, order: Order[Node], defaults: Mapping[Kind, DType]
 ) -> Iterator[tuple[DType | Kind, DType]]:
     """Read requested dtype or Python type → the dtype of the order that such arrays get."""
-    for word, target in reader.table("requested"):
+    for word, target in reader.read_table("requested"):
         with reader.noting():
-            to = words.dtype(words.node(target))
+            to = words.require_dtype(words.read_node(target))
             if word not in KIND_BY_NAME:
-                d = words.dtype(words.node(word))
+                d = words.require_dtype(words.read_node(word))
                 _check_entry(order, d, to)
                 yield d, to
                 continue
@@ -31,7 +31,7 @@ def read_requested(
 
 
 def read_before(
-    reader: KeyReader, words: Words, order: Order[Node], entering: Mapping[Node, Node]
+    reader: KeyReader, words: Vocabulary, order: Order[Node], entering: Mapping[Node, Node]
 ) -> Iterator[tuple[Node, Node]]:
     """Read node → the node of the order that operands count as on entry."""
     for node, to in _read_maps(reader, words, "before"):
@@ -56,7 +56,7 @@ def _check_entry(order: Order[Node], node: Node, to: Node) -> None:
         )
 
 
-def read_after(reader: KeyReader, words: Words, order: Order[Node]) -> Iterator[tuple[Node, Node]]:
+def read_after(reader: KeyReader, words: Vocabulary, order: Order[Node]) -> Iterator[tuple[Node, Node]]:
     """Read node of the order, or weak node of a kind → the node that the answer becomes."""
     for node, to in _read_maps(reader, words, "after"):
         with reader.noting():
@@ -65,12 +65,12 @@ def read_after(reader: KeyReader, words: Words, order: Order[Node]) -> Iterator[
             yield node, to
 
 
-def _read_maps(reader: KeyReader, words: Words, key: str) -> Iterator[tuple[Node, Node]]:
+def _read_maps(reader: KeyReader, words: Vocabulary, key: str) -> Iterator[tuple[Node, Node]]:
     """Yield the entries of `before` or `after`."""
     seen: set[Node] = set()
-    for code, target in reader.table(key):
+    for code, target in reader.read_table(key):
         with reader.noting():
-            node, to = words.node(code), words.node(target)
+            node, to = words.read_node(code), words.read_node(target)
             if node in seen or node is to:
                 raise ValueError(f"{node} is mapped {'twice' if node in seen else 'to itself'}")
             seen.add(node)

@@ -7,18 +7,30 @@ from types import MappingProxyType as Frozen
 from typelattice.engine.foreign_arrays import CONVERSION_WORD, FOREIGN_FORMS, FOREIGN_WORDS, conversion_form
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import libraries
-from typelattice.files.value_reader import UnknownWordError, Words, items, phrase, unknown_word_error
+from typelattice.files.value_reader import (
+    UnknownWordError,
+    Vocabulary,
+    phrase,
+    table_items,
+    unknown_word_error,
+)
 from typelattice.support.error_texts import quote_short, spelling_hint
 
 
-def read_foreign(words: Words, library: str, entries: object) -> Mapping[str | DType | None, str]:
+def read_foreign(words: Vocabulary, library: str, entries: object) -> Mapping[str | DType | None, str]:
     """Read a library's entry: form, or dtype of a scalar → word or reason. Raises ValueError."""
     if library not in libraries():
         raise unknown_word_error("library", library, libraries())
-    said = dict.fromkeys(("array", "scalar"), entries) if isinstance(entries, str) else dict(items(entries))
+    said = (
+        dict.fromkeys(("array", "scalar"), entries)
+        if isinstance(entries, str)
+        else dict(table_items(entries))
+    )
     made = {
-        conversion_form(words.dtype(words.node(source))): str(words.dtype(words.node(phrase(target))))
-        for source, target in items(said.pop(CONVERSION_WORD, {}))
+        conversion_form(words.require_dtype(words.read_node(source))): str(
+            words.require_dtype(words.read_node(phrase(target)))
+        )
+        for source, target in table_items(said.pop(CONVERSION_WORD, {}))
     }
     if not said and not made:
         raise ValueError(f"says nothing of {library}; leave it out")
@@ -27,7 +39,7 @@ def read_foreign(words: Words, library: str, entries: object) -> Mapping[str | D
             cause = f"{quote_short(word)} is none of {', '.join(FOREIGN_WORDS)}, and no reason in words"
             raise UnknownWordError(cause + spelling_hint(word, FOREIGN_WORDS), word)
     forms: dict[str | DType | None, str] = {
-        form if form in FOREIGN_FORMS else words.dtype(words.node(form)): phrase(word)
+        form if form in FOREIGN_FORMS else words.require_dtype(words.read_node(form)): phrase(word)
         for form, word in said.items()
     }
     return Frozen({**forms, **made})

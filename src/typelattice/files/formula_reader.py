@@ -6,14 +6,21 @@ import ast
 from collections.abc import Collection
 from typing import Any
 
-from typelattice.engine.parameter_formulas import OF_EACH, OF_NUMBERS, OF_OPERANDS, OF_TERMS, SAME, Formula
+from typelattice.engine.parameter_formulas import (
+    OPERAND_CALL,
+    OPERAND_FUNCTIONS,
+    SAME,
+    TERM_CALL,
+    TERM_FUNCTIONS,
+    Formula,
+)
 from typelattice.files.value_reader import UnknownWordError
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.frozen_classes import frozen
 
 MAX_FORMULA_CHARS = 200  # characters: many times the length of SQL's formulas
 SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
-FORMULA_FUNCTIONS = (*OF_OPERANDS, "round_up")
+FORMULA_FUNCTIONS = (*OPERAND_FUNCTIONS, "round_up")
 
 
 def read_formula(text: str, names: Collection[str], known: Collection[str]) -> Formula:
@@ -22,7 +29,7 @@ def read_formula(text: str, names: Collection[str], known: Collection[str]) -> F
     `names` are the parameters of the operands, `known` the parameters of the join that are computed already.
 
     >>> decimals = [{"p": 10, "s": 2}, {"p": 5, "s": 4}]
-    >>> read_formula("max(p - s) + s", ["p", "s"], ["s"]).value(decimals, decimals, {"s": 4})
+    >>> read_formula("max(p - s) + s", ["p", "s"], ["s"]).evaluate(decimals, decimals, {"s": 4})
     12
     """
     if text == SAME:
@@ -64,16 +71,16 @@ class _Reading:
             case ast.Name(id=name):
                 return self._name(name, self.names if of_operands else self.known)
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as sign, right=right):
-                return OF_TERMS, SIGNS[type(sign)], *(self.read(side, of_operands) for side in (left, right))
+                return TERM_CALL, SIGNS[type(sign)], *(self.read(side, of_operands) for side in (left, right))
             case ast.Call(func=ast.Name(id=function), args=[_, *_] as terms, keywords=[]):
-                table = OF_OPERANDS if len(terms) == 1 else OF_NUMBERS
+                table = OPERAND_FUNCTIONS if len(terms) == 1 else TERM_FUNCTIONS
                 if function not in FORMULA_FUNCTIONS or function not in table:
                     raise self._no_function(function, len(terms))
-                asks = table is OF_OPERANDS
+                asks = table is OPERAND_FUNCTIONS
                 if asks and of_operands:
                     raise ValueError(f"{quote_short(self.text)} asks the operands twice, within {function}")
                 return (
-                    OF_EACH if asks else OF_TERMS,
+                    OPERAND_CALL if asks else TERM_CALL,
                     function,
                     *(self.read(term, asks or of_operands) for term in terms),
                 )

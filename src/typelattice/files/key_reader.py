@@ -10,7 +10,7 @@ from typelattice.files.value_reader import (
     ConsequentError,
     OrderDependentError,
     UnknownWordError,
-    items,
+    table_items,
 )
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ class KeyReader:
         """Go to a key, to an entry or element under it, or to a part of that."""
         self.key, self.entry, self.part = key, entry, part
 
-    def value(self, key: str, default: T) -> T:
+    def read_value(self, key: str, default: T) -> T:
         """Return the value of a key. Raises ConsequentError for a wrong type, already reported."""
         self.go_to(key)
         if key in self.definition.broken:
@@ -49,26 +49,26 @@ class KeyReader:
         assert isinstance(value, type(default))
         return value
 
-    def table(self, key: str) -> Iterator[tuple[str, object]]:
+    def read_table(self, key: str) -> Iterator[tuple[str, object]]:
         """Yield the entries of a table. Yield nothing if the value is not a table, or is too long."""
         table: dict[str, object] = {}
         with self.noting():
-            table = self.value(key, table)
+            table = self.read_value(key, table)
             if len(table) > MAX_ENTRIES:
                 table = {}
                 raise ValueError(f"more than {MAX_ENTRIES:,} entries; a system file states a rule")
-        for entry, value in items(table):
+        for entry, value in table_items(table):
             self.go_to(key, entry)
             yield entry, value
 
-    def noting(self) -> MistakeNoting:
+    def noting(self) -> MistakeRecorder:
         """Note a mistake within the block, and go on after it."""
-        return MistakeNoting(self)
+        return MistakeRecorder(self)
 
-    def noting_part(self, key: str, entry: str, part: str) -> MistakeNoting:
+    def noting_part(self, key: str, entry: str, part: str) -> MistakeRecorder:
         """Note a mistake in a part of an entry, and go back to the entry."""
         self.go_to(key, entry, part)
-        return MistakeNoting(self, (key, entry))
+        return MistakeRecorder(self, (key, entry))
 
     def note(self, e: ValueError) -> None:
         """Note a mistake, unless it only follows from another one."""
@@ -95,7 +95,7 @@ class KeyReader:
         return text.error(f"{e}{inherited}", self.key, self.entry, self.part, word)
 
 
-class MistakeNoting:
+class MistakeRecorder:
     """A part of a definition. A mistake in it is noted, and reading goes on at `next_entry`."""
 
     def __init__(self, reader: KeyReader, next_entry: tuple[str, str] | None = None) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typelattice.engine import operation_rules as ops
 from typelattice.engine.rule_enums import (
     CountsAs,
+    InPlaceRule,
     JoinRule,
-    LeftOperand,
     PairJoin,
     RightLimit,
     ScalarPlaces,
@@ -17,7 +17,7 @@ from typelattice.engine.rule_enums import (
     WeakResult,
 )
 from typelattice.engine.scalar_fit import CONDITIONS, LEAST_DTYPE, OUTCOMES, OUTCOMES_OF_DTYPE
-from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak
+from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak_node
 from typelattice.facts.operations import IN_PLACE_CLASS, OPERATORS, Operation, make_custom_operation
 from typelattice.facts.order import Order, collect, statements
 from typelattice.files.key_reader import KeyReader
@@ -26,15 +26,15 @@ from typelattice.files.value_reader import (
     ENTRY_NAMES,
     ConsequentError,
     UnknownWordError,
-    Words,
+    Vocabulary,
     check_entry,
     each_of,
-    items,
     kind_of,
     one_of,
     phrase,
     read_distinct,
-    text,
+    require_text,
+    table_items,
 )
 from typelattice.operands.operand import KIND_BY_NAME
 from typelattice.support.error_texts import quote_short, spelling_hint
@@ -48,12 +48,14 @@ if TYPE_CHECKING:
 
 Fields = dict[str, object]  # fields of `OperationRules`
 LEFT_OPERAND = "left"  # in `gives`: the dtype of the left operand
-INTO = tuple(LeftOperand)
+LEFT_OPERAND_WORDS = tuple(InPlaceRule)
 ORDERED_PAIR_SEPARATOR = " then "  # between two sides in a fixed order
 ZERO_D = "0d "  # before a kind: `0d integer`
-NUMBER = re.compile(r"-?\d+(\.\d+)?")  # `2` is the Python int, and `2.0` the float
+NUMBER_PATTERN = re.compile(r"-?\d+(\.\d+)?")  # `2` is the Python int, and `2.0` the float
 DEFAULT_PREFIX = "default "  # as in `default int`, the default dtype of a Python int
-PYTHON_OPERANDS = {f"py.{word}": weak(kind) for word, kind in (*KIND_BY_NAME.items(), ("bool", Kind.BOOL))}
+PYTHON_OPERANDS = {
+    f"py.{word}": weak_node(kind) for word, kind in (*KIND_BY_NAME.items(), ("bool", Kind.BOOL))
+}
 SIDES: Mapping[str, Sequence[Node | str]] = {
     **{word: (node,) for word, node in PYTHON_OPERANDS.items()}, "py": (*PYTHON_OPERANDS.values(),),
     ops.ANY_OPERAND: (ops.ANY_OPERAND,), ops.DIFFERENT_DTYPE: (ops.DIFFERENT_DTYPE,),
@@ -61,19 +63,19 @@ SIDES: Mapping[str, Sequence[Node | str]] = {
 
 
 @frozen()
-class OperationEntries:
+class OperationEntryReader:
     """A reader of `ops` and `fit` that raises ValueError. `present` accepts only nodes of the order.
 
     `reader` goes to the current entry of `ops`, and to the part of it. `custom_operations` are the operations
     that the file defines.
     """
 
-    words: Words
+    words: Vocabulary
     present: Callable[[Node], Node]
     reader: KeyReader
     custom_operations: Mapping[str, Operation]
 
-    def fit(self, table: object, dtypes: bool = False) -> dict[str, str]:
+    def read_fit(self, table: object, dtypes: bool = False) -> dict[str, str]:
         """Read kind of scalar → outcome for a value out of range.
 
         With `dtypes`, also read dtype → outcome.
@@ -81,57 +83,62 @@ class OperationEntries:
         found: dict[str, str] = {}
         # one word holds for all kinds
         each = dict.fromkeys(KIND_BY_NAME, table) if isinstance(table, str) else table
-        for word, how in items(each):
+        for word, how in table_items(each):
             if word not in KIND_BY_NAME and dtypes:
                 one_of(how, OUTCOMES_OF_DTYPE)
-                found |= dict.fromkeys(map(str, map(self.words.dtype, self.words.nodes(word))), text(how))
+                found |= dict.fromkeys(
+                    map(str, map(self.words.require_dtype, self.words.read_nodes(word))), require_text(how)
+                )
                 continue
-            if text(how).startswith(LEAST_DTYPE) and word == "int":
-                if how != LEAST_DTYPE and not text(how).startswith(f"{LEAST_DTYPE} of "):
+            if require_text(how).startswith(LEAST_DTYPE) and word == "int":
+                if how != LEAST_DTYPE and not require_text(how).startswith(f"{LEAST_DTYPE} of "):
                     raise ValueError(
-                        f'{quote_short(text(how))} should be "{LEAST_DTYPE}", or "{LEAST_DTYPE} of u8, u16"'
+                        f'{quote_short(require_text(how))} should be "{LEAST_DTYPE}", '
+                        f'or "{LEAST_DTYPE} of u8, u16"'
                     )
-                found[kind_of(word, KIND_BY_NAME).word] = LEAST_DTYPE
+                found[kind_of(word, KIND_BY_NAME).python_name] = LEAST_DTYPE
                 continue
-            outcome, *conditions = map(str.strip, text(how).split(","))
+            outcome, *conditions = map(str.strip, require_text(how).split(","))
             impossible = ("inf",) if word == "int" else ("wrap", LEAST_DTYPE)
             kind = kind_of(word, KIND_BY_NAME)
             one_of(outcome, [x for x in OUTCOMES if x not in impossible])
             each_of(", ".join(conditions) or CONDITIONS[0], CONDITIONS)
-            found[kind.word] = ", ".join((outcome, *conditions))
+            found[kind.python_name] = ", ".join((outcome, *conditions))
         return found
 
-    def joins(self, table: Mapping[str, object], nodes: Iterable[Node]) -> tuple[DType, ...]:
+    def read_int_join_dtypes(self, table: Mapping[str, object], nodes: Iterable[Node]) -> tuple[DType, ...]:
         """Read the dtypes of `least dtype of …`, from narrow to wide.
 
         The default is all integers of `nodes`.
         """
-        how = text(table.get("int", ""))
+        how = require_text(table.get("int", ""))
         if not how.startswith(LEAST_DTYPE):
             return ()
         listed = how.removeprefix(LEAST_DTYPE).removeprefix(" of ")
-        integers = [n for n in nodes if isinstance(n, DType) and n.kind.word == "int"]
-        named = self.words.nodes(listed) if listed else integers
-        return tuple(sorted(read_distinct(self.words.dtype(n, Kind.SIGNED) for n in named), key=sort_key))
+        integers = [n for n in nodes if isinstance(n, DType) and n.kind.python_name == "int"]
+        named = self.words.read_nodes(listed) if listed else integers
+        return tuple(
+            sorted(read_distinct(self.words.require_dtype(n, Kind.SIGNED) for n in named), key=sort_key)
+        )
 
-    def limits(self, table: object) -> dict[ops.DtypeOrKind, tuple[DType, ...]]:
+    def read_limits(self, table: object) -> dict[ops.DtypeOrKind, tuple[DType, ...]]:
         """Read kind → dtypes, and dtypes → dtypes.
 
         At least one of the dtypes must hold the scalar or the int.
         """
         found: dict[ops.DtypeOrKind, tuple[DType, ...]] = {}
-        for word, codes in items(table):
+        for word, codes in table_items(table):
             if word in KIND_BY_NAME:
                 found[KIND_BY_NAME[word]] = self.words.read_scalar_dtypes(word, codes)
                 continue
-            bounds = self.words.read_scalar_dtypes(Kind.SIGNED.word, codes)
-            for d in map(self.words.dtype, self.words.nodes(word)):
+            bounds = self.words.read_scalar_dtypes(Kind.SIGNED.python_name, codes)
+            for d in map(self.words.require_dtype, self.words.read_nodes(word)):
                 if d in found:
                     raise ValueError(f"{d} is mapped twice; keep one entry")
                 found[d] = bounds
         return found
 
-    def operation(self, op: str, table: object) -> Fields:
+    def read_operation(self, op: str, table: object) -> Fields:
         """Read an entry for an operation, or for a class of them, as fields of `OperationRules`."""
         self.reader.go_to("ops", op)
         if op not in self.custom_operations and isinstance(table, Mapping) and "like" in table:
@@ -156,10 +163,10 @@ class OperationEntries:
             "limits": self._read_limits,
             "fit": self._read_fit_of_operation,
         }
-        assert (*readers,) == KEYS
+        assert (*readers,) == OPERATION_KEYS
         found: Fields = {}
         is_whole = True
-        for key, value in items(table):
+        for key, value in table_items(table):
             self.reader.go_to("ops", op, key)
             read = False
             with self.reader.noting():
@@ -180,12 +187,12 @@ class OperationEntries:
 
     def _read_domain(self, words: object) -> ops.Domain:
         """Read `real but u16`: kinds and dtypes, without those after `but`."""
-        taken, *but = text(words).split(" but ")
+        taken, *but = require_text(words).split(" but ")
         if len(but) > 1:
             raise ValueError("`but` stands twice; name all exceptions after the first")
         listed, left_out = (
-            read_distinct(self.words.sources(taken)),
-            read_distinct(self.words.sources(but[0]) if but else ()),
+            read_distinct(self.words.read_sources(taken)),
+            read_distinct(self.words.read_sources(but[0]) if but else ()),
         )
         known = ops.Domain(listed)
         for source in left_out:
@@ -199,7 +206,7 @@ class OperationEntries:
     def _read_refusals(self, table: object) -> tuple[ops.PairEntry, ...]:
         """Read `{ "bool + integer, py.int" = "reason", "py.int then float" = "reason" }`."""
         found = []
-        for pair, reason in items(table):
+        for pair, reason in table_items(table):
             left, right, ordered = self._read_sides(pair)
             found.append(ops.PairEntry(left, right, ordered, None, phrase(reason)))
         return tuple(found)
@@ -207,9 +214,9 @@ class OperationEntries:
     def _read_overrides(self, table: object) -> tuple[ops.PairEntry, ...]:
         """Read `{ "bool + any" = "b" }`: operands of two sides → the dtype that they become."""
         found = []
-        for pair, code in items(table):
+        for pair, code in table_items(table):
             left, right, ordered = self._read_sides(pair)
-            d = self.words.dtype(self.present(self.words.node(code)))
+            d = self.words.require_dtype(self.present(self.words.read_node(code)))
             found.append(ops.PairEntry(left, right, ordered, d))
         return tuple(found)
 
@@ -226,31 +233,31 @@ class OperationEntries:
         words = [word.strip() for word in names.split(",")]
         listed = [word for word in words if not word.startswith(ZERO_D)]
         zero_d = [f"{ZERO_D}{kind}" for word in words if word not in listed for kind in _kinds_of(word)]
-        values = [word for word in listed if NUMBER.fullmatch(word)]
+        values = [word for word in listed if NUMBER_PATTERN.fullmatch(word)]
         plain = [word for word in listed if word not in SIDES and word not in values]
         for word in plain:
             if word.startswith("py.") or word.endswith("*"):
                 cause = f"unknown operand {quote_short(word)}; Python's are py, {', '.join(PYTHON_OPERANDS)}"
                 raise UnknownWordError(cause, word)
         found: list[Node | Kind | str] = [x for word in listed for x in SIDES.get(word, ())]
-        sources = self.words.sources(", ".join(plain)) if plain else ()
+        sources = self.words.read_sources(", ".join(plain)) if plain else ()
         return frozenset(read_distinct([*found, *zero_d, *values, *sources]))
 
     def _read_limits(self, said: object) -> Fields:
         """Read kind or dtypes → limits of Python scalars, and `right` → the integers that may stand there."""
-        table = dict(items(said))
+        table = dict(table_items(said))
         if not table:
             return {"limits": {}, "limits_right": None}
         found: Fields = {}
         if "right" in table:
             found["limits_right"] = self._read_right_limit(table.pop("right"))
-        return found | {"limits": self.limits(table)} if table else found
+        return found | {"limits": self.read_limits(table)} if table else found
 
     def _read_right_limit(self, said: object) -> RightLimit | DType:
         """Read `not negative`, or the unsigned dtype that must hold an integer on the right."""
-        if text(said) not in self.words.known:
+        if require_text(said) not in self.words.known:
             return one_of(said, RightLimit)
-        d = self.words.dtype(self.words.node(said))
+        d = self.words.require_dtype(self.words.read_node(said))
         if d.kind is not Kind.UNSIGNED:
             raise ValueError(f'{d} is no unsigned dtype; name one, such as "u32"')
         return d
@@ -268,14 +275,14 @@ class OperationEntries:
         """Read `joins`: a word such as `"same dtype"`, the operation's own order, or single pairs."""
         if isinstance(said, Mapping):
             found = []
-            for pair, word in items(said):
+            for pair, word in table_items(said):
                 found.append(ops.PairEntry(*self._read_sides(pair), join=one_of(word, PairJoin)))
             return {"joins_of_pairs": tuple(found)}
-        if "->" not in text(said) and ";" not in text(said):
+        if "->" not in require_text(said) and ";" not in require_text(said):
             return {"joins": one_of(said, JoinRule), "joins_order": ()}
         chains = [
-            [self.words.nodes(",".join(part)) for part in statement]
-            for line in text(said).split("\n")
+            [self.words.read_nodes(",".join(part)) for part in statement]
+            for line in require_text(said).split("\n")
             for _, statement in statements(line.partition("#")[0])
         ]
         if len(chains) > MAX_STATEMENTS:
@@ -300,12 +307,14 @@ class OperationEntries:
         return (
             ()
             if names == ""
-            else read_distinct(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
+            else read_distinct(
+                self.words.require_dtype(self.present(n)) for n in self.words.read_nodes(names)
+            )
         )
 
     def _read_computes(self, said: object) -> Fields:
         """Read dtypes or kinds → the dtype to compute in. `scalars` → the dtype that Python scalars take."""
-        table = dict(items(said))
+        table = dict(table_items(said))
         scalars = one_of(table.pop("scalars", ScalarTarget.COMPUTED), ScalarTarget)
         return {"computes": self._read_mapping(table, self._read_target), "computes_scalars": scalars}
 
@@ -320,9 +329,11 @@ class OperationEntries:
     def _split_pairs(self, said: object) -> tuple[dict[str, object], dict[str, object]]:
         """Return the entries of a table for single dtypes, and those for pairs of operands: `"u8 + i8"`."""
         pairs = {
-            names: code for names, code in items(said) if "+" in names or ORDERED_PAIR_SEPARATOR in names
+            names: code
+            for names, code in table_items(said)
+            if "+" in names or ORDERED_PAIR_SEPARATOR in names
         }
-        return {names: code for names, code in items(said) if names not in pairs}, pairs
+        return {names: code for names, code in table_items(said) if names not in pairs}, pairs
 
     def _read_gives(self, op: str, said: object) -> Fields:
         """Read the dtype of the result.
@@ -334,24 +345,26 @@ class OperationEntries:
             if pairs:
                 of_pairs: Fields = {"gives_of_pairs": self._read_overrides(pairs)}
                 return of_pairs | self._read_gives(op, said) if said else of_pairs
-            into = {word for word in said.values() if word in INTO} - {LEFT_OPERAND}
+            into = {word for word in said.values() if word in LEFT_OPERAND_WORDS} - {LEFT_OPERAND}
             table: dict[str, object] = {
                 names: LEFT_OPERAND if word in into else word for names, word in said.items()
             }
             given_of = self._read_mapping(table, self._read_given)
             _check_members(given_of)
             fields: Fields = {"gives_of": given_of}
-            return {"gives_into": LeftOperand(text(into.pop())), **fields} if len(into) == 1 else fields
-        if said not in INTO:
+            return (
+                {"gives_into": InPlaceRule(require_text(into.pop())), **fields} if len(into) == 1 else fields
+            )
+        if said not in LEFT_OPERAND_WORDS:
             _check_members({None: (given := self._read_given(said))})
             return {"gives": given, "gives_of": {}, "gives_of_pairs": ()}
-        writes = op == IN_PLACE_CLASS or (op in OPERATORS and OPERATORS[op].in_place)
-        into_left: Fields = {"gives_into": LeftOperand(text(said))}
+        writes = op == IN_PLACE_CLASS or (op in OPERATORS and OPERATORS[op].is_in_place)
+        into_left: Fields = {"gives_into": InPlaceRule(require_text(said))}
         return into_left if writes else {**into_left, "gives": LEFT_OPERAND, "gives_of": {}}
 
     def _read_fit_of_operation(self, said: object) -> Fields:
         """Return the outcomes for this operation."""
-        fit = self.fit(said, dtypes=True)
+        fit = self.read_fit(said, dtypes=True)
         if LEAST_DTYPE in fit.values():
             raise ValueError(f'"{LEAST_DTYPE}" is said of all operations at once, in the `fit` of the file')
         return {"fit": fit}
@@ -382,21 +395,21 @@ class OperationEntries:
 
     def _read_target(self, code: object) -> DType | Kind:
         """Return a dtype, or `default int` for the default dtype of a kind."""
-        if text(code).startswith(DEFAULT_PREFIX):
-            return kind_of(text(code).removeprefix(DEFAULT_PREFIX))
-        node = self.words.node(code)
+        if require_text(code).startswith(DEFAULT_PREFIX):
+            return kind_of(require_text(code).removeprefix(DEFAULT_PREFIX))
+        node = self.words.read_node(code)
         if not isinstance(node, DType) and not node.dtype:
-            wanted = "uint" if node.kind is Kind.UNSIGNED else node.kind.word
+            wanted = "uint" if node.kind is Kind.UNSIGNED else node.kind.python_name
             cause = f'{node} has no width; write "{DEFAULT_PREFIX}{wanted}" for the default dtype'
             raise UnknownWordError(cause, str(node))
-        return self.words.dtype(node)
+        return self.words.require_dtype(node)
 
     def _read_mapping(self, table: object, read: Callable[[object], T]) -> dict[DType | Kind, T]:
         """Read `"bool, i8" = "i32"`: dtypes or kinds → the value on the right, read by `read`."""
         found: dict[DType | Kind, T] = {}
-        for names, code in items(table):
+        for names, code in table_items(table):
             target = read(code)
-            for source in self.words.sources(names):
+            for source in self.words.read_sources(names):
                 if source in found:
                     raise ValueError(f"{source} is mapped twice; keep one entry")
                 found[source] = target
@@ -406,9 +419,11 @@ class OperationEntries:
 def _kinds_of(word: str) -> tuple[Kind, ...]:
     """Return the kinds of `0d integer`. Raises UnknownWordError."""
     kind = word.removeprefix(ZERO_D).strip()
-    if kind not in ops.KINDS:
-        raise UnknownWordError(f"unknown kind {quote_short(kind)}{spelling_hint(kind, ops.KINDS)}", kind)
-    return ops.KINDS[kind]
+    if kind not in ops.KINDS_BY_WORD:
+        raise UnknownWordError(
+            f"unknown kind {quote_short(kind)}{spelling_hint(kind, ops.KINDS_BY_WORD)}", kind
+        )
+    return ops.KINDS_BY_WORD[kind]
 
 
 def _check_members(results_by_source: Mapping[Any, object]) -> None:
@@ -426,7 +441,7 @@ def _check_members(results_by_source: Mapping[Any, object]) -> None:
 def read_custom_operations(reader: KeyReader) -> dict[str, Operation]:
     """Return the operations that a file defines: entries of `ops` that are `like` a known operation."""
     found: dict[str, Operation] = {}
-    for name, said in reader.table("ops"):
+    for name, said in reader.read_table("ops"):
         if not isinstance(said, Mapping) or "like" not in said:
             continue
         with reader.noting():
@@ -435,23 +450,27 @@ def read_custom_operations(reader: KeyReader) -> dict[str, Operation]:
             listed = {}
             for key in CUSTOM_OPERATION_KEYS:
                 reader.go_to("ops", name, key)
-                words = map(str.strip, text(said.get(key, "")).split(","))
+                words = map(str.strip, require_text(said.get(key, "")).split(","))
                 listed[key] = [*filter(None, words)]
             reader.go_to("ops", name)
             found[name] = make_custom_operation(
-                name, text(said["like"]), listed["operands"], listed["parameters"], custom_operations=found
+                name,
+                require_text(said["like"]),
+                listed["operands"],
+                listed["parameters"],
+                custom_operations=found,
             )
     return found
 
 
 def unknown_key(key: str) -> UnknownWordError:
     """Return the error for an unknown key of an operation."""
-    near = spelling_hint(key, KEYS) or f"; these are {', '.join(KEYS)}"
+    near = spelling_hint(key, OPERATION_KEYS) or f"; these are {', '.join(OPERATION_KEYS)}"
     return UnknownWordError(f"unknown key {quote_short(key)} of an operation{near}", key)
 
 
 CUSTOM_OPERATION_KEYS = ("like", "operands", "parameters")  # keys of an operation that the file defines
-KEYS = (
+OPERATION_KEYS = (
     *CUSTOM_OPERATION_KEYS, "kernels", "accepts", "scalars", "refusals", "overrides", "counts-as",
     "joins", "loops", "computes", "accumulates", "gives", "weak-result", "limits", "fit",
 )  # fmt: skip

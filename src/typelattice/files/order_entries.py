@@ -9,7 +9,7 @@ from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order, OrderError, collect
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.system_text import Line, OrderRow
-from typelattice.files.value_reader import MAX_NODES, ConsequentError, Words
+from typelattice.files.value_reader import MAX_NODES, ConsequentError, Vocabulary
 
 MAX_COVERS = (MAX_NODES // 2) ** 2  # no order of MAX_NODES nodes has more
 MAX_STATEMENTS = 500
@@ -19,7 +19,7 @@ Covers = dict[Line, Stated]  # the arrows of each line of a file
 CoversOfRows = dict[OrderRow, Stated]
 
 
-def read_order(reader: KeyReader, words: Words) -> tuple[Order[Node], CoversOfRows]:
+def read_order(reader: KeyReader, words: Vocabulary) -> tuple[Order[Node], CoversOfRows]:
     """Return the order of a definition's statements, and the arrows of each row. Raises ValueError."""
     covers: CoversOfRows = {}
     chains: list[Chain] = []
@@ -38,13 +38,13 @@ def read_order(reader: KeyReader, words: Words) -> tuple[Order[Node], CoversOfRo
 
 
 def _read_statements(
-    reader: KeyReader, words: Words, covers: CoversOfRows, chains: list[Chain], stated_at: list[OrderRow]
+    reader: KeyReader, words: Vocabulary, covers: CoversOfRows, chains: list[Chain], stated_at: list[OrderRow]
 ) -> None:
     """Read the statements one by one, and note each mistake.
 
     Raises ConsequentError after the last statement if any had one.
     """
-    reader.value("order", "")
+    reader.read_value("order", "")
     if not reader.definition.order:
         raise ValueError("missing or empty; write covers such as `i8 -> i16`")
     if len(reader.definition.order) > MAX_STATEMENTS:
@@ -55,7 +55,7 @@ def _read_statements(
         chain: Chain = []
         with reader.noting():
             reader.row = row
-            chain = [words.nodes(",".join(part)) for part in statement]
+            chain = [words.read_nodes(",".join(part)) for part in statement]
         if not chain:
             continue
         count += sum(len(lower) * len(upper) for lower, upper in pairwise(chain))

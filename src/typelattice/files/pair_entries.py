@@ -7,7 +7,13 @@ from itertools import combinations
 from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.order import Order
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.value_reader import OrderDependentError, Words, not_in_order, phrase, read_distinct
+from typelattice.files.value_reader import (
+    OrderDependentError,
+    Vocabulary,
+    not_in_order,
+    phrase,
+    read_distinct,
+)
 from typelattice.support.error_texts import quote_short
 from typelattice.support.frozen_classes import field, frozen
 
@@ -15,21 +21,21 @@ Pair = frozenset[Node]
 
 
 @frozen()
-class PairEntries:
+class PairEntryReader:
     """A reader of the entries for pairs of dtypes: ties, overrides, refusals, casts both ways.
 
     `combine` and `tiers` are the keys of the file that say how nodes join. `ties` are the ties read so far;
-    an override or a refusal may not repeat one. `names` keeps each entry as the file wrote it. Methods raise
-    ValueError.
+    an override or a refusal may not repeat one. `entry_texts` keeps each entry as the file wrote it. Methods
+    raise ValueError.
     """
 
     reader: KeyReader
-    words: Words
+    words: Vocabulary
     order: Order[Node]
     combine: str
     tiers: tuple[str, ...]
     ties: dict[Pair, Node] = field(default_factory=dict)
-    names: dict[tuple[str, Pair], str] = field(default_factory=dict)
+    entry_texts: dict[tuple[str, Pair], str] = field(default_factory=dict)
 
     def present(self, node: Node) -> Node:
         if node not in self.order:
@@ -38,9 +44,9 @@ class PairEntries:
 
     def read_ties(self) -> Mapping[Pair, Node]:
         """Minimal bounds → the winner among them, or above one of them."""
-        for entry, word in self.reader.table("ties"):
+        for entry, word in self.reader.read_table("ties"):
             with self.reader.noting():
-                self._read_tie(entry, self.words.nodes(entry), self.words.node(word))
+                self._read_tie(entry, self.words.read_nodes(entry), self.words.read_node(word))
         return self.ties
 
     def _read_tie(self, entry: str, bounds: Sequence[Node], winner: Node) -> None:
@@ -58,7 +64,7 @@ class PairEntries:
         if not any(self.order.le(a, self.present(winner)) for a in bounds):
             cause = f"{winner} lies above none of them; the winner is one of the bounds or lies above one"
             raise OrderDependentError(cause)
-        self.ties[tie], self.names["ties", tie] = winner, entry
+        self.ties[tie], self.entry_texts["ties", tie] = winner, entry
 
     def _occurs(self, tie: Pair) -> bool:
         """Return True if these are the minimal bounds of some nodes.
@@ -74,26 +80,26 @@ class PairEntries:
 
     def read_overrides(self) -> Iterator[tuple[Pair, Node]]:
         """Read pair → the node that it becomes, against the order."""
-        for entry, word in self.reader.table("overrides"):
+        for entry, word in self.reader.read_table("overrides"):
             with self.reader.noting():
-                node = self.present(self.words.node(word))
+                node = self.present(self.words.read_node(word))
                 for pair in self._pairs(entry, node):
-                    self.names["overrides", pair] = entry
+                    self.entry_texts["overrides", pair] = entry
                     yield pair, node
 
     def read_refusals(self) -> Iterator[tuple[Pair, str]]:
         """Read pair → the reason for its refusal."""
-        for entry, reason in self.reader.table("refusals"):
+        for entry, reason in self.reader.read_table("refusals"):
             with self.reader.noting():
                 for pair in self._pairs(entry, None):
-                    self.names["refusals", pair] = entry
+                    self.entry_texts["refusals", pair] = entry
                     yield pair, phrase(reason)
 
     def _pairs(self, entry: str, node: Node | None) -> Iterator[Pair]:
         """Yield the pairs that an entry sends to a node or rejects. Raises ValueError for a needless pair."""
-        for a, b in self.words.pairs(entry):
+        for a, b in self.words.read_pairs(entry):
             pair = frozenset((a, b))
-            told = self.names.get(("overrides", pair)) or self.names.get(("refusals", pair))
+            told = self.entry_texts.get(("overrides", pair)) or self.entry_texts.get(("refusals", pair))
             if told:
                 raise ValueError(f"{a} + {b} is said already by {quote_short(told)}")
             if a in self.order and b in self.order:
@@ -137,7 +143,7 @@ class PairEntries:
 
     def _both_ways(self) -> list[object]:
         with self.reader.noting():
-            return self.reader.value("both-ways", list[object]())
+            return self.reader.read_value("both-ways", list[object]())
         return []
 
     def read_both_ways(self) -> Iterator[Pair]:
@@ -146,7 +152,7 @@ class PairEntries:
         for n, entry in enumerate(self._both_ways()):
             self.reader.go_to("both-ways", n)
             with self.reader.noting():
-                for a, b in self.words.pairs(entry):
+                for a, b in self.words.read_pairs(entry):
                     pair = frozenset((self.present(a), self.present(b)))
                     if pair in seen:
                         raise ValueError(f"{a} + {b} stands twice in this list; name it once")

@@ -8,13 +8,19 @@ from types import MappingProxyType as Frozen
 from typing import Any
 
 from typelattice.engine.operation_rules import ComputedMember
-from typelattice.engine.parameter_formulas import SAME, Family, Formula
-from typelattice.facts.dtypes import DType, DTypeError, Parameter
+from typelattice.engine.parameter_formulas import SAME, FamilyRules, Formula
+from typelattice.facts.dtypes import DType, DTypeError, DTypeParameter
 from typelattice.facts.order import Order
 from typelattice.facts.parametric_dtypes import member_of, read_arguments, spelling
 from typelattice.files.formula_reader import FORMULA_FUNCTIONS, read_formula, split_call
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.value_reader import OrderDependentError, UnknownWordError, Words, items, text
+from typelattice.files.value_reader import (
+    OrderDependentError,
+    UnknownWordError,
+    Vocabulary,
+    require_text,
+    table_items,
+)
 from typelattice.support.error_texts import quote_short, spelling_hint
 
 MAX_PARAMETERS = 8  # parameters of a dtype
@@ -22,22 +28,22 @@ LIMITS = re.compile(r"(-?\d{1,18}) to (-?\d{1,18}|[a-z]\w*)(?: (digits|decimals)
 PARAMETER_WORDS = {"number": (False, None, None), "whole number": (True, None, None)}
 
 
-def read_parameters(table: object) -> tuple[Parameter, ...]:
+def read_parameters(table: object) -> tuple[DTypeParameter, ...]:
     """Read `{ p = "1 to 38", s = "0 to p", scale = "number" }`. Raises ValueError."""
-    found: dict[str, Parameter] = {}
-    for name, limits in items(table):
+    found: dict[str, DTypeParameter] = {}
+    for name, limits in table_items(table):
         if not re.fullmatch(r"[a-z][a-z0-9_]{0,19}", name) or name in (*FORMULA_FUNCTIONS, SAME):
             raise UnknownWordError(
                 f"{quote_short(name)} is no name for a parameter: a word of lower-case letters", name
             )
-        found[name] = Parameter(name, *_read_limits(text(limits), found))
+        found[name] = DTypeParameter(name, *_read_limits(require_text(limits), found))
     if not 1 <= len(found) <= MAX_PARAMETERS:
         raise UnknownWordError(f"a dtype has from 1 to {MAX_PARAMETERS} parameters", "parameters")
     return tuple(found.values())
 
 
 def _read_limits(
-    limits: str, before: Mapping[str, Parameter]
+    limits: str, before: Mapping[str, DTypeParameter]
 ) -> tuple[bool, int | None, int | str | None, str]:
     """Read the limits of a parameter: if it is whole, its least and greatest value, and what it counts."""
     if limits in PARAMETER_WORDS:
@@ -59,11 +65,11 @@ def _read_limits(
 
 
 def read_families(
-    reader: KeyReader, words: Words, order: Order[Any], dtypes: Mapping[str, DType]
-) -> Mapping[DType, Family]:
+    reader: KeyReader, words: Vocabulary, order: Order[Any], dtypes: Mapping[str, DType]
+) -> Mapping[DType, FamilyRules]:
     """Read how dtypes with parameters join, and which members other dtypes count as."""
-    found: dict[DType, Family] = {}
-    for word, facts in reader.table("dtypes"):
+    found: dict[DType, FamilyRules] = {}
+    for word, facts in reader.read_table("dtypes"):
         family = dtypes.get(word)
         if family is None or not family.parameters or not isinstance(facts, Mapping):
             continue
@@ -73,7 +79,7 @@ def read_families(
             joins = _read_joins(family, facts.get("joins", {}))
         with reader.noting_part("dtypes", word, "from"):
             members = _read_members(family, facts.get("from", {}), words, order)
-        found[family] = Family(family, Frozen(joins), Frozen(members))
+        found[family] = FamilyRules(family, Frozen(joins), Frozen(members))
     return Frozen(found)
 
 
@@ -81,24 +87,24 @@ def _read_joins(family: DType, table: object) -> dict[str, Formula]:
     """Read the formula of each parameter. A parameter without a formula must be equal in all operands."""
     names = [parameter.name for parameter in family.parameters]
     found: dict[str, Formula] = {}
-    for name, formula in items(table):
+    for name, formula in table_items(table):
         if name not in names:
             raise UnknownWordError(
                 f"{quote_short(name)} is no parameter of {spelling(family)}{spelling_hint(name, names)}", name
             )
-        found[name] = read_formula(text(formula), names, known=(*found,))
+        found[name] = read_formula(require_text(formula), names, known=(*found,))
     return {**{name: Formula(SAME, SAME) for name in names if name not in found}, **found}
 
 
-def _read_members(family: DType, table: object, words: Words, order: Order[Any]) -> dict[DType, DType]:
+def _read_members(family: DType, table: object, words: Vocabulary, order: Order[Any]) -> dict[DType, DType]:
     """Read the members that other dtypes count as: `{ "u8, i8" = "3, 0" }`."""
     found: dict[DType, DType] = {}
-    for names, arguments in items(table):
+    for names, arguments in table_items(table):
         try:
-            member = member_of(family, read_arguments(text(arguments), family))
+            member = member_of(family, read_arguments(require_text(arguments), family))
         except DTypeError as e:
-            raise UnknownWordError(str(e), text(arguments)) from None
-        for d in map(words.dtype, words.nodes(names)):
+            raise UnknownWordError(str(e), require_text(arguments)) from None
+        for d in map(words.require_dtype, words.read_nodes(names)):
             if d not in order or family not in order or order.join(d, family) is not family:
                 raise OrderDependentError(f"{d} is not below {family} in the order, and so never joins it")
             if d in found:
@@ -107,7 +113,7 @@ def _read_members(family: DType, table: object, words: Words, order: Order[Any])
     return found
 
 
-def read_computed_member(code: str, words: Words) -> ComputedMember:
+def read_computed_member(code: str, words: Vocabulary) -> ComputedMember:
     """Read `decimal(p + 1, s)`: a member of a family, by formulas. Raises ValueError."""
     name, formulas = split_call(code)
     family = words.known.get(name)

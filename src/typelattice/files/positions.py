@@ -11,7 +11,7 @@ from bisect import bisect_right
 
 from typelattice.support.frozen_classes import frozen
 
-Path = tuple[str | int, ...]  # ("ops", "divide", "to"). Elements of a list count from 0
+KeyPath = tuple[str | int, ...]  # ("ops", "divide", "to"). Elements of a list count from 0
 
 MAX_KEY_PARTS = 8  # tomllib takes time that grows with the square of the parts of a dotted key
 MAX_NESTING = 16  # levels of lists and tables: tomllib reads them by recursion, and so does this
@@ -43,36 +43,36 @@ class Position:
 
 
 @frozen()
-class Positions:
+class KeyPositions:
     """The places of one text: the offset of each key path, and of the value that it is given.
 
     An element of a list is its own key. A table that has a header and no braces has no value.
     """
 
     text: str  # the text, with the line ends that tomllib reads
-    keys: dict[Path, int]
-    values: dict[Path, int]
-    ends: dict[Path, int]  # offset of the end of each value
+    key_offsets: dict[KeyPath, int]
+    value_offsets: dict[KeyPath, int]
+    ends: dict[KeyPath, int]  # offset of the end of each value
     starts: list[int]  # offset of each line
-    repeated: tuple[Path, Position, Position] | None = None  # the first key that is given twice
+    repeated: tuple[KeyPath, Position, Position] | None = None  # the first key that is given twice
     too_deep: Position | None = (
         None  # a key with too many parts, or a value nested too deep; the rest is not read
     )
 
     def find_position(self, *path: str | int) -> Position | None:
         """Return the position of a key, an entry or an element, or None if the text lacks the path."""
-        offset = self.keys.get(path)
+        offset = self.key_offsets.get(path)
         return None if offset is None else position_at(self.starts, offset)
 
-    def span(self, path: Path) -> tuple[int, int]:
+    def span(self, path: KeyPath) -> tuple[int, int]:
         """Return the offsets of the start of a key and the end of its value, or of a key without value."""
-        start = self.keys[path]
+        start = self.key_offsets[path]
         key = KEY.match(self.text, start)
         return start, self.ends.get(path, key.end() if key else start + 1)
 
     def rows(self, *path: str | int) -> tuple[int, ...]:
         """Return the line of each row of a string, or an empty tuple if the path has no string."""
-        start = self.values.get(path)
+        start = self.value_offsets.get(path)
         found = SCALAR.match(self.text, start) if start is not None else None
         if start is None or found is None or found[0][0] not in "\"'":
             return ()
@@ -101,7 +101,7 @@ def position_at(starts: list[int], offset: int) -> Position:
     return Position(line, offset - starts[line - 1] + 1)
 
 
-def find_positions(text: str) -> Positions:
+def find_positions(text: str) -> KeyPositions:
     """Return the positions of all keys, up to the first syntax error.
 
     >>> found = find_positions('name = "a"\\n[ops]\\ndivide.to = { b = "f32" }\\n')
@@ -113,7 +113,7 @@ def find_positions(text: str) -> Positions:
     scanner = _Scanner(text)
     scanner.scan()
     twice, deep = scanner.repeated, scanner.too_deep
-    return Positions(
+    return KeyPositions(
         text,
         scanner.keys,
         scanner.values,
@@ -131,25 +131,25 @@ class _Stop(Exception):
 class _Scanner:
     """A reader of a text from left to right. `offset` is its position.
 
-    `made` records how each path was made, since this decides whether the path may be given again: by "value",
-    by "header", by "list" (of tables), "above" a header, or by the section in which a dotted key opens the
-    table.
+    `path_origins` records how each path was made, since this decides whether the path may be given again: by
+    "value", by "header", by "list" (of tables), "above" a header, or by the section in which a dotted key
+    opens the table.
     """
 
     def __init__(self, text: str) -> None:
         self.text, self.offset = text, 0
-        self.keys: dict[Path, int] = {}
-        self.values: dict[Path, int] = {}
-        self.ends: dict[Path, int] = {}
-        self.made: dict[Path, str | int] = {}
-        self.lengths: dict[Path, int] = {}  # lengths of lists of tables
+        self.keys: dict[KeyPath, int] = {}
+        self.values: dict[KeyPath, int] = {}
+        self.ends: dict[KeyPath, int] = {}
+        self.path_origins: dict[KeyPath, str | int] = {}
+        self.lengths: dict[KeyPath, int] = {}  # lengths of lists of tables
         self.section = self.sections = 0  # a header or a pair of braces begins a section
-        self.repeated: tuple[Path, int, int] | None = None
+        self.repeated: tuple[KeyPath, int, int] | None = None
         self.too_deep: int | None = None
 
     def scan(self) -> None:
         """Read the text up to the first syntax error."""
-        table: Path = ()
+        table: KeyPath = ()
         try:
             while self.skip(BLANKS_AND_COMMENTS) < len(self.text):
                 if self.text[self.offset] == "[":
@@ -160,22 +160,22 @@ class _Scanner:
         except _Stop:
             return
 
-    def read_header(self) -> Path:
+    def read_header(self) -> KeyPath:
         """Read `[a.b]` or `[[a.b]]`, and open the table of that path."""
         brackets = 2 if self.text.startswith("[[", self.offset) else 1
         self.offset += brackets
         self.skip(BLANKS)
         *above, (name, at) = self.parts()
-        table: Path = ()
+        table: KeyPath = ()
         for part, start in above:
             table = (*table, part)
-            if self.made.setdefault(table, "above") == "value":
+            if self.path_origins.setdefault(table, "above") == "value":
                 self.note_repeat(table, start)
             self.keys.setdefault(table, start)
             if table in self.lengths:
                 table = (*table, self.lengths[table] - 1)
         table = (*table, name)
-        made = self.made.get(table)
+        made = self.path_origins.get(table)
         if made is not None and made != ("list" if brackets == 2 else "above"):
             self.note_repeat(table, at)
         self.section = self.sections = self.sections + 1
@@ -183,15 +183,15 @@ class _Scanner:
             self.keys[table] = at
         else:
             self.keys.setdefault(table, at)
-            self.made[table] = "list"
+            self.path_origins[table] = "list"
             self.lengths[table] = self.lengths.get(table, 0) + 1
             table = (*table, self.lengths[table] - 1)
             self.keys[table] = at
-        self.made[table] = "header"
+        self.path_origins[table] = "header"
         self.expect("]" * brackets)
         return table
 
-    def read_entry(self, table: Path, depth: int) -> None:
+    def read_entry(self, table: KeyPath, depth: int) -> None:
         """Read `key = value` in a table. The key may be dotted."""
         *above, (name, at) = self.parts()
         self.expect("=")
@@ -199,25 +199,25 @@ class _Scanner:
         path = table
         for part, start in above:
             path = (*path, part)
-            if self.made.setdefault(path, self.section) == "above":
-                self.made[path] = self.section
+            if self.path_origins.setdefault(path, self.section) == "above":
+                self.path_origins[path] = self.section
             self.keys.setdefault(path, start)
-            if self.made[path] != self.section:
+            if self.path_origins[path] != self.section:
                 self.note_repeat(path, start)
         path = (*path, name)
-        if path in self.made:
+        if path in self.path_origins:
             self.note_repeat(path, at)
-        self.made[path] = "value"
+        self.path_origins[path] = "value"
         self.keys[path] = at
         self.read_value(path, depth)
 
-    def read_value(self, path: Path, depth: int) -> None:
+    def read_value(self, path: KeyPath, depth: int) -> None:
         """Read a value, and everything in it."""
         self.values[path] = self.offset
         self._read_value(path, depth)
         self.ends[path] = self.offset
 
-    def _read_value(self, path: Path, depth: int) -> None:
+    def _read_value(self, path: KeyPath, depth: int) -> None:
         bracket = self.text[self.offset : self.offset + 1]
         if bracket not in ("[", "{"):
             self.match(SCALAR)
@@ -234,7 +234,7 @@ class _Scanner:
             self.entries(path, depth + 1)
             self.section = outer
 
-    def list_elements(self, path: Path, depth: int) -> None:
+    def list_elements(self, path: KeyPath, depth: int) -> None:
         """Read the rest of a list."""
         n = 0
         self.skip(BLANKS_AND_COMMENTS)
@@ -249,7 +249,7 @@ class _Scanner:
             self.skip(BLANKS_AND_COMMENTS)
         self.expect("]")
 
-    def entries(self, path: Path, depth: int) -> None:
+    def entries(self, path: KeyPath, depth: int) -> None:
         """Read the rest of a table in braces."""
         self.skip(BLANKS)
         while not self.text.startswith("}", self.offset):
@@ -296,7 +296,7 @@ class _Scanner:
             raise _Stop
         self.offset += len(sign)
 
-    def note_repeat(self, path: Path, offset: int) -> None:
+    def note_repeat(self, path: KeyPath, offset: int) -> None:
         """Record a repeated path, and raise _Stop."""
         self.repeated = path, self.keys[path], offset
         raise _Stop

@@ -16,21 +16,26 @@ from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.order import Order
 from typelattice.files.dtype_replacements import read_after, read_before, read_requested
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.operation_entries import OperationEntries, read_custom_operations
+from typelattice.files.operation_entries import OperationEntryReader, read_custom_operations
 from typelattice.files.order_entries import read_order
-from typelattice.files.pair_entries import PairEntries
-from typelattice.files.system_definition import SystemDefinition, definition, of_shipped, read
+from typelattice.files.pair_entries import PairEntryReader
+from typelattice.files.system_definition import (
+    SystemDefinition,
+    parse_definition,
+    read_definition,
+    read_shipped_definition,
+)
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.system_text import SHIPPED_FOLDER, Text, UnknownSystemError, systems
+from typelattice.files.system_text import SHIPPED_FOLDER, SystemText, UnknownSystemError, systems
 from typelattice.files.value_reader import (
     OrderDependentError,
     UnknownWordError,
-    Words,
+    Vocabulary,
     kind_of,
     one_of,
     phrase,
     read_distinct,
-    text,
+    require_text,
 )
 from typelattice.operands.operand import KIND_BY_NAME, TIERS
 from typelattice.support.error_texts import quote_short, spelling_hint
@@ -40,7 +45,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from typelattice.engine.parameter_formulas import Family
+    from typelattice.engine.parameter_formulas import FamilyRules
     from typelattice.engine.rules import Combine, WeakJoin
 
     T = TypeVar("T")
@@ -65,7 +70,7 @@ def system(which: str | PathLike[str] | System) -> System:
         what = f"a {type(which).__name__} is no system"
         raise UnknownSystemError(f"{what}; give a name such as 'jax' or the path of a .toml file")
     if not isinstance(which, str) or which.endswith(".toml") or "/" in which or "\\" in which:
-        return build(read(which))
+        return build_system(read_definition(which))
     return _read_shipped(which)
 
 
@@ -79,7 +84,9 @@ def _read_shipped(name: str) -> System:
         what = f"unknown system {quote_short(name)}{spelling_hint(name, known)}"
         advice = "`typelattice systems` lists them; a file of your own ends in .toml"
         raise UnknownSystemError(f"{what}; {advice}")
-    return build(of_shipped(path.join(SHIPPED_FOLDER, f"{name}.toml"), None), shipped=True)
+    return build_system(
+        read_shipped_definition(path.join(SHIPPED_FOLDER, f"{name}.toml"), None), shipped=True
+    )
 
 
 def _older(name: str) -> System:
@@ -92,15 +99,15 @@ def _older(name: str) -> System:
     at, plain = read_release(name), name.partition("@")[0]
     if at.is_newest(plain):
         return _read_shipped(plain)
-    return build(definition(text_of(name), release=at), shipped=True)
+    return build_system(parse_definition(text_of(name), release=at), shipped=True)
 
 
-def parse(text: str, file: str = "text") -> System:
+def parse_system(text: str, file: str = "text") -> System:
     """Return the system that a text describes. The text may extend a shipped system. Raises FormatError."""
-    return build(definition(Text(file, text)))
+    return build_system(parse_definition(SystemText(file, text)))
 
 
-def build(definition: SystemDefinition, shipped: bool = False) -> System:
+def build_system(definition: SystemDefinition, shipped: bool = False) -> System:
     """Build the system of a definition, with everything in it checked. Raises FormatError.
 
     The operations of shipped files are read at their first use, since they take half of the time for all
@@ -119,12 +126,12 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     """Build the system: read each key after those that it depends on. Raises ValueError."""
     title, source, library = (_phrase(reader, key) for key in ("title", "source", "library"))
     name = _name(reader)
-    words = Words()
+    words = Vocabulary()
     words.is_whole = not {"sets", "dtypes"} & reader.definition.broken
     dtypes = _read_custom_dtypes(reader, words)
     _read_sets(reader, words)
     order, covers = read_order(reader, words)
-    families: Mapping[DType, Family] = {}
+    families: Mapping[DType, FamilyRules] = {}
     if any(d.parameters for d in dtypes.values()):
         from typelattice.files.parametric_dtype_entries import read_families  # few files have such dtypes
 
@@ -134,8 +141,8 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     tiers = _tiers(reader)
     first = False
     with reader.noting():
-        first = reader.value("first-is-array", first)
-    pairs = PairEntries(reader, words, order, combine, tiers)
+        first = reader.read_value("first-is-array", first)
+    pairs = PairEntryReader(reader, words, order, combine, tiers)
     ties = pairs.read_ties()
     overrides = dict(pairs.read_overrides())
     refusals = dict(pairs.read_refusals())
@@ -154,21 +161,21 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         beside, stand_in = _stand_in(reader, pairs)
     both_ways = frozenset(pairs.read_both_ways())
     own = read_custom_operations(reader)
-    operations = OperationEntries(words, pairs.present, reader, Frozen(own))
+    operations = OperationEntryReader(words, pairs.present, reader, Frozen(own))
     limits: dict[Kind | DType, tuple[DType, ...]] = {}
-    for limited, by in reader.table("limits"):
+    for limited, by in reader.read_table("limits"):
         with reader.noting():
-            for held, bounds in operations.limits({limited: by}).items():
+            for held, bounds in operations.read_limits({limited: by}).items():
                 if held in limits:
                     raise UnknownWordError(f"{held} is mapped twice; keep one entry", limited)
                 limits[held] = bounds
     fit: dict[str, str] = {}
     joins: tuple[DType, ...] = ()
-    for word, how in reader.table("fit"):
+    for word, how in reader.read_table("fit"):
         with reader.noting():
-            fit |= operations.fit({word: how})
-            joins = joins or operations.joins({word: how}, order.nodes)
-    ops = _entries(reader, "ops", lambda *entry: Frozen(operations.operation(*entry)), shipped)
+            fit |= operations.read_fit({word: how})
+            joins = joins or operations.read_int_join_dtypes({word: how}, order.nodes)
+    ops = _entries(reader, "ops", lambda *entry: Frozen(operations.read_operation(*entry)), shipped)
     casts: Mapping[tuple[DType, DType], CastRule] = {}
     if "casts" in reader.definition.values:
         from typelattice.files.cast_entries import read_casts  # most files have none
@@ -203,12 +210,12 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         both_ways=both_ways,
         foreign=Frozen(foreign),
         custom_dtypes=Frozen(dtypes),
-        entries=Frozen(pairs.names),
+        entries=Frozen(pairs.entry_texts),
         missing_operations=find_missing_operations(name) if shipped else frozenset(),
         custom_operations=operations.custom_operations,
         casts=Frozen(casts),
         families=families,
-        origin=SystemOrigin(reader.definition, covers, build),
+        origin=SystemOrigin(reader.definition, covers, build_system),
     )
     if not shipped:
         from typelattice.files.unused_keys import check_unused_keys  # only for files of users
@@ -222,10 +229,10 @@ def _entries(
 ) -> Mapping[str, T]:
     """Read the entries of a table: at once, or, for a shipped file, at their first use."""
     if shipped:
-        given = dict(reader.table(key))
+        given = dict(reader.read_table(key))
         return LazyTable(given, lambda entry, said: _read_later(reader, key, entry, said, read))
     found: dict[str, T] = {}
-    for entry, said in reader.table(key):
+    for entry, said in reader.read_table(key):
         with reader.noting():
             found[entry] = read(entry, said)
     return found
@@ -243,20 +250,20 @@ def _read_later(reader: KeyReader, key: str, entry: str, said: object, read: Cal
 
 def _phrase(reader: KeyReader, key: str) -> str:
     with reader.noting():
-        return phrase(reader.value(key, ""))
+        return phrase(reader.read_value(key, ""))
     return ""
 
 
 def _word(reader: KeyReader, key: str, allowed: tuple[W, ...]) -> W:
     """Read the word of a key. The default is the first allowed word."""
     with reader.noting():
-        return one_of(reader.value(key, allowed[0]), allowed)
+        return one_of(reader.read_value(key, allowed[0]), allowed)
     reader.is_order_whole = False
     return allowed[0]
 
 
 def _foreign(
-    reader: KeyReader, words: Words, library: str, entries: object
+    reader: KeyReader, words: Vocabulary, library: str, entries: object
 ) -> Mapping[str | DType | None, str]:
     """Read the file's entry for one library's foreign arrays."""
     from typelattice.files.foreign_entries import read_foreign  # few questions have foreign arrays
@@ -268,7 +275,7 @@ def _foreign(
 def _name(reader: KeyReader) -> str:
     name = ""
     with reader.noting():
-        name = reader.value("name", "")
+        name = reader.read_value("name", "")
         if not name:
             raise ValueError("missing; name it")
         if not re.fullmatch(r"\w[\w.@+-]{0,59}", name):
@@ -276,10 +283,10 @@ def _name(reader: KeyReader) -> str:
     return name
 
 
-def _read_custom_dtypes(reader: KeyReader, words: Words) -> dict[str, DType]:
+def _read_custom_dtypes(reader: KeyReader, words: Vocabulary) -> dict[str, DType]:
     """Read the dtypes that the file defines, by name and by code."""
     found: dict[str, DType] = {}
-    for word, facts in reader.table("dtypes"):
+    for word, facts in reader.read_table("dtypes"):
         from typelattice.files.custom_dtypes import (
             read_custom_dtype,  # most files define no dtypes, and load faster without this
         )
@@ -295,21 +302,21 @@ def _read_custom_dtypes(reader: KeyReader, words: Words) -> dict[str, DType]:
     return found
 
 
-def _read_sets(reader: KeyReader, words: Words) -> None:
+def _read_sets(reader: KeyReader, words: Vocabulary) -> None:
     """Read the named lists, and check each when all are known, used or not."""
-    for word, members in reader.table("sets"):
+    for word, members in reader.read_table("sets"):
         words.broken.add(word)
         with reader.noting():
-            words.sets[words.new(word, "set")] = text(members)
+            words.sets[words.check_new_name(word, "set")] = require_text(members)
             words.broken.remove(word)
-    for word, _ in reader.table("sets"):
+    for word, _ in reader.read_table("sets"):
         with reader.noting():
-            words.set(word)
+            words.read_set(word)
 
 
 def _tiers(reader: KeyReader) -> tuple[str, ...]:
     with reader.noting():
-        tiers = tuple(reader.value("tiers", list[str](TIERS[:1])))
+        tiers = tuple(reader.read_value("tiers", list[str](TIERS[:1])))
         possible = [("array", *more) for n in range(3) for more in combinations(TIERS[1:], n)]
         if tiers not in possible:
             wrong = next((tier for tier in tiers if isinstance(tier, str) and tier not in TIERS), "")
@@ -321,7 +328,7 @@ def _tiers(reader: KeyReader) -> tuple[str, ...]:
 
 
 def _defaults(
-    reader: KeyReader, words: Words
+    reader: KeyReader, words: Vocabulary
 ) -> tuple[dict[Kind, DType], dict[Kind, tuple[DType, ...]], frozenset[Kind]]:
     """Read `defaults`: return three tables.
 
@@ -331,7 +338,7 @@ def _defaults(
     first: dict[Kind, DType] = {}
     wider: dict[Kind, tuple[DType, ...]] = {}
     alone: set[Kind] = set()
-    for word, given in reader.table("defaults"):
+    for word, given in reader.read_table("defaults"):
         with reader.noting():
             codes = given.removesuffix(ALONE_SUFFIX) if isinstance(given, str) else given
             # Every number of Octave is a float, also one that is written as an int.
@@ -359,19 +366,19 @@ def _check_values(reader: KeyReader, order: Order[Node], defaults: Mapping[Kind,
         raise OrderDependentError('"value" needs NumPy\'s numbers in the order, and defaults among them')
 
 
-def _stand_in(reader: KeyReader, pairs: PairEntries) -> tuple[frozenset[Node], dict[Kind, DType]]:
+def _stand_in(reader: KeyReader, pairs: PairEntryReader) -> tuple[frozenset[Node], dict[Kind, DType]]:
     """Read the dtypes with which a scalar counts as another dtype, and this dtype for each kind."""
-    table = dict(reader.table("stand-in"))
+    table = dict(reader.read_table("stand-in"))
     if not table:
         return frozenset(), {}
     if "beside" not in table:
         raise ValueError("`beside` is missing: the dtypes beside which a scalar counts as one of its kind")
-    beside = frozenset(map(pairs.present, read_distinct(pairs.words.nodes(table.pop("beside")))))
+    beside = frozenset(map(pairs.present, read_distinct(pairs.words.read_nodes(table.pop("beside")))))
     if not table:
         raise ValueError("names no kind of scalar; name one, and the dtype that it counts as")
     found: dict[Kind, DType] = {}
     for word, code in table.items():
         reader.go_to("stand-in", word)
-        found[kind_of(word)] = pairs.words.dtype(pairs.words.node(code), kind_of(word))
+        found[kind_of(word)] = pairs.words.require_dtype(pairs.words.read_node(code), kind_of(word))
         pairs.present(found[kind_of(word)])
     return beside, found

@@ -11,7 +11,7 @@ import os
 
 from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import VERSION_SIGN, releases, system_for_version
-from typelattice.files.system_text import FOLDER, Text, UnknownSystemError, systems
+from typelattice.files.system_text import FOLDER, SystemText, UnknownSystemError, systems
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.frozen_classes import frozen
 
@@ -21,11 +21,11 @@ class Release:
     """A release of a library. Files are read as of that release."""
 
     library: str
-    number: str
+    version: str
 
     def is_newest(self, name: str) -> bool:
         """Return True if the plain name of a system means this release."""
-        return releases(name)[-1] == self.number
+        return releases(name)[-1] == self.version
 
     def stem(self, name: str) -> str:
         """Return the name of the file that states a system's rules at this release, without its ending.
@@ -36,7 +36,7 @@ class Release:
         if name not in recordings() or recordings()[name].library != self.library:
             return name
         known = releases(name)
-        older = system_for_version(name, self.number).partition(VERSION_SIGN)[2]
+        older = system_for_version(name, self.version).partition(VERSION_SIGN)[2]
         stems = (name + VERSION_SIGN + number for number in known[known.index(older or known[-1]) : -1])
         return next((stem for stem in stems if os.path.isfile(f"{FOLDER}/{stem}.toml")), name)
 
@@ -57,8 +57,8 @@ def read_release(name: str) -> Release:
     return Release(recordings()[plain].library, number)
 
 
-def text_of(name: str) -> Text:
+def text_of(name: str) -> SystemText:
     """Return a release as a system file: its name, on top of the file that states its rules."""
     plain, _, number = name.partition(VERSION_SIGN)
     at = read_release(name)
-    return Text(name, f'name = "{name}"\nextends = "{plain}"\nlibrary = "{at.library} {number}"\n')
+    return SystemText(name, f'name = "{name}"\nextends = "{plain}"\nlibrary = "{at.library} {number}"\n')

@@ -13,12 +13,12 @@ from typelattice.files.system_text import (
     Chain,
     FormatError,
     OrderRow,
-    Text,
+    SystemText,
     UnknownSystemError,
-    article,
     join_errors,
     read_text,
     systems,
+    toml_type_name,
 )
 from typelattice.support.error_texts import spelling_hint
 from typelattice.support.frozen_classes import field, frozen, replace
@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typelattice.files.release_files import Release
 
-KEYS: dict[str, type] = {
+KEY_TYPES: dict[str, type] = {
     **dict.fromkeys(("name", "title", "source", "library", "extends", "order", "combine", "weak-join"), str),
     **dict.fromkeys(("dtypes", "sets", "ties", "overrides", "refusals", "defaults", "before", "after"), dict),
     "requested": dict, "foreign": dict, "limits": dict, "fit": dict, "ops": dict, "casts": dict,
@@ -46,16 +46,16 @@ class SystemDefinition:
     """
 
     values: Mapping[str, object]
-    texts: Mapping[str, Text]
+    texts: Mapping[str, SystemText]
     order: Sequence[tuple[OrderRow, Chain]]
-    main: Text
+    main: SystemText
     main_values: Mapping[str, object] = field(default_factory=dict)
     base: SystemDefinition | None = None
     is_whole: bool = True  # false if lines of its files were removed
     mistakes: Sequence[FormatError] = ()  # mistakes in keys of the texts
     broken: frozenset[str] = frozenset()  # keys that were dropped because of a mistake
 
-    def with_keys(self, checked_keys: CheckedKeys, text: Text) -> SystemDefinition:
+    def with_keys(self, checked_keys: CheckedKeys, text: SystemText) -> SystemDefinition:
         """Return a definition with other values for some keys. `...` means the inherited value."""
         order, keys = self.order, checked_keys.values
         mistakes, broken = (
@@ -92,7 +92,7 @@ class SystemDefinition:
             broken=frozenset(broken),
         )
 
-    def _with_entries(self, key: str, value: object, text: Text) -> object:
+    def _with_entries(self, key: str, value: object, text: SystemText) -> object:
         """Return the value of a key. A table with `"..." = true` adds its entries to the inherited ones.
 
         An empty entry removes the inherited one.
@@ -107,7 +107,7 @@ class SystemDefinition:
             entry: said for entry, said in {**before, **given}.items() if said != {} or entry not in before
         }
 
-    def text_of_entry(self, key: str, entry: str | int | None) -> Text:
+    def text_of_entry(self, key: str, entry: str | int | None) -> SystemText:
         """Return the text that gives a key or an entry of it: a table may inherit some of another file."""
         definition: SystemDefinition | None = self
         while definition is not None:
@@ -133,7 +133,7 @@ class SystemDefinition:
         empty entry removes the inherited one. Raises FormatError for values that no file could have, and for
         `extends`, which is read from files only.
         """
-        text = Text(
+        text = SystemText(
             f"{self.main.file} with {', '.join(keys)} replaced", str(keys.get("order", "")), is_toml=False
         )
         if "extends" in keys:
@@ -146,7 +146,7 @@ class SystemDefinition:
                 values[key] = {DOTS: True, **value}
         return self.with_keys(replace(given, values=values), text)
 
-    def text_of(self, file: str) -> Text | None:
+    def text_of(self, file: str) -> SystemText | None:
         """Return the text of one of the files with the keys."""
         if self.main.file == file:
             return self.main
@@ -162,7 +162,7 @@ class SystemDefinition:
         base, text, own = self.base.without(file, lines), self.main, self.main_values
         if text.file == file:
             kept = [line for n, line in enumerate(text.text.split("\n"), 1) if n not in lines]
-            text = Text(file, "\n".join(kept), text.path)
+            text = SystemText(file, "\n".join(kept), text.path)
             own = {key: value for key, value in _read_values(text).values.items() if key != "extends"}
         return replace(base.with_keys(CheckedKeys(own), text), is_whole=False)
 
@@ -179,18 +179,18 @@ class SystemDefinition:
         return replace(base.with_keys(CheckedKeys(own), self.main), is_whole=False)
 
 
-def read(
+def read_definition(
     where: str | PathLike[str], extending_paths: tuple[str, ...] = (), release: Release | None = None
 ) -> SystemDefinition:
     """Read the keys of a file that the files at `extending_paths` extend, maybe in an older `release`.
 
     Raises UnknownSystemError if it cannot be read, FormatError if it is not a system file.
     """
-    return definition(read_text(where), extending_paths, release)
+    return parse_definition(read_text(where), extending_paths, release)
 
 
-def definition(
-    text: Text, extending_paths: tuple[str, ...] = (), release: Release | None = None
+def parse_definition(
+    text: SystemText, extending_paths: tuple[str, ...] = (), release: Release | None = None
 ) -> SystemDefinition:
     """Return the keys of a text, added to the keys of the file that it extends. Raises FormatError."""
     given, base = _read_values(text), SystemDefinition({}, {}, (), text)
@@ -215,23 +215,23 @@ class CheckedKeys:
     broken: frozenset[str] = frozenset()
 
 
-def _read_values(text: Text) -> CheckedKeys:
+def _read_values(text: SystemText) -> CheckedKeys:
     """Return the keys that a text gives."""
     return _check_keys(text.values(), text)
 
 
-def _check_keys(values: Mapping[str, object], text: Text) -> CheckedKeys:
+def _check_keys(values: Mapping[str, object], text: SystemText) -> CheckedKeys:
     """Return the known keys with values of the right types. Split entries for lists of operations."""
     kept: dict[str, object] = {}
     mistakes: list[FormatError] = []
     broken: set[str] = set()
     for key, value in values.items():
-        if key not in KEYS:
-            near = spelling_hint(key, KEYS) or f"; the keys are {', '.join(KEYS)}"
+        if key not in KEY_TYPES:
+            near = spelling_hint(key, KEY_TYPES) or f"; the keys are {', '.join(KEY_TYPES)}"
             mistakes.append(text.error(f"unknown key{near}", key))
-            broken |= {each for each in KEYS if spelling_hint(key, [each])}
-        elif not isinstance(value, KEYS[key]):
-            cause = f"should be {article(KEYS[key])}, not {article(type(value))}"
+            broken |= {each for each in KEY_TYPES if spelling_hint(key, [each])}
+        elif not isinstance(value, KEY_TYPES[key]):
+            cause = f"should be {toml_type_name(KEY_TYPES[key])}, not {toml_type_name(type(value))}"
             mistakes.append(text.error(cause, key))
             broken.add(key)
         else:
@@ -242,7 +242,9 @@ def _check_keys(values: Mapping[str, object], text: Text) -> CheckedKeys:
     return CheckedKeys(kept, mistakes, frozenset(broken - kept.keys()))
 
 
-def _split_entries(table: Mapping[str, object], text: Text, mistakes: list[FormatError]) -> dict[str, object]:
+def _split_entries(
+    table: Mapping[str, object], text: SystemText, mistakes: list[FormatError]
+) -> dict[str, object]:
     """Give each operation of `"mean, divide" = {…}` its own entry, and note mistakes.
 
     An operation in two entries follows both.
@@ -267,7 +269,7 @@ def _split_entries(table: Mapping[str, object], text: Text, mistakes: list[Forma
     return found
 
 
-def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:
+def _copy_plain(value: object, key: str, text: SystemText, depth: int = 0) -> object:
     """Copy a value with all lists and tables in it.
 
     Raises FormatError for a value that TOML cannot express.
@@ -279,13 +281,13 @@ def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:
     if isinstance(value, dict):
         for word in value:
             if not isinstance(word, str):
-                raise text.error(f"the entries of a table are strings, not {article(type(word))}", key)
+                raise text.error(f"the entries of a table are strings, not {toml_type_name(type(word))}", key)
         return {word: _copy_plain(inner, key, text, depth + 1) for word, inner in value.items()}
     return [_copy_plain(inner, key, text, depth + 1) for inner in value] if isinstance(value, list) else value
 
 
 def _read_base(
-    name: str, text: Text, extending_paths: tuple[str, ...], release: Release | None
+    name: str, text: SystemText, extending_paths: tuple[str, ...], release: Release | None
 ) -> SystemDefinition:
     """Return the file that another extends: one in the same folder, or a shipped one."""
     fail = partial(text.error, key="extends")
@@ -317,16 +319,16 @@ def _read_base(
     if len(extending_paths) > MAX_EXTENDED_FILES:
         raise fail(f"more than {MAX_EXTENDED_FILES} files deep; extend a nearer one")
     return (
-        of_shipped(fresh[0], release)
+        read_shipped_definition(fresh[0], release)
         if path.dirname(fresh[0]) == SHIPPED_FOLDER
-        else read(fresh[0], extending_paths, release)
+        else read_definition(fresh[0], extending_paths, release)
     )
 
 
 @cache
-def of_shipped(where: str, release: Release | None) -> SystemDefinition:
+def read_shipped_definition(where: str, release: Release | None) -> SystemDefinition:
     """Return the keys of a shipped file. It is read once, since several files extend it."""
-    return read(where, release=release)
+    return read_definition(where, release=release)
 
 
 def _list_files(name: str, folders: Sequence[str]) -> list[str]:

@@ -16,14 +16,14 @@ from typelattice.support.frozen_classes import field, frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typelattice.files.positions import Path, Positions
+    from typelattice.files.positions import KeyPath, KeyPositions
 
 # Uses os.path, since importing pathlib takes as long as everything else here.
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "systems")
 SHIPPED_FOLDER = os.path.realpath(FOLDER)
 MAX_SYSTEM_FILE_BYTES = 200_000
 Line = tuple[str, int]  # file, line
-OrderRow = tuple["Text", int]  # the text that gives an order, and the number of a row of it, from 0
+OrderRow = tuple["SystemText", int]  # the text that gives an order, and the number of a row of it, from 0
 Chain = list[list[str]]  # a statement of an order: the lists between its arrows
 
 
@@ -32,7 +32,7 @@ MAX_SHOWN_CHARS = 100  # characters of a line of the file, shown with a mistake
 
 
 @frozen()
-class Mark:
+class TextSpan:
     """A place in a file: its line, the column and width of the word, and the text of the line."""
 
     line: int
@@ -54,7 +54,7 @@ class FormatError(TypelatticeError, ValueError):
         line: int | None,
         key: str,
         cause: str,
-        mark: Mark | None = None,
+        mark: TextSpan | None = None,
         further: Sequence[FormatError] = (),
     ) -> None:
         self.file, self.line = _one_line(file, 80), line
@@ -95,7 +95,7 @@ def join_errors(mistakes: Iterable[FormatError]) -> FormatError:
     return FormatError(*_list_fields(first), further)
 
 
-def _list_fields(e: FormatError) -> tuple[str, int | None, str, str, Mark | None]:
+def _list_fields(e: FormatError) -> tuple[str, int | None, str, str, TextSpan | None]:
     return e.file, e.line, e.key, e.cause, e.mark
 
 
@@ -104,7 +104,7 @@ class UnknownSystemError(TypelatticeError, ValueError):
 
 
 @frozen()
-class Text:
+class SystemText:
     """A text, its file, and the positions of its parts. Raises FormatError if it is too large.
 
     A text that is not TOML is only the value of `order`, given by a program.
@@ -114,7 +114,7 @@ class Text:
     text: str
     path: str | None = None
     is_toml: bool = True
-    _positions: Positions | None = field(default=None, init=False, repr=False, compare=False)
+    _positions: KeyPositions | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if len(self.text) > MAX_SYSTEM_FILE_BYTES:
@@ -122,7 +122,7 @@ class Text:
             raise FormatError(self.file, None, "", cause)
 
     @property
-    def positions(self) -> Positions:
+    def positions(self) -> KeyPositions:
         """The positions of the parts, found at the first use, since most answers name none."""
         from typelattice.files.positions import find_positions
 
@@ -139,13 +139,13 @@ class Text:
         places = [self.positions.find_position(*path) for path in self._stated(key, entry, part)[:1]]
         return next((place.line for place in places if place), None)
 
-    def _stated(self, key: str, entry: str | int | None, part: str | None) -> list[Path]:
+    def _stated(self, key: str, entry: str | int | None, part: str | None) -> list[KeyPath]:
         """Return the paths of all statements about an entry, or about a part of it, in order."""
-        keys = self.positions.keys
+        keys = self.positions.key_offsets
         paths = self._paths(key, entry, part) or self._paths(key, entry, None) or [(key,)]
         return sorted((path for path in paths if path in keys), key=keys.__getitem__)
 
-    def mark(self, key: str, entry: str | int | None, part: str | None, word: str) -> Mark | None:
+    def mark(self, key: str, entry: str | int | None, part: str | None, word: str) -> TextSpan | None:
         """Return the position of a word in a key, entry or value. Without the word, return that of the key.
 
         None if the text has no such key.
@@ -157,7 +157,7 @@ class Text:
         found = (self._find_mark(*span, word) for span in spans)
         return next(filter(None, found), None) or self._find_mark(*spans[0], "")
 
-    def mark_of_row(self, row: int, word: str, column: int = 0) -> Mark | None:
+    def mark_of_row(self, row: int, word: str, column: int = 0) -> TextSpan | None:
         """Return the position of a word or column in a row, counted from 1, or of the whole row."""
         whole = self.text.replace("\r\n", "\n")
         rows = whole.split("\n")
@@ -167,12 +167,12 @@ class Text:
         said = rows[row - 1].partition("#")[0].rstrip()
         end = start + len(said)
         if column:
-            return Mark(row, column, 1, rows[row - 1])
+            return TextSpan(row, column, 1, rows[row - 1])
         first = start + len(said) - len(said.lstrip())
         found = self._find_mark(start, end, word, whole)
-        return found or Mark(row, first - start + 1, max(1, end - first), rows[row - 1])
+        return found or TextSpan(row, first - start + 1, max(1, end - first), rows[row - 1])
 
-    def _find_mark(self, start: int, end: int, word: str, whole: str | None = None) -> Mark | None:
+    def _find_mark(self, start: int, end: int, word: str, whole: str | None = None) -> TextSpan | None:
         """Return the position of a word between two offsets.
 
         Without the word, return the position of the key.
@@ -188,7 +188,7 @@ class Text:
         after = whole.find("\n", found.start())
         text = whole[before : after if after >= 0 else len(whole)]
         line = whole.count("\n", 0, found.start()) + 1
-        return Mark(line, found.start() - before + 1, found.end() - found.start(), text)
+        return TextSpan(line, found.start() - before + 1, found.end() - found.start(), text)
 
     def lines(self, key: str, entry: str | int | None, part: str | None = None) -> tuple[int, ...]:
         """Return the lines of all statements about an entry, or a part of it.
@@ -200,14 +200,14 @@ class Text:
         places = [self.positions.find_position(*path) for path in self._paths(key, entry, part)]
         return tuple(sorted({place.line for place in places if place}))
 
-    def _paths(self, key: str, entry: str | int | None, part: str | None) -> list[Path]:
+    def _paths(self, key: str, entry: str | int | None, part: str | None) -> list[KeyPath]:
         """Return the paths of all statements about an entry, or about a part of it."""
         if entry is None:
             return []
         below = tuple(part.split(".")) if part else ()
         return [
             path
-            for path in self.positions.keys
+            for path in self.positions.key_offsets
             if path[0] == key and len(path) > 1 and path[2 : 2 + len(below)] == below
             if path[1] == entry or entry in [word.strip() for word in str(path[1]).split(",")]
         ]
@@ -300,7 +300,7 @@ def systems(versions: bool = False, functions: bool = False) -> tuple[str, ...]:
     return tuple(each for name in names for each in (name, *older[name]))
 
 
-def read_text(where: str | os.PathLike[str]) -> Text:
+def read_text(where: str | os.PathLike[str]) -> SystemText:
     """Read a file. Raises UnknownSystemError if it cannot be read, FormatError if it is not text."""
     name = os.path.basename(where)
     try:
@@ -312,10 +312,10 @@ def read_text(where: str | os.PathLike[str]) -> Text:
     except UnicodeDecodeError as e:
         line = data.count(b"\n", 0, e.start) + 1
         raise FormatError(name, line, "", f"not UTF-8 text (byte {e.start}); save it as UTF-8") from None
-    return Text(name, text, os.path.realpath(where))
+    return SystemText(name, text, os.path.realpath(where))
 
 
-def article(cls: type) -> str:
+def toml_type_name(cls: type) -> str:
     """Return TOML's name for a type, for an error message."""
     toml = {
         str: "a string", dict: "a table", list: "a list", bool: "true or false", int: "a whole number",

@@ -18,13 +18,13 @@ from typelattice.engine.operation_rules import (
     entry_names,
     merge_entries,
 )
-from typelattice.engine.rule_enums import CountsAs, JoinRule, LeftOperand, PairJoin
+from typelattice.engine.rule_enums import CountsAs, InPlaceRule, JoinRule, PairJoin
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import DType, Kind, Node, weak
+from typelattice.facts.dtypes import DType, Kind, Node, weak_node
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.operation_entries import FIELDS
-from typelattice.files.value_reader import Words, not_in_order
+from typelattice.files.value_reader import Vocabulary, not_in_order
 
 GIVES_OF_PAIRS_FIELD = "gives_of_pairs"
 # Fields of `OperationRules` with pairs of operands.
@@ -40,7 +40,7 @@ Finding = tuple[str, str | None, str]  # key, entry, the mistake
 EntryFinding = tuple[str, str | None, str]  # entry of `ops`, its key, the mistake
 
 
-def check_unused_keys(reader: KeyReader, words: Words, rules: Rules) -> None:
+def check_unused_keys(reader: KeyReader, words: Vocabulary, rules: Rules) -> None:
     """Note each key or entry that has no effect.
 
     If the file has other mistakes, keys that a broken entry may use or depend on are not checked.
@@ -72,7 +72,7 @@ def unused_keys(rules: Rules) -> Iterator[Finding]:
     return chain(_unused_defaults(rules), _unused_scalars(rules), _unused_loops(rules))
 
 
-def _unused_words(reader: KeyReader, words: Words, rules: Rules) -> Iterator[Finding]:
+def _unused_words(reader: KeyReader, words: Vocabulary, rules: Rules) -> Iterator[Finding]:
     """Find dtypes and sets that are used nowhere, and answers that could not be operands."""
     for word in reader.definition.entries("dtypes"):
         if not _enters(words.known[word], rules):
@@ -81,7 +81,7 @@ def _unused_words(reader: KeyReader, words: Words, rules: Rules) -> Iterator[Fin
         if word not in words.used:
             yield "sets", word, f"{word} is used nowhere; remove it"
     for word, target in reader.definition.entries("after").items():
-        node = words.node(target)
+        node = words.read_node(target)
         if not _can_be_answer(node, rules):
             yield "after", word, _enters_nowhere(node)
 
@@ -105,7 +105,7 @@ def _can_be_answer(node: Node, rules: Rules) -> bool:
     return (
         weak_alone
         or _enters(node, rules)
-        or (isinstance(node, DType) and weak(node.kind, node) in rules.order)
+        or (isinstance(node, DType) and weak_node(node.kind, node) in rules.order)
     )
 
 
@@ -113,19 +113,26 @@ def _unused_defaults(rules: Rules) -> Iterator[Finding]:
     """Find default dtypes that no operand could have, or that nothing uses."""
     for kind, d in rules.defaults.items():
         if not _can_be_answer(d, rules):
-            yield "defaults", "uint" if kind is Kind.UNSIGNED else kind.word, not_in_order(d)
+            yield (
+                "defaults",
+                "uint" if kind is Kind.UNSIGNED else kind.python_name,
+                not_in_order(d),
+            )
     for kind, several in rules.wider_defaults.items():
-        if weak(kind) in rules.order:
-            cause = f"only the first dtype has an effect, since the order has {weak(kind)}; remove the others"
-            yield "defaults", kind.word, cause
+        if weak_node(kind) in rules.order:
+            cause = (
+                f"only the first dtype has an effect, since the order has {weak_node(kind)}; "
+                "remove the others"
+            )
+            yield "defaults", kind.python_name, cause
         for d in several:
             if not _can_be_answer(d, rules):
-                yield "defaults", kind.word, not_in_order(d)
+                yield "defaults", kind.python_name, not_in_order(d)
 
 
 def _unused_scalars(rules: Rules) -> Iterator[Finding]:
     """Find entries for Python scalars that never occur, or that no tier separates."""
-    kinds = {node.kind.word for node in rules.order.nodes}
+    kinds = {node.kind.python_name for node in rules.order.nodes}
     for word in rules.fit:
         if word not in kinds:
             yield "fit", word, f"the order has no {word} that a Python {word} could become; leave it out"
@@ -133,9 +140,10 @@ def _unused_scalars(rules: Rules) -> Iterator[Finding]:
         if d not in rules.order:
             yield "fit", "int", not_in_order(d)
     for held in rules.limits:
-        if isinstance(held, Kind) and held.word not in kinds:
-            cause = f"the order has no {held.word} that a Python {held.word} could become; leave it out"
-            yield "limits", held.word, cause
+        if isinstance(held, Kind) and held.python_name not in kinds:
+            name = held.python_name
+            cause = f"the order has no {name} that a Python {name} could become; leave it out"
+            yield "limits", name, cause
         if isinstance(held, DType) and not _enters(held, rules):
             yield "limits", None, not_in_order(held)
     if rules.first_is_array and "scalar" not in rules.tiers:
@@ -294,7 +302,7 @@ def _cause(entry: str, key: str, rules: Rules) -> str:
     if key == "gives":
         return "the operation computes in the joined dtype; name another one in `computes` or `loops`"
     followers = [*_find_followers(entry, key, rules)]
-    if followers and all(o.most == 1 for o in followers):
+    if followers and all(o.max_operands == 1 for o in followers):
         return "the operation has only one operand"
     if key in ("counts-as", "joins") and any(merge_entries(o, rules.ops).loops for o in followers):
         return "the operation has `loops`"
@@ -337,13 +345,13 @@ _Needs = Callable[[Operation, OperationRules, OperationRules, Rules], bool]
 def _differs(*fields: str) -> _Needs:
     """Make a test: does an operation of several operands behave differently without the key?"""
     return lambda o, op, without, rules: (
-        o.most != 1 and any(getattr(op, field) != getattr(without, field) for field in fields)
+        o.max_operands != 1 and any(getattr(op, field) != getattr(without, field) for field in fields)
     )
 
 
 def _tells_scalars_apart(rules: Rules) -> bool:
     """Return True if a Python number may join differently from an array of its default dtype."""
-    return {*rules.tiers} > {"array"} or any(weak(kind) in rules.order for kind in rules.defaults)
+    return {*rules.tiers} > {"array"} or any(weak_node(kind) in rules.order for kind in rules.defaults)
 
 
 # For each key of an operation: the message if it has no effect, and the test of whether it has one.
@@ -351,7 +359,10 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     "counts-as": (
         "counts-as has no effect: {cause}; remove it, or use `computes`",
         lambda o, op, without, rules: (
-            (o.most != 1 or any(kind in op.counts_as_of and kind not in rules.defaults for kind in Kind))
+            (
+                o.max_operands != 1
+                or any(kind in op.counts_as_of and kind not in rules.defaults for kind in Kind)
+            )
             and (op.counts_as_of != without.counts_as_of or op.counts_as != without.counts_as)
             and (op.counts_as is CountsAs.ITSELF or _tells_scalars_apart(rules))
             and not (op.counts_as_of and op.loops)
@@ -360,7 +371,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     "joins": (
         "joins has no effect: {cause}; remove it",
         lambda o, op, without, rules: (
-            (o.most != 1 or o.form == "separate")
+            (o.max_operands != 1 or o.call_form == "separate")
             and (
                 op.joins_of_pairs != without.joins_of_pairs
                 or (not op.loops and (op.joins, op.joins_order) != (without.joins, without.joins_order))
@@ -370,13 +381,13 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     "limits.right": (
         "limits.right has no effect: {cause}; remove it",
         lambda o, op, without, rules: (
-            op.limits_right is None or (o.most != 1 and op.limits_right != without.limits_right)
+            op.limits_right is None or (o.max_operands != 1 and op.limits_right != without.limits_right)
         ),
     ),
     "overrides": (
         "overrides has no effect: {cause}; remove it",
         lambda o, op, without, rules: (
-            (o.most != 1 or o.form == "separate") and op.overrides != without.overrides
+            (o.max_operands != 1 or o.call_form == "separate") and op.overrides != without.overrides
         ),
     ),
     "refusals": (
@@ -405,7 +416,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         "gives has no effect: {cause}",
         lambda o, op, without, rules: (
             (op.gives != "joined" or bool(op.computes or op.loops or op.accumulates))
-            and (op.gives != LAST_ARRAY or o.form == "separate")
+            and (op.gives != LAST_ARRAY or o.call_form == "separate")
         ),
     ),
     "gives of each": (
@@ -422,7 +433,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     ),
     "gives of the left": (
         'gives = "new array" has no effect: the operation does not write in place, as "+=" does; remove it',
-        lambda o, op, without, rules: op.writes or op.gives_into is not LeftOperand.NEW_ARRAY,
+        lambda o, op, without, rules: op.writes or op.gives_into is not InPlaceRule.NEW_ARRAY,
     ),
     "computes": (
         "an empty `computes` has no effect: there is no `computes` to remove; leave it out",

@@ -11,9 +11,9 @@ from collections.abc import Hashable, Iterable, Mapping
 from itertools import combinations, product
 
 from typelattice.engine import operation_rules as ops
-from typelattice.facts.dtypes import CODES, DTYPES, DType, Kind, Node, weak
-from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS
-from typelattice.files.system_text import article
+from typelattice.facts.dtypes import DTYPE_BY_CODE, DTYPES, DType, Kind, Node, weak_node
+from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS, OPERATORS
+from typelattice.files.system_text import toml_type_name
 from typelattice.operands.operand import PYTHON_KINDS
 from typelattice.support.error_texts import quote_short, spelling_hint
 
@@ -25,12 +25,18 @@ if TYPE_CHECKING:
     W = TypeVar("W", bound=str)
 
 LETTERS = {kind.letter: kind for kind in Kind if kind is not Kind.BOOL}
-KINDS = {**{cls.__name__: kind for cls, kind in PYTHON_KINDS.items()}, "uint": Kind.UNSIGNED}
+KIND_BY_SCALAR_WORD = {**{cls.__name__: kind for cls, kind in PYTHON_KINDS.items()}, "uint": Kind.UNSIGNED}
 SET_NAMES_BY_PYTHON_KIND = {
     "int": "integer",
     "uint": "unsigned",
 }  # name of the kind of a Python scalar -> name of the kind of a dtype
-RESERVED_WORDS = {*DTYPES, *CODES, *LETTERS, *KINDS, *ops.KINDS}  # words with a fixed meaning
+RESERVED_WORDS = {
+    *DTYPES,
+    *DTYPE_BY_CODE,
+    *LETTERS,
+    *KIND_BY_SCALAR_WORD,
+    *ops.KINDS_BY_WORD,
+}  # words with a fixed meaning
 ENTRY_NAMES = dict.fromkeys(
     (*ops.STANDARD, *OPERATIONS, *OPERATORS, *ops.GROUPS.values())
 )  # names that an entry of `ops` may have
@@ -70,7 +76,7 @@ def unknown_word_error(
     return UnknownWordError(f"unknown {what} {quote_short(word)}{near}", word)
 
 
-class Words:
+class Vocabulary:
     """The words of one file and their meanings: our dtypes, `custom_dtypes`, and named sets.
 
     `broken` are the file's own words with a mistake in their definition. If `is_whole` is false, there may be
@@ -78,7 +84,7 @@ class Words:
     """
 
     def __init__(self, custom_dtypes: Mapping[str, DType] = {}) -> None:
-        self.known = {**CODES, **DTYPES, **custom_dtypes}
+        self.known = {**DTYPE_BY_CODE, **DTYPES, **custom_dtypes}
         self.sets: dict[str, str] = {}
         self.used: set[str] = set()  # sets that a list names
         self.members: dict[str, list[Node]] = {}  # members of each set, once it is looked up
@@ -86,7 +92,7 @@ class Words:
         self.is_whole = True
         self.depths: dict[str, int] = {}  # how deep each set contains other sets
 
-    def new(self, word: str, what: str) -> str:
+    def check_new_name(self, word: str, what: str) -> str:
         """Check the name that a file gives to its own set or dtype, and return it."""
         no_name = f"{quote_short(word)} is no name for a {what}"
         if word in self.known or word in RESERVED_WORDS:
@@ -95,20 +101,20 @@ class Words:
             raise UnknownWordError(f"{no_name}: a new word of lower-case letters, digits and _", word)
         return word
 
-    def nodes(self, names: object, within: tuple[str, ...] = ()) -> list[Node]:
-        """Read `u8, small`, a list of nodes and named sets. `within` are the sets that contain the list."""
+    def read_nodes(self, names: object, containing_sets: tuple[str, ...] = ()) -> list[Node]:
+        """Read `u8, small`, a list of nodes and named sets. `containing_sets` are sets that contain it."""
         found: list[Node] = []
-        for word in map(str.strip, text(names).split(",")):
+        for word in map(str.strip, require_text(names).split(",")):
             if word in self.sets:
                 self.used.add(word)
-                found += self.set(word, within)
+                found += self.read_set(word, containing_sets)
             else:
-                found.append(self.node(word))
+                found.append(self.read_node(word))
             if len(found) > MAX_NODES:
                 raise ValueError(f"a list of more than {MAX_NODES:,}; a system file states a rule")
         return found
 
-    def set(self, name: str, within: tuple[str, ...] = ()) -> list[Node]:
+    def read_set(self, name: str, within: tuple[str, ...] = ()) -> list[Node]:
         """Return the members of a named set. They are looked up once."""
         if name in self.broken:
             raise ConsequentError(name)
@@ -127,7 +133,7 @@ class Words:
 
     def _members(self, name: str, within: tuple[str, ...]) -> list[Node]:
         try:
-            return self.nodes(self.sets[name], (*within, name))
+            return self.read_nodes(self.sets[name], (*within, name))
         except UnknownWordError:
             if within:  # the outermost set reports it
                 raise ConsequentError(name) from None
@@ -137,9 +143,9 @@ class Words:
             self.broken.add(name)
             raise
 
-    def pairs(self, entry: object) -> list[tuple[Node, Node]]:
+    def read_pairs(self, entry: object) -> list[tuple[Node, Node]]:
         """Read pairs: `a, b + c` is each left with each right, `a, b, c` every two of them."""
-        sides = [self.nodes(side) for side in text(entry).split("+")]
+        sides = [self.read_nodes(side) for side in require_text(entry).split("+")]
         if len(sides) > 2:
             raise ValueError('write "a, b + c" or "a, b, c"')
         both = product(*sides) if len(sides) == 2 else combinations(sides[0], 2)
@@ -148,16 +154,16 @@ class Words:
             raise ValueError('names no pairs; write "a, b + c" or "a, b, c"')
         return found
 
-    def node(self, code: object) -> Node:
+    def read_node(self, code: object) -> Node:
         """Return the node of a code: u8, uint8, i*, i32*, or a dtype of the file's own."""
-        word = text(code)
+        word = require_text(code)
         stem, star = word.removesuffix("*"), word.endswith("*")
         if star and stem in LETTERS:
-            return weak(LETTERS[stem])
+            return weak_node(LETTERS[stem])
         d = self.known.get(stem)
         if d is None or (star and d.kind is Kind.BOOL):
             raise self._unknown_dtype(word, stem)
-        return weak(d.kind, d) if star else d
+        return weak_node(d.kind, d) if star else d
 
     def _unknown_dtype(self, word: str, stem: str) -> ValueError:
         if not word:
@@ -180,27 +186,32 @@ class Words:
         if word in self.broken or not self.is_whole:
             raise ConsequentError(word)
 
-    def dtype(self, node: Node, *kinds: Kind) -> DType:
+    def require_dtype(self, node: Node, *kinds: Kind) -> DType:
         """Return a node that is a dtype. With `kinds`, its Python kind must be one of these."""
         if not isinstance(node, DType):
             raise UnknownWordError(f'{node} has no width; name a dtype such as "i32"', str(node))
-        if kinds and node.kind.word not in [kind.word for kind in kinds]:
-            raise ValueError(f"{node} is not a dtype for a Python {kinds[0].word}; name a dtype of that kind")
+        if kinds and node.kind.python_name not in [kind.python_name for kind in kinds]:
+            raise ValueError(
+                f"{node} is not a dtype for a Python {kinds[0].python_name}; name a dtype of that kind"
+            )
         return node
 
     def read_scalar_dtypes(self, word: str, codes: object, *more: Kind) -> tuple[DType, ...]:
         """Read the dtypes of Python scalars of a kind. They may also be of `more` kinds."""
         kinds = kind_of(word), *more
-        return read_distinct(self.dtype(self.node(code.strip()), *kinds) for code in text(codes).split(","))
+        return read_distinct(
+            self.require_dtype(self.read_node(code.strip()), *kinds)
+            for code in require_text(codes).split(",")
+        )
 
-    def sources(self, names: object) -> list[DType | Kind]:
+    def read_sources(self, names: object) -> list[DType | Kind]:
         """Read `bool, int, f8, small`: a list of kinds, dtypes and sets of dtypes."""
         found: list[DType | Kind] = []
-        for word in map(str.strip, text(names).split(",")):
-            if word in ops.KINDS:
-                found += ops.KINDS[word]
+        for word in map(str.strip, require_text(names).split(",")):
+            if word in ops.KINDS_BY_WORD:
+                found += ops.KINDS_BY_WORD[word]
             elif any(word.removesuffix("*") in of for of in (self.known, self.sets, LETTERS)):
-                found += map(self.dtype, self.nodes(word))
+                found += map(self.require_dtype, self.read_nodes(word))
             else:
                 self.check_broken(word)
                 if not word:
@@ -209,7 +220,7 @@ class Words:
                     near = SET_NAMES_BY_PYTHON_KIND[word]
                     raise UnknownWordError(f"unknown kind {quote_short(word)} (did you mean {near}?)", word)
                 raise unknown_word_error(
-                    "kind or dtype", word, {**ops.KINDS, **self.known, **self.sets}, lists_all=False
+                    "kind or dtype", word, {**ops.KINDS_BY_WORD, **self.known, **self.sets}, lists_all=False
                 )
         return found
 
@@ -221,35 +232,37 @@ def check_entry(op: str, custom_names: Iterable[str] = ()) -> None:
     """
     if op not in ENTRY_NAMES and op not in custom_names:
         near = (
-            f"; write {NAMES[op].name}" if op in NAMES else spelling_hint(op, (*ENTRY_NAMES, *custom_names))
+            f"; write {OPERATION_BY_NAME[op].name}"
+            if op in OPERATION_BY_NAME
+            else spelling_hint(op, (*ENTRY_NAMES, *custom_names))
         )
         raise UnknownWordError(f"unknown operation or class {quote_short(op)}{near}", op)
 
 
-def kind_of(word: str, known: Iterable[str] = KINDS) -> Kind:
+def kind_of(word: str, known: Iterable[str] = KIND_BY_SCALAR_WORD) -> Kind:
     """Return the kind of a Python scalar."""
     if word not in known:
         raise unknown_word_error("kind of scalar", word, known)
-    return KINDS[word]
+    return KIND_BY_SCALAR_WORD[word]
 
 
-def text(value: object) -> str:
+def require_text(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"this should be a string, not {article(type(value))}")
+        raise ValueError(f"this should be a string, not {toml_type_name(type(value))}")
     return value
 
 
 def phrase(value: object) -> str:
     """Return a text for people: one line that can be printed, and not too long."""
-    if not text(value).isprintable() or len(text(value)) > 200:
+    if not require_text(value).isprintable() or len(require_text(value)) > 200:
         raise ValueError("should be one line of at most 200 characters that can be printed")
-    return text(value)
+    return require_text(value)
 
 
-def items(table: object) -> Iterable[tuple[str, object]]:
+def table_items(table: object) -> Iterable[tuple[str, object]]:
     """Return the entries of a value that is a table."""
     if not isinstance(table, Mapping):
-        raise ValueError(f"this should be a table, not {article(type(table))}")
+        raise ValueError(f"this should be a table, not {toml_type_name(type(table))}")
     return table.items()
 
 
@@ -265,7 +278,7 @@ def one_of(value: object, allowed: Iterable[W]) -> W:
 
 def each_of(words: object, allowed: Iterable[str]) -> tuple[str, ...]:
     """Return a list of words, each one of those allowed."""
-    return read_distinct([one_of(word.strip(), allowed) for word in text(words).split(",")])
+    return read_distinct([one_of(word.strip(), allowed) for word in require_text(words).split(",")])
 
 
 def read_distinct(listed: Iterable[T]) -> tuple[T, ...]:

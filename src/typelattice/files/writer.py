@@ -38,7 +38,9 @@ def _list_settling_ties(system: System, order: Order[Node]) -> list[str]:
     """Return the ties that still decide the lowest bounds of some pair without a join."""
     settled = {frozenset(order.minimal_bounds(a, b)) for a, b in combinations(order.nodes, 2)}
     kept = {tie: winner for tie, winner in system.ties.items() if tie in settled}
-    said = (f'"{", ".join(sorted(map(code, tie)))}" = "{code(winner)}"' for tie, winner in kept.items())
+    said = (
+        f'"{", ".join(sorted(map(node_code, tie)))}" = "{node_code(winner)}"' for tie, winner in kept.items()
+    )
     return [f"ties = {{ {', '.join(said)} }}"] if kept else []
 
 
@@ -100,13 +102,13 @@ def chains(order: Order[Node]) -> list[str]:
             chain = [start]
             while left[chain[-1]]:
                 chain.append(left[chain[-1]].pop(0))
-            lines.append(" -> ".join(map(code, chain)))
+            lines.append(" -> ".join(map(node_code, chain)))
         if start not in below and not order.covers(start):
-            lines.append(code(start))
+            lines.append(node_code(start))
     return lines
 
 
-def code(node: Node) -> str:
+def node_code(node: Node) -> str:
     """Return a node as a system file calls it."""
     return repr(node) if isinstance(node, Weak) else node.code
 

@@ -10,10 +10,10 @@ from itertools import islice
 from typelattice.calls.steps import Call, Cast, Created, Input, Step
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.libraries import libraries
-from typelattice.fixing.source import MAX_NAMES_TRIED, Edit, Source
+from typelattice.fixing.source import MAX_NAMES_TRIED, Edit, SourceFile
 from typelattice.tracing.findings.dtype_argument_origin import DTYPE_POSITIONS
 from typelattice.tracing.findings.predicted_run import PredictedRun
-from typelattice.tracing.findings.widening_causes import Cause
+from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.library_traits import cast_text, has_rules
 from typelattice.tracing.run_data.float_widths import is_integer, with_width_of
 
@@ -32,7 +32,7 @@ class Change:
 
 
 def propose_narrowing_changes(
-    predicted_run: PredictedRun, cause: Cause, sources: Mapping[str, Source]
+    predicted_run: PredictedRun, cause: WideningCause, sources: Mapping[str, SourceFile]
 ) -> Iterator[Change]:
     """Yield the changes that may remove a cause, the best first, all within the given sources.
 
@@ -59,7 +59,7 @@ def propose_narrowing_changes(
 
 
 def propose_agreeing_changes(
-    predicted_run: PredictedRun, i: int, observed: DType, sources: Mapping[str, Source]
+    predicted_run: PredictedRun, i: int, observed: DType, sources: Mapping[str, SourceFile]
 ) -> Iterator[Change]:
     """Yield changes that make a step give the observed dtype under the other systems as well.
 
@@ -97,14 +97,14 @@ def propose_agreeing_changes(
 class _StepNode:
     """The node of a step in its source."""
 
-    source: Source
+    source: SourceFile
     file: str
     node: ast.expr | ast.stmt
     step: int
     library: str
 
     @classmethod
-    def of(cls, predicted_run: PredictedRun, i: int, sources: Mapping[str, Source]) -> _StepNode | None:
+    def of(cls, predicted_run: PredictedRun, i: int, sources: Mapping[str, SourceFile]) -> _StepNode | None:
         """Find the node of a step, or None if no given source has it or it is an input from elsewhere."""
         step = predicted_run.steps[i]
         if step.location is None or step.location.file not in sources:
@@ -141,7 +141,7 @@ class _StepNode:
         text = self.source.text(self.node)
         return next((name for name in named if f"{name}." in text), named[0] if named else "")
 
-    def literal(self, predicted_run: PredictedRun, cause: Cause) -> str:
+    def literal(self, predicted_run: PredictedRun, cause: WideningCause) -> str:
         """Return the narrow dtype as a file names it."""
         name = with_width_of(cause.wide_dtype, cause.narrow_dtype).name
         alias = self.alias()
@@ -190,7 +190,7 @@ def _list_operands(step_node: _StepNode) -> list[ast.expr]:
 
 
 def _wide_and_narrow(
-    predicted_run: PredictedRun, cause: Cause, step_node: _StepNode
+    predicted_run: PredictedRun, cause: WideningCause, step_node: _StepNode
 ) -> tuple[list[ast.expr], list[ast.expr]]:
     """Split the widening step's operands into those to cast and those that give the dtype."""
     expressions = _list_operands(step_node)
@@ -205,7 +205,9 @@ def _wide_and_narrow(
     return wide or expressions, narrow or expressions
 
 
-def _changes_at_widening(predicted_run: PredictedRun, cause: Cause, step_node: _StepNode) -> Iterator[Change]:
+def _changes_at_widening(
+    predicted_run: PredictedRun, cause: WideningCause, step_node: _StepNode
+) -> Iterator[Change]:
     """Yield casts of the operands that widen others, at the widening step."""
     wide, narrow = _wide_and_narrow(predicted_run, cause, step_node)
     step = predicted_run.steps[step_node.step]
@@ -243,10 +245,10 @@ def _list_casts(step_node: _StepNode, node: ast.expr, dtype: str) -> Iterator[Ch
 
 def _changes_at_origin(
     predicted_run: PredictedRun,
-    cause: Cause,
+    cause: WideningCause,
     step_node: _StepNode,
     widening: _StepNode | None,
-    sources: Mapping[str, Source],
+    sources: Mapping[str, SourceFile],
 ) -> Iterator[Change]:
     """Yield changes at the expression that makes the wide array."""
     node, step = step_node.node, predicted_run.steps[step_node.step]
@@ -278,7 +280,11 @@ def _changes_at_origin(
 
 
 def _dtypes_at_hand(
-    predicted_run: PredictedRun, cause: Cause, step_node: _StepNode, widening: _StepNode | None, created: bool
+    predicted_run: PredictedRun,
+    cause: WideningCause,
+    step_node: _StepNode,
+    widening: _StepNode | None,
+    created: bool,
 ) -> list[str]:
     """Return the dtypes of arrays at hand, the narrow operands of the step that widens first."""
     known = step_node.source.names_before(step_node.node)
@@ -313,7 +319,7 @@ def _like_array_at_hand(predicted_run: PredictedRun, step_node: _StepNode) -> It
 
 
 def _changes_at_later_results(
-    predicted_run: PredictedRun, cause: Cause, sources: Mapping[str, Source]
+    predicted_run: PredictedRun, cause: WideningCause, sources: Mapping[str, SourceFile]
 ) -> Iterator[Change]:
     """Yield casts of later results that a cause made wide, in the order of the run."""
     found = (
@@ -330,7 +336,7 @@ def _changes_at_later_results(
             yield at.change(at.source.replace_expression(node, text))
 
 
-def _narrow_names(predicted_run: PredictedRun, cause: Cause, widening: _StepNode) -> list[str]:
+def _narrow_names(predicted_run: PredictedRun, cause: WideningCause, widening: _StepNode) -> list[str]:
     return _list_names(widening, _wide_and_narrow(predicted_run, cause, widening)[1])
 
 
@@ -367,7 +373,7 @@ def _changes_of_dtype_argument(
     literal: str,
     dtypes: Sequence[str],
     created: bool,
-    sources: Mapping[str, Source],
+    sources: Mapping[str, SourceFile],
 ) -> Iterator[Change]:
     """Yield changes of an argument that requests a wide dtype, including where a caller passes it."""
     if isinstance(requested_dtype, ast.Name):
@@ -396,7 +402,7 @@ def _changes_at_callers(
     function: ast.FunctionDef | ast.AsyncFunctionDef,
     parameter: str,
     literal: str,
-    sources: Mapping[str, Source],
+    sources: Mapping[str, SourceFile],
 ) -> Iterator[Change]:
     """Yield changes of calls that pass a parameter, or leave it to its default."""
     positional = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]

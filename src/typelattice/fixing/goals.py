@@ -11,7 +11,7 @@ from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.files.reader import system
 from typelattice.fixing.changes import Change, propose_agreeing_changes, propose_narrowing_changes
 from typelattice.fixing.kept_values import KeptValue
-from typelattice.fixing.source import FixError, Source
+from typelattice.fixing.source import FixError, SourceFile
 from typelattice.fixing.value_comparison import find_other_dtype
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.report.formatting import count_text, size_text
@@ -19,19 +19,19 @@ from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.run_data.run import Run
 
 DistanceByLine = Mapping[tuple[str, int], int]  # the distance to the goal, by file and line
-Sources = Mapping[str, Source]
+Sources = Mapping[str, SourceFile]
 Values = Mapping[str, KeptValue]
 
 
 class Goal(ABC):
     """A goal of a patch.
 
-    Errors are given in units in the last place of `widest_dtype`. `nothing_to_do` is the message if
+    Errors are given in units in the last place of `widest_dtype`. `already_met_message` is the message if
     a run already meets the goal.
     """
 
     widest_dtype: DType
-    nothing_to_do: str
+    already_met_message: str
 
     @abstractmethod
     def read_findings(self, run: Run) -> Findings:
@@ -63,7 +63,7 @@ class NoWiderThan(Goal):
     """No float wider than a dtype, measured by the bytes of wider floats."""
 
     widest_dtype: DType
-    nothing_to_do: str = "nothing to do: no float is widened"
+    already_met_message: str = "nothing to do: no float is widened"
 
     def __post_init__(self) -> None:
         if dtype_width(self.widest_dtype) is None:
@@ -105,7 +105,7 @@ class SameDtypesAs(Goal):
 
     system: str
     widest_dtype: DType = DTYPES["float64"]
-    nothing_to_do: str = "nothing to do: every step has the same dtype"
+    already_met_message: str = "nothing to do: every step has the same dtype"
 
     def __post_init__(self) -> None:
         system(self.system)

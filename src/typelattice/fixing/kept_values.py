@@ -16,7 +16,7 @@ MAX_KEPT_VALUES = 10_000  # arrays and numbers that are kept
 MAX_TEXT_BYTES = 1 << 24  # bytes of a saved text that is compared
 MAX_LIST_DEPTH = 4  # lists within lists that are searched
 TEXT_SUFFIXES = {".csv", ".tsv", ".txt", ".json", ".dat"}
-NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
+NUMBER_PATTERN = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
 DTYPE_PATTERN = re.compile(r"(?:b?float|complex|u?int)\d+")
 IGNORED_FOLDERS = {"__pycache__", "node_modules"}
 
@@ -73,7 +73,9 @@ def _flatten_numbers(x: Any) -> list[float]:
 
 def read_numbers(text: str) -> KeptValue:
     """Return the numbers of a text, except those in names of dtypes."""
-    return KeptValue("float32", tuple(float(found) for found in NUMBER.findall(DTYPE_PATTERN.sub("", text))))
+    return KeptValue(
+        "float32", tuple(float(found) for found in NUMBER_PATTERN.findall(DTYPE_PATTERN.sub("", text)))
+    )
 
 
 def is_left_out(folder: Path) -> bool:

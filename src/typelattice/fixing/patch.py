@@ -25,7 +25,7 @@ UNVERIFIED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class KeptChange:
     """A change that was kept: its file and line, and the code there before and after."""
 
     file: Path
@@ -38,7 +38,7 @@ class Fixed:
 
 
 @dataclass(frozen=True, slots=True)
-class Unfixed:
+class UnfixedCause:
     """A cause without a kept change, and why the last change was undone."""
 
     file: Path
@@ -65,8 +65,8 @@ class CostComparison:
     def __str__(self) -> str:
         before, after = self.before, self.after
         memory = (
-            f"peak memory {size_text(before.peak)} before, {size_text(after.peak)} after; "
-            if before.peak
+            f"peak memory {size_text(before.peak_bytes)} before, {size_text(after.peak_bytes)} after; "
+            if before.peak_bytes
             else ""
         )
         time = f"time {before.seconds:.2f} s before, {after.seconds:.2f} s after"
@@ -85,7 +85,10 @@ class StepDifference:
 
     def __str__(self) -> str:
         each = self.difference
-        words = each.reason or f"the largest relative error is {each.relative:.1e}, {each.ulp:.3g} ulp"
+        words = (
+            each.reason
+            or f"the largest relative error is {each.relative_error:.1e}, {each.ulp_error:.3g} ulp"
+        )
         return f"{path_text(self.file)}:{self.line}: {self.operation}: {words}"
 
 
@@ -94,24 +97,25 @@ class Patch:
     """The changes that make a program reach a goal.
 
     `contents` has the bytes of each changed file before and after. `progress` says how far the run was from
-    the goal before and after. `difference` compares the values of both runs. `asserts` says what the changes
-    do to assertions that failed before: "they hold", or the first that fails. `costs` has the time and memory
-    of plain runs, without the tracer, or None if one of them failed. `tests` is the number of tests, if it is
-    a pytest run. `steps` are the steps with different values, or None if they were not compared.
+    the goal before and after. `difference` compares the values of both runs. `assertions_outcome` says what
+    the changes do to assertions that failed before: "they hold", or the first that fails. `costs` has the
+    time and memory of plain runs, without the tracer, or None if one of them failed. `test_count` is the
+    number of tests, if it is a pytest run. `step_differences` are the steps with different values, or None if
+    they were not compared.
 
     >>> print(Patch((), (), {}, "nothing to do: no float is widened", ValueDifference()))
     nothing to do: no float is widened
     """
 
-    fixed: tuple[Fixed, ...]
-    unfixed: tuple[Unfixed, ...]
+    kept_changes: tuple[KeptChange, ...]
+    unfixed_causes: tuple[UnfixedCause, ...]
     contents: Mapping[Path, tuple[bytes, bytes]] = field(repr=False)
     progress: str
     difference: ValueDifference
-    asserts: str = ""
+    assertions_outcome: str = ""
     costs: CostComparison | None = None
-    tests: int = 0
-    steps: tuple[StepDifference, ...] | None = None
+    test_count: int = 0
+    step_differences: tuple[StepDifference, ...] | None = None
 
     @property
     def grade(self) -> str:
@@ -120,7 +124,7 @@ class Patch:
             return "changes values"
         if self.difference.compared_count:
             return "equal in this run"
-        return "tested" if self.tests or self.asserts == ASSERTIONS_HOLD else "unverified"
+        return "tested" if self.test_count or self.assertions_outcome == ASSERTIONS_HOLD else "unverified"
 
     @property
     def is_equal(self) -> bool:
@@ -131,8 +135,8 @@ class Patch:
     def proof(self) -> str:
         """The proof in words: the tests, the assertions, or the values that were compared."""
         match self.grade:
-            case "tested" if self.tests:
-                return f"{count_text(self.tests, 'test comes', 'tests come')} out as before"
+            case "tested" if self.test_count:
+                return f"{count_text(self.test_count, 'test comes', 'tests come')} out as before"
             case "tested":
                 return "its assertions hold"
             case "unverified":
@@ -153,18 +157,18 @@ class Patch:
         return {
             "fixed": [
                 {"file": str(f.file), "line": f.line, "before": f.before, "after": f.after}
-                for f in self.fixed
+                for f in self.kept_changes
             ],
             "unfixed": [
                 {"file": str(u.file), "line": u.line, "code": u.code, "reason": u.reason}
-                for u in self.unfixed
+                for u in self.unfixed_causes
             ],
             "equal": self.is_equal,
             "progress": self.progress,
             "difference": str(self.difference),
             "steps": [
                 {"file": str(s.file), "line": s.line, "operation": s.operation, "difference": str(s)}
-                for s in self.steps or ()
+                for s in self.step_differences or ()
             ],
             "diff": self.diff,
             "files": {
@@ -175,7 +179,7 @@ class Patch:
 
     def write(self) -> None:
         """Write the changes. Raises FixError or FileError if that fails, and then no file is written."""
-        if self.fixed and self.grade == "unverified":
+        if self.kept_changes and self.grade == "unverified":
             raise FixError(f"nothing is written, as the patch is unverified: {UNVERIFIED}")
         for path, (before, _) in self.contents.items():
             if read_bytes(path, MAX_SOURCE_BYTES) != before:
@@ -193,22 +197,24 @@ class Patch:
 
     def lines(self) -> Iterator[str]:
         """Print the diff, its grade, and the causes that were not fixed."""
-        if not self.fixed and not self.unfixed:
+        if not self.kept_changes and not self.unfixed_causes:
             yield self.progress
             return
-        if self.fixed:
+        if self.kept_changes:
             yield self.diff
             yield f"{self.grade}: {self.proof}"
-            yield f"{count_text(len(self.fixed), 'change')}: {self.progress}"
+            yield f"{count_text(len(self.kept_changes), 'change')}: {self.progress}"
             yield str(self.costs) if self.costs else "time and memory: a plain run of the program fails"
-        if self.asserts:
-            yield f"its assertions failed before; with the changes: {self.asserts}"
-        if self.fixed and self.steps is not None:
-            yield count_text(len(self.steps), "step changes its values", "steps change their values")
-            yield from (f"  {each}" for each in self.steps[:MAX_PRINTED_STEPS])
-        if self.unfixed:
-            yield f"not fixed: {count_text(len(self.unfixed), 'place')}"
-            yield from (f"  {each}" for each in self.unfixed)
+        if self.assertions_outcome:
+            yield f"its assertions failed before; with the changes: {self.assertions_outcome}"
+        if self.kept_changes and self.step_differences is not None:
+            yield count_text(
+                len(self.step_differences), "step changes its values", "steps change their values"
+            )
+            yield from (f"  {each}" for each in self.step_differences[:MAX_PRINTED_STEPS])
+        if self.unfixed_causes:
+            yield f"not fixed: {count_text(len(self.unfixed_causes), 'place')}"
+            yield from (f"  {each}" for each in self.unfixed_causes)
 
 
 def path_text(path: Path) -> str:

@@ -20,14 +20,14 @@ from typelattice.fixing.patch import (
     ASSERTIONS_HOLD,
     MAX_SOURCE_BYTES,
     CostComparison,
-    Fixed,
+    KeptChange,
     Patch,
     StepDifference,
-    Unfixed,
+    UnfixedCause,
     path_text,
 )
 from typelattice.fixing.program_to_run import ProgramToRun
-from typelattice.fixing.source import Edit, FixError, Source
+from typelattice.fixing.source import Edit, FixError, SourceFile
 from typelattice.fixing.step_values import compare_step_values
 from typelattice.fixing.traced_run import has_wide_form
 from typelattice.fixing.value_comparison import (
@@ -162,7 +162,11 @@ def fix_program(
     with open_workspace(program) as workspace:
         search = _PatchSearch(workspace, goal, tolerance, only_line)
         patch = search.find_patch()
-        return replace(patch, steps=search.compare_steps()) if compares_steps and patch.fixed else patch
+        return (
+            replace(patch, step_differences=search.compare_steps())
+            if compares_steps and patch.kept_changes
+            else patch
+        )
 
 
 class _PatchSearch:
@@ -183,26 +187,32 @@ class _PatchSearch:
             tolerance,
         )
         self.only_line = LINE_PATTERN.fullmatch(only_line) if only_line is not None else None
-        self.root, self.original = workspace.program.root, workspace.program.original
+        self.root, self.original = workspace.program.copy_folder, workspace.program.original_folder
         self.unchanged_run = self.run_twice()
         self.current_run = self.unchanged_run
         program = workspace.program
         script = not program.function and not program.runs_tests and not program.as_module
         widens = program.function or (script and has_wide_form(program.target))
         self.wide_input_run = workspace.run(widen=True) if widens else None
-        self.sources: dict[str, Source] = {}
+        self.sources: dict[str, SourceFile] = {}
         self.unreadable: dict[str, str] = {}
         self.original_contents: dict[str, bytes] = {}
 
     def run_twice(self) -> FinishedRun:
         """Run the program twice. Raises FixError if it fails, or gives different values the second time."""
         first = self.run_unchanged()
-        if self.workspace.program.runs_tests and "passed" not in first.tests.values():
+        if self.workspace.program.runs_tests and "passed" not in first.test_outcomes.values():
             raise FixError("no test passes without any change; give pytest's arguments after pytest")
         second = self.run_unchanged()
         repeated = compare_values(first.values, second.values, self.widest_dtype)
-        if not repeated.is_equal or first.printed != second.printed or first.tests != second.tests:
-            name = repeated.name or repeated.reason or ("its tests" if first.tests else "what it prints")
+        if (
+            not repeated.is_equal
+            or first.printed != second.printed
+            or first.test_outcomes != second.test_outcomes
+        ):
+            name = (
+                repeated.name or repeated.reason or ("its tests" if first.test_outcomes else "what it prints")
+            )
             raise FixError(
                 f"the program gives other values at each run ({name}): seed it, then run this again"
             )
@@ -214,7 +224,7 @@ class _PatchSearch:
         if (
             isinstance(finished_run, FailedRun)
             and finished_run.reason.startswith("AssertionError")
-            and self.workspace.asserts
+            and self.workspace.runs_assertions
         ):
             self.workspace.set_asserts(False)
             finished_run = self.workspace.run()
@@ -224,8 +234,8 @@ class _PatchSearch:
 
     def find_patch(self) -> Patch:
         """Try changes for each cause until none is left, then drop the unneeded ones."""
-        fixed: list[tuple[Fixed, Change]] = []
-        unfixed: dict[tuple[str, int, str], Unfixed] = {}
+        fixed: list[tuple[KeptChange, Change]] = []
+        unfixed: dict[tuple[str, int, str], UnfixedCause] = {}
         for _ in range(MAX_CAUSES):
             findings = self.goal.read_findings(self.current_run.run)
             self.read_sources(findings)
@@ -248,13 +258,15 @@ class _PatchSearch:
         }
         remaining = {self.step_key(findings, i) for i, _ in self.list_findings(findings)}
         costs = self.measure_costs() if smallest else None
-        asserts = self.check_assertions() if fixed and not self.workspace.asserts else ""
+        asserts = self.check_assertions() if fixed and not self.workspace.runs_assertions else ""
         before, after = map(self.measure_distance, (self.unchanged_run, self.current_run))
-        progress = self.goal.describe_distance(before, after) if fixed or unfixed else self.goal.nothing_to_do
+        progress = (
+            self.goal.describe_distance(before, after) if fixed or unfixed else self.goal.already_met_message
+        )
         still_unfixed = tuple(x for at, x in unfixed.items() if at in remaining)
         unreached = _list_unreached_names(self.goal, self.unchanged_run)
         difference = _compare_runs(self.unchanged_run, self.current_run, self.widest_dtype, unreached)
-        tests = len(self.unchanged_run.tests)
+        tests = len(self.unchanged_run.test_outcomes)
         return Patch(smallest, still_unfixed, contents, progress, difference, asserts, costs, tests)
 
     def check_assertions(self) -> str:
@@ -286,7 +298,7 @@ class _PatchSearch:
         """Run the program without and with the changes, and compare the values of each step."""
         changed = {file: source.content for file, source in self.sources.items()}
         before, after = (self.run_for_steps(contents) for contents in (self.original_contents, changed))
-        differences = compare_step_values(before.steps, after.steps, self.widest_dtype)
+        differences = compare_step_values(before.step_values, after.step_values, self.widest_dtype)
         return tuple(
             StepDifference(self.original_path(file), line, name, d) for file, line, name, d in differences
         )
@@ -314,10 +326,12 @@ class _PatchSearch:
                 measured.append(cost)
             if max(cost.seconds for measured in runs for cost in measured) > SLOW_RUN_SECONDS:
                 break
-        before, after = (RunCost(min(c.seconds for c in costs), min(c.peak for c in costs)) for costs in runs)
+        before, after = (
+            RunCost(min(c.seconds for c in costs), min(c.peak_bytes for c in costs)) for costs in runs
+        )
         return CostComparison(before, after, len(runs[0]))
 
-    def drop_needless_changes(self, fixed: Sequence[tuple[Fixed, Change]]) -> tuple[Fixed, ...]:
+    def drop_needless_changes(self, fixed: Sequence[tuple[KeptChange, Change]]) -> tuple[KeptChange, ...]:
         """Undo each change that later changes made unnecessary, and return the changes that are kept.
 
         A change is unnecessary if the program without it is as close to the goal and computes the same.
@@ -338,7 +352,7 @@ class _PatchSearch:
                 and self.measure_distance(finished_run) <= distance
                 and not self.why_results_differ(finished_run)
             ):
-                self.sources[change.file], self.current_run = Source(source.path, undone), finished_run
+                self.sources[change.file], self.current_run = SourceFile(source.path, undone), finished_run
                 kept.remove(entry)
             else:
                 self.workspace.put_content(change.file, source.content)
@@ -362,7 +376,7 @@ class _PatchSearch:
                 self.unreadable[file] = self.why_no_file(file)
                 continue
             try:
-                self.sources[file] = Source(self.original_path(file), read_bytes(file, MAX_SOURCE_BYTES))
+                self.sources[file] = SourceFile(self.original_path(file), read_bytes(file, MAX_SOURCE_BYTES))
                 self.original_contents[file] = self.sources[file].content
                 self.sources[file].check_syntax()
             except (FixError, SyntaxError, FileError) as e:
@@ -386,7 +400,9 @@ class _PatchSearch:
         whole = self.original / Path(file).relative_to(self.root) if inside else Path(file)
         return Path(os.path.realpath(whole))
 
-    def try_changes(self, findings: Findings, i: int, finding: Any) -> tuple[Fixed, Change] | Unfixed:
+    def try_changes(
+        self, findings: Findings, i: int, finding: Any
+    ) -> tuple[KeptChange, Change] | UnfixedCause:
         """Try the changes of a cause one by one, and keep the first that passes."""
         file, line, code = self.step_key(findings, i)
         path = self.original_path(file) if os.path.isabs(file) else Path(file)
@@ -402,7 +418,7 @@ class _PatchSearch:
             source = self.sources[change.file]
             content = source.apply_edits(change.edits)
             try:
-                patched = Source(source.path, content)
+                patched = SourceFile(source.path, content)
                 patched.check_syntax()
             except (SyntaxError, ValueError):
                 continue
@@ -417,10 +433,10 @@ class _PatchSearch:
                 self.sources[change.file], self.current_run = patched, finished_run
                 line = source.line_of_byte(change.edits[0].start)
                 old, new = (_line_text(text, line) for text in (source.content, content))
-                return Fixed(self.original_path(change.file), line, old, new), change
+                return KeptChange(self.original_path(change.file), line, old, new), change
             reason = f"tried {_line_text(content, source.line_of_byte(change.edits[0].start))!r}: {refusal}"
             self.workspace.put_content(change.file, source.content)
-        return Unfixed(path, line, code, reason or "no change of its source is known")
+        return UnfixedCause(path, line, code, reason or "no change of its source is known")
 
     def why_rejected(self, finished_run: FinishedRun, old_distances: DistanceByLine, change: Change) -> str:
         """Say why the run of a change is rejected, or return "" if the change is kept."""
@@ -446,15 +462,14 @@ class _PatchSearch:
                 iter({*finished_run.warnings} ^ {*self.unchanged_run.warnings}), "another number of warnings"
             )
             return f"it does not warn as before: {other}"
-        for test, outcome in self.unchanged_run.tests.items():
-            if finished_run.tests.get(test) != outcome:
-                return (
-                    f"{test} {finished_run.tests.get(test, 'is gone')}: {finished_run.failures.get(test, '')}"
-                )
+        for test, outcome in self.unchanged_run.test_outcomes.items():
+            if finished_run.test_outcomes.get(test) != outcome:
+                new_outcome = finished_run.test_outcomes.get(test, "is gone")
+                return f"{test} {new_outcome}: {finished_run.failures.get(test, '')}"
         largest = _compare_runs(self.unchanged_run, finished_run, self.widest_dtype)
         if largest.reason:
             return largest.reason
-        if self.tolerance is not None and largest.relative > self.tolerance:
+        if self.tolerance is not None and largest.relative_error > self.tolerance:
             return f"{largest}, beyond the tolerance of {self.tolerance:g}"
         return ""
 
@@ -477,7 +492,7 @@ class _PatchSearch:
         largest = compare_values(self.wide_input_run.values, finished_run.values, dtype("float64"))
         return (
             f"with wide input {largest.reason or largest}"
-            if largest.reason or largest.relative > WIDE_INPUT_TOLERANCE
+            if largest.reason or largest.relative_error > WIDE_INPUT_TOLERANCE
             else ""
         )
 
@@ -521,7 +536,7 @@ def _compare_runs(
     return larger_difference(values, compare_prints(old_run.printed, new_run.printed, widest_dtype))
 
 
-def _undo_change(source: Source, change: Change, later_changes: Sequence[Change]) -> bytes | None:
+def _undo_change(source: SourceFile, change: Change, later_changes: Sequence[Change]) -> bytes | None:
     """Undo a change below later ones of the same source. Return None if a later change lies within it."""
     edits: list[Edit] = []
     for edit in change.edits:

@@ -22,20 +22,21 @@ MODULE = "__typelattice_fix__"  # module name of a script when only one of its f
 class ProgramToRun:
     """A program to be run: a script, a module, a pytest run, or a function of a file with its arguments.
 
-    `root` is the copied folder and `original` the folder that it is a copy of. `replaced_contents` has other
-    contents for files that are not in the copy. `has_wide_input` makes the input wide: the arguments of the
-    function, or the dtypes that the script itself names. `records_steps` keeps the values of each step.
+    `copy_folder` is the copied folder and `original_folder` the folder that it is a copy of.
+    `replaced_contents` has other contents for files that are not in the copy. `has_wide_input` makes the
+    input wide: the arguments of the function, or the dtypes that the script itself names. `records_steps`
+    keeps the values of each step.
     """
 
     target: str
     argv: tuple[str, ...]
     packages: tuple[str, ...]
     as_module: bool
-    root: Path
-    original: Path
+    copy_folder: Path
+    original_folder: Path
     function: str = ""
     module: str = ""
-    args: bytes = b""
+    pickled_args: bytes = b""
     has_wide_input: bool = False
     records_steps: bool = False
     runs_tests: bool = False
@@ -45,7 +46,7 @@ class ProgramToRun:
 def read_program(path: str) -> ProgramToRun:
     """Read a program from a file, and search modules in its copied folder from now on."""
     todo: ProgramToRun = pickle.loads(Path(path).read_bytes())
-    sys.path[:] = [_move_path(entry, todo.original, todo.root) for entry in sys.path]
+    sys.path[:] = [_move_path(entry, todo.original_folder, todo.copy_folder) for entry in sys.path]
     sys.dont_write_bytecode = True
     return todo
 
@@ -68,7 +69,7 @@ def load_function(program: ProgramToRun) -> tuple[Callable[..., Any], Sequence[A
         function = __import__(program.module, fromlist=["*"])
     for name in program.function.split("."):
         function = getattr(function, name)
-    args, named = pickle.loads(program.args)
+    args, named = pickle.loads(program.pickled_args)
     return function, args, named
 
 

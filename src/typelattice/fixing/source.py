@@ -46,7 +46,7 @@ class Edit:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class SourceFile:
     """The bytes of a Python file. Raises FixError if it is not UTF-8, or is generated."""
 
     path: Path

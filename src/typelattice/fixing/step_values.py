@@ -11,7 +11,7 @@ from typelattice.fixing.value_comparison import ValueDifference, compare_values
 from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
 
 MAX_KEPT_NUMBERS = 1 << 14  # numbers of one result that are kept
-Steps = Mapping[tuple[str, int, str], KeptValue]  # the key has the file, the line and the operation
+ValuesByStep = Mapping[tuple[str, int, str], KeptValue]  # the key has the file, the line and the operation
 
 
 class StepValues(ValueChecks):
@@ -40,7 +40,7 @@ class StepValues(ValueChecks):
 
 
 def compare_step_values(
-    old_steps: Steps, new_steps: Steps, widest_dtype: DType
+    old_steps: ValuesByStep, new_steps: ValuesByStep, widest_dtype: DType
 ) -> list[tuple[str, int, str, ValueDifference]]:
     """List the steps with different values in both runs, with the largest error first."""
     found = [
@@ -48,4 +48,4 @@ def compare_step_values(
         for key in old_steps.keys() & new_steps.keys()
     ]
     differ = [each for each in found if not each[3].is_equal]
-    return sorted(differ, key=lambda each: (not each[3].reason, -each[3].relative, each[:3]))
+    return sorted(differ, key=lambda each: (not each[3].reason, -each[3].relative_error, each[:3]))

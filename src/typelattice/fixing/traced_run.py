@@ -14,7 +14,7 @@ from typing import Any
 
 from typelattice.fixing.kept_values import KeptValue, list_bound_values, list_file_states, list_saved_values
 from typelattice.fixing.program_to_run import ProgramToRun, load_function, read_program
-from typelattice.fixing.step_values import Steps, StepValues
+from typelattice.fixing.step_values import StepValues, ValuesByStep
 from typelattice.operands.adapters import native
 from typelattice.tracing.entry_points.script import EndedScript, run_script
 from typelattice.tracing.entry_points.trace_function import trace_call
@@ -29,28 +29,29 @@ NARROW_DTYPE = re.compile(rb"\b(?:" + b"|".join(WIDER_DTYPES) + rb")\b")
 class TracedRun:
     """The run of a program, its exit status, and the values that it bound to names or saved in files.
 
-    For a pytest run, `tests` has the outcome of each test, and `failures` the message of each failed one.
+    For a pytest run, `test_outcomes` has the outcome of each test, and `failures` the message of each failed
+    one.
     """
 
     run: Run
     status: int | None
     values: Mapping[str, KeptValue]
-    tests: Mapping[str, str] = field(default_factory=dict)
+    test_outcomes: Mapping[str, str] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    steps: Steps = field(default_factory=dict)
+    step_values: ValuesByStep = field(default_factory=dict)
 
 
 def main(program: str, out: str) -> None:
     """Run a program that a file describes, and write the result into another file."""
     todo = read_program(program)
     cache = Path(out).parent / "compiled"
-    files = list_file_states(todo.root)
+    files = list_file_states(todo.copy_folder)
     steps = StepValues() if todo.records_steps else None
 
     def save_result(ended: EndedScript) -> None:
-        values = {**list_bound_values(ended.names), **list_saved_values(todo.root, files)}
-        ran = TracedRun(ended.run, ended.status, values, steps=steps.values if steps else {})
+        values = {**list_bound_values(ended.names), **list_saved_values(todo.copy_folder, files)}
+        ran = TracedRun(ended.run, ended.status, values, step_values=steps.values if steps else {})
         Path(out).write_bytes(pickle.dumps(ran))
 
     if todo.runs_tests:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import frexp, inf, isfinite, isnan
 
 from typelattice.facts.dtypes import DTYPES, DType, Kind, real_part_dtype
-from typelattice.fixing.kept_values import NUMBER, KeptValue, read_numbers
+from typelattice.fixing.kept_values import NUMBER_PATTERN, KeptValue, read_numbers
 
 FLOAT64_PRECISION = 53  # bits of the significand of a float64
 
@@ -21,8 +21,8 @@ class ValueDifference:
     `compared_count` is the number of compared pairs of numbers that can prove a difference.
     """
 
-    relative: float = 0.0
-    ulp: float = 0.0
+    relative_error: float = 0.0
+    ulp_error: float = 0.0
     name: str = ""
     reason: str = ""
     compared_count: int = 0
@@ -30,12 +30,13 @@ class ValueDifference:
     @property
     def is_equal(self) -> bool:
         """True if all values are equal."""
-        return not self.relative and not self.reason
+        return not self.relative_error and not self.reason
 
     def __str__(self) -> str:
         if self.is_equal:
             return "all values are equal"
-        return f"the largest relative error is {self.relative:.1e}, {self.ulp:.3g} ulp, in {self.name}"
+        error = f"{self.relative_error:.1e}, {self.ulp_error:.3g} ulp"
+        return f"the largest relative error is {error}, in {self.name}"
 
 
 def compare_values(
@@ -65,14 +66,14 @@ def compare_values(
             if not isfinite(b) and isfinite(a):
                 return ValueDifference(reason=f"{name} is no longer finite")
             relative = abs(a - b) / abs(a) if a else inf
-            if relative > largest.relative:
+            if relative > largest.relative_error:
                 largest = ValueDifference(relative, abs(a - b) / 2.0 ** (frexp(a)[1] - precision), name)
     return replace(largest, compared_count=compared)
 
 
 def larger_difference(a: ValueDifference, b: ValueDifference) -> ValueDifference:
     """Return the larger of two differences, for the values of both."""
-    worse = max(a, b, key=lambda each: (bool(each.reason), each.relative))
+    worse = max(a, b, key=lambda each: (bool(each.reason), each.relative_error))
     return replace(worse, compared_count=a.compared_count + b.compared_count)
 
 
@@ -90,7 +91,7 @@ def find_other_dtype(old_values: Mapping[str, KeptValue], new_values: Mapping[st
 
 def compare_prints(old_text: str, new_text: str, widest_dtype: DType) -> ValueDifference:
     """Compare the numbers that were printed. Different words are a reason to reject the patch."""
-    words = [" ".join(NUMBER.sub("0", text).split()) for text in (old_text, new_text)]
+    words = [" ".join(NUMBER_PATTERN.sub("0", text).split()) for text in (old_text, new_text)]
     if _without_dtypes(words[0]) != _without_dtypes(words[1]):
         return ValueDifference(reason="it prints other words")
     return compare_values(

@@ -20,7 +20,7 @@ from typelattice.facts.libraries import libraries
 from typelattice.fixing.kept_values import KeptValue, file_state, is_left_out, list_file_states
 from typelattice.fixing.program_to_run import ProgramToRun
 from typelattice.fixing.source import FixError
-from typelattice.fixing.step_values import Steps
+from typelattice.fixing.step_values import ValuesByStep
 from typelattice.fixing.traced_run import TracedRun
 from typelattice.tracing.library_traits import may_be_forked
 from typelattice.tracing.run_data.run import Run
@@ -42,16 +42,17 @@ PRELOADED = (
 class FinishedRun:
     """A run of a program: the trace, the values, the output and the warnings.
 
-    For a pytest run, `tests` has the outcome of each test, and `failures` the message of each failed one.
+    For a pytest run, `test_outcomes` has the outcome of each test, and `failures` the message of each failed
+    one.
     """
 
     run: Run
     values: Mapping[str, KeptValue]
     printed: str
     warnings: tuple[str, ...]
-    tests: Mapping[str, str]
+    test_outcomes: Mapping[str, str]
     failures: Mapping[str, str]
-    steps: Steps
+    step_values: ValuesByStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class RunCost:
     """The seconds of a program's plain run, and the most bytes of its process."""
 
     seconds: float
-    peak: int
+    peak_bytes: int
 
 
 @dataclass(eq=False)
@@ -75,17 +76,17 @@ class Workspace:
 
     The first run starts a process of its own. Later runs are forks of one process, which has imported the
     modules that all need. `outside_contents` and `inside_contents` have the new contents of files outside and
-    inside the copy. `states` show whether a run has changed a file of the copy.
+    inside the copy. `file_states` show whether a run has changed a file of the copy.
     """
 
     program: ProgramToRun
     folder: Path
-    forked: tuple[str, ...] = ()
+    preloaded_modules: tuple[str, ...] = ()
     outside_contents: dict[str, bytes] = field(default_factory=dict)
     inside_contents: dict[str, bytes] = field(default_factory=dict)
-    states: dict[str, tuple[int, int]] = field(default_factory=dict)
+    file_states: dict[str, tuple[int, int]] = field(default_factory=dict)
     server: subprocess.Popen[bytes] | None = None
-    asserts: bool = True
+    runs_assertions: bool = True
 
     def run(self, widen: bool = False, records_steps: bool = False) -> FinishedRun | FailedRun:
         """Run the program in a process of its own."""
@@ -102,7 +103,7 @@ class Workspace:
         )
         result_file.unlink(missing_ok=True)
         try:
-            status = self.run_in_fork(files) if self.forked else self.run_in_process(files)
+            status = self.run_in_fork(files) if self.preloaded_modules else self.run_in_process(files)
         except subprocess.TimeoutExpired:
             return FailedRun(f"it ran for more than {RUN_SECONDS:.0f} seconds")
         finally:
@@ -113,13 +114,13 @@ class Workspace:
         text = errors.read_text(encoding="utf-8", errors="replace")
         if traced_run is None or traced_run.status != 0 or status != 0:
             lines = text.strip().splitlines() or [f"it ended with status {status}"]
-            reason = lines[-1].replace(f"{self.program.root}{os.sep}", "")
+            reason = lines[-1].replace(f"{self.program.copy_folder}{os.sep}", "")
             return FailedRun(OWN_ERROR_CLASS.sub("", reason)[:300])
         if hasattr(os, "fork"):
             forkable_modules = (
                 libraries()[name].modules[0] for name in traced_run.run.systems if may_be_forked(name)
             )
-            self.forked = (*PRELOADED[self.program.runs_tests], *forkable_modules)
+            self.preloaded_modules = (*PRELOADED[self.program.runs_tests], *forkable_modules)
         warnings = [line.partition("Warning: ") for line in text.splitlines() if "Warning: " in line]
         written = tuple(sorted(f"{kind.rpartition(' ')[2]}Warning: {text}" for kind, _, text in warnings))
         output = "" if self.program.runs_tests else printed.read_text(encoding="utf-8", errors="replace")
@@ -128,9 +129,9 @@ class Workspace:
             traced_run.values,
             output,
             traced_run.warnings or written,
-            traced_run.tests,
+            traced_run.test_outcomes,
             traced_run.failures,
-            traced_run.steps,
+            traced_run.step_values,
         )
 
     def measure_cost(self) -> RunCost | None:
@@ -148,19 +149,19 @@ class Workspace:
 
     def restore_files(self) -> None:
         """Undo what a run did to files of the copy, so that no run reads the results of another."""
-        root = self.program.root
+        root = self.program.copy_folder
         now = list_file_states(root)
-        for path in now.keys() - self.states.keys():
+        for path in now.keys() - self.file_states.keys():
             os.unlink(path)
-        for path, state in self.states.items():
+        for path, state in self.file_states.items():
             if now.get(path) == state:
                 continue
             os.makedirs(os.path.dirname(path), exist_ok=True)
             if path in self.inside_contents:
                 Path(path).write_bytes(self.inside_contents[path])
             else:
-                _copy_file(str(self.program.original / Path(path).relative_to(root)), path)
-            self.states[path] = file_state(path)
+                _copy_file(str(self.program.original_folder / Path(path).relative_to(root)), path)
+            self.file_states[path] = file_state(path)
 
     def _list_run_files(self, out: str) -> list[Path]:
         """Return the files of a run: the program, what the run writes, and its two streams."""
@@ -171,27 +172,27 @@ class Workspace:
 
         A link in the copy may lead to a file of the user, which stays as it is.
         """
-        if Path(os.path.realpath(file)).is_relative_to(self.program.root):
+        if Path(os.path.realpath(file)).is_relative_to(self.program.copy_folder):
             Path(file).write_bytes(content)
-            self.inside_contents[file], self.states[file] = content, file_state(file)
+            self.inside_contents[file], self.file_states[file] = content, file_state(file)
         else:
             self.outside_contents[file] = content
 
     @property
     def inside(self) -> Path:
         """The folder in the copy that corresponds to the current one."""
-        here, original, root = Path.cwd(), self.program.original, self.program.root
+        here, original, root = Path.cwd(), self.program.original_folder, self.program.copy_folder
         return root / here.relative_to(original) if here.is_relative_to(original) else root
 
     @property
     def python(self) -> list[str]:
         """The interpreter, with the option that omits assertions if they are turned off."""
-        return [sys.executable, *([] if self.asserts else ["-O"])]
+        return [sys.executable, *([] if self.runs_assertions else ["-O"])]
 
     def set_asserts(self, asserts: bool) -> None:
         """Turn the program's assertions on or off for later runs."""
         self.close()
-        self.asserts, self.forked = asserts, ()
+        self.runs_assertions, self.preloaded_modules = asserts, ()
 
     def run_in_process(self, files: Sequence[Path], module: str = "traced_run") -> int:
         """Run a module of this package that runs the program in a new process. Return its exit status."""
@@ -216,7 +217,7 @@ class Workspace:
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
         assert self.server.stdin is not None and self.server.stdout is not None
-        todo = [*map(str, files), str(self.inside), *self.forked]
+        todo = [*map(str, files), str(self.inside), *self.preloaded_modules]
         self.server.stdin.write(pickle.dumps(todo).hex().encode() + b"\n")
         self.server.stdin.flush()
         if not select([self.server.stdout], [], [], RUN_SECONDS)[0]:
@@ -259,7 +260,7 @@ def _make_environment() -> dict[str, str]:
 @contextmanager
 def open_workspace(program: ProgramToRun) -> Iterator[Workspace]:
     """Copy the folder of a program, and set the program's `root` to the copy. Raises FixError."""
-    original = program.original
+    original = program.original_folder
     files = bytes_ = 0
     for folder, folders, names in os.walk(original):
         folders[:] = [name for name in folders if not is_left_out(Path(folder, name))]
@@ -276,8 +277,8 @@ def open_workspace(program: ProgramToRun) -> Iterator[Workspace]:
             if program.as_module or program.runs_tests
             else str(root / Path(program.target).relative_to(original))
         )
-        place = Workspace(replace(program, root=root, target=target), Path(os.path.realpath(folder)))
-        place.states = list_file_states(root)
+        place = Workspace(replace(program, copy_folder=root, target=target), Path(os.path.realpath(folder)))
+        place.file_states = list_file_states(root)
         try:
             yield place
         finally:

@@ -54,7 +54,7 @@ class Array(Operators):
     @classmethod
     def _wrap(cls, data: Any, d: DType | None, weak: bool = False) -> Self:
         """Wrap an array or a scalar of the library as an array of the namespace."""
-        data = cls._recipes.library.array(data)
+        data = cls._recipes.library.ensure_array(data)
         return cls._wrap_typed(data, cls._recipes.type_of_array(data, d, weak))
 
     def _wrap_like(self, data: Any) -> Self:

@@ -8,7 +8,7 @@ from typing import Any
 
 from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.facts.dtypes import DType
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import find_operation
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace_context import NamespaceContext
 from typelattice.namespaces.namespace_error import NamespaceError
@@ -55,7 +55,7 @@ def in_place_maker(context: NamespaceContext, op: str, function: Callable[..., A
     """
 
     rebinds = operation_rules(context.system, op).gives_into.makes_new_array
-    library_operator: Callable[..., Any] = getattr(operator, operation(op).method or "")
+    library_operator: Callable[..., Any] = getattr(operator, find_operation(op).special_method or "")
     by_library = context.recipes.is_own_system and context.library.mutable
 
     def written_by_library(self: Array, other: Any) -> bool:

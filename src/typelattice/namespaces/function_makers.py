@@ -222,7 +222,11 @@ def clip_maker(context: NamespaceContext, op: str) -> Function:
 
 def parts_maker(context: NamespaceContext, op: str) -> Function:
     """Build a function with several results. Each has the dtype that the library gives it."""
-    library, promote, of_class = context.library, single_promotion_maker(context, op), OPERATIONS[op].of_class
+    library, promote, of_class = (
+        context.library,
+        single_promotion_maker(context, op),
+        OPERATIONS[op].operation_class,
+    )
 
     def function(x: Any, /, *args: Any, **options: Any) -> Any:
         x = context.require_array(op, x)
@@ -290,11 +294,13 @@ MAKER_BY_NAME: dict[str, FunctionMaker] = {
 
 def find_maker(op: Operation) -> FunctionMaker | None:
     """Return the builder of an operation's function, or None if the operation only returns dtypes."""
-    if op.form in ("elementwise", "whole") and op.name not in MAKER_BY_NAME:
-        if op.most == 1:
+    if op.call_form in ("elementwise", "whole") and op.name not in MAKER_BY_NAME:
+        if op.max_operands == 1:
             return unary_maker
-        return binary_maker if (op.form, op.most) == ("elementwise", 2) else several_operands_maker
-    return MAKER_BY_NAME.get(op.name) or MAKER_BY_FORM.get(op.form)
+        return (
+            binary_maker if (op.call_form, op.max_operands) == ("elementwise", 2) else several_operands_maker
+        )
+    return MAKER_BY_NAME.get(op.name) or MAKER_BY_FORM.get(op.call_form)
 
 
 def make_promoting_functions(context: NamespaceContext) -> dict[str, Function]:

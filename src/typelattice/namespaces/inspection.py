@@ -19,7 +19,7 @@ from typelattice.namespaces.standard_signatures import name_function
 from typelattice.operands.notation import number_operand as scalar_of
 from typelattice.operands.operand import Operand, operand_of_dtype
 
-KINDS: dict[str, tuple[Kind, ...]] = {
+ISDTYPE_KINDS: dict[str, tuple[Kind, ...]] = {
     "bool": (Kind.BOOL,),
     "signed integer": (Kind.SIGNED,),
     "unsigned integer": (Kind.UNSIGNED,),
@@ -31,7 +31,7 @@ KINDS: dict[str, tuple[Kind, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Info:
+class NamespaceInfo:
     """The result of `__array_namespace_info__()`: capabilities, devices, dtypes and default dtypes."""
 
     context: NamespaceContext
@@ -60,16 +60,16 @@ class Info:
 
     def dtypes(self, *, device: object = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
         """Return the standard's dtypes of some kinds that both the system and the library have."""
-        words = (kind,) if isinstance(kind, str) else kind or KINDS
+        words = (kind,) if isinstance(kind, str) else kind or ISDTYPE_KINDS
         kinds = [k for word in words for k in _kinds(word)]
         standard = load("array-api").order
         return {name: d for name, d in self.context.dtypes.items() if d in standard and d.kind in kinds}
 
 
 def _kinds(word: str) -> tuple[Kind, ...]:
-    if word not in KINDS:
-        raise ValueError(f"unknown kind {word!r}; kinds are {', '.join(KINDS)}")
-    return KINDS[word]
+    if word not in ISDTYPE_KINDS:
+        raise ValueError(f"unknown kind {word!r}; kinds are {', '.join(ISDTYPE_KINDS)}")
+    return ISDTYPE_KINDS[word]
 
 
 def promote_to_kind(
@@ -100,7 +100,7 @@ def float_limits(dtype: DType) -> FInfo:
 
 def integer_limits(d: DType) -> IInfo:
     """Return the limits of an integer dtype. Raises NamespaceError for others."""
-    if d.kind not in KINDS["integral"]:
+    if d.kind not in ISDTYPE_KINDS["integral"]:
         raise NamespaceError(f"{d} is no integer dtype; use finfo for floats")
     return IInfo(d.bits or 0, int(d.max or 0), int(d.min or 0), d)
 

@@ -22,7 +22,7 @@ from typelattice.namespaces.computing_libraries import library as find_library
 from typelattice.namespaces.computing_libraries.computing_library import ComputingLibrary
 from typelattice.namespaces.creation import make_creation_functions
 from typelattice.namespaces.function_makers import find_maker, make_promoting_functions
-from typelattice.namespaces.inspection import Info, make_inspection_functions
+from typelattice.namespaces.inspection import NamespaceInfo, make_inspection_functions
 from typelattice.namespaces.namespace_context import NamespaceContext
 from typelattice.namespaces.recipe import RecipeMaker
 from typelattice.namespaces.standard_signatures import name_function, standard
@@ -93,9 +93,9 @@ class Namespace(Members):
     def __deepcopy__(self, memo: object) -> Namespace:
         return self
 
-    def __array_namespace_info__(self) -> Info:
+    def __array_namespace_info__(self) -> NamespaceInfo:
         """Return the inspection object of the namespace: its dtypes, default dtypes and devices."""
-        return Info(self._context)
+        return NamespaceInfo(self._context)
 
 
 class Extension:
@@ -113,17 +113,19 @@ def make_operators(
 ) -> dict[str, Callable[..., Any]]:
     """Build the methods of operators: `__add__`, `__radd__` and `__iadd__` for `+`, and so on."""
     named_there = [op for op in OPERATIONS.values() if op.name in functions]
-    found = {op.method: functions[op.name] for op in named_there if op.method}
+    found = {op.special_method: functions[op.name] for op in named_there if op.special_method}
     for op in OPERATORS.values():
         build = find_maker(op)
-        if op.method is None or build is None or op.function not in functions:
+        if op.special_method is None or build is None or op.function not in functions:
             continue
-        if op.in_place:
-            found[op.method] = in_place_maker(context, op.name, found[op.method.replace("__i", "__", 1)])
+        if op.is_in_place:
+            found[op.special_method] = in_place_maker(
+                context, op.name, found[op.special_method.replace("__i", "__", 1)]
+            )
             continue
-        found[op.method] = function = name_function(build(context, op.name), op.function)
-        if op.most == 2 and op.of_class not in COMPARING_CLASSES:
-            found[op.method.replace("__", "__r", 1)] = _reflected_maker(function)
+        found[op.special_method] = function = name_function(build(context, op.name), op.function)
+        if op.max_operands == 2 and op.operation_class not in COMPARING_CLASSES:
+            found[op.special_method.replace("__", "__r", 1)] = _reflected_maker(function)
     return found
 
 
@@ -155,16 +157,18 @@ def namespace(
     found = find_system(system)
     key = system_content(found), library, to_numpy
     with NAMESPACE_LOCK:
-        made = MADE.get(key)
+        made = NAMESPACES.get(key)
         if made is None:
-            made = MADE[key] = Namespace(found, find_library(library), to_numpy)
-        if made not in LAST:
-            LAST.append(made)
+            made = NAMESPACES[key] = Namespace(found, find_library(library), to_numpy)
+        if made not in RECENT_NAMESPACES:
+            RECENT_NAMESPACES.append(made)
     return made
 
 
-MADE: WeakValueDictionary[tuple[Hashable, ModuleType, bool], Namespace] = WeakValueDictionary()
-LAST: deque[Namespace] = deque(maxlen=64)  # kept, so that a repeated request does not make it again
+NAMESPACES: WeakValueDictionary[tuple[Hashable, ModuleType, bool], Namespace] = WeakValueDictionary()
+RECENT_NAMESPACES: deque[Namespace] = deque(
+    maxlen=64
+)  # kept, so that a repeated request does not make it again
 NAMESPACE_LOCK = Lock()  # two threads at the same moment must get the same namespace
 
 

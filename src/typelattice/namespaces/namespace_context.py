@@ -9,7 +9,7 @@ from typing import Any
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype, real_part_dtype
-from typelattice.facts.operations import Operation, operation
+from typelattice.facts.operations import Operation, find_operation
 from typelattice.facts.range_and_overflow import Value
 from typelattice.facts.shapes import Shape
 from typelattice.namespaces.array import Array
@@ -62,7 +62,7 @@ class NamespaceContext:
         value = python_number(x)
         if value is not None:
             return value
-        data = self.library.scalar(x)
+        data = self.library.scalar_to_array(x)
         if data is None:
             raise self.foreign_object_error(op, x)
         return self.wrap(self.enter_array(data))
@@ -214,21 +214,21 @@ class NamespaceContext:
         **options: Any,
     ) -> Array:
         """Cast the operands, call the library's function, and return an array of the result's dtype."""
-        library, name = self.library, operation(op).function
+        library, name = self.library, find_operation(op).function
         to = library.native(p.arithmetic_dtype)
         if p.accumulator is not None:
             out = self.call_library(p, partial(library.accumulate, name, to), *data, *args, **options)
         else:
             cast = [library.cast(x, to) for x in data]
             out = self.call_library(p, library.function(name), *leading_arguments, *cast, *args, **options)
-        return self.wrap(library.cast(library.array(out), library.native(p.result)), p.result, p.weak)
+        return self.wrap(library.cast(library.ensure_array(out), library.native(p.result)), p.result, p.weak)
 
     def accumulate(self, op: str, to: DType, xs: Sequence[Any], **options: Any) -> Array:
         """Call a function that adds up in a dtype, and keep the dtypes of its operands."""
         data = [x._data if isinstance(x, Array) else x for x in xs]
-        name, native = operation(op).function, self.library.native(to)
+        name, native = find_operation(op).function, self.library.native(to)
         out = self.library.accumulate(name, native, *data, **self.unwrap(options))
-        return self.wrap(self.library.check_dtype(self.library.array(out), native), to)
+        return self.wrap(self.library.check_dtype(self.library.ensure_array(out), native), to)
 
     def call_custom(
         self, op: Operation, to: DType, shape: Shape, xs: Sequence[Any], parameters: Mapping[str, Any]
@@ -255,7 +255,7 @@ class NamespaceContext:
         Raises NamespaceError for a number that the library refuses.
         """
         try:
-            out = self.library.array(function(*(x._data if isinstance(x, Array) else x for x in xs)))
+            out = self.library.ensure_array(function(*(x._data if isinstance(x, Array) else x for x in xs)))
         except Exception as e:
             if self.library.refuses(e):
                 what = " and ".join(dict.fromkeys(str(o) for o in p.operands))

@@ -18,7 +18,7 @@ from typelattice.engine.promotion import Promotion
 from typelattice.engine.rule_enums import JoinRule
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, Weak
-from typelattice.facts.operations import COMPARING_CLASSES, operation
+from typelattice.facts.operations import COMPARING_CLASSES, find_operation
 from typelattice.facts.range_and_overflow import Value, is_in_range
 from typelattice.namespaces.computing_libraries.computing_library import ComputingLibrary
 from typelattice.namespaces.namespace_error import NamespaceError
@@ -45,7 +45,7 @@ class Recipe:
     - `promotion`: the system's answer behind the recipe.
     - `compute`: the function of the library's arrays that gives the library's result.
     - `cast_result`: the cast of that result, or None without a cast.
-    - `low`, `high`: the least and greatest value of a Python scalar for which the recipe holds.
+    - `min_scalar`, `max_scalar`: the least and greatest value of a Python scalar for which the recipe holds.
     - `native_dtype`: the dtype to which operands are cast first, or None if they stay uncast.
     - `array_type`: the type of the result, known after the first run of the recipe.
     """
@@ -53,14 +53,16 @@ class Recipe:
     promotion: Promotion
     compute: Callable[..., Any]
     cast_result: Callable[[Any], Any] | None
-    low: float
-    high: float
+    min_scalar: float
+    max_scalar: float
     native_dtype: Any
     array_type: ArrayType | None = None
 
     def covers_value(self, value: Value | None) -> bool:
         """Return True if the recipe holds for a Python scalar of this value. None means no scalar."""
-        return value is None or (not isinstance(value, complex) and self.low <= value <= self.high)
+        return value is None or (
+            not isinstance(value, complex) and self.min_scalar <= value <= self.max_scalar
+        )
 
 
 class RecipeMaker:
@@ -143,10 +145,10 @@ class RecipeMaker:
         sources = [to if as_is or not o.dtype or o.tier == "scalar" else native(o.dtype) for o in p.operands]
         if p.accumulator is None:
             compute = self.library.casting_function(
-                operation(p.op).function, to, sources, _zero_d(p.operands)
+                find_operation(p.op).function, to, sources, _zero_d(p.operands)
             )
         else:
-            compute = partial(self.library.accumulate, operation(p.op).function, to)
+            compute = partial(self.library.accumulate, find_operation(p.op).function, to)
         low, high = self.scalar_range(p)
         return Recipe(p, compute, self.result_cast_maker(native(p.result)), low, high, to)
 
@@ -157,7 +159,7 @@ class RecipeMaker:
         every unsigned one, and the other numbers are compared as unsigned.
         """
         assert p.op is not None
-        name = operation(p.op).function
+        name = find_operation(p.op).function
         if self.library.compares_exactly:
             return Recipe(
                 p, self.library.uncast_function(name, _zero_d(p.operands)), None, *self.scalar_range(p), None
@@ -184,7 +186,7 @@ class RecipeMaker:
         integer dtype. Its products have the same low bits as products of the narrower dtype.
         """
         compute = p.arithmetic_dtype
-        if p.op is None or operation(p.op).function != "pow" or compute.kind not in INTEGERS:
+        if p.op is None or find_operation(p.op).function != "pow" or compute.kind not in INTEGERS:
             return compute
         exponent = p.operands[1]
         return WIDEST if exponent.kind in INTEGERS and exponent.dtype is not compute else compute
@@ -193,7 +195,7 @@ class RecipeMaker:
         """Return True if library and system both compare signed with unsigned integers exactly."""
         assert p.op is not None
         silent = self.promotes_by_value or operation_rules(self.system, p.op).fit == {}
-        compares = operation(p.op).of_class in COMPARING_CLASSES
+        compares = find_operation(p.op).operation_class in COMPARING_CLASSES
         if not (self.library.compares_exactly and silent and compares and p.compute is not None):
             return False
         return p.compute.kind is Kind.FLOAT and all(o.dtype and o.kind.category == 1 for o in p.operands)
@@ -212,7 +214,9 @@ class RecipeMaker:
         """Return a range of Python scalars for which the recipe surely holds. It is empty if low > high."""
         none = 1, 0
         assert p.op is not None
-        if operation(p.op).of_class == "logical":  # a logical function may use a number before it is rounded
+        if (
+            find_operation(p.op).operation_class == "logical"
+        ):  # a logical function may use a number before it is rounded
             return none
         scalars = [o for o in p.operands if o.tier == "scalar"]
         if not scalars or self.promotes_by_value or scalars[0].kind is Kind.COMPLEX or p.compute is None:
@@ -229,7 +233,11 @@ class RecipeMaker:
 
     def number_in_range(self, value: Value, recipe: Recipe, like: Any) -> Any:
         """Convert a Python scalar, if the recipe covers its value, to the number that the library gets."""
-        return value if recipe.native_dtype is None else self.library.number(value, recipe.native_dtype, like)
+        return (
+            value
+            if recipe.native_dtype is None
+            else self.library.number_to_array(value, recipe.native_dtype, like)
+        )
 
     def convert_number(self, value: Value, p: Promotion, like: Any) -> Any:
         """Convert a Python scalar to the number for the library. It is exactly the system's number.
@@ -241,7 +249,7 @@ class RecipeMaker:
         if isinstance(counted, float) and not is_in_range(counted, to):
             return counted  # an infinity for a comparison, which the dtype cannot hold
         try:
-            return self.library.number(counted, self.library.native(to), like)
+            return self.library.number_to_array(counted, self.library.native(to), like)
         except (OverflowError, TypeError, ValueError, RuntimeError) as e:
             why = f"{self.library.name} makes no {to} of {number_text(value)} ({one_line(e)})"
             raise NamespaceError(f"{why}; use a value within its range") from e
@@ -252,8 +260,8 @@ class RecipeMaker:
         Raises NamespaceError if the system refuses the value, or has no rule for it.
         """
         to = self.operand_dtype(p)
-        of_class = operation(p.op).of_class if p.op else None
-        if of_class == "logical" and self._counts_exactly(value, p):
+        of_class = find_operation(p.op).operation_class if p.op else None
+        if of_class == "logical" and self._uses_exact_value(value, p):
             return bool(value)
         kind = PYTHON_KINDS[type(value)]
         # `is` also finds NaN, which does not equal itself
@@ -270,11 +278,11 @@ class RecipeMaker:
         said = WITHOUT_A_VALUE.get(fit.outcome, "")
         raise NamespaceError(f"{what}{said}; use a value within it, or cast first")
 
-    def _counts_exactly(self, value: Value, p: Promotion) -> bool:
+    def _uses_exact_value(self, value: Value, p: Promotion) -> bool:
         """Return True if an operation uses a number exactly, before it is rounded to the compute dtype."""
         assert p.op is not None
         policy = operation_rules(self.system, p.op).fit or {}
-        return policy.get(PYTHON_KINDS[type(value)].word, "").startswith("exact")
+        return policy.get(PYTHON_KINDS[type(value)].python_name, "").startswith("exact")
 
 
 INTEGERS = (Kind.UNSIGNED, Kind.SIGNED)

@@ -19,9 +19,9 @@ from typelattice.operands.operand import (
 from typelattice.support.error_texts import quote_short
 from typelattice.support.frozen_classes import replace
 
-NUMBER = re.compile(r"[+-]?\.?\d|([+-]?(inf|nan)([+-].*)?j?|True|False)$")
+NUMBER_PATTERN = re.compile(r"[+-]?\.?\d|([+-]?(inf|nan)([+-].*)?j?|True|False)$")
 # A library's own scalars count as 0-d arrays. Only recordings separate them, and write `int8:scalar`.
-TIERS: dict[str, Tier] = {"array": "array", "0d": "0d", "scalar": "0d"}
+TIER_BY_MARK: dict[str, Tier] = {"array": "array", "0d": "0d", "scalar": "0d"}
 MAX_INT_BITS = (
     4096  # bits of an int: far beyond every dtype, and few enough to be computed with and written down
 )
@@ -38,27 +38,27 @@ def parse_operand(text: str, custom_dtypes: Mapping[str, DType] = {}) -> Operand
     """
     if text in KIND_BY_NAME:
         return scalar(KIND_BY_NAME[text])
-    if NUMBER.match(text):
+    if NUMBER_PATTERN.match(text):
         return number_operand(parse_number(text))
     described, _, value = text.partition("=")
     name, *marks = described.split(":")
     found = read_dtype(name, custom_dtypes)
-    tiers = [TIERS[mark] for mark in marks if mark in TIERS]
-    further = [mark for mark in marks if mark not in TIERS and mark != "weak"]
+    tiers = [TIER_BY_MARK[mark] for mark in marks if mark in TIER_BY_MARK]
+    further = [mark for mark in marks if mark not in TIER_BY_MARK and mark != "weak"]
     foreign = further.pop() if further and _is_foreign(further[-1]) else ""
     if further or len(tiers) > 1 or marks.count("weak") > 1:
         what = quote_short(":".join(marks))
         raise OperandError(f"cannot read {what} in {quote_short(text)}; write :0d or :weak, as in int8:0d")
     tier, weak = (tiers or ["0d" if foreign.endswith(FOREIGN_SCALAR_SUFFIX) else "array"])[0], "weak" in marks
     if "=" not in text:
-        return replace(operand_of_dtype(found, weak, tier), foreign=foreign)
+        return replace(operand_of_dtype(found, weak, tier), foreign_library=foreign)
     held = parse_number(value)
     if tier == "array":
         raise OperandError(f"an array has many values; write {name}:0d={clip_number(held)}")
     if PYTHON_KINDS[type(held)].category > found.kind.category or not is_in_range(held, found):
         cannot = f"{found} cannot hold {clip_number(held)}"
         raise OperandError(f"{cannot}; give a value that it holds, or another dtype")
-    return replace(operand_of_dtype(found, weak, tier, held), foreign=foreign)
+    return replace(operand_of_dtype(found, weak, tier, held), foreign_library=foreign)
 
 
 def read_dtype(name: str, custom_dtypes: Mapping[str, DType] = {}) -> DType:

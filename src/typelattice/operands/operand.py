@@ -1,7 +1,7 @@
 """An operand of a promotion: a dtype or a kind, its tier, and its value if known."""
 from __future__ import annotations
 
-from typelattice.facts.dtypes import DTYPES, DType, Kind, Node, weak
+from typelattice.facts.dtypes import DTYPES, DType, Kind, Node, weak_node
 from typelattice.facts.range_and_overflow import Value
 from typelattice.support.errors import TypelatticeError
 from typelattice.support.frozen_classes import frozen
@@ -29,9 +29,9 @@ class OperandError(TypelatticeError, TypeError):
 class Operand:
     """One operand. A Python scalar has a kind and no dtype of its own. A weak array has both.
 
-    `tier` says whether it is an array, a 0-d array (or a library's own scalar) or a Python scalar. `foreign`
-    names the library of a foreign array: another library than the host's. For a foreign scalar, `-scalar` is
-    appended. `typelattice.operand` makes an operand from a string or an object.
+    `tier` says whether it is an array, a 0-d array (or a library's own scalar) or a Python scalar.
+    `foreign_library` names the library of a foreign array: another library than the host's. For a foreign
+    scalar, `-scalar` is appended. `typelattice.operand` makes an operand from a string or an object.
     """
 
     dtype: DType | None
@@ -39,22 +39,22 @@ class Operand:
     weak: bool = False
     tier: Tier = "array"
     value: Value | None = None
-    foreign: str = ""
+    foreign_library: str = ""
 
     @property
     def node(self) -> Node:
         """The dtype, or the weak node of the kind for a Python number, since that has no dtype."""
-        return self.dtype or weak(self.kind)
+        return self.dtype or weak_node(self.kind)
 
     def __str__(self) -> str:
         """Return the operand string that reads back as this operand."""
         value = str(self.value).strip("()")
         if self.tier == "scalar":
-            return value if self.value is not None else self.kind.word
-        zero_d = self.tier == "0d" and not self.foreign.endswith(
+            return value if self.value is not None else self.kind.python_name
+        zero_d = self.tier == "0d" and not self.foreign_library.endswith(
             FOREIGN_SCALAR_SUFFIX
         )  # a scalar has no dimensions to state
-        marks = (*(["0d"] if zero_d else []), *(["weak"] if self.weak else []), self.foreign)
+        marks = (*(["0d"] if zero_d else []), *(["weak"] if self.weak else []), self.foreign_library)
         known = f"={value}" if self.value is not None else ""
         return f"{':'.join([str(self.dtype), *filter(None, marks)])}{known}"
 

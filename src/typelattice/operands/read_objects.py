@@ -33,13 +33,13 @@ class ObjectReader:
     `read` returns the operand, or None for an object that is not an operand. `cache_key_of` takes a class and
     returns a function that gives the cache key of each object, or None if the class has no such function.
     Objects with equal keys have operands of the same dtype, and a key is faster to get than an operand.
-    `library` is the framework. `scalars` are the classes of its scalars, which are not arrays.
+    `library` is the framework. `scalar_classes` are the classes of its scalars, which are not arrays.
     """
 
     read: Callable[[Any], Operand | None]
     cache_key_of: Callable[[type], Callable[[Any], Hashable] | None] = lambda cls: None
     library: str = ""
-    scalars: tuple[type, ...] = ()
+    scalar_classes: tuple[type, ...] = ()
 
 
 # Each finds the reader for the root module of a class. The adapters add their readers.
@@ -109,7 +109,7 @@ def mark_foreign(
             if alone and owner.removesuffix(FOREIGN_SCALAR_SUFFIX) in known_libraries
         ]
     both = zip(operands, owners, strict=True)
-    return tuple(replace(o, foreign=owner) if owner in others else o for o, owner in both)
+    return tuple(replace(o, foreign_library=owner) if owner in others else o for o, owner in both)
 
 
 def _owner(x: object) -> str:
@@ -121,7 +121,7 @@ def _owner(x: object) -> str:
     ):
         return ""
     reader = next((reader for reader in _readers(type(x)) if reader.library), None)
-    return f"{reader.library}{FOREIGN_SCALAR_SUFFIX * isinstance(x, reader.scalars)}" if reader else ""
+    return f"{reader.library}{FOREIGN_SCALAR_SUFFIX * isinstance(x, reader.scalar_classes)}" if reader else ""
 
 
 def _operand_error(x: object, why: str) -> OperandError:

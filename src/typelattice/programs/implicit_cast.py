@@ -43,7 +43,7 @@ def implicit_cast(system: AnySystem, *operands: Any) -> tuple[Any, ...]:
     if not symbols:
         return cast_arrays(system, *operands)
     chosen, xp = find_system(system), symbols[0]._xp
-    refs = [xp.builder.ref(find_caller_location(), argument(xp, x)) for x in operands]
+    refs = [xp.builder.ensure_ref(find_caller_location(), argument(xp, x)) for x in operands]
     made = replay(xp.builder.steps, chosen)
     to = chosen.promote(*(made[ref.step].operand for ref in refs)).result
     found = []
@@ -51,6 +51,6 @@ def implicit_cast(system: AnySystem, *operands: Any) -> tuple[Any, ...]:
         o = made[ref.step].operand
         same = o is not None and o.dtype is to and not o.weak and o.tier != "scalar"
         found.append(
-            Symbol(xp, ref if same else xp.builder.cast(find_caller_location(), ref, NamedDType(to.name)))
+            Symbol(xp, ref if same else xp.builder.add_cast(find_caller_location(), ref, NamedDType(to.name)))
         )
     return tuple(found)

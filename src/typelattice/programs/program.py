@@ -24,7 +24,7 @@ from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.replay import replay
 from typelattice.programs.replay.run_on_arrays import run
 from typelattice.programs.replay.write_out_casts import check_no_implicit_cast, write_out_casts
-from typelattice.support.display_hooks import Viewed
+from typelattice.support.display_hooks import NotebookDisplay
 from typelattice.support.error_texts import spelling_hint
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ AnySystem = System | str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Replay(Sequence[Outcome], Viewed):
+class Replay(Sequence[Outcome], NotebookDisplay):
     """The outcomes of a program's steps under a system. `replay[-1]` is the outcome of the last step.
 
     >>> import typelattice as tl
@@ -108,13 +108,13 @@ class Replay(Sequence[Outcome], Viewed):
             why = f": {outcome.reason}" if outcome.reason else ""
             did = f"; {seen.library} {describe_answer(seen)}" if (seen := outcome.recorded_departure) else ""
             lines.append(f"{step.text}: {outcome.text_with_mark}{why}{did}{where}")
-        if any(outcome.never_asked for outcome in self.outcomes):
+        if any(outcome.is_unrecorded for outcome in self.outcomes):
             lines.append(NEVER_ASKED_NOTE)
         return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Program(Viewed):
+class Program(NotebookDisplay):
     """A straight-line program: a list of steps that use earlier steps.
 
     `results` has the numbers of its results. `typelattice.program` makes one from an expression, lines

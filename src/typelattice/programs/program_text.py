@@ -87,21 +87,23 @@ def _write_lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
             yield f"{name} {OPERATIONS[FUNCTION_OF_IN_PLACE[op]].operator}= {_write_argument(y, names)}"
         case Call():
             yield f"{name}{_write_annotation(step, names)} = {_call_text(step, names)}"
-        case Cast(source=source, to=to):
+        case Cast(operand=source, to=to):
             yield f"{name} = astype({names[source]}, {_write_argument(to, names)})"
-        case Index(source=source, key=key, lists=lists):
+        case Index(operand=source, key=key, list_form=lists):
             place = _write_lists(key, lists, names) if lists else _write_index(key, names)
             yield f"{name} = {names[source]}[{place}]"
-        case Item(source=source):
+        case Item(operand=source):
             yield f"{name} = {names[source]}.item()"
         case Created(dtype=dtype):
             given = [_write_argument(x, names) for x in step.args]
             given += [f"{key}={_write_argument(x, names)}" for key, x in step.keywords]
             given += [f"dtype={_write_argument(dtype, names)}"] if dtype else []
             yield f"{name} = xp.{step.name}({', '.join(given)})"
-        case Opaque(name=function, made_of=parts) if function in PYTHON_TYPES or function.startswith("math."):
+        case Opaque(name=function, input_steps=parts) if function in PYTHON_TYPES or function.startswith(
+            "math."
+        ):
             yield f"{name} = {function}({', '.join(names[part] for part in parts)})"
-        case Opaque(fixed_result=given, made_of=parts):
+        case Opaque(fixed_result=given, input_steps=parts):
             operand_string = input_text(given, step.shape)
             yield f"{name} = opaque({', '.join([repr(operand_string), *(names[part] for part in parts)])})"
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from typelattice.support.frozen_classes import field, frozen
 
-UNKNOWN: Mapping[str, int | float | complex] = {"int": 1, "float": 1.0, "complex": 1j}
+SCALAR_VALUE_BY_KIND: Mapping[str, int | float | complex] = {"int": 1, "float": 1.0, "complex": 1j}
 """Python scalars by kind, and the value that stands for each kind in a call."""
 
 EXCEPTION = "!"
@@ -26,13 +26,13 @@ BROKEN: Mapping[str, str] = {"!hang": "no answer within the time limit", "!crash
 TAKEN_OVER = "!foreign"
 """The answer of a call that the library of a foreign array took over."""
 
-OF_PYTHON = "py:"
+PYTHON_NUMBER_PREFIX = "py:"
 """The first characters of a Python number: `py:int`."""
 
 OF_OBJECTS = "object"
 """The dtype of an array of Python objects, such as NumPy's for an int beyond uint64."""
 
-NO_NUMBERS = (EXCEPTION, OF_PYTHON, OF_OBJECTS)
+NON_NUMBER_PREFIXES = (EXCEPTION, PYTHON_NUMBER_PREFIX, OF_OBJECTS)
 """The first characters of answers that are no dtype of numbers; a system refuses such calls."""
 
 ARRAY, SCALAR = FORMS = (":array", ":scalar")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from typelattice.engine.operation_rules import entry_names
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import find_operation
 from typelattice.operands.operand import Operand
 from typelattice.recorded.operand_patterns import OperandPattern, RecordedOperand
 from typelattice.recorded.recorded_calls import RecordedCall
@@ -13,10 +13,10 @@ from typelattice.support.frozen_classes import frozen
 
 
 @frozen()
-class Operations:
+class OperationSet:
     """Operations, named like entries of `ops` in a system file: an operation, a class or a group.
 
-    >>> but_add = Operations(frozenset({"arithmetic"}), excluded=frozenset({"add"}))
+    >>> but_add = OperationSet(frozenset({"arithmetic"}), excluded=frozenset({"add"}))
     >>> "multiply" in but_add, "add" in but_add, "+=" in but_add
     (True, False, False)
     """
@@ -25,7 +25,7 @@ class Operations:
     excluded: frozenset[str] = frozenset()
 
     def __contains__(self, op: str) -> bool:
-        named = entry_names(operation(op))
+        named = entry_names(find_operation(op))
         return not self.listed.isdisjoint(named) and self.excluded.isdisjoint(named)
 
 
@@ -38,7 +38,7 @@ class Departure:
     an array. The recording has one of them.
     """
 
-    ops: Operations
+    ops: OperationSet
     operands: tuple[OperandPattern, ...]
     reason: str
     source: str

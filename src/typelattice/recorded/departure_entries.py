@@ -6,20 +6,26 @@ from collections.abc import Callable, Mapping
 from typelattice.engine.operation_rules import GROUPS
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.libraries import recordings
-from typelattice.files.system_text import article
-from typelattice.files.value_reader import Words, check_entry, items, read_distinct, text
-from typelattice.operands.notation import NUMBER, parse_number
+from typelattice.files.system_text import toml_type_name
+from typelattice.files.value_reader import (
+    Vocabulary,
+    check_entry,
+    read_distinct,
+    require_text,
+    table_items,
+)
+from typelattice.operands.notation import NUMBER_PATTERN, parse_number
 from typelattice.operands.operand import OperandError
-from typelattice.recorded.departure import Departure, Operations
+from typelattice.recorded.departure import Departure, OperationSet
 from typelattice.recorded.departure_files import DepartureError
 from typelattice.recorded.operand_patterns import (
     MARKS,
-    Dtypes,
+    DtypeSort,
     OperandClass,
     OperandPattern,
-    Other,
-    Scalars,
+    ScalarSort,
     Sort,
+    UniqueDtypeSort,
     WrittenNumber,
 )
 from typelattice.rendering.grid import printable
@@ -42,11 +48,11 @@ ANY_OPERAND, OTHER_DTYPE, ALL_OPERATIONS, EVERY_SCALAR = "any", "other", "all", 
 
 
 @frozen()
-class DepartureEntries:
+class DepartureEntryReader:
     """A reader of the entries of one list in the file `where`. Raises DepartureError, by entry and key."""
 
     where: str
-    words: Words
+    words: Vocabulary
 
     def departure(self, number: int, entry: object, recording: str) -> Departure | None:
         """Return the departure that an entry states, or None if it is one of other recordings."""
@@ -72,10 +78,10 @@ class DepartureEntries:
 
         counts = read("count", _read_counts, NOT_COUNTED)
         found = Departure(
-            ops=read("ops", _read_operations, Operations()),
+            ops=read("ops", _read_operations, OperationSet()),
             operands=read("operands", self._read_patterns, ()),
-            reason=read("reason", text, ""),
-            source=read("source", text, ""),
+            reason=read("reason", require_text, ""),
+            source=read("source", require_text, ""),
             count=counts.get("", counts.get(recording, 0)),
             varies=read("varies", _read_truth, False),
         )
@@ -85,7 +91,7 @@ class DepartureEntries:
         """Read `["bool + i*", "int then negative i*"]`: patterns of the operands of the calls."""
         if not isinstance(listed, list) or not listed:
             raise ValueError('should be a list of texts, as in ["bool + int, i*"]')
-        return tuple(map(self._read_pattern, read_distinct(map(text, listed))))
+        return tuple(map(self._read_pattern, read_distinct(map(require_text, listed))))
 
     def _read_pattern(self, said: str) -> OperandPattern:
         """Read `bool + int` in any order, `int then bool` in this order, `bool + any...` with one or more."""
@@ -120,25 +126,29 @@ class DepartureEntries:
         if word == ANY_OPERAND:
             raise ValueError("`any` stands alone, or before `but`")
         if word == OTHER_DTYPE:
-            return Other()
+            return UniqueDtypeSort()
         zero = ZERO_PREFIX in word
         stem, _, limit = word.partition(ZERO_PREFIX if zero else BEYOND_SEPARATOR)
         if (scalar := stem.removeprefix(NEGATIVE_PREFIX)) in KIND_BY_SCALAR_CODE:
             kind, negative = KIND_BY_SCALAR_CODE[scalar], scalar != stem
             if negative and kind in (Kind.BOOL, Kind.COMPLEX):
                 raise ValueError(f"no {kind} is negative; write negative i* or negative f*")
-            range_of = self.words.dtype(self.words.node(limit)) if limit not in ("", OTHER_DTYPE) else None
+            range_of = (
+                self.words.require_dtype(self.words.read_node(limit))
+                if limit not in ("", OTHER_DTYPE)
+                else None
+            )
             if zero and kind is not Kind.SIGNED:
                 raise ValueError(f"no {kind} wraps; write i*{ZERO_PREFIX}{limit}")
-            return Scalars(kind, negative, range_of, limit == OTHER_DTYPE, zero)
-        if NUMBER.match(word):
+            return ScalarSort(kind, negative, range_of, limit == OTHER_DTYPE, zero)
+        if NUMBER_PATTERN.match(word):
             return WrittenNumber(repr(parse_number(word)))
         name, colon, mark = word.partition(":")
         if colon and mark not in MARKS:
             near = f"{spelling_hint(mark, MARKS)}; these are {', '.join(MARKS)}"
             raise ValueError(f"unknown mark {quote_short(mark)} in {quote_short(word)}{near}")
         try:
-            return Dtypes(frozenset(self.words.sources(name)), mark)
+            return DtypeSort(frozenset(self.words.read_sources(name)), mark)
         except ValueError as e:
             near = spelling_hint(name, (ANY_OPERAND, OTHER_DTYPE)) if "did you mean" not in str(e) else ""
             scalars = (
@@ -149,12 +159,12 @@ class DepartureEntries:
             raise ValueError(f"{e}{near}{scalars}") from None
 
 
-def _read_operations(said: object) -> Operations:
+def _read_operations(said: object) -> OperationSet:
     """Read `all but where, concat`: operations, classes and groups, except those after `but`."""
-    listed, *but = text(said).split(EXCEPT_SEPARATOR)
+    listed, *but = require_text(said).split(EXCEPT_SEPARATOR)
     if len(but) > 1:
         raise ValueError("`but` stands twice; name all that is left out after the first")
-    return Operations(_find_entries(listed), _find_entries(but[0]) if but else frozenset())
+    return OperationSet(_find_entries(listed), _find_entries(but[0]) if but else frozenset())
 
 
 def _find_entries(said: str) -> frozenset[str]:
@@ -171,20 +181,20 @@ def _read_counts(said: object) -> Mapping[str, int]:
     """Read the numbers of recorded calls: of one recording (under an empty name), or of each by its name."""
     if not isinstance(said, dict):
         return {"": _read_count(said)}
-    for name, _ in items(said):
+    for name, _ in table_items(said):
         if name not in recordings():
             raise ValueError(f"no recording is called {quote_short(name)}{spelling_hint(name, recordings())}")
-    return {name: _read_count(number) for name, number in items(said)}
+    return {name: _read_count(number) for name, number in table_items(said)}
 
 
 def _read_truth(said: object) -> bool:
     if not isinstance(said, bool):
-        raise ValueError(f"should be true or false, is {article(type(said))}")
+        raise ValueError(f"should be true or false, is {toml_type_name(type(said))}")
     return said
 
 
 def _read_count(said: object) -> int:
     if type(said) is not int or said < 0:
-        given = said if type(said) is int else article(type(said))
+        given = said if type(said) is int else toml_type_name(type(said))
         raise ValueError(f"should be how many calls there are, is {given}")
     return said

@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any
 
 from typelattice.disk.write import write_text
-from typelattice.facts.operations import NAMES
+from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.recorded.answer_notation import MISSING_IN_RELEASE, SEPARATOR, outline_message, split_message
 from typelattice.recorded.recorded_calls import REST, Answers, Operands
 from typelattice.recorded.recording import Recording
@@ -20,7 +20,7 @@ from typelattice.recorded.recording_files import (
     FORMAT,
     HEAD,
     HEAD_ON_BASE,
-    MAX_BASES,
+    MAX_REFERENCE_CHAIN,
     json_line,
     load_recording,
 )
@@ -54,7 +54,7 @@ def encode_recording(
 def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
     """Write the file. A changed answer changes only its line. Raises FileError."""
     messages = (json_line({"error": name, "message": text}) for name, text in recording.main_messages.items())
-    head = json_line({"format": FORMAT, **recording.head})
+    head = json_line({"format": FORMAT, **recording.header})
     write_text(path, "".join((head, *messages, recording.lines[1:])))
 
 
@@ -81,7 +81,7 @@ def rest_on_base(recording: Recording, name: str) -> Recording:
                 errors |= {known[now]: now[1]} if now[1] else {}
             changed[o] = known[now]
         lines += _write_rows(op, changed)
-    head = {key: recording.head[key] for key in HEAD if key in HEAD_ON_BASE}
+    head = {key: recording.header[key] for key in HEAD if key in HEAD_ON_BASE}
     head |= {"base": name, "digest": base.digest, "reworded": reworded}
     head["lacks"] = {
         "operations": sorted(operations), "operands": [o for o in base.operands if o in operands],
@@ -97,13 +97,13 @@ def _find_nearest(
     differing = {
         other: sum(theirs[o] != kept for o, kept in ours.items())
         for other, theirs in pairs.items()
-        if other != op and chain[other] < MAX_BASES and ours.keys() <= theirs.keys()
+        if other != op and chain[other] < MAX_REFERENCE_CHAIN and ours.keys() <= theirs.keys()
     }
     return sorted(differing, key=differing.__getitem__)[:MAX_NEAREST_OPERATIONS]
 
 
 def _is_operator(op: str) -> bool:
-    return op in NAMES and NAMES[op].is_operator
+    return op in OPERATION_BY_NAME and OPERATION_BY_NAME[op].is_operator
 
 
 def _write_rows(op: str, all_answers: Mapping[Operands, str], rest: bool = False) -> list[str]:

@@ -14,9 +14,9 @@ from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.files.reader import system
 from typelattice.files.system_text import systems
-from typelattice.files.value_reader import Words, items, text
+from typelattice.files.value_reader import Vocabulary, require_text, table_items
 from typelattice.recorded.departure import Departure
-from typelattice.recorded.departure_entries import DepartureEntries
+from typelattice.recorded.departure_entries import DepartureEntryReader
 from typelattice.recorded.departure_files import DepartureError, read_departure_file, read_departure_files
 from typelattice.support.error_texts import quote_short, spelling_hint
 
@@ -63,21 +63,21 @@ def _list_departures_of_recording(
     listed = values.get("departure", [])
     if not isinstance(listed, list):
         raise DepartureError(f"{file}: departure is no list; write tables [[departure]]")
-    entries = DepartureEntries(file, _read_words(file, values.get("sets", {}), custom_dtypes))
+    entries = DepartureEntryReader(file, _read_words(file, values.get("sets", {}), custom_dtypes))
     for number, entry in enumerate(listed, 1):
         found = entries.departure(number, entry, recording)
         if found:
             yield found
 
 
-def _read_words(file: str, sets: object, custom_dtypes: Mapping[str, DType]) -> Words:
+def _read_words(file: str, sets: object, custom_dtypes: Mapping[str, DType]) -> Vocabulary:
     """Return the words of a list, its named sets of dtypes included. Raises DepartureError."""
-    words = Words(custom_dtypes)
+    words = Vocabulary(custom_dtypes)
     try:
-        for name, members in items(sets):
-            words.sets[words.new(name, "set")] = text(members)
+        for name, members in table_items(sets):
+            words.sets[words.check_new_name(name, "set")] = require_text(members)
         for name in words.sets:
-            words.nodes(name)
+            words.read_nodes(name)
     except ValueError as e:
         raise DepartureError(f"{file}, sets: {e}") from None
     return words

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.range_and_overflow import Value, is_in_range, overflow_result
 from typelattice.operands.operand import Operand
-from typelattice.recorded.answer_notation import UNKNOWN
+from typelattice.recorded.answer_notation import SCALAR_VALUE_BY_KIND
 from typelattice.support.frozen_classes import frozen
 
 STRONG = "strong"
@@ -35,7 +35,7 @@ class RecordedOperand:
         for n, (text, o) in enumerate(zip(texts, operands, strict=True)):
             others = frozenset(d for d in (*dtypes[:n], *dtypes[n + 1 :]) if d)
             if o.tier == "scalar":
-                value = UNKNOWN[o.kind.word] if o.value is None else o.value
+                value = SCALAR_VALUE_BY_KIND[o.kind.python_name] if o.value is None else o.value
                 asked.append(cls(None, o.kind, "", value, others))
             else:
                 marks = text.partition("=")[0].split(":")[1:]
@@ -44,7 +44,7 @@ class RecordedOperand:
 
 
 @frozen()
-class Dtypes:
+class DtypeSort:
     """Operands of some dtypes and kinds, or only those of them with one mark."""
 
     listed: frozenset[DType | Kind]
@@ -58,7 +58,7 @@ class Dtypes:
 
 
 @frozen()
-class Other:
+class UniqueDtypeSort:
     """Operands of a dtype that no other operand has."""
 
     def __contains__(self, operand: RecordedOperand) -> bool:
@@ -66,18 +66,18 @@ class Other:
 
 
 @frozen()
-class Scalars:
+class ScalarSort:
     """Python scalars of a kind: all, the negative ones, or those out of the range of a dtype.
 
-    `beyond_other`: only scalars out of the range of another operand's dtype. `zero`: of these, only scalars
-    that wrap to 0 there.
+    `is_beyond_other`: only scalars out of the range of another operand's dtype. `wraps_to_zero`: of these,
+    only scalars that wrap to 0 there.
     """
 
     kind: Kind
     is_negative: bool = False
     beyond_dtype: DType | None = None
     is_beyond_other: bool = False
-    is_zero: bool = False
+    wraps_to_zero: bool = False
 
     def __contains__(self, operand: RecordedOperand) -> bool:
         v = operand.value
@@ -89,7 +89,7 @@ class Scalars:
             return True
         dtypes = [self.beyond_dtype] if self.beyond_dtype else operand.others
         beyond = [d for d in dtypes if not is_in_range(v, d)]
-        return any(overflow_result(v, d) == 0 or not self.is_zero for d in beyond)
+        return any(overflow_result(v, d) == 0 or not self.wraps_to_zero for d in beyond)
 
 
 @frozen()
@@ -102,7 +102,7 @@ class WrittenNumber:
         return operand.value is not None and repr(operand.value) == self.text
 
 
-Sort = Dtypes | Other | Scalars | WrittenNumber
+Sort = DtypeSort | UniqueDtypeSort | ScalarSort | WrittenNumber
 
 
 @frozen()

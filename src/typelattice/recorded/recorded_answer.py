@@ -17,9 +17,9 @@ from typelattice.operands.operand import Operand
 from typelattice.recorded.answer_notation import (
     BROKEN,
     EXCEPTION,
-    NO_NUMBERS,
+    NON_NUMBER_PREFIXES,
     NOT_ASKED,
-    OF_PYTHON,
+    PYTHON_NUMBER_PREFIX,
     TAKEN_OVER,
 )
 from typelattice.recorded.departure_files import may_vary
@@ -138,17 +138,17 @@ def find_recorded_answer(p: Promotion) -> RecordedAnswer | None:
     >>> find_recorded_answer(system("torch").explain("int8", "uint8", op="add")).dtype
     int16
     """
-    name = recording_of(p.system)
+    name = recording_name_of(p.system)
     if name is None:
         return None
-    if any(o.foreign for o in p.operands if o not in p.promoting_operands):
+    if any(o.foreign_library for o in p.operands if o not in p.promoting_operands):
         return None  # a list as a condition or as indices was never recorded
-    if any(o.foreign for o in p.promoting_operands):
+    if any(o.foreign_library for o in p.promoting_operands):
         name = f"{FOREIGN}/{name}"
-    asked = p.system.operation(p.op or PROMOTION_CALL)
+    asked = p.system.find_operation(p.op or PROMOTION_CALL)
     is_power = asked.function == "pow"
     call = _find_recorded_call(name, asked.name, p.promoting_operands, is_power)
-    if call is None and asked.is_operator and not asked.in_place:
+    if call is None and asked.is_operator and not asked.is_in_place:
         # Operators were recorded for only a sample of the operands; use the function's recording for the
         # rest.
         call = _find_recorded_call(name, asked.function, p.promoting_operands, is_power)
@@ -160,12 +160,16 @@ def find_recorded_answer(p: Promotion) -> RecordedAnswer | None:
     # of range.
     rule = p if p.op else promote_operands(p.system, p.operands, PROMOTION_CALL, p.find_rule)
     ours = EXCEPTION if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
-    ours = OF_PYTHON + rule.number.word if rule.number else ours
-    number = p.op is not None and may_give_python_number(p.system, p.op) and call.answer.startswith(OF_PYTHON)
-    refused = call.answer.startswith(NO_NUMBERS) and not number
+    ours = PYTHON_NUMBER_PREFIX + rule.python_number_kind.python_name if rule.python_number_kind else ours
+    number = (
+        p.op is not None
+        and may_give_python_number(p.system, p.op)
+        and call.answer.startswith(PYTHON_NUMBER_PREFIX)
+    )
+    refused = call.answer.startswith(NON_NUMBER_PREFIXES) and not number
     departs = ours != (EXCEPTION if refused else call.answer)
     return RecordedAnswer(
-        call, recording.versions, asked_library(p.system), departs, name, p.system.custom_dtypes
+        call, recording.versions, recorded_library_version(p.system), departs, name, p.system.custom_dtypes
     )
 
 
@@ -180,8 +184,8 @@ def listed_departure(p: Promotion) -> Departure | None:
     """
     from typelattice.recorded.departure import departure_of  # slow to load, and few calls depart
 
-    name = recording_of(p.system)
-    asked = p.system.operation(p.op or PROMOTION_CALL)
+    name = recording_name_of(p.system)
+    asked = p.system.find_operation(p.op or PROMOTION_CALL)
     if name is None or asked.like:  # operations that a file defines have no recording
         return None
     call = RecordedCall(asked.name, tuple(map(str, p.promoting_operands)), NOT_ASKED)
@@ -189,7 +193,7 @@ def listed_departure(p: Promotion) -> Departure | None:
 
 
 @lru_cache(128)  # every answer of a system needs it
-def recording_of(system: Rules) -> str | None:
+def recording_name_of(system: Rules) -> str | None:
     """Return the name of the recording of a system's library, or None if nothing was recorded for it."""
     entry = recordings().get(system.name)
     of_library = entry is not None and _list_packages(system)[:1] == [entry.library]
@@ -197,11 +201,11 @@ def recording_of(system: Rules) -> str | None:
 
 
 @lru_cache(128)
-def asked_library(system: Rules) -> str:
+def recorded_library_version(system: Rules) -> str:
     """Return the recorded library, in the version of the recording: `torch 2.13.0`.
 
     >>> from typelattice import system
-    >>> asked_library(system("keras-jax")).split(" ")[0]
+    >>> recorded_library_version(system("keras-jax")).split(" ")[0]
     'keras'
     """
     recording = open_recording(system.name)
@@ -230,7 +234,7 @@ def _find_recorded_call(
     texts = [_list_texts_in_recording(name, o, repr(o.value), is_power) for o in operands]
     call = next((call for asked in product(*texts) if (call := recording.find_call(op, asked))), None)
     of_python = all(o.tier == "scalar" for o in operands)
-    return None if call and of_python and call.answer.startswith(OF_PYTHON) else call
+    return None if call and of_python and call.answer.startswith(PYTHON_NUMBER_PREFIX) else call
 
 
 @lru_cache(4096)  # tables use the same operands again and again
@@ -251,7 +255,7 @@ def _write_texts(o: Operand, is_power: bool) -> Iterator[str]:
     if o.value is not None and not _is_ordinary(o.value, is_power):
         return
     if o.tier == "scalar":
-        yield "True" if isinstance(o.value, bool) else o.kind.word
+        yield "True" if isinstance(o.value, bool) else o.kind.python_name
     else:
         yield str(replace(o, value=None))
         if o.tier == "0d" and not o.weak:

@@ -44,12 +44,12 @@ class RecordingError(TypelatticeError, ValueError):
 class Recording:
     """A library's answers.
 
-    `head` is the first line of the file. `main_messages` has the messages of exceptions by their names.
+    `header` is the first line of the file. `main_messages` has the messages of exceptions by their names.
     `lines` holds the rows, from the file's line `first_line` on. `base` is the recording that this one
     extends.
     """
 
-    head: Mapping[str, Any]
+    header: Mapping[str, Any]
     main_messages: Mapping[str, str]
     lines: str = field(repr=False)
     source: str
@@ -58,32 +58,32 @@ class Recording:
 
     @property
     def library(self) -> str:
-        return str(self.head["library"])
+        return str(self.header["library"])
 
     @property
     def versions(self) -> Mapping[str, str]:
-        versions: Mapping[str, str] = self.head["versions"]
+        versions: Mapping[str, str] = self.header["versions"]
         return versions
 
     @property
     def python(self) -> str:
-        return str(self.head["python"])
+        return str(self.header["python"])
 
     @property
     def date(self) -> str:
-        return str(self.head["date"])
+        return str(self.header["date"])
 
     @property
     def how(self) -> str:
-        return str(self.head["how"])
+        return str(self.header["how"])
 
     @property
     def seed(self) -> int:
-        return self.base.seed if self.base else int(self.head["seed"])
+        return self.base.seed if self.base else int(self.header["seed"])
 
     @cached_property
     def operands(self) -> tuple[str, ...]:
-        return self.base.operands if self.base else tuple(self.head["operands"])
+        return self.base.operands if self.base else tuple(self.header["operands"])
 
     @cached_property
     def operand_set(self) -> frozenset[str]:
@@ -96,7 +96,7 @@ class Recording:
         if self.base is None:
             return self.main_messages
         return {
-            **self.base.messages, **self.head["reworded"], MISSING_NAME: MISSING_IN_RELEASE[1],
+            **self.base.messages, **self.header["reworded"], MISSING_NAME: MISSING_IN_RELEASE[1],
             **self.main_messages,
         }  # fmt: skip
 
@@ -124,7 +124,7 @@ class Recording:
     @cached_property
     def missing_in_release(self) -> tuple[frozenset[str], frozenset[str]]:
         """The operations and the operands of the base that this release lacks."""
-        lacks = self.head.get("lacks", {})
+        lacks = self.header.get("lacks", {})
         return frozenset(lacks.get("operations", ())), frozenset(lacks.get("operands", ()))
 
     def is_missing_in_release(self, op: str, operands: Operands) -> bool:
@@ -192,7 +192,7 @@ class Recording:
         from hashlib import sha256  # hashlib takes longer to load than an answer takes
 
         beneath = self.base.digest if self.base else ""
-        text = f"{beneath}{self.head.get('lacks')}{self.operands}{self.lines}"
+        text = f"{beneath}{self.header.get('lacks')}{self.operands}{self.lines}"
         return sha256(text.encode()).hexdigest()[:16]
 
 

@@ -33,7 +33,7 @@ ENDING = ".jsonl"
 FORMAT = 3
 MAX_RECORDING_BYTES = 20_000_000  # ten times the largest so far
 MAX_CALLS = 5_000_000
-MAX_BASES = 4  # how many operations refer to one another: `+=` to `+`, and so on
+MAX_REFERENCE_CHAIN = 4  # how many operations refer to one another: `+=` to `+`, and so on
 MAX_OPEN_RECORDINGS = 64  # recordings kept in memory
 HEAD: Mapping[str, type] = {
     "library": str, "versions": dict, "python": str, "date": str, "how": str, "operands": list, "seed": int,
@@ -180,9 +180,9 @@ def _check_lines(recording: Recording) -> None:
         calls += sum(map(section.count, section.rows)) + (
             len(recording.operands) ** 2 if section.same_as_operation else 0
         )
-        if calls > MAX_CALLS or chain[op] > MAX_BASES:
+        if calls > MAX_CALLS or chain[op] > MAX_REFERENCE_CHAIN:
             too_many = f"{MAX_CALLS:,} calls"
-            limit = too_many if calls > MAX_CALLS else f"{MAX_BASES} operations in a chain"
+            limit = too_many if calls > MAX_CALLS else f"{MAX_REFERENCE_CHAIN} operations in a chain"
             refuse_line(recording, number, f"is beyond {limit}")
         _check_rows(recording, op, section, number + bool(section.same_as_operation))
 
@@ -210,17 +210,19 @@ def _check_rows(recording: Recording, op: str, section: Section, first: int) -> 
 
 
 def _check_head_on_base(recording: Recording, base: Recording) -> None:
-    if recording.head["digest"] != base.digest:
+    if recording.header["digest"] != base.digest:
         refuse_line(
-            recording, 1, f"digest: the recording {recording.head['base']} that it rests on is another by now"
+            recording,
+            1,
+            f"digest: the recording {recording.header['base']} that it rests on is another by now",
         )
     for key, asked in (("operations", base.operations), ("operands", base.operands)):
-        for number, name in enumerate(recording.head["lacks"][key], 1):
+        for number, name in enumerate(recording.header["lacks"][key], 1):
             if name not in asked:
                 refuse_line(
                     recording, 1, f"lacks.{key}, entry {number}: the base was not asked of {short_text(name)}"
                 )
-    for kept in recording.head["reworded"].keys() - base.messages.keys():
+    for kept in recording.header["reworded"].keys() - base.messages.keys():
         refuse_line(
             recording,
             1,

@@ -7,11 +7,11 @@ also dotted.
 
 from __future__ import annotations
 
-KINDS = {
+KIND_COLOURS = {
     "bool": "#cc79a7", "unsigned": "#56b4e9", "signed": "#0072b2", "float": "#009e73", "complex": "#e69f00",
     "": "#808080",
 }  # fmt: skip
-TINTS = {kind: colour for kind, colour in KINDS.items() if kind}  # tints of the cells of tables
+TINTS = {kind: colour for kind, colour in KIND_COLOURS.items() if kind}  # tints of the cells of tables
 ADDED = "#0072b2"  # parts that only a second system has
 ACCENT = "#d55e00"  # ties, refusals, losses, dropped relations
 FILL = 0.2  # opacity of a kind's colour in a node

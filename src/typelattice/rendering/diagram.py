@@ -16,8 +16,8 @@ class DrawingError(TypelatticeError, ValueError):
 class Vertex:
     """A node of a drawing. `row` is counted from the top; 2.5 is between two rows.
 
-    `label` may have several lines. `kind` chooses the colour, `marks` are words for its style, `title` is the
-    detail shown on demand.
+    `label` may have several lines. `kind` chooses the colour, `marks` are words for its style, `tooltip` is
+    the detail shown on demand.
     """
 
     id: str
@@ -25,7 +25,7 @@ class Vertex:
     row: float = 0
     kind: str = ""
     marks: tuple[str, ...] = ()
-    title: str = ""
+    tooltip: str = ""
 
 
 @frozen()
@@ -35,7 +35,7 @@ class Arrow:
     source: str
     target: str
     marks: tuple[str, ...] = ()
-    title: str = ""
+    tooltip: str = ""
     badge: str = ""
 
 
@@ -49,7 +49,7 @@ class Link:
     mark: str
     nodes: tuple[str, ...]
     winner: str | None = None
-    title: str = ""
+    tooltip: str = ""
 
 
 @frozen()
@@ -90,7 +90,7 @@ def boxes(diagram: Diagram) -> list[tuple[str, ...]]:
     after: dict[str, set[tuple[str, ...]]] = {v.id: set() for v in diagram.vertices}
     before: dict[str, set[tuple[str, ...]]] = {v.id: set() for v in diagram.vertices}
     for a in diagram.arrows:
-        said = (a.title, a.badge, *a.marks)
+        said = (a.tooltip, a.badge, *a.marks)
         after[a.source].add((a.target, *said))
         before[a.target].add((a.source, *said))
     twins: dict[object, list[str]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typelattice.rendering.colours import ACCENT, ADDED, KINDS
+from typelattice.rendering.colours import ACCENT, ADDED, KIND_COLOURS
 from typelattice.rendering.diagram import Arrow, Diagram, Vertex
 from typelattice.rendering.grid import printable
 
@@ -26,23 +26,23 @@ def dot(diagram: Diagram) -> str:
     ]
     for link in diagram.links:
         for a, b in zip(link.nodes, link.nodes[1:], strict=False):
-            title = quote_text(link.title)
+            title = quote_text(link.tooltip)
             said = f'constraint=false, dir=none, style=dotted, color="{ACCENT}", tooltip={title}'
             lines.append(f"  {quote_text(a)} -> {quote_text(b)} [{said}]")
     return "\n".join([*lines, "}"]) + "\n"
 
 
 def _node(v: Vertex) -> str:
-    colour = KINDS.get(v.kind, KINDS[""])
+    colour = KIND_COLOURS.get(v.kind, KIND_COLOURS[""])
     marks = "".join(f" {STYLES[mark]}" for mark in v.marks if mark in STYLES)
-    title = f" tooltip={quote_text(v.title)}" if v.title else ""
+    title = f" tooltip={quote_text(v.tooltip)}" if v.tooltip else ""
     return f'label={quote_text(v.label)} color="{colour}"{title}{marks}'
 
 
 def _arrow(a: Arrow) -> str:
     said = [STYLES[mark] for mark in a.marks if mark in STYLES]
     said += [f"label={quote_text(a.badge)}"] if a.badge else []
-    said += [f"tooltip={quote_text(a.title)}"] if a.title else []
+    said += [f"tooltip={quote_text(a.tooltip)}"] if a.tooltip else []
     return f" [{' '.join(said)}]" if said else ""
 
 

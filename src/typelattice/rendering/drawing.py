@@ -72,7 +72,7 @@ class Drawing:
             "nodes": [
                 {
                     "id": n.vertex.id, "label": n.vertex.label, "kind": n.vertex.kind,
-                    "marks": list(n.vertex.marks), "title": n.vertex.title, **_rect_data(n.rect),
+                    "marks": list(n.vertex.marks), "title": n.vertex.tooltip, **_rect_data(n.rect),
                 }
                 for n in p.nodes
             ],
@@ -83,14 +83,14 @@ class Drawing:
             "edges": [
                 {
                     "from": list(e.sources), "to": list(e.targets), "marks": list(e.arrow.marks),
-                    "title": e.arrow.title, "badge": e.arrow.badge, "path": path(e.points),
+                    "title": e.arrow.tooltip, "badge": e.arrow.badge, "path": path(e.points),
                 }
                 for e in p.edges
             ],
             "links": [
                 {
-                    "mark": link.mark, "nodes": list(link.nodes), "winner": link.winner, "title": link.title,
-                    "path": " ".join(lines), "sign": list(sign),
+                    "mark": link.mark, "nodes": list(link.nodes), "winner": link.winner,
+                    "title": link.tooltip, "path": " ".join(lines), "sign": list(sign),
                 }
                 for link, lines, sign in route_links(p)
             ],
@@ -113,4 +113,4 @@ class Drawing:
 
 
 def _rect_data(rect: Rect) -> dict[str, float]:
-    return {"x": rect.x, "y": rect.y, "width": rect.width, "height": rect.height}
+    return {"x": rect.centre_x, "y": rect.centre_y, "width": rect.width, "height": rect.height}

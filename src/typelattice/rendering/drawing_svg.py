@@ -79,9 +79,9 @@ def _box(box: NodeGroup) -> str:
 def _node(node: PlacedNode) -> str:
     v, at = node.vertex, node.rect
     lines = v.label.split("\n")
-    first = at.y - (len(lines) - 1) * LINE / 2 + 4.5
-    texts = "".join(_line("tl-label", at.x, first + i * LINE, line) for i, line in enumerate(lines))
-    title = f"<title>{_text(v.title)}</title>" if v.title else ""
+    first = at.centre_y - (len(lines) - 1) * LINE / 2 + 4.5
+    texts = "".join(_line("tl-label", at.centre_x, first + i * LINE, line) for i, line in enumerate(lines))
+    title = f"<title>{_text(v.tooltip)}</title>" if v.tooltip else ""
     rounded = at.height / 2 if "weak" in v.marks else 5
     inner = _rect(at, f"tl-{v.kind or 'plain'}", rounded)
     corner = _corner(at) if "refuses" in v.marks else ""
@@ -90,7 +90,7 @@ def _node(node: PlacedNode) -> str:
 
 def _corner(rect: Rect) -> str:
     """Return a small cross at the upper right, for a node in a refused pair."""
-    x, y = rect.right, rect.y - rect.height / 2
+    x, y = rect.right, rect.centre_y - rect.height / 2
     cross = f"M {x - 2:g} {y - 2:g} l 4 4 m -4 0 l 4 -4"
     return f'<circle class="tl-sign" cx="{x:g}" cy="{y:g}" r="4.5"/><path class="tl-cross" d="{cross}"/>'
 
@@ -100,7 +100,7 @@ def _edge(edge: Edge) -> str:
     back = 1 if x0 <= x else -1
     line = path((*edge.points[:-1], (x - back * 5, y)))
     head = f"M {x:g} {y:g} l {-back * 8:g} -4 v 8 z"
-    title = f"<title>{_text(edge.arrow.title)}</title>" if edge.arrow.title else ""
+    title = f"<title>{_text(edge.arrow.tooltip)}</title>" if edge.arrow.tooltip else ""
     ends = f'data-from="{_text(" ".join(edge.sources))}" data-to="{_text(" ".join(edge.targets))}"'
     return (
         f'<g class="tl-arrow{_classes(edge.arrow.marks)}" {ends}>{title}<path class="tl-edge" d="{line}"/>'
@@ -124,7 +124,7 @@ def _sign(x: float, y: float, text: str) -> str:
 
 def _links(placed_diagram: PlacedDiagram) -> Iterator[str]:
     for link, lines, (x, y) in route_links(placed_diagram):
-        title = f"<title>{_text(link.title)}</title>" if link.title else ""
+        title = f"<title>{_text(link.tooltip)}</title>" if link.tooltip else ""
         drawn_lines = "".join(f'<path class="tl-link" d="{d}"/>' for d in lines)
         sign = _sign(x, y, SIGNS.get(link.mark, "")) if link.mark in SIGNS else ""
         yield f'<g class="tl-{link.mark}">{title}{drawn_lines}{sign}</g>'
@@ -134,8 +134,9 @@ SIGNS = {"tie": "=", "fork": "×", "refusal": "×"}
 
 
 def _rect(rect: Rect, classes: str, rounded: float) -> str:
+    top = rect.centre_y - rect.height / 2
     return (
-        f'<rect class="{classes}" x="{rect.left:g}" y="{rect.y - rect.height / 2:g}" width="{rect.width:g}" '
+        f'<rect class="{classes}" x="{rect.left:g}" y="{top:g}" width="{rect.width:g}" '
         f'height="{rect.height:g}" rx="{rounded:g}"/>'
     )
 

@@ -18,7 +18,7 @@ def sketch(placed_diagram: PlacedDiagram, width: int = 80) -> str:
     >>> print(sketch(lay_out(Diagram("", nodes, (Arrow("a", "b"), Arrow("b", "c"))))))
     a -> b -> c
     """
-    levels = sorted({n.rect.y for n in placed_diagram.nodes})
+    levels = sorted({n.rect.centre_y for n in placed_diagram.nodes})
     lefts = sorted({n.rect.left for n in placed_diagram.nodes})
     label = {n.vertex.id: _label(n) for n in placed_diagram.nodes}
     wide = [
@@ -27,7 +27,8 @@ def sketch(placed_diagram: PlacedDiagram, width: int = 80) -> str:
     starts = [sum(w + 4 for w in wide[:i]) for i in range(len(wide))]
     stub = max((len(name) for name, _ in placed_diagram.rows), default=-2) + 2
     at = {
-        n.vertex.id: (levels.index(n.rect.y), starts[lefts.index(n.rect.left)]) for n in placed_diagram.nodes
+        n.vertex.id: (levels.index(n.rect.centre_y), starts[lefts.index(n.rect.left)])
+        for n in placed_diagram.nodes
     }
     canvas = [[" "] * (sum(wide) + 4 * len(wide)) for _ in levels]
     for v, (line, start) in at.items():

@@ -8,7 +8,7 @@ from typelattice.support.frozen_classes import frozen
 
 @frozen()
 class Cell:
-    """A short text; `marks` are words for its style, `title` is the detail shown on demand.
+    """A short text; `marks` are words for its style, `tooltip` is the detail shown on demand.
 
     A mark may have any name. Text knows `refused`, `differs`, `same` and the kinds of numbers; HTML turns
     every mark into a class. A title may be a function that makes it, because only HTML shows titles, and the
@@ -17,11 +17,11 @@ class Cell:
 
     text: str
     marks: tuple[str, ...] = ()
-    title: str | Callable[[], str] = ""
+    tooltip: str | Callable[[], str] = ""
 
     @property
-    def title_text(self) -> str:
-        return self.title if isinstance(self.title, str) else self.title()
+    def tooltip_text(self) -> str:
+        return self.tooltip if isinstance(self.tooltip, str) else self.tooltip()
 
 
 @frozen()

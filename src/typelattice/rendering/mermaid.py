@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
-from typelattice.rendering.colours import ACCENT, ADDED, KINDS
+from typelattice.rendering.colours import ACCENT, ADDED, KIND_COLOURS
 from typelattice.rendering.diagram import Diagram
 from typelattice.rendering.grid import printable
 
-PLAIN = re.compile(r"[^\w .,+*/()=-]", re.ASCII)  # other characters are written as numbers
+ESCAPED_CHARACTER_PATTERN = re.compile(
+    r"[^\w .,+*/()=-]", re.ASCII
+)  # other characters are written as numbers
 SHAPES = {True: ('(["', '"])'), False: ('["', '"]')}  # the shapes of weak nodes and of other nodes
 CLASSES = {  # mark -> style
     "lost": f"stroke:{ACCENT},stroke-dasharray:2 3", "faded": "opacity:0.3", "operand": "stroke-width:3px",
@@ -34,7 +36,8 @@ def mermaid(diagram: Diagram) -> str:
         for one, other in zip(link.nodes, link.nodes[1:], strict=False):
             lines.append(f'  {number[one]} -. "{escape_label(link.mark)}" .- {number[other]}')
     lines += [
-        f"  classDef {kind or 'plain'} fill:{colour}33,stroke:{colour}" for kind, colour in KINDS.items()
+        f"  classDef {kind or 'plain'} fill:{colour}33,stroke:{colour}"
+        for kind, colour in KIND_COLOURS.items()
     ]
     for mark, style in CLASSES.items():
         marked = [number[v.id] for v in diagram.vertices if mark in v.marks]
@@ -49,7 +52,7 @@ def escape_label(text: str) -> str:
     >>> escape_label('a"<b>')
     'a#34;#60;b#62;'
     """
-    return PLAIN.sub(lambda found: f"#{ord(found[0])};", printable(text))
+    return ESCAPED_CHARACTER_PATTERN.sub(lambda found: f"#{ord(found[0])};", printable(text))
 
 
 def _comment(text: str) -> str:

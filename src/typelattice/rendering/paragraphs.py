@@ -52,7 +52,7 @@ class Layout:
         return paint(lines, style) if self.coloured else lines
 
 
-PLAIN = Layout()  # layout without a terminal
+PLAIN_LAYOUT = Layout()  # layout without a terminal
 
 
 def _fold_line(line: str, room: int, indent: str = "") -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typelattice.rendering.colours import ACCENT, ADDED, FILL, KINDS
+from typelattice.rendering.colours import ACCENT, ADDED, FILL, KIND_COLOURS
 
-RULES = {  # rules in a drawing
+STYLE_RULES = {  # rules in a drawing
     "": "font: 13px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace",
     "text": "fill: currentColor; stroke: none",
     ".tl-label": "text-anchor: middle",
@@ -12,7 +12,9 @@ RULES = {  # rules in a drawing
     ".tl-note": "font: 12px system-ui, 'DejaVu Sans', sans-serif",
     ".tl-row": "font: 12px system-ui, 'DejaVu Sans', sans-serif; fill-opacity: 0.6",
     "rect": f"fill-opacity: {FILL}; stroke-width: 1.5",
-    **{f".tl-{kind or 'plain'}": f"fill: {colour}; stroke: {colour}" for kind, colour in KINDS.items()},
+    **{
+        f".tl-{kind or 'plain'}": f"fill: {colour}; stroke: {colour}" for kind, colour in KIND_COLOURS.items()
+    },
     ".tl-box": "fill-opacity: 0.06; stroke-opacity: 0.5; stroke-width: 1",
     ".tl-edge": "fill: none; stroke: currentColor; stroke-opacity: 0.55; stroke-width: 1.3",
     ".tl-head": "fill: currentColor; fill-opacity: 0.75; stroke: none",
@@ -48,7 +50,7 @@ RULES = {  # rules in a drawing
     ".tl-lossy .tl-head": f"fill: {ACCENT}; fill-opacity: 1",
     ".tl-refused rect": f"stroke: {ACCENT}; stroke-dasharray: 2 3",
 }
-STYLE = "".join(f"\n.tl-drawing {selector} {{ {said}; }}" for selector, said in RULES.items()) + "\n"
+STYLE = "".join(f"\n.tl-drawing {selector} {{ {said}; }}" for selector, said in STYLE_RULES.items()) + "\n"
 # A drawing in its own file: black on white, or white on black as the reader's system is set; paper is white.
 GROUND = """.tl-alone { color: #1a1a1a; }
 .tl-alone .tl-ground { fill: #fff; fill-opacity: 1; stroke: none; }

@@ -42,12 +42,12 @@ def _uses_colours() -> bool:
 class OutputError(TypelatticeError, OSError):
     """A standard stream that accepts no text: it is closed, its disk is full, or nobody reads it.
 
-    `is_unread` is True if the reader has stopped reading, which is not an error to report.
+    `is_pipe_closed` is True if the reader has stopped reading, which is not an error to report.
     """
 
-    def __init__(self, reason: str, is_unread: bool = False) -> None:
+    def __init__(self, reason: str, is_pipe_closed: bool = False) -> None:
         super().__init__(f"cannot write to standard output: {reason}")
-        self.is_unread = is_unread
+        self.is_pipe_closed = is_pipe_closed
 
 
 def print_output(paragraphs: Iterable[str], stream: TextIO | None) -> None:
@@ -89,7 +89,7 @@ def _writing(stream: TextIO) -> Iterator[None]:
         yield
     except BrokenPipeError:
         discard_output(stream)
-        raise OutputError("nobody reads it", is_unread=True) from None
+        raise OutputError("nobody reads it", is_pipe_closed=True) from None
     except (OSError, ValueError) as e:  # ValueError: it was closed in the meantime
         discard_output(stream)
         raise OutputError(getattr(e, "strerror", None) or "it is closed") from None

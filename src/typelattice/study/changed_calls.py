@@ -11,14 +11,14 @@ from typelattice.facts.dtypes import DTypeError
 from typelattice.facts.operations import OPERATIONS
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand
-from typelattice.recorded.answer_notation import EXCEPTION, NOT_ASKED, OF_PYTHON, answer_of
-from typelattice.recorded.recorded_answer import find_recorded_answer, recording_of
+from typelattice.recorded.answer_notation import EXCEPTION, NOT_ASKED, PYTHON_NUMBER_PREFIX, answer_of
+from typelattice.recorded.recorded_answer import find_recorded_answer, recording_name_of
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import open_recording
 from typelattice.rendering import Cell, Grid
 from typelattice.study.tables import of_tier, operands_of
 
-REFUSED = "refused"
+REFUSED_ANSWER = "refused"
 Calls = Mapping[str, Mapping[tuple[str, ...], str]]  # answers by operation and operands
 
 
@@ -80,19 +80,21 @@ def changes(a: System, b: System) -> Changes:
     >>> {change.old_answer: change.new_answer for change in found.changes_by_operation["add"]}["float64"]
     'float32'
     """
-    recordings = [open_recording(s.name) for s in (a, b) if recording_of(s) is not None]
+    recordings = [open_recording(s.name) for s in (a, b) if recording_name_of(s) is not None]
     recorded = [list_recorded_calls(each) for each in recordings if each] if len(recordings) == 2 else None
     before, after = recorded or _ask_both(a, b)
     return changes_between(_name(a), before, _name(b), after, recorded is not None)
 
 
-def changes_between(old_name: str, then: Calls, new_name: str, now: Calls, recorded: bool = True) -> Changes:
+def changes_between(
+    old_name: str, old_answers: Calls, new_name: str, new_answers: Calls, recorded: bool = True
+) -> Changes:
     """Find the changes between answers to the same calls; `old_name` and `new_name` name who gave them."""
     compared: dict[str, int] = {}
     changed: dict[str, tuple[CallChange, ...]] = {}
-    for op, answers in then.items():
-        common = [operands for operands in answers if operands in now.get(op, {})]
-        found = (CallChange(operands, answers[operands], now[op][operands]) for operands in common)
+    for op, answers in old_answers.items():
+        common = [operands for operands in answers if operands in new_answers.get(op, {})]
+        found = (CallChange(operands, answers[operands], new_answers[op][operands]) for operands in common)
         if common:
             compared[op] = len(common)
         if differing := tuple(change for change in found if change.old_answer != change.new_answer):
@@ -107,9 +109,9 @@ def list_recorded_calls(recording: Recording) -> Calls:
 
     def shown(named_answer: str) -> str | None:
         answer = answer_of(named_answer)
-        if answer == NOT_ASKED or answer.startswith(OF_PYTHON):
+        if answer == NOT_ASKED or answer.startswith(PYTHON_NUMBER_PREFIX):
             return None
-        return REFUSED if answer.startswith(EXCEPTION) else answer
+        return REFUSED_ANSWER if answer.startswith(EXCEPTION) else answer
 
     found: dict[str, Mapping[tuple[str, ...], str]] = {}
     for op in recording.operations:
@@ -142,7 +144,7 @@ def _answers(system: System, rows: Iterable[Operand], columns: Iterable[Operand]
             for operands in _operands(rows, () if op.has_one_promoting_operand else columns)
         }
         for op in OPERATIONS.values()
-        if op.least <= 2
+        if op.min_operands <= 2
     }  # fmt: skip
 
 
@@ -159,8 +161,8 @@ def _recorded_or_predicted(p: Promotion) -> str:
     """Return the library's recorded answer, or the rule's answer if there is none."""
     o = find_recorded_answer(p)
     if o is not None:
-        return REFUSED if o.error else o.call.answer
-    return REFUSED if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
+        return REFUSED_ANSWER if o.error else o.call.answer
+    return REFUSED_ANSWER if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
 
 
 def _choose_example(changes: Iterable[CallChange]) -> CallChange:

@@ -46,13 +46,13 @@ class Escape:
 class Closedness:
     """The answers that leave a system's dtypes. Without any, the system is closed.
 
-    `operations` is the number of operations, `question_count` that of questions to those with different
+    `operation_count` is the number of operations, `question_count` that of questions to those with different
     rules. `storage_dtypes` are the dtypes with which no operation computes. `narrow_accumulators` has the
     operations that add up values in a dtype of few bits, with that dtype.
     """
 
     system: System
-    operations: int
+    operation_count: int
     question_count: int
     escapes: tuple[Escape, ...]
     storage_dtypes: tuple[DType, ...]
@@ -63,7 +63,7 @@ class Closedness:
 
     def sections(self) -> Iterator[TitledLines]:
         """Yield the verdict, and the other doubts."""
-        about = f"{self.operations:,} operations with all operands, {self.question_count:,} questions"
+        about = f"{self.operation_count:,} operations with all operands, {self.question_count:,} questions"
         if self:
             yield "closed", [f"✓ no result, accumulator, default or literal leaves the dtypes: {about}"]
         else:
@@ -84,7 +84,7 @@ class Closedness:
     def data(self) -> dict[str, object]:
         """Return the result as data for JSON."""
         return {
-            "operations": self.operations,
+            "operations": self.operation_count,
             "asked": self.question_count,
             "escapes": [
                 {"question": e.question, "part": e.part, "dtype": e.dtype.name} for e in self.escapes
@@ -145,7 +145,13 @@ def _rule(system: System, operation: Operation) -> str:
     """Return all that an answer to an operation depends on, apart from its name."""
     rule = merge_entries(operation, system.ops)
     facts = [getattr(rule, name) for name in rule.__match_args__ if name != "name"]
-    shape = operation.form, operation.least, operation.most, operation.least_dimensions, operation.in_place
+    shape = (
+        operation.call_form,
+        operation.min_operands,
+        operation.max_operands,
+        operation.min_dimensions,
+        operation.is_in_place,
+    )
     return repr((facts, shape, operation.is_operator))
 
 
@@ -153,7 +159,7 @@ def _stated(system: System, inside: set[DType]) -> Iterator[Escape]:
     """Yield the defaults and the dtypes of new arrays that no operand may have."""
     for kind, d in system.defaults.items():
         if d not in inside:
-            yield Escape(f"a Python {kind.word} alone", "the default is", d)
+            yield Escape(f"a Python {kind.python_name} alone", "the default is", d)
     for asked, d in system.requested.items():
         if d not in inside:
             yield Escape(f"an array of {asked}", "the dtype is", d)
@@ -164,8 +170,8 @@ def _questions(system: System, op: Operation | None) -> Iterator[Sequence[Operan
     every = [*arrays, *(o for o in list_operands(system, "scalar") if o.tier == "scalar" or o.weak)]
     if "0d" in system.tiers:
         every += [operand_of_dtype(d, tier="0d") for d in system.dtypes]
-    least, most = (2, 2) if op is None else (op.least, op.most or 2)
-    if op and op.form == "indexed":
+    least, most = (2, 2) if op is None else (op.min_operands, op.max_operands or 2)
+    if op and op.call_form == "indexed":
         integers = next((o for o in arrays if o.kind in (Kind.SIGNED, Kind.UNSIGNED)), None)
         yield from ((o, *[integers] * (least - 1)) for o in every if integers)
         return

@@ -11,7 +11,7 @@ from typelattice.operands.operand import Operand
 
 # Answers are equal if their dtype and weakness are; a dtype of None is a refusal.
 Key = tuple[DType | None, bool]
-REFUSED = 0  # the number of a refusal
+REFUSED_NUMBER = 0  # the number of a refusal
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -43,11 +43,11 @@ def compute_closure(system: System, operands: Sequence[Operand]) -> Closure:
     python = len({o.tier for o in operands}) > 1
     members: list[Operand | None] = [None, *operands]
     number = {o: i for i, o in enumerate(members)}
-    table: list[list[int]] = [[REFUSED] * len(members)]
+    table: list[list[int]] = [[REFUSED_NUMBER] * len(members)]
 
     def number_of(i: int, k: int) -> int:
         a, b = members[i], members[k]
-        found = result_operand(system, (a, b), is_python=python) if a and b else None
+        found = result_operand(system, (a, b), python_adds_scalars=python) if a and b else None
         if found not in number:
             number[found] = len(members)
             members.append(found)
@@ -55,13 +55,13 @@ def compute_closure(system: System, operands: Sequence[Operand]) -> Closure:
 
     i = 1
     while i < len(members):  # `members` grows while there are new results
-        table.append([REFUSED])
+        table.append([REFUSED_NUMBER])
         for k in range(1, i):
             table[i].append(number_of(i, k))
             table[k].append(number_of(k, i))
         table[i].append(number_of(i, i))
         i += 1
-    table[REFUSED] = [REFUSED] * len(members)
+    table[REFUSED_NUMBER] = [REFUSED_NUMBER] * len(members)
     return Closure(system, tuple(members), range(1, len(operands) + 1), tuple(map(tuple, table)), python)
 
 

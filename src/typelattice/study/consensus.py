@@ -13,25 +13,25 @@ from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand, operand_of_dtype
 from typelattice.rendering import Cell, Grid, render
-from typelattice.study.study_scope import TierChoice, check_size, common_dtypes, read
-from typelattice.study.table_labels import REFUSED, dtype_code, operand_label
+from typelattice.study.study_scope import TierChoice, check_size, common_dtypes, read_operand
+from typelattice.study.table_labels import REFUSED_LABEL, dtype_code, operand_label
 from typelattice.study.tables import of_tier, tiers_of
-from typelattice.support.display_hooks import Viewed
+from typelattice.support.display_hooks import NotebookDisplay
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 Pair = tuple[str, str]
-SORTS = ("agreed", "contested", "refused")
+PAIR_CLASSES = ("agreed", "contested", "refused")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Consensus(Viewed):
+class Consensus(NotebookDisplay):
     """The answers of several systems to the same pairs of operands, compared by dtype but not by weakness.
 
     >>> import typelattice as tl
     >>> found = tl.consensus("numpy", "jax", "torch")
-    >>> found.sort("int8", "uint8"), found.sort("int64", "float32"), found.sort("uint16", "int8")
+    >>> found.classify("int8", "uint8"), found.classify("int64", "float32"), found.classify("uint16", "int8")
     ('agreed', 'contested', 'refused')
     >>> found.by_answer("int64", "float32")
     {'float64': ('numpy',), 'float32': ('jax', 'torch')}
@@ -47,18 +47,18 @@ class Consensus(Viewed):
         """Map each answer to a pair to the names of the systems that give it; `-` is a refusal."""
         found: dict[str, tuple[str, ...]] = {}
         for p in self.answers[str(row), str(column)]:
-            said = str(p.dtype) if p.dtype else REFUSED
+            said = str(p.dtype) if p.dtype else REFUSED_LABEL
             found[said] = (*found.get(said, ()), p.system.name)
         return found
 
-    def sort(self, row: object, column: object) -> str:
+    def classify(self, row: object, column: object) -> str:
         """Return `agreed` (one dtype from all), `refused` (by some system) or `contested` (dtypes differ)."""
         answers = self.by_answer(row, column)
-        return "refused" if REFUSED in answers else "agreed" if len(answers) == 1 else "contested"
+        return "refused" if REFUSED_LABEL in answers else "agreed" if len(answers) == 1 else "contested"
 
-    def pairs(self, sort: str) -> tuple[Pair, ...]:
+    def pairs(self, pair_class: str) -> tuple[Pair, ...]:
         """Return the pairs of a sort."""
-        return tuple(pair for pair in self.answers if self.sort(*pair) == sort)
+        return tuple(pair for pair in self.answers if self.classify(*pair) == pair_class)
 
     @property
     def names(self) -> str:
@@ -68,15 +68,15 @@ class Consensus(Viewed):
     @property
     def summary(self) -> str:
         """The number of pairs of each sort, in a line."""
-        counts = [f"{len(self.pairs(sort))} {sort}" for sort in SORTS]
+        counts = [f"{len(self.pairs(sort))} {sort}" for sort in PAIR_CLASSES]
         return f"{len(self.answers)} pairs under {self.names}: {', '.join(counts)}"
 
-    def groups(self, sort: str) -> dict[str, list[Pair]]:
+    def groups(self, pair_class: str) -> dict[str, list[Pair]]:
         """Group the pairs of a sort by the split of systems, `numpy | jax, torch`, the most common first."""
         found: dict[str, list[Pair]] = {}
-        for pair in self.pairs(sort):
+        for pair in self.pairs(pair_class):
             answers = self.by_answer(*pair).items()
-            sides = [f"{', '.join(names)}{' refuse' * (said == REFUSED)}" for said, names in answers]
+            sides = [f"{', '.join(names)}{' refuse' * (said == REFUSED_LABEL)}" for said, names in answers]
             found.setdefault(" | ".join(sorted(sides)), []).append(pair)
         return dict(sorted(found.items(), key=lambda group: -len(group[1])))
 
@@ -98,14 +98,14 @@ class Consensus(Viewed):
 
     def _cell(self, pair: Pair, codes: str) -> Cell:
         said = "; ".join(f"{answer} {', '.join(names)}" for answer, names in self.by_answer(*pair).items())
-        sort, first = self.sort(*pair), self.answers[pair][0]
+        sort, first = self.classify(*pair), self.answers[pair][0]
         if sort == "agreed":
             strong = [p for p in self.answers[pair] if not p.weak] or [first]
             return Cell(dtype_code(strong[0], codes), (str(first.dtype and first.dtype.kind.value),), said)
         if sort == "contested":
             return Cell("?", ("differs",), said)
         all_refuse = all(p.dtype is None for p in self.answers[pair])
-        return Cell(REFUSED if all_refuse else f"({REFUSED})", ("refused",), said)
+        return Cell(REFUSED_LABEL if all_refuse else f"({REFUSED_LABEL})", ("refused",), said)
 
     def __repr__(self) -> str:
         return f"<consensus: {self.summary}>"
@@ -136,13 +136,13 @@ def consensus(
     columns = (
         [operand_of_dtype(d) for d in common_dtypes(found)]
         if dtypes is None
-        else [read(x, found) for x in dtypes]
+        else [read_operand(x, found) for x in dtypes]
     )
     if not columns:
         raise DTypeError(f"{', '.join(s.name for s in found)} have no dtype in common")
     check_size(len(columns), found[0].name)
     rows = dict.fromkeys(o for one in tiers_of(tier, found) for o in of_tier(columns, one))
-    known = None if op is None else found[0].operation(op)
+    known = None if op is None else found[0].find_operation(op)
     if known:
         known.check_table()
     op = known.name if known else None
@@ -164,7 +164,7 @@ def find_undefined(standard: System, other_systems: Consensus) -> tuple[Pair, ..
         (a, b)
         for i, a in enumerate(other_systems.rows)
         for b in other_systems.columns[i + 1 :]
-        if {a, b} <= has and standard.explain(a, b).dtype is None and other_systems.sort(a, b) == "agreed"
+        if {a, b} <= has and standard.explain(a, b).dtype is None and other_systems.classify(a, b) == "agreed"
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typelattice.explanations.expression_terms import Term, list_leaves, term_text, write_code
 from typelattice.operands.operand import Operand
 from typelattice.study.closure import Closure, Key, answer_words
-from typelattice.study.law_equations import Case, monotone
+from typelattice.study.law_equations import FailingCase, monotone
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,13 @@ class Counterexample:
         }
 
 
-def write_out_side(over: Closure, case: Case) -> Counterexample:
+def make_counterexample(closure: Closure, case: FailingCase) -> Counterexample:
     """Return a case written out in operands."""
-    operands: Sequence[Term] = over.operands(*case.numbers)
+    operands: Sequence[Term] = closure.operands(*case.numbers)
     two = case.sides(_term, operands, lambda a, b: True)
     assert two
     note = f"though {operands[1]} is above {operands[0]}" if case.sides is monotone else ""
-    setup, expressions = write_code(over.system, two, over.has_python_scalars)
+    setup, expressions = write_code(closure.system, two, closure.has_python_scalars)
     return Counterexample(two, case.answers, expressions, setup, note)
 
 

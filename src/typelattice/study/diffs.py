@@ -12,17 +12,23 @@ from typelattice.explanations.promotion_in_english import answer_text, question
 from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.rendering import Cell, Grid, render
-from typelattice.study.study_scope import TierChoice, read
-from typelattice.study.table_labels import REFUSED, SHOW_SMALL, answer_marks, describe_left_out, dtype_code
+from typelattice.study.study_scope import TierChoice, read_operand
+from typelattice.study.table_labels import (
+    REFUSED_LABEL,
+    SHOW_SMALL,
+    answer_marks,
+    describe_left_out,
+    dtype_code,
+)
 from typelattice.study.tables import Table, make_table, operands_of, tiers_of, without_idle_scalars
-from typelattice.support.display_hooks import Viewed
+from typelattice.support.display_hooks import NotebookDisplay
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Diff(Viewed):
+class Diff(NotebookDisplay):
     """Two tables of the same operands under two systems; `differing` are the (row, column) where the answers
     differ.
 
@@ -32,19 +38,19 @@ class Diff(Viewed):
     (True, False)
     """
 
-    a: Table
-    b: Table
+    left: Table
+    right: Table
 
     @property
     def differing(self) -> tuple[tuple[str, str], ...]:
         """The (row, column) of each cell where the answers differ."""
-        places = ((row, column) for row in self.a.rows for column in self.a.columns)
+        places = ((row, column) for row in self.left.rows for column in self.left.columns)
         return tuple(place for place, (p, q) in zip(places, self._pairs(), strict=True) if differ(p, q))
 
     @property
     def summary(self) -> str:
         """The number of cells that differ, and how they differ."""
-        names = self.a.system.name, self.b.system.name
+        names = self.left.system.name, self.right.system.name
         differing = [(p.dtype, q.dtype) for p, q in self._pairs() if differ(p, q)]
         ways = {
             "another dtype": sum(bool(p and q and p is not q) for p, q in differing),
@@ -53,12 +59,12 @@ class Diff(Viewed):
             f"refused by {names[1]} only": sum(q is None for _, q in differing),
         }
         said = ", ".join(f"{n} {way}" for way, n in ways.items() if n)
-        counted = f"{len(differing)} of {len(self.a.rows) * len(self.a.columns)} cells differ"
+        counted = f"{len(differing)} of {len(self.left.rows) * len(self.left.columns)} cells differ"
         return f"{counted}: {said}" if said else counted
 
     def grid(self, codes: str = "bits") -> Grid:
         """Lay out the diff as a grid: `a|b` if the answers differ."""
-        a, b = self.a, self.b
+        a, b = self.left, self.right
         cells = tuple(
             tuple(_cell(p, q, codes) for p, q in zip(ps, qs, strict=True))
             for ps, qs in zip(a.cells, b.cells, strict=True)
@@ -69,17 +75,17 @@ class Diff(Viewed):
             f"right: {b.system.name}, {b.system.title}",
         ]
         if any(p.dtype is None for p in chain(*a.cells, *b.cells)):
-            notes.append(f"{REFUSED} is a refusal")
+            notes.append(f"{REFUSED_LABEL} is a refusal")
         rows, columns, corner = a.labels(codes)
         title = f"{a.operation_text}: {a.system.name}|{b.system.name}"
         return Grid(title, columns, rows, cells, (*notes, *describe_left_out(a.left_out, SHOW_SMALL)), corner)
 
     def _pairs(self) -> Iterator[tuple[Promotion, Promotion]]:
         """Yield the two answers of each cell, row by row."""
-        return zip(chain(*self.a.cells), chain(*self.b.cells), strict=True)
+        return zip(chain(*self.left.cells), chain(*self.right.cells), strict=True)
 
     def __repr__(self) -> str:
-        return f"<diff of {self.a.system.name} and {self.b.system.name}: {self.summary}>"
+        return f"<diff of {self.left.system.name} and {self.right.system.name}: {self.summary}>"
 
     def __str__(self) -> str:
         return render(self)
@@ -107,7 +113,7 @@ def diff(
     both = [find_system(a), find_system(b)]
     tiers = tiers_of(tier, both)
     if dtypes is not None:
-        operands = [read(x, both) for x in dtypes]
+        operands = [read_operand(x, both) for x in dtypes]
         return Diff(*(make_table(s, op, tiers, operands) for s in both))
     (own, hidden), (others, hidden_there) = (operands_of(s, tier, small) for s in both)
     common = [o for o in own if o in others]

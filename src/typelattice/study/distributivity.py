@@ -18,7 +18,7 @@ MAX_NODES = 64  # nodes; the time grows with their fourth power
 
 
 @dataclass(frozen=True, slots=True)
-class Uneven:
+class DistributivityFailure:
     """A node below the join of two others that is not itself a join of nodes below them."""
 
     node: Node
@@ -29,7 +29,7 @@ class Uneven:
 
 def find_uneven(
     order: Order[Node], nodes: Sequence[Node], has_join: Callable[[Node, Node], bool] = lambda a, b: True
-) -> tuple[list[Uneven], int]:
+) -> tuple[list[DistributivityFailure], int]:
     """Return the cases that break distributivity, and the number of all cases.
 
     A case is a pair with a join, and a third node below that join; all three are among the given nodes.
@@ -47,5 +47,5 @@ def find_uneven(
         from_below = {joins[x, y] for x in below[left] for y in below[right]} | {*below[left], *below[right]}
         under = [a for a in nodes if order.le(a, top)]
         cases += len(under)
-        found += [Uneven(a, left, right, top) for a in under if a not in from_below]
+        found += [DistributivityFailure(a, left, right, top) for a in under if a not in from_below]
     return found, cases

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
 from typelattice.explanations.promotion_in_english import TitledLines, describe_explicit_cast
-from typelattice.facts.cast_chains import PLAIN_CASTS, CastChain, Rules, cast_chain, may_be_folded
+from typelattice.facts.cast_chains import PLAIN_CASTS, CastChain, ChainRules, cast_chain, may_be_folded
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.files.reader import system as find_system
@@ -54,7 +54,7 @@ class CastChains(Sequence[CastChain]):
         return tuple(sorted(found, key=lambda c: sum(d.bits or 0 for d in (c.source, c.through, c.target))))
 
     @cached_property
-    def describe(self) -> tuple[str, ...]:
+    def rule_descriptions(self) -> tuple[str, ...]:
         """The rules of the file for casts: a line for each entry, with the number of casts that follow it."""
         counts = Counter((rule.entry, rule) for rule in self.system.casts.values())
         by_entry: dict[str, list[str]] = {}
@@ -70,7 +70,7 @@ class CastChains(Sequence[CastChain]):
         """Count the chains, and show some that round twice."""
         unknown = sum(chain.exact is None for chain in self.chains)
         lines = [
-            *self.describe,
+            *self.rule_descriptions,
             f"{len(self.exact_chains):,} of {len(self):,} chains a -> b -> c may be folded to a -> c",
             *([f"{unknown:,} are not known, as the values of a dtype are not"] if unknown else []),
             f"{len(self.rounded_twice):,} round twice: b holds every value of c, and yet they differ",
@@ -84,7 +84,11 @@ class CastChains(Sequence[CastChain]):
             {
                 "casts": [c.source.name, c.through.name, c.target.name],
                 "exact": c.exact,
-                **({"first": c.first, "chained": c.chained, "direct": c.direct} if c.first else {}),
+                **(
+                    {"first": c.first_difference, "chained": c.chained, "direct": c.direct}
+                    if c.first_difference
+                    else {}
+                ),
                 **({"obstacle": c.obstacle} if c.obstacle else {}),
             }
             for c in self.chains
@@ -115,7 +119,7 @@ def is_foldable(system: System, a: DType, b: DType, c: DType) -> bool:
     return may_be_folded(a, b, c, _rules_of(system, a, b, c))
 
 
-def _rules_of(system: System, a: DType, b: DType, c: DType) -> Rules:
+def _rules_of(system: System, a: DType, b: DType, c: DType) -> ChainRules:
     if not system.casts:
         return PLAIN_CASTS
     return system.cast_rule(a, b), system.cast_rule(b, c), system.cast_rule(a, c)

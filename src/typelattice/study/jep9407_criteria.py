@@ -22,7 +22,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.rendering import Cell, Grid
 from typelattice.study.study_scope import TierChoice, list_operands
-from typelattice.support.display_hooks import Viewed
+from typelattice.support.display_hooks import NotebookDisplay
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +68,7 @@ class Criterion:
     pair."""
 
     number: int
-    head: str
+    column_heading: str
     description: str
     is_broken_by: Callable[[PairCost], bool]
 
@@ -114,7 +114,7 @@ CRITERIA = {
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
+class Criteria(Mapping[str, tuple[Promotion, ...]], NotebookDisplay):
     """The pairs that break each criterion, by its name.
 
     >>> import typelattice as tl
@@ -142,7 +142,7 @@ class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
         return len(self.breaking_pairs)
 
     def __repr__(self) -> str:
-        return f"<criteria of {self.system.name}: {self.short}>"
+        return f"<criteria of {self.system.name}: {self.summary}>"
 
     def __str__(self) -> str:
         lines = (f"{name:{max(map(len, self))}}  {'; '.join(said)}" for name, said in self.sections())
@@ -155,7 +155,7 @@ class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
         return f"Criteria of {self.system.name}, {self.pair_count} pairs of operands{tier}"
 
     @property
-    def short(self) -> str:
+    def summary(self) -> str:
         """The number of pairs for each criterion that any pair breaks, in a line."""
         broken = [f"{name} {count}" for name, count in self.counts.items() if count]
         return f"of {self.pair_count} pairs: {', '.join(broken) or 'none falls short'}"

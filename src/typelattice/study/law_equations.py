@@ -16,7 +16,7 @@ from typing import Protocol, TypeVar
 
 from typelattice.explanations.expression_terms import result_operand
 from typelattice.operands.operand import TIERS
-from typelattice.study.closure import REFUSED, Closure, Key, answer_key
+from typelattice.study.closure import REFUSED_NUMBER, Closure, Key, answer_key
 from typelattice.study.study_scope import BeyondReachError
 
 X = TypeVar("X")
@@ -24,7 +24,7 @@ Promote = Callable[..., X]  # promotes numbers and rows, or writes the promotion
 MAX_TRIPLES = 64_000  # limit of three-operand cases that no table answers; more take minutes
 
 
-class Sides(Protocol):
+class Equation(Protocol):
     """The two sides of an equation of operands `x`, or None if the law does not apply to these.
 
     `p` promotes its arguments; `le(a, b)` is True if b absorbs a. Only the last operand is ever a row.
@@ -39,7 +39,7 @@ def idempotent(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tup
     return p(x[0], x[0]), x[0]
 
 
-def swap_operands(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X]:
+def commutative(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X]:
     return p(x[0], x[1]), p(x[1], x[0])
 
 
@@ -74,22 +74,22 @@ def top(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X
 
 
 # Law -> (number of operands, equation). All equations of a law must hold.
-EQUATIONS: Mapping[str, Sequence[tuple[int, Sides]]] = {
+EQUATIONS: Mapping[str, Sequence[tuple[int, Equation]]] = {
     "idempotent": [(1, idempotent)],
-    "commutative": [(2, swap_operands)],
+    "commutative": [(2, commutative)],
     "associative": [(3, associative)],
-    "order-free": [(2, swap_operands), (3, first_swapped), (3, last_swapped)],
+    "order-free": [(2, commutative), (3, first_swapped), (3, last_swapped)],
     "monotone": [(3, monotone)],
 }
 # Law -> the equation for one operand, x[0], with every other operand.
-ELEMENTS: Mapping[str, Sides] = {"identity": identity, "top": top}
+ELEMENTS: Mapping[str, Equation] = {"identity": identity, "top": top}
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class FailingCase:
     """Operands, by number, that break an equation, and the answers on its two sides."""
 
-    sides: Sides
+    sides: Equation
     numbers: tuple[int, ...]
     answers: tuple[Key, Key]
 
@@ -99,11 +99,11 @@ class CaseCount:
     """The number of cases of an equation, the number that break it, and the smallest of these."""
 
     case_count: int
-    failing: int = 0
-    smallest: Case | None = None
+    failing_count: int = 0
+    smallest: FailingCase | None = None
 
 
-class Row:
+class OperandRow:
     """The numbers of the operands for the last place of an equation, all checked at once."""
 
     __slots__ = ("_pick", "kept_after", "kept_before", "numbers")
@@ -112,8 +112,8 @@ class Row:
         self.numbers = tuple(numbers)
         self._pick: Callable[[Sequence[int]], tuple[int, ...]] | None = None
         # number -> the promotion of that number and this row, in either order, kept for further cases
-        self.kept_after: dict[int, Row] = {}
-        self.kept_before: dict[int, Row] = {}
+        self.kept_after: dict[int, OperandRow] = {}
+        self.kept_before: dict[int, OperandRow] = {}
 
     def pick(self, line: Sequence[int]) -> tuple[int, ...]:
         """Pick the entries of a table's line at these numbers; hundreds of them take microseconds."""
@@ -123,10 +123,10 @@ class Row:
         return self._pick(line)
 
 
-Place = int | Row  # an operand in an equation: one number, or all numbers of a row
+Place = int | OperandRow  # an operand in an equation: one number, or all numbers of a row
 
 
-class Judge:
+class EquationChecker:
     """Counts the cases that break the equations over a closure."""
 
     def __init__(self, closure: Closure) -> None:
@@ -147,13 +147,13 @@ class Judge:
     def count(self, law: str) -> CaseCount:
         """Count the cases that break a law of EQUATIONS. Raises BeyondReachError."""
         asked, failing = 0, 0
-        smallest: Case | None = None
+        smallest: FailingCase | None = None
         for arity, sides in EQUATIONS[law]:
             counts = []
             for group in self._groups(law, arity):
                 counts.append(self._count(sides, self._row(group), product(group, repeat=arity - 1)))
             asked += sum(count.case_count for count in counts)
-            failing += sum(count.failing for count in counts)
+            failing += sum(count.failing_count for count in counts)
             broken = [count.smallest for count in counts if count.smallest]
             # equations of fewer operands come first, so their counterexample is the smallest
             if broken and smallest is None:
@@ -164,10 +164,10 @@ class Judge:
         """Find the operand that breaks a law of ELEMENTS least often, and the count of its cases."""
         row = self._row(self.closure.start_numbers)
         counts = {e: self._count(ELEMENTS[law], row, [(e,)]) for e in self.closure.start_numbers}
-        best = min(counts, key=lambda e: counts[e].failing)
+        best = min(counts, key=lambda e: counts[e].failing_count)
         return best, counts[best]
 
-    def answers(self, sides: Sides, numbers: Sequence[int]) -> tuple[Key, Key]:
+    def answers(self, sides: Equation, numbers: Sequence[int]) -> tuple[Key, Key]:
         """Return the answers on the two sides of an equation in one case."""
         places: Sequence[Place] = numbers
         two = sides(self._promote, places, self._absorbs)
@@ -193,7 +193,7 @@ class Judge:
                 if group:
                     yield group
 
-    def _count(self, sides: Sides, last_row: Row, others: Iterable[tuple[int, ...]]) -> CaseCount:
+    def _count(self, sides: Equation, last_row: OperandRow, others: Iterable[tuple[int, ...]]) -> CaseCount:
         """Count the cases that break an equation for these operands; the last operand ranges over a row."""
         asked, failing = 0, 0
         smallest: tuple[int, tuple[int, ...]] | None = None
@@ -213,14 +213,14 @@ class Judge:
         if smallest is None:
             return CaseCount(asked)
         case = smallest[1]
-        return CaseCount(asked, failing, Case(sides, case, self.answers(sides, case)))
+        return CaseCount(asked, failing, FailingCase(sides, case, self.answers(sides, case)))
 
-    def _row(self, group: Sequence[int]) -> Row:
+    def _row(self, group: Sequence[int]) -> OperandRow:
         """Make the row of a group for the last operand, the smallest first; keep its promotions with each
         operand."""
-        row = Row(sorted(group, key=lambda i: (self.closure.size(i), i)))
-        row.kept_after = {i: Row(row.pick(line)) for i, line in enumerate(self.table)}
-        row.kept_before = {i: Row(row.pick(line)) for i, line in enumerate(self.columns)}
+        row = OperandRow(sorted(group, key=lambda i: (self.closure.size(i), i)))
+        row.kept_after = {i: OperandRow(row.pick(line)) for i, line in enumerate(self.table)}
+        row.kept_before = {i: OperandRow(row.pick(line)) for i, line in enumerate(self.columns)}
         return row
 
     def _rank(self, numbers: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
@@ -245,7 +245,7 @@ class Judge:
         assert isinstance(a, int)
         assert isinstance(b, int)
         found = self.table[a][b]
-        return found != REFUSED and self.keys[found] == self.keys[b]
+        return found != REFUSED_NUMBER and self.keys[found] == self.keys[b]
 
     def _promote(self, a: Place, b: Place, *more: Place) -> Place:
         """Promote numbers and rows; a row with a number gives a row."""
@@ -254,20 +254,20 @@ class Judge:
         if isinstance(a, int):
             if isinstance(b, int):
                 return self.table[a][b]
-            return b.kept_after[a] if a in b.kept_after else Row(b.pick(self.table[a]))
+            return b.kept_after[a] if a in b.kept_after else OperandRow(b.pick(self.table[a]))
         if isinstance(b, int):
-            return a.kept_before[b] if b in a.kept_before else Row(a.pick(self.columns[b]))
-        return Row(tuple(map(getitem, map(self.table.__getitem__, a.numbers), b.numbers)))
+            return a.kept_before[b] if b in a.kept_before else OperandRow(a.pick(self.columns[b]))
+        return OperandRow(tuple(map(getitem, map(self.table.__getitem__, a.numbers), b.numbers)))
 
     def _promote_several(self, *places: Place) -> Place:
         """Promote three or more numbers and rows at once."""
         if self.folds:
             return reduce(self._promote, places)
-        lengths = {len(place.numbers) for place in places if isinstance(place, Row)}
+        lengths = {len(place.numbers) for place in places if isinstance(place, OperandRow)}
         if not lengths:
             return self._at_once(tuple(place for place in places if isinstance(place, int)))
         columns = [repeat(place) if isinstance(place, int) else place.numbers for place in places]
-        return Row(tuple(map(self._at_once, zip(*columns, strict=False))))
+        return OperandRow(tuple(map(self._at_once, zip(*columns, strict=False))))
 
     def _at_once(self, numbers: tuple[int, ...]) -> int:
         """Promote operands at once under the system, and return the number of the result."""
@@ -275,7 +275,7 @@ class Judge:
             if len(self.joint_results) >= MAX_TRIPLES:
                 raise BeyondReachError(f"more than {MAX_TRIPLES:,} cases that have to be asked one by one")
             operands = self.closure.operands(*numbers)
-            found = result_operand(self.system, operands, is_python=self.closure.has_python_scalars)
+            found = result_operand(self.system, operands, python_adds_scalars=self.closure.has_python_scalars)
             if found not in self.numbers:
                 self.numbers[found] = len(self.members)
                 self.members.append(found)

@@ -14,13 +14,13 @@ from typelattice.facts.dtypes import DTypeError, Node
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.rendering import Cell, Grid
-from typelattice.study.closure import REFUSED, Closure, answer_key, answer_words, compute_closure
-from typelattice.study.counterexample import Counterexample, write_out_side
-from typelattice.study.distributivity import Uneven, find_uneven
-from typelattice.study.law_equations import ELEMENTS, EQUATIONS, Judge
+from typelattice.study.closure import REFUSED_NUMBER, Closure, answer_key, answer_words, compute_closure
+from typelattice.study.counterexample import Counterexample, make_counterexample
+from typelattice.study.distributivity import DistributivityFailure, find_uneven
+from typelattice.study.law_equations import ELEMENTS, EQUATIONS, EquationChecker
 from typelattice.study.multi_operand_recordings import find_evidence
 from typelattice.study.study_scope import BeyondReachError, TierChoice, list_operands
-from typelattice.support.display_hooks import Viewed
+from typelattice.support.display_hooks import NotebookDisplay
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,19 +44,19 @@ ROOM = 64  # longest code on a line
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class LawVerdict:
     """The verdict on a law. `holds` is None if it is not known whether the law holds, and `note` says why.
 
-    `failing` of the `case_count` combinations break the law; `counterexample` is the smallest of these. The
-    laws `identity` and `top` need one special operand: `witness` is that operand.
+    `failing_count` of the `case_count` combinations break the law; `counterexample` is the smallest of these.
+    The laws `identity` and `top` need one special operand: `special_operand` is that operand.
     """
 
     law: str
     holds: bool | None
-    failing: int
+    failing_count: int
     case_count: int
     counterexample: Counterexample | None = None
-    witness: Operand | None = None
+    special_operand: Operand | None = None
     note: str = ""
 
     def __bool__(self) -> bool:
@@ -72,32 +72,32 @@ class Verdict:
         if self.holds is None:
             return f"not known: {self.note}"
         if self.counterexample is None:
-            return f"{LAWS[self.law]}{f': {self.witness}' if self.witness else ''}"
-        return f"fails for {self.failing} of {self.case_count}: {self.counterexample}"
+            return f"{LAWS[self.law]}{f': {self.special_operand}' if self.special_operand else ''}"
+        return f"fails for {self.failing_count} of {self.case_count}: {self.counterexample}"
 
     def data(self) -> dict[str, object]:
         """Return the verdict as data for JSON; `holds` is null if it is not known."""
         return {
             "says": LAWS[self.law],
             "holds": self.holds,
-            "failing": self.failing,
+            "failing": self.failing_count,
             "asked": self.case_count,
             "counterexample": self.counterexample and self.counterexample.data(),
-            "witness": self.witness and str(self.witness),
+            "witness": self.special_operand and str(self.special_operand),
             "note": self.note,
         }
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Laws(Mapping[str, Verdict], Viewed):
+class Laws(Mapping[str, LawVerdict], NotebookDisplay):
     """The verdicts on a system for some operands, by the name of the law."""
 
     system: System
     tier: TierChoice
     operands: tuple[Operand, ...]
-    verdicts: Mapping[str, Verdict]
+    verdicts: Mapping[str, LawVerdict]
 
-    def __getitem__(self, law: str) -> Verdict:
+    def __getitem__(self, law: str) -> LawVerdict:
         return self.verdicts[law]
 
     def __iter__(self) -> Iterator[str]:
@@ -127,7 +127,7 @@ class Laws(Mapping[str, Verdict], Viewed):
             if v.counterexample and v.counterexample.setup:
                 setup = v.counterexample.setup
                 lines += [] if setup in prepared else setup.split("; ")
-                lines += map(_foldable, v.counterexample.expressions)
+                lines += map(_parenthesize_long, v.counterexample.expressions)
                 prepared.add(setup)
             yield law, lines
 
@@ -136,7 +136,7 @@ class Laws(Mapping[str, Verdict], Viewed):
         heads = tuple(map(Cell, ("holds", "failing", "asked", "where")))
         marks = {True: (), False: ("differs",), None: ("refused",)}
         cells = tuple(
-            (Cell(v.mark, marks[v.holds]), Cell(str(v.failing)), Cell(str(v.case_count)), Cell(str(v)))
+            (Cell(v.mark, marks[v.holds]), Cell(str(v.failing_count)), Cell(str(v.case_count)), Cell(str(v)))
             for v in self.values()
         )
         return Grid(self.title, heads, tuple(Cell(law, (), LAWS[law]) for law in self), cells)
@@ -181,7 +181,7 @@ def laws(
 @lru_cache(maxsize=128)  # a system never changes
 def _laws(system: System, tier: TierChoice, operands: tuple[Operand, ...]) -> Laws:
     over = compute_closure(system, operands)
-    judge = Judge(over)
+    judge = EquationChecker(over)
     verdicts = {law: _equation(law, judge) for law in EQUATIONS}
     verdicts["unique bounds"] = _unique_bounds(over)
     verdicts["distributive"] = _distributive(over)
@@ -189,99 +189,105 @@ def _laws(system: System, tier: TierChoice, operands: tuple[Operand, ...]) -> La
     return Laws(system, tier, operands, {law: verdicts[law] for law in LAWS})
 
 
-def _equation(law: str, judge: Judge) -> Verdict:
+def _equation(law: str, judge: EquationChecker) -> LawVerdict:
     """Judge a law of all combinations of operands."""
     try:
         count = judge.count(law)
     except BeyondReachError as e:
-        return Verdict(law, None, 0, 0, note=str(e))
+        return LawVerdict(law, None, 0, 0, note=str(e))
     if count.smallest:
-        shown = write_out_side(judge.closure, count.smallest)
-        return Verdict(law, False, count.failing, count.case_count, shown)
-    verdict = Verdict(law, True, 0, count.case_count)
-    return _beside_recording(verdict, judge.closure) if law == "order-free" else verdict
+        shown = make_counterexample(judge.closure, count.smallest)
+        return LawVerdict(law, False, count.failing_count, count.case_count, shown)
+    verdict = LawVerdict(law, True, 0, count.case_count)
+    return _correct_by_recording(verdict, judge.closure) if law == "order-free" else verdict
 
 
-def _beside_recording(verdict: Verdict, over: Closure) -> Verdict:
+def _correct_by_recording(verdict: LawVerdict, closure: Closure) -> LawVerdict:
     """Correct a file's verdict on order-free by the recorded calls of its library.
 
     A file that joins the set of operands always keeps the law, but its library may reduce them in another
     order. If two recorded calls differ only by their order, the law fails. If the library departs from the
     join of the set, the verdict is not known.
     """
-    found = find_evidence(over.system, over.operands(*over.start_numbers))
+    found = find_evidence(closure.system, closure.operands(*closure.start_numbers))
     if found.contradictions:
         one, other = found.contradictions[0]
         terms: tuple[Term, ...] = (one.operands, other.operands)
-        setup, expressions = write_code(over.system, terms, over.has_python_scalars)
+        setup, expressions = write_code(closure.system, terms, closure.has_python_scalars)
         note = f"as recorded of {found.versions}"
-        shown = Counterexample(terms, (one.answer, other.answer), expressions, setup, note)
-        return Verdict(verdict.law, False, len(found.contradictions), len(found.calls), shown)
+        shown = Counterexample(terms, (one.library_answer, other.library_answer), expressions, setup, note)
+        return LawVerdict(verdict.law, False, len(found.contradictions), len(found.calls), shown)
     if found.departing:
         call = found.departing[0]
         departing, calls = len(found.departing), len(found.calls)
         counted = f"{departing} of {calls} recorded calls of several operands depart from the file"
-        example = f"{', '.join(map(str, call.operands))} is {answer_words(call.answer)} in {found.versions}"
-        note = f"{counted}; {example}, and {answer_words(call.ours)} by joining the set"
-        return Verdict(verdict.law, None, 0, verdict.case_count, note=note)
+        example = (
+            f"{', '.join(map(str, call.operands))} is {answer_words(call.library_answer)} in {found.versions}"
+        )
+        note = f"{counted}; {example}, and {answer_words(call.system_answer)} by joining the set"
+        return LawVerdict(verdict.law, None, 0, verdict.case_count, note=note)
     return verdict
 
 
-def _element(law: str, judge: Judge) -> Verdict:
+def _element(law: str, judge: EquationChecker) -> LawVerdict:
     """Judge a law of one special operand; if none keeps it, show where the nearest one fails."""
     best, count = judge.element(law)
     if count.smallest is None:
-        return Verdict(law, True, 0, count.case_count, None, judge.closure.members[best])
-    return Verdict(law, False, count.failing, count.case_count, write_out_side(judge.closure, count.smallest))
+        return LawVerdict(law, True, 0, count.case_count, None, judge.closure.members[best])
+    return LawVerdict(
+        law, False, count.failing_count, count.case_count, make_counterexample(judge.closure, count.smallest)
+    )
 
 
-def _unique_bounds(over: Closure) -> Verdict:
+def _unique_bounds(closure: Closure) -> LawVerdict:
     """Judge the law of the order itself: no pair may have several lowest upper bounds."""
-    pairs = list(combinations(over.start_numbers, 2))
-    bounds = {pair: over.system.explain(*over.operands(*pair)).bounds for pair in pairs}
+    pairs = list(combinations(closure.start_numbers, 2))
+    bounds = {pair: closure.system.explain(*closure.operands(*pair)).bounds for pair in pairs}
     split = [pair for pair in pairs if len(bounds[pair]) > 1]
     if not split:
-        return Verdict("unique bounds", True, 0, len(pairs))
-    pair = min(split, key=lambda pair: (over.size(*pair), pair))
+        return LawVerdict("unique bounds", True, 0, len(pairs))
+    pair = min(split, key=lambda pair: (closure.size(*pair), pair))
     *others, last = map(str, bounds[pair])
     note = f"{', '.join(others)} and {last} lie lowest above both"
-    terms: tuple[Term, ...] = (over.operands(*pair),)
-    setup, expressions = write_code(over.system, terms, over.has_python_scalars)
-    answers = (answer_key(over.system, over.members[over.table[pair[0]][pair[1]]]),)
+    terms: tuple[Term, ...] = (closure.operands(*pair),)
+    setup, expressions = write_code(closure.system, terms, closure.has_python_scalars)
+    answers = (answer_key(closure.system, closure.members[closure.table[pair[0]][pair[1]]]),)
     shown = Counterexample(terms, answers, expressions, setup, note)
-    return Verdict("unique bounds", False, len(split), len(pairs), shown)
+    return LawVerdict("unique bounds", False, len(split), len(pairs), shown)
 
 
-def _distributive(over: Closure) -> Verdict:
+def _distributive(closure: Closure) -> LawVerdict:
     """Judge the law of the order itself: every dtype below a join of arrays is a join from below."""
     number: dict[Node, int] = {}
-    for i in over.start_numbers:
-        o = over.members[i]
-        if o and o.dtype and o.dtype in over.system.order and o.tier != "scalar" and not o.weak:
+    for i in closure.start_numbers:
+        o = closure.members[i]
+        if o and o.dtype and o.dtype in closure.system.order and o.tier != "scalar" and not o.weak:
             number.setdefault(o.dtype, i)
     try:
         broken, asked = find_uneven(
-            over.system.order, list(number), lambda a, b: over.table[number[a]][number[b]] != REFUSED
+            closure.system.order,
+            list(number),
+            lambda a, b: closure.table[number[a]][number[b]] != REFUSED_NUMBER,
         )
     except BeyondReachError as e:
-        return Verdict("distributive", None, 0, 0, note=str(e))
+        return LawVerdict("distributive", None, 0, 0, note=str(e))
     if not broken:
-        return Verdict("distributive", True, 0, asked)
+        return LawVerdict("distributive", True, 0, asked)
 
-    def rank(u: Uneven) -> tuple[int, list[int]]:
+    def rank(u: DistributivityFailure) -> tuple[int, list[int]]:
         places = [number[n] for n in (u.left, u.right, u.node)]
-        return over.size(*places), places
+        return closure.size(*places), places
 
     least = min(broken, key=rank)
     left, right = number[least.left], number[least.right]
-    terms: tuple[Term, ...] = (over.operands(left, right),)
-    setup, expressions = write_code(over.system, terms, over.has_python_scalars)
-    answers = (answer_key(over.system, over.members[over.table[left][right]]),)
+    terms: tuple[Term, ...] = (closure.operands(left, right),)
+    setup, expressions = write_code(closure.system, terms, closure.has_python_scalars)
+    answers = (answer_key(closure.system, closure.members[closure.table[left][right]]),)
     note = f"{least.node} lies below {least.join}, but is no join from below {least.left} and {least.right}"
     shown = Counterexample(terms, answers, expressions, setup, note)
-    return Verdict("distributive", False, len(broken), asked, shown)
+    return LawVerdict("distributive", False, len(broken), asked, shown)
 
 
-def _foldable(code: str) -> str:
+def _parenthesize_long(code: str) -> str:
     """Put long code in parentheses, so that it stays an expression if a terminal folds it."""
     return code if len(code) <= ROOM else f"({code})"

@@ -39,10 +39,11 @@ def laws_overview(
     chosen = None if dtypes is None else list(dtypes)
     heads = [
         Cell("n", (), "operands"), *(Cell(HEADS[law], (), f"{law}: {about}") for law, about in LAWS.items()),
-        Cell("pairs", (), "pairs of operands"), *(Cell(c.head, (), c.description) for c in CRITERIA.values()),
+        Cell("pairs", (), "pairs of operands"),
+        *(Cell(c.column_heading, (), c.description) for c in CRITERIA.values()),
     ]  # fmt: skip
     renamed = "; ".join(f"{HEADS[law]} {law}" for law in LAWS if HEADS[law] != law)
-    criteria_heads = "; ".join(f"{c.head} {c.description}" for c in CRITERIA.values())
+    criteria_heads = "; ".join(f"{c.column_heading} {c.description}" for c in CRITERIA.values())
     notes = (
         f"✓ the law holds, ✗ it does not, ? not known: `typelattice laws SYSTEM` says more. "
         f"n operands; {renamed}",

@@ -9,12 +9,12 @@ from typelattice.engine.system import System
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import systems
 from typelattice.operands.operand import Operand
-from typelattice.recorded.answer_notation import BROKEN, EXCEPTION, NOT_ASKED, OF_PYTHON
+from typelattice.recorded.answer_notation import BROKEN, EXCEPTION, NOT_ASKED, PYTHON_NUMBER_PREFIX
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import open_recording, recording_names
 from typelattice.study.closure import Key
 
-ASKED = "result_type"  # the call that only promotes
+PROMOTION_CALL = "result_type"  # the call that only promotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +22,12 @@ class MultiOperandCall:
     """A call of three operands or more, with the answers of the library and of the system."""
 
     operands: tuple[Operand, ...]
-    answer: Key
-    ours: Key
+    library_answer: Key
+    system_answer: Key
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class MultiOperandCalls:
     """The recorded calls of several operands, and the pairs of calls that differ only by their order.
 
     `versions` names the recorded library and its versions.
@@ -39,7 +39,7 @@ class Evidence:
     @property
     def departing(self) -> tuple[MultiOperandCall, ...]:
         """The calls with different dtypes from the library and the system. Weakness does not count."""
-        return tuple(call for call in self.calls if call.answer[0] is not call.ours[0])
+        return tuple(call for call in self.calls if call.library_answer[0] is not call.system_answer[0])
 
     @property
     def contradictions(self) -> tuple[tuple[MultiOperandCall, MultiOperandCall], ...]:
@@ -48,31 +48,33 @@ class Evidence:
         found = []
         for call in self.calls:
             other = first.setdefault(tuple(sorted(map(str, call.operands))), call)
-            if other.answer[0] is not call.answer[0]:
+            if other.library_answer[0] is not call.library_answer[0]:
                 found.append((other, call))
         return tuple(found)
 
 
-def find_evidence(system: System, operands: Sequence[Operand]) -> Evidence:
+def find_evidence(system: System, operands: Sequence[Operand]) -> MultiOperandCalls:
     """Return the recorded calls of three or more of these operands, or none if the system is not built in."""
     if (
         system.name not in recording_names()
         or system.name not in systems(versions=True)
         or find_system(system.name) is not system
     ):
-        return Evidence((), "")
+        return MultiOperandCalls((), "")
     page = open_recording(system.name)
     assert page
     versions = ", ".join(f"{name} {version}" for name, version in page.versions.items())
-    return Evidence(tuple(_calls(system, page, {str(o): o for o in operands})), versions)
+    return MultiOperandCalls(tuple(_calls(system, page, {str(o): o for o in operands})), versions)
 
 
 def _calls(
     system: System, page: Recording, operand_by_name: dict[str, Operand]
 ) -> Iterator[MultiOperandCall]:
     """Yield the recorded calls of known operands that have an answer."""
-    for call in page.calls_of(ASKED):
-        answered = call.answer not in (NOT_ASKED, *BROKEN) and not call.answer.startswith(OF_PYTHON)
+    for call in page.calls_of(PROMOTION_CALL):
+        answered = call.answer not in (NOT_ASKED, *BROKEN) and not call.answer.startswith(
+            PYTHON_NUMBER_PREFIX
+        )
         if len(call.operands) > 2 and answered and all(text in operand_by_name for text in call.operands):
             operands = tuple(operand_by_name[text] for text in call.operands)
             p = system.explain(*operands)

@@ -55,7 +55,7 @@ def custom_dtypes(systems: Sequence[System]) -> Mapping[str, DType]:
     return found
 
 
-def read(x: object, systems: Sequence[System]) -> Operand:
+def read_operand(x: object, systems: Sequence[System]) -> Operand:
     """Read an object as an operand; a string may name a dtype of one of the systems' files."""
     return parse_operand(x, custom_dtypes(systems)) if isinstance(x, str) else operand(x)
 

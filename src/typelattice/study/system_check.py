@@ -27,13 +27,13 @@ DATA_KEYS = {OVERRIDE: "override", TIE: "tie", SPLIT: "split", UNBOUNDED: "unbou
 class Check:
     """The contents and the costs of a system.
 
-    `without_join` has the pairs of nodes that have no join, by their outcome, such as "by a tie". `split` is
-    True if any pair has several lowest bounds, which a repair of the order would end.
+    `unjoined_pairs` has the pairs of nodes that have no join, by their outcome, such as "by a tie".
+    `has_several_bounds` is True if any pair has several lowest bounds, which a repair of the order would end.
     """
 
     system: System
-    without_join: Mapping[str, tuple[Pair, ...]]
-    split: bool
+    unjoined_pairs: Mapping[str, tuple[Pair, ...]]
+    has_several_bounds: bool
     laws: Laws
     criteria: Criteria
 
@@ -78,7 +78,7 @@ class Check:
             "tiers": list(self.system.tiers),
             "pairs": self._pairs,
             "without_join": {
-                DATA_KEYS[fate]: [[str(a), str(b)] for a, b in of] for fate, of in self.without_join.items()
+                DATA_KEYS[fate]: [[str(a), str(b)] for a, b in of] for fate, of in self.unjoined_pairs.items()
             },
             "ties": [{"bounds": bounds, "winner": str(winner)} for bounds, winner in self._ties()],
             "overrides": len(self.system.overrides),
@@ -95,8 +95,8 @@ class Check:
 
     def _no_join(self) -> list[str]:
         """Count the pairs that have no join, and list the outcomes with examples."""
-        counted = [f"{sum(map(len, self.without_join.values()))} of {self._pairs} pairs"]
-        for fate, pairs in self.without_join.items():
+        counted = [f"{sum(map(len, self.unjoined_pairs.values()))} of {self._pairs} pairs"]
+        for fate, pairs in self.unjoined_pairs.items():
             some = ", ".join(f"{a} + {b}" for a, b in pairs[:MAX_SHOWN_PAIRS])
             counted.append(f"{len(pairs)} {fate}: {some}{', ...' * (len(pairs) > MAX_SHOWN_PAIRS)}")
         return counted
@@ -114,7 +114,7 @@ class Check:
         unknown = [f"{law} {v}" for law, v in self.laws.items() if v.holds is None]
         kept = ", ".join(law for law, v in self.laws.items() if v) or "none"
         yield "laws", [f"kept: {kept}", *failing, *unknown]
-        yield "criteria", [self.criteria.short]
+        yield "criteria", [self.criteria.summary]
 
     def __repr__(self) -> str:
         return f"<check of {self.system.name}>"
@@ -129,7 +129,7 @@ def check(system: str | Path | System) -> Check:
     Raises UnknownSystemError, FormatError.
 
     >>> from typelattice.study.system_check import check
-    >>> check("numpy").without_join
+    >>> check("numpy").unjoined_pairs
     {'by a tie': ((uint8, int8), (uint16, int8), (uint16, int16))}
     """
     found = find_system(system)

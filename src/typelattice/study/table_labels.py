@@ -7,15 +7,19 @@ from functools import partial
 from typelattice.engine.promotion import Promotion
 from typelattice.explanations.promotion_in_english import answer_text, describe_cast, question
 from typelattice.explanations.recorded_answer_in_english import describe_answer
-from typelattice.facts.dtypes import DType, numpy_reading, weak
+from typelattice.facts.dtypes import DType, numpy_reading, weak_node
 from typelattice.facts.loss import loss
 from typelattice.operands.operand import BOOL, Operand
 from typelattice.recorded.recorded_answer import RecordedAnswer, find_recorded_answer
 from typelattice.rendering import Cell
 from typelattice.support.error_texts import spelling_hint
 
-CODES = ("bits", "bytes", "names")  # `i32` counts bits; `i4` counts bytes, as NumPy does; `int32` is a name
-REFUSED = "-"
+CODE_STYLES = (
+    "bits",
+    "bytes",
+    "names",
+)  # `i32` counts bits; `i4` counts bytes, as NumPy does; `int32` is a name
+REFUSED_LABEL = "-"
 SHOW_SMALL = "; small=True or --small shows them"
 DEPARTS = "!"  # follows a library's answer that its rule contradicts
 
@@ -24,21 +28,25 @@ def operand_label(o: Operand, codes: str) -> Cell:
     """Make the label of a row or a column from an operand."""
     marks = (o.kind.value, *(["weak"] * o.weak))
     if o.dtype is None or o.tier == "scalar":
-        text = str(o) if o.value is not None or codes == "names" else repr(weak(o.kind))
-        return Cell(text, marks, f"a Python {o.kind.word}")
+        text = str(o) if o.value is not None or codes == "names" else repr(weak_node(o.kind))
+        return Cell(text, marks, f"a Python {o.kind.python_name}")
     star, zero_d = "*" * o.weak, ":0d" * (o.tier == "0d")
     value = "" if o.value is None else f"={o.value}"
     return Cell(f"{short_label(o.dtype, codes)}{star}{zero_d}{value}", marks, str(o))
 
 
-def table_cell(p: Promotion, o: RecordedAnswer | None, codes: str) -> Cell:
+def table_cell(p: Promotion, recorded: RecordedAnswer | None, codes: str) -> Cell:
     """Make a cell from an answer, marked by its kind, by weakness and by any loss of a cast.
 
-    `o` is the library's recorded answer. If it differs from the rule's, the cell shows it, with a `!`.
+    `recorded` is the library's recorded answer. If it differs from the rule's, the cell shows it, with a `!`.
     """
-    if o is not None and o.departs:
+    if recorded is not None and recorded.departs:
         given = (
-            short_label(o.dtype, codes) + "*" * o.weak if o.dtype else REFUSED if o.error else o.call.answer
+            short_label(recorded.dtype, codes) + "*" * recorded.weak
+            if recorded.dtype
+            else REFUSED_LABEL
+            if recorded.error
+            else recorded.call.answer
         )
         return Cell(f"{given}{DEPARTS}", ("departs",), partial(describe_cell, p))
     return Cell(dtype_code(p, codes), answer_marks(p), partial(describe_cell, p))
@@ -47,14 +55,15 @@ def table_cell(p: Promotion, o: RecordedAnswer | None, codes: str) -> Cell:
 def dtype_code(p: Promotion, codes: str = "bits") -> str:
     """Return an answer in a word: `i16`, `f*` or `f32*` if it is weak, `-` for a refusal."""
     if p.dtype is None:
-        return REFUSED
+        return REFUSED_LABEL
     if not p.weak:
         return short_label(p.dtype, codes)
     by_kind = (
-        p.dtype is p.system.defaults.get(p.dtype.kind) and weak(p.dtype.kind, p.dtype) not in p.system.order
+        p.dtype is p.system.defaults.get(p.dtype.kind)
+        and weak_node(p.dtype.kind, p.dtype) not in p.system.order
     )
     if by_kind and codes != "names":
-        return repr(weak(p.dtype.kind))
+        return repr(weak_node(p.dtype.kind))
     return f"{short_label(p.dtype, codes)}*"
 
 
@@ -66,7 +75,8 @@ def short_label(d: DType, codes: str) -> str:
         return d.name
     if codes != "bytes":
         raise ValueError(
-            f"unknown codes {codes!r}{spelling_hint(str(codes), CODES)}; these are {', '.join(CODES)}"
+            f"unknown codes {codes!r}{spelling_hint(str(codes), CODE_STYLES)}; "
+            f"these are {', '.join(CODE_STYLES)}"
         )
     in_bytes = f"{d.code[0]}{(d.bits or 0) // 8}"
     if numpy_reading(in_bytes) is d:

@@ -16,18 +16,22 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import systems
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand, Tier, operand_of_dtype
-from typelattice.recorded.recorded_answer import asked_library, find_recorded_answer, recording_of
+from typelattice.recorded.recorded_answer import (
+    find_recorded_answer,
+    recorded_library_version,
+    recording_name_of,
+)
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.study_scope import PYTHON_SCALARS, TierChoice, check_size, weak_widths
 from typelattice.study.table_labels import (
     DEPARTS,
-    REFUSED,
+    REFUSED_LABEL,
     SHOW_SMALL,
     describe_left_out,
     operand_label,
     table_cell,
 )
-from typelattice.support.display_hooks import Viewed
+from typelattice.support.display_hooks import NotebookDisplay
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +58,7 @@ def small_nodes(system: Rules) -> frozenset[Node]:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Table(Viewed):
+class Table(NotebookDisplay):
     """A system's answers to each row's operand with each column's; `left_out` are dtypes not shown.
 
     An operation of one operand has one column, named after it.
@@ -102,16 +106,17 @@ class Table(Viewed):
             for line in zip(self.cells, seen, strict=True)
         )
         of = f"of {len(self.rows) * len(self.columns)} cells"
-        refused = sum(c.text.startswith(REFUSED) for row in cells for c in row)
-        notes = [f"{REFUSED} is a refusal: {refused} {of}"] if refused else []
+        refused = sum(c.text.startswith(REFUSED_LABEL) for row in cells for c in row)
+        notes = [f"{REFUSED_LABEL} is a refusal: {refused} {of}"] if refused else []
         departing = sum(c.text.endswith(DEPARTS) for row in cells for c in row)
         if departing:
-            did = f"{DEPARTS} is what {asked_library(self.system)} did when asked"
+            did = f"{DEPARTS} is what {recorded_library_version(self.system)} did when asked"
             notes.append(f"{did}, and not what the rule says: {departing} {of}")
         unasked = sum(row.count(None) for row in seen)
-        if unasked and recording_of(self.system):
+        if unasked and recording_name_of(self.system):
             notes.append(
-                f"never asked of {asked_library(self.system)}, and by the rule alone: {unasked} {of}"
+                f"never asked of {recorded_library_version(self.system)}, "
+                f"and by the rule alone: {unasked} {of}"
             )
         if "int" in self.columns or any(p.weak for row in self.cells for p in row):
             notes.append("* is weak: it counts by its kind, and gives way to a dtype beside it")
@@ -208,7 +213,7 @@ def make_table(
     if not operands:
         raise DTypeError("a table of no dtypes at all; name at least one")
     check_size(sum(o.dtype is not None for o in operands), system.name)
-    known = None if op is None else system.operation(op)
+    known = None if op is None else system.find_operation(op)
     if known:
         known.check_table()
     name = known.name if known else None

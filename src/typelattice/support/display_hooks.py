@@ -19,7 +19,7 @@ def show(x: object, how: str) -> str | None:
     return HOOKS[how]()(x) if how in HOOKS else None
 
 
-class Viewed:
+class NotebookDisplay:
     """A value that notebooks show as HTML, or as SVG if they accept only pictures."""
 
     __slots__ = ()

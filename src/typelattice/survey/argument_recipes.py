@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from typelattice.survey.example_calls import RecordedCall
+from typelattice.survey.example_calls import ExampleCall
 from typelattice.survey.numpy_adapter import make_array
 
 RECIPES = tomllib.loads(Path(__file__).with_name("argument_recipes.toml").read_text(encoding="ascii"))
@@ -27,7 +27,7 @@ UNKNOWN_ARITIES = (1, 2, 3)
 Choices = Sequence[Any]
 
 
-def recipe_calls(function: Callable[..., Any]) -> Iterator[RecordedCall]:
+def recipe_calls(function: Callable[..., Any]) -> Iterator[ExampleCall]:
     """Yield calls of a function, the likeliest first: all arrays of one kind, then one array with scalars.
 
     >>> import statistics
@@ -41,7 +41,7 @@ def recipe_calls(function: Callable[..., Any]) -> Iterator[RecordedCall]:
             for made in _distinct(itertools.islice(_combinations(listed), 4 * MAX_TRIES)):
                 values = [*map(_value, made)]
                 named = dict(zip(by_name, values[len(names) :], strict=True))
-                yield RecordedCall("a recipe", tuple(values[: len(names)]), named)
+                yield ExampleCall("a recipe", tuple(values[: len(names)]), named)
 
 
 def _parameters(function: Callable[..., Any]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:

@@ -30,12 +30,12 @@ MAX_TEST_FILE_BYTES = 400_000  # limit of a file of tests
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedCall:
+class ExampleCall:
     """The arguments of a call, and the place of the call."""
 
     source: str
     args: tuple[Any, ...]
-    named: Mapping[str, Any] = field(default_factory=dict)
+    keywords: Mapping[str, Any] = field(default_factory=dict)
 
 
 class EnoughError(BaseException):
@@ -70,7 +70,7 @@ class CallRecorder:
 
     function: Callable[..., Any]
     source: str
-    calls: list[RecordedCall] = field(default_factory=list)
+    calls: list[ExampleCall] = field(default_factory=list)
 
     def compile(self, text: str, file: str, mode: str) -> Any:
         """Compile code that hands its calls to `call`."""
@@ -80,7 +80,7 @@ class CallRecorder:
     def call(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Any:
         """Record a call of the function, and make every call. Raises EnoughError after the last."""
         if function is self.function:
-            self.calls.append(RecordedCall(self.source, tuple(map(_copy, args)), _copy_each(named)))
+            self.calls.append(ExampleCall(self.source, tuple(map(_copy, args)), _copy_each(named)))
             if len(self.calls) >= MAX_CALLS:
                 raise EnoughError
         return function(*args, **named)
@@ -97,7 +97,7 @@ def _copy_each(named: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _copy(x) for key, x in named.items()}
 
 
-def example_calls(name: str, function: Callable[..., Any], docs: Mapping[str, str]) -> Iterator[RecordedCall]:
+def example_calls(name: str, function: Callable[..., Any], docs: Mapping[str, str]) -> Iterator[ExampleCall]:
     """Yield the calls of a function in its own examples, then in others of its package that name it.
 
     `docs` are the docstrings of the package by the name of their object.
@@ -160,7 +160,7 @@ def find_test_files(package: str) -> Mapping[str, frozenset[str]]:
     return found
 
 
-def calls_in_tests(name: str, function: Callable[..., Any], package: str) -> Iterator[RecordedCall]:
+def calls_in_tests(name: str, function: Callable[..., Any], package: str) -> Iterator[ExampleCall]:
     """Yield the calls of a function in the package's own tests; skip tests with fixtures."""
     word, home = name.rpartition(".")[2], name.split(".")[1:-1]
     root = package.partition(".")[0]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.survey.example_calls import RecordedCall
+from typelattice.survey.example_calls import ExampleCall
 from typelattice.survey.numpy_adapter import (
     NARROW,
     WIDE,
@@ -49,7 +49,7 @@ class JudgedCall:
 
 
 def judge_call(
-    name: str, function: Callable[..., Any], call: RecordedCall, seconds: float
+    name: str, function: Callable[..., Any], call: ExampleCall, seconds: float
 ) -> JudgedCall | str:
     """Make a call with both widths, by the first treatment with which both succeed, or return the reason.
 
@@ -73,7 +73,7 @@ def judge_call(
 
 
 def _judge_one_way(
-    name: str, function: Callable[..., Any], call: RecordedCall, way: tuple[str, bool, bool], seconds: float
+    name: str, function: Callable[..., Any], call: ExampleCall, way: tuple[str, bool, bool], seconds: float
 ) -> tuple[JudgedCall, bool] | str:
     """Return the judged call with one treatment, and True if other numbers may widen its floats.
 
@@ -89,7 +89,7 @@ def _judge_one_way(
         return f"{SLOW} more than {seconds:g} s"
     except (Exception, SystemExit) as e:
         return f"{NO_VALID_CALL}{_error(e)}"
-    if not wide.arrays:
+    if not wide.array_count:
         return ""
     if call.source == "a recipe" and not all(has_numbers(x) for _, _, x in expected):
         return f"{NO_VALID_CALL}the result has no finite number"
@@ -102,22 +102,22 @@ def _judge_one_way(
         return f"{FLOAT32_REFUSED_PREFIX}: {_error(e)}"
     kept = tuple(leaf for leaf, dtype, _ in found if not is_wide(dtype))
     made_wide = tuple(leaf for leaf, dtype, _ in found if is_wide(dtype))
-    if made_wide and narrow.wide_integers:
+    if made_wide and narrow.wide_integer_count:
         return "integers in its arguments make floats wide by themselves"
     text = _text(name, call, narrow)
     judged = JudgedCall(text, call.source, kept, made_wide, lambda: _make(function, call, narrow))
-    return judged, narrow.others > 0
+    return judged, narrow.unconverted_count > 0
 
 
 def _call(
-    function: Callable[..., Any], call: RecordedCall, conversion: Conversion
+    function: Callable[..., Any], call: ExampleCall, conversion: Conversion
 ) -> list[tuple[str, str, Any]]:
     return [*read_floats(_make(function, call, conversion))]
 
 
-def _make(function: Callable[..., Any], call: RecordedCall, conversion: Conversion) -> Any:
+def _make(function: Callable[..., Any], call: ExampleCall, conversion: Conversion) -> Any:
     args = [conversion.convert(x) for x in call.args]
-    keywords = {key: conversion.convert(x) for key, x in call.named.items()}
+    keywords = {key: conversion.convert(x) for key, x in call.keywords.items()}
     seed_random()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -125,9 +125,9 @@ def _make(function: Callable[..., Any], call: RecordedCall, conversion: Conversi
     return [*result] if isinstance(result, Iterator) and not hasattr(result, "dtype") else result
 
 
-def _text(name: str, call: RecordedCall, conversion: Conversion) -> str:
+def _text(name: str, call: ExampleCall, conversion: Conversion) -> str:
     args = [describe(conversion.convert(x)) for x in call.args]
-    args += [f"{key}={describe(conversion.convert(x))}" for key, x in call.named.items()]
+    args += [f"{key}={describe(conversion.convert(x))}" for key, x in call.keywords.items()]
     text = f"{name.rpartition('.')[2]}({', '.join(args)})"
     return text if len(text) <= 120 else f"{text[:116]}...)"
 

@@ -31,21 +31,21 @@ class UnconvertibleError(Exception):
 
 @dataclass(slots=True)
 class Conversion:
-    """A conversion of arguments to floats of one width; `arrays` counts the arrays that it made such floats.
+    """A conversion of arguments to floats of one width. `array_count` counts the arrays made such floats.
 
-    `integers`: "narrow" makes them int16 where they fit, so that they do not widen; "float" makes them
-    floats; "keep" leaves them. `lists`: lists of numbers become arrays. `scalars`: Python's floats become
-    NumPy's. `wide_integers` counts the integers that stayed so wide that they widen floats by themselves,
-    `others` all numbers that stayed no floats of the width.
+    `integer_treatment`: "narrow" makes them int16 where they fit, so that they do not widen; "float" makes
+    them floats; "keep" leaves them. `converts_lists`: lists of numbers become arrays. `converts_scalars`:
+    Python's floats become NumPy's. `wide_integer_count` counts the integers that stayed so wide that they
+    widen floats by themselves, `unconverted_count` all numbers that stayed no floats of the width.
     """
 
     width: str
-    integers: str
-    lists: bool
-    scalars: bool = False
-    arrays: int = 0
-    wide_integers: int = 0
-    others: int = 0
+    integer_treatment: str
+    converts_lists: bool
+    converts_scalars: bool = False
+    array_count: int = 0
+    wide_integer_count: int = 0
+    unconverted_count: int = 0
     callbacks: dict[int, Callable[..., Any]] = field(default_factory=dict)
 
     def convert(self, x: Any, depth: int = 0) -> Any:
@@ -81,22 +81,22 @@ class Conversion:
         if isinstance(x, str) and x in WIDE_DTYPE_NAMES:
             raise UnconvertibleError
         if isinstance(x, (float, complex)):
-            self.others += not self.scalars
-            self.arrays += self.scalars
-            return self.target(np.array(x).dtype).type(x) if self.scalars else x
+            self.unconverted_count += not self.converts_scalars
+            self.array_count += self.converts_scalars
+            return self.target(np.array(x).dtype).type(x) if self.converts_scalars else x
         return x
 
     def target(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
         """Return the dtype that replaces a dtype."""
-        if dtype.kind == "f" or (dtype.kind in "iu" and self.integers == "float"):
+        if dtype.kind == "f" or (dtype.kind in "iu" and self.integer_treatment == "float"):
             return np.dtype(self.width)
         if dtype.kind == "c":
             return np.result_type(self.width, np.complex64)
         return dtype
 
     def _scalar(self, x: Any) -> Any:
-        self.arrays += self.scalars and x.dtype.kind in "fc"
-        if isinstance(x, np.integer) and self.integers == "narrow":
+        self.array_count += self.converts_scalars and x.dtype.kind in "fc"
+        if isinstance(x, np.integer) and self.integer_treatment == "narrow":
             return int(x)  # Python's int adds no width
         return self.target(x.dtype).type(x) if x.dtype.kind in "fciu" else x
 
@@ -107,11 +107,11 @@ class Conversion:
         if dtype is None or dtype.kind not in "fciu":
             return x.copy() if hasattr(x, "copy") else x
         target_dtype = self.target(dtype)
-        if target_dtype.kind in "iu" and self.integers == "narrow":
+        if target_dtype.kind in "iu" and self.integer_treatment == "narrow":
             target_dtype = self._narrow_integer(x, target_dtype)
-        self.arrays += target_dtype.kind in "fc"
-        self.wide_integers += target_dtype.kind in "iu" and target_dtype.itemsize > 2
-        self.others += target_dtype.kind in "iu"
+        self.array_count += target_dtype.kind in "fc"
+        self.wide_integer_count += target_dtype.kind in "iu" and target_dtype.itemsize > 2
+        self.unconverted_count += target_dtype.kind in "iu"
         return x.astype(target_dtype)
 
     @staticmethod
@@ -134,8 +134,8 @@ class Conversion:
                 if self.target(dtype) != dtype or dtype.kind in "fc":
                     target_dtypes[name] = self.target(dtype)
                 elif dtype.kind in "iu":
-                    self.wide_integers += dtype.itemsize > 2
-        self.arrays += len(target_dtypes)
+                    self.wide_integer_count += dtype.itemsize > 2
+        self.array_count += len(target_dtypes)
         try:
             return x.astype(target_dtypes) if target_dtypes else x.copy()
         except Exception:  # some classes of tables take no mapping
@@ -151,10 +151,10 @@ class Conversion:
             with suppress(Exception):
                 numbers = np.array(x) if _holds_numbers(x) else None
         if numbers is not None and numbers.dtype.kind in "fciu":
-            if self.lists:
+            if self.converts_lists:
                 return self._array(numbers)
-            self.wide_integers += 1
-            self.others += 1
+            self.wide_integer_count += 1
+            self.unconverted_count += 1
             return x
         items = [self.convert(each, depth + 1) for each in x]
         if isinstance(x, list):
@@ -182,7 +182,7 @@ class Conversion:
                     each = getattr(x, name)
                     if hasattr(each, "dtype") or isinstance(each, (list, tuple, dict)):
                         inner.convert(each, MAX_DEPTH)
-        if inner.arrays:
+        if inner.array_count:
             raise UnconvertibleError
         return x
 

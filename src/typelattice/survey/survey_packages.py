@@ -12,7 +12,7 @@ from pathlib import Path
 from typelattice.disk.journal import Journal
 from typelattice.survey.public_functions import check_package_exists, check_system
 from typelattice.survey.surveyor_handle import Row, list_functions, survey_functions
-from typelattice.workers.pool import LocalPool, Pool, cluster
+from typelattice.workers.pool import LocalPool, WorkerPool, cluster
 
 HEAD: Mapping[str, object] = {"typelattice": "survey rows", "version": 1}
 FUNCTIONS_PER_TASK = 200
@@ -69,7 +69,7 @@ def survey_packages(
             left = package.left
             yield from ((name, left[at : at + size]) for at in range(0, len(left), size))
 
-    pool: Pool = LocalPool([Surveyor(limit) for _ in range(jobs)])
+    pool: WorkerPool = LocalPool([Surveyor(limit) for _ in range(jobs)])
     if scheduler:
         pool = cluster(partial(Surveyor, limit, checks=True), rows_of_lost, scheduler)
     with pool, journal or nullcontext():

@@ -23,7 +23,7 @@ from typing import Any
 from typelattice.conformance.process import limit_memory
 from typelattice.survey.argument_recipes import recipe_calls
 from typelattice.survey.example_calls import (
-    RecordedCall,
+    ExampleCall,
     calls_in_tests,
     example_calls,
     find_test_files,
@@ -234,7 +234,7 @@ def _survey(
 
 def _calls(
     source: str, package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str]
-) -> Iterator[RecordedCall]:
+) -> Iterator[ExampleCall]:
     if source == "examples":
         return example_calls(name, function, docs)
     if source == "recipes":

@@ -28,7 +28,7 @@ class Worker(Protocol):
         """End its process. It has no task then."""
 
 
-class Pool(Protocol):
+class WorkerPool(Protocol):
     """Workers that share tasks."""
 
     def __enter__(self) -> Self: ...
@@ -102,14 +102,16 @@ class LocalPool:
                 self._stop()
 
 
-def cluster(make: Callable[[], Worker], lost: Callable[[Any], Iterable[Any]], address: str) -> Pool:
+def cluster(
+    make: Callable[[], Worker], results_of_lost_task: Callable[[Any], Iterable[Any]], address: str
+) -> WorkerPool:
     """Return the workers of a Dask cluster as a pool.
 
     `make` makes a worker there, so it must be picklable. A task may end every worker that takes it;
-    `lost` then gives its results. Raises WorkersError if no scheduler answers at the address.
+    `results_of_lost_task` then gives its results. Raises WorkersError if no scheduler answers at the address.
     """
     try:
         module = import_module(f"{__package__}.dask_workers")
     except ImportError:
         raise WorkersError("a cluster needs Dask; install it with pip install distributed") from None
-    return cast(Pool, module.DaskPool(make, lost, address))
+    return cast(WorkerPool, module.DaskPool(make, results_of_lost_task, address))

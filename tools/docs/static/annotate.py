@@ -14,7 +14,7 @@ import typelattice as tl
 from typelattice.calls.steps import ProgramError, Step
 from typelattice.cli.bindings import BINDING, bindings
 from typelattice.cli.explain_program import explain_outcome
-from typelattice.explanations.recorded_answer_in_english import result_words
+from typelattice.explanations.recorded_answer_in_english import recorded_result_text
 from typelattice.files.system_text import UnknownSystemError
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.divergences import Divergences, StepDivergence, find_divergences
@@ -58,7 +58,7 @@ def annotate(source: str, names: str, systems: str) -> dict[str, Any]:
         "systems": [r.name for r in replays],
         "summary": [*_summary(diverging), *map(_result, replays)],
         "lines": [*_lines(text, p, replays, diverging)],
-        "note": NEVER_ASKED_NOTE if any(o.never_asked for made in replays for o in made) else "",
+        "note": NEVER_ASKED_NOTE if any(o.is_unrecorded for made in replays for o in made) else "",
     }
 
 
@@ -104,7 +104,7 @@ def _lines(
     text: str, p: Program, replays: Sequence[Replay], diverging: Divergences
 ) -> Iterator[dict[str, Any]]:
     """Give each line its steps and its answers."""
-    differences = {d.number: d for d in diverging.differences}
+    differences = {d.step_number: d for d in diverging.step_divergences}
     steps: dict[int, list[dict[str, Any]]] = {}
     for i, step in enumerate(p.steps):
         if step.op is not None:
@@ -132,7 +132,7 @@ def _shown(step: Step, outcomes: Sequence[Outcome], difference: StepDivergence |
         "text": step.text,
         "answers": [_answer(o) for o in outcomes],
         "reasons": ["; ".join(explain_outcome(o)) for o in outcomes],
-        "differs": difference is not None and not difference.inherited,
+        "differs": difference is not None and not difference.inherited_from,
     }
 
 
@@ -146,8 +146,8 @@ def _counted(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _answer(o: Outcome) -> str:
     """Write the result of a step: what the library was seen to answer where it departs from its rule."""
     if seen := o.recorded_departure:
-        return f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else result_words(seen)
-    return f"{o}{NEVER_ASKED_MARK * o.never_asked}"
+        return f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else recorded_result_text(seen)
+    return f"{o}{NEVER_ASKED_MARK * o.is_unrecorded}"
 
 
 def _line(step: Step) -> int:

@@ -26,7 +26,7 @@ def run(args: Namespace) -> Paragraphs:
     proved = find_escapes(found.system) if args.closed else None
     if args.format == "json":
         more = {"closed": proved.data()} if proved is not None else {}
-        repaired = _repairs(found.system) if found.split else []
+        repaired = _repairs(found.system) if found.has_several_bounds else []
         yield document("check", {**found.data(), "repairs": repaired, **more})
     else:
         yield from _describe_check(args.file, found, proved)
@@ -39,7 +39,7 @@ def _describe_check(file: str, check: Check, proved: Closedness | None) -> Parag
     yield page.bold(f"{file}: a valid system")
     yield ""
     yield from (page.join_columns(*section) for section in check.sections())
-    if check.split:
+    if check.has_several_bounds:
         yield page.join_columns("repairs", _repairs(check.system))
     if proved is not None:
         yield from (page.join_columns(*section) for section in proved.sections())
@@ -56,7 +56,7 @@ def _repairs(s: System) -> list[str]:
         found = repairs(s, limit=MAX_EXAMPLES, seconds=REPAIR_SECONDS)
     except (*ERRORS, TimeoutError) as e:
         return [str(e).split("\n", 1)[0]]
-    return [f"{r}: {len(r.changed)} answers change" for r in found]
+    return [f"{r}: {len(r.changed_pairs)} answers change" for r in found]
 
 
 COMMAND = Command(

@@ -25,7 +25,7 @@ from typelattice.conformance.compare_implementation import (
     comparison_data,
 )
 from typelattice.conformance.implementation import implementations
-from typelattice.conformance.implementation_differences import Cause
+from typelattice.conformance.implementation_differences import DifferenceCause
 from typelattice.conformance.known_differences import known_differences_json, not_known, read_known
 from typelattice.disk.write import check_writable, write_text
 from typelattice.rendering.grid import printable
@@ -75,9 +75,9 @@ def run(args: Namespace) -> Paragraphs:
         yield document("comparison", comparison_data(found, new))
     else:
         yield printable(f"{found.about}: {found.compared:,} calls compared")
-        if found.resumed:
-            yield printable(f"{found.resumed:,} answers were in {args.answers} already")
-        yield from (printable(str(each)) for each in found.left_out)
+        if found.resumed_count:
+            yield printable(f"{found.resumed_count:,} answers were in {args.answers} already")
+        yield from (printable(str(each)) for each in found.omitted_dtypes)
         yield from map(printable, causes_in_words(found, new))
         yield from _summarise_counts(found, new)
     if args.update:
@@ -87,16 +87,16 @@ def run(args: Namespace) -> Paragraphs:
         raise DifferencesFound
 
 
-def _summarise_counts(comparison: Comparison, new_causes: Sequence[Cause]) -> Paragraphs:
+def _summarise_counts(comparison: Comparison, new_causes: Sequence[DifferenceCause]) -> Paragraphs:
     calls = sum(len(cause.differences) for cause in comparison.causes)
     yield f"{calls:,} calls differ, for {len(comparison.causes)} causes"
     if len(new_causes) < len(comparison.causes):
         yield f"{len(comparison.causes) - len(new_causes)} of the causes are known"
-    if comparison.vague:
+    if comparison.vague_answers:
         vague_text = ", ".join(
-            f"{number:,} {what}" for what, number in Counter(comparison.vague).most_common()
+            f"{number:,} {what}" for what, number in Counter(comparison.vague_answers).most_common()
         )
-        yield printable(f"{sum(comparison.vague.values()):,} answers are vague: {vague_text}")
+        yield printable(f"{sum(comparison.vague_answers.values()):,} answers are vague: {vague_text}")
 
 
 COMMAND = Command(

@@ -51,7 +51,7 @@ def all_commands() -> ArgumentParser:
         for action in parser._actions:
             _complete(action)
         commands.add_parser(
-            name, help=command(name).about, parents=[parser], add_help=False,
+            name, help=command(name).description, parents=[parser], add_help=False,
             description=parser.description, formatter_class=RawDescriptionHelpFormatter,
         )  # fmt: skip
     return root

@@ -21,7 +21,7 @@ from typelattice.cli.command import (
     list_examples,
     seed,
 )
-from typelattice.conformance.compare_with_system import Mismatch, Report, compare
+from typelattice.conformance.compare_with_system import ConformanceReport, Mismatch, compare
 from typelattice.conformance.library import versions
 from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.operations import OPERATIONS
@@ -68,7 +68,7 @@ def run(args: Namespace) -> Paragraphs:
             listed = _read_departures(args, name, found)
             report = compare_live(asked, found, args.live, args.seed, listed, progress_bar())
         of = versions(asked.catalogue.versions)
-        misnamed = _absent_otherwise(asked.catalogue.absent, name)
+        misnamed = _absent_otherwise(asked.catalogue.absent_operations, name)
         about = f"{args.live:,} random calls, seed {args.seed}, of {of}"
     else:
         misnamed = []
@@ -77,7 +77,7 @@ def run(args: Namespace) -> Paragraphs:
         listed = _read_departures(args, args.library, found)
         report = compare(found, _calls_with_progress(recording), listed)
         about = f"recorded {recording.date} from {versions(recording.versions)}"
-    if not report.compared and not report.broken:
+    if not report.compared_count and not report.broken_count:
         what = f"no call of {args.library} can be compared: {about}"
         raise UsageError(f"{what}; it needs an operation of two operands, such as add")
     if args.format == "json":
@@ -123,43 +123,45 @@ def _read_departures(args: Namespace, name: str, system: tl.System) -> Sequence[
     )
 
 
-def _data(report: Report) -> dict[str, object]:
+def _data(report: ConformanceReport) -> dict[str, object]:
     """Return a report as JSON data, with every mismatch."""
     return {
-        "compared": report.compared,
-        "broken_down": report.broken,
-        "unknown_operations": list(report.unknown),
+        "compared": report.compared_count,
+        "broken_down": report.broken_count,
+        "unknown_operations": list(report.unknown_operations),
         "mismatches": [{"cause": m.cause, **_mismatch_data(m)} for m in report.mismatches],
         "listed": [
             {"reason": departure.reason, "source": departure.source, "calls": [*map(_mismatch_data, found)]}
-            for departure, found in report.listed.items() if found
+            for departure, found in report.mismatches_by_departure.items() if found
         ],
     }  # fmt: skip
 
 
 def _mismatch_data(m: Mismatch) -> dict[str, object]:
     call = m.call
-    return {"op": call.op, "operands": list(call.operands), "library": call.answer, "system": m.ours}
+    return {"op": call.op, "operands": list(call.operands), "library": call.answer, "system": m.system_answer}
 
 
-def _describe_report(report: Report) -> Paragraphs:
+def _describe_report(report: ConformanceReport) -> Paragraphs:
     """Write a report: causes with counts and examples, listed departures, and totals."""
     for cause, mismatches in report.groups().items():
         yield f"  {len(mismatches):6}  {printable(cause)}"
         yield from (f"          {printable(str(m))}" for m in mismatches[:MAX_SHOWN])
-    for departure, listed in report.listed.items():
+    for departure, listed in report.mismatches_by_departure.items():
         if listed:
             yield f"  {len(listed):6}  listed: {printable(departure.reason)}"
             yield f"          {printable(f'e.g. {listed[0]}; {departure.source}')}"
-    counts = [f"{report.compared:,} calls compared", f"{len(report.mismatches)} mismatches"]
-    if any(report.listed.values()):
-        counts.append(f"{sum(map(len, report.listed.values())):,} listed departures")
-    if report.broken:
-        counts.append(f"{report.broken:,} calls left out because the library broke down")
+    counts = [f"{report.compared_count:,} calls compared", f"{len(report.mismatches)} mismatches"]
+    if any(report.mismatches_by_departure.values()):
+        counts.append(f"{sum(map(len, report.mismatches_by_departure.values())):,} listed departures")
+    if report.broken_count:
+        counts.append(f"{report.broken_count:,} calls left out because the library broke down")
     yield ", ".join(counts)
-    if report.unknown:
-        yield printable(f"left out, since no operations are called so: {list_examples(report.unknown)}")
-    yield f"{report.excused:.2%} of the calls are excused"
+    if report.unknown_operations:
+        yield printable(
+            f"left out, since no operations are called so: {list_examples(report.unknown_operations)}"
+        )
+    yield f"{report.excused_share:.2%} of the calls are excused"
 
 
 COMMAND = Command(

@@ -14,7 +14,7 @@ from typelattice.rendering import FORMATS
 from typelattice.rendering.terminal_output import layout
 from typelattice.study.consensus import Consensus, find_contradicted, find_undefined
 from typelattice.study.study_scope import TierChoice
-from typelattice.study.table_labels import CODES
+from typelattice.study.table_labels import CODE_STYLES
 
 MAX_UNDEFINED_PAIRS = 60  # undefined pairs to print
 
@@ -26,7 +26,9 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help=systems)
     op_argument(parser)
     parser.add_argument("--tier", choices=get_args(TierChoice), default="array", help=tiers)
-    parser.add_argument("--codes", choices=CODES, default="bits", help="i32 counts bits (default), i4 bytes")
+    parser.add_argument(
+        "--codes", choices=CODE_STYLES, default="bits", help="i32 counts bits (default), i4 bytes"
+    )
     parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
     parser.add_argument("--standard", metavar="NAME|FILE", help=standard)
 

@@ -19,7 +19,7 @@ from typelattice.designer.repair import KEPT_RULES, Repair, Repairs, repairs
 from typelattice.designer.standard_demands import DEMANDS
 from typelattice.disk.write import check_writable, write_text
 from typelattice.facts.dtypes import Node
-from typelattice.files.writer import code
+from typelattice.files.writer import node_code
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal_output import layout, overwrite_line
 from typelattice.support.error_texts import quote_short, spelling_hint
@@ -150,7 +150,7 @@ def _describe_designs(order: str, design: Design | Repairs, written_files: Seque
         yield from [""] if i > 1 else []
         what = str(each) if isinstance(each, Repair) else each.arrows or "nothing to add"
         yield page.join_columns(f"{i}.", [what])
-        if isinstance(each, Repair) and each.changed:
+        if isinstance(each, Repair) and each.changed_pairs:
             yield page.join_columns("changes", _describe_repair(each))
         short_of = ", ".join(f"{word} {n}" for word, n in each.counts.items() if n)
         yield page.join_columns("counts", [short_of or "nothing falls short"])
@@ -168,7 +168,7 @@ def _describe_missing(order: str, missing: MissingNodes, written_files: Sequence
         yield page.bold(f"{order}: {number} missing; with fewer, a pair with an upper bound has no join")
         yield ""
     for node in missing:
-        pairs = [f"{code(a)} + {code(b)}" for a, b in node.pairs]
+        pairs = [f"{node_code(a)} + {node_code(b)}" for a, b in node.pairs]
         shown = [*pairs[:MAX_SHOWN], *(["..."] if len(pairs) > MAX_SHOWN else [])]
         yield page.join_columns(
             node.name, [str(node), f"joins {', '.join(shown)}" if pairs else "joins no pair"]
@@ -180,7 +180,8 @@ def _describe_missing(order: str, missing: MissingNodes, written_files: Sequence
 def _describe_repair(repair: Repair) -> list[str]:
     """Count the answers that a repair changes, and show the first of them."""
     changed = (
-        (f"{code(a)} + {code(b)}", _join_text(new), _join_text(old)) for a, b, old, new in repair.changed
+        (f"{node_code(a)} + {node_code(b)}", _join_text(new), _join_text(old))
+        for a, b, old, new in repair.changed_pairs
     )
     lines = [f"{pair}: {new}, was {old}" for pair, new, old in changed]
     return [f"{len(lines)} answers change", *lines[:MAX_SHOWN], *(["..."] if len(lines) > MAX_SHOWN else [])]
@@ -194,7 +195,7 @@ def _heading(order: str, n: int, noun: str, proven: bool, complete: bool) -> str
 
 
 def _join_text(node: Node | None) -> str:
-    return code(node) if node else "refused"
+    return node_code(node) if node else "refused"
 
 
 def _split_words(text: str | None) -> Sequence[str] | None:

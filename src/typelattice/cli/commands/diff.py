@@ -35,9 +35,9 @@ def run(args: Namespace) -> Paragraphs:
         return
     found = make_table(args, lambda **keys: tl.diff(args.a, args.b, **keys))
     yield draw_table(found.grid(args.codes), args.format)
-    note_left_out(found.a.left_out, args.format)
+    note_left_out(found.left.left_out, args.format)
     a, b = tl.system(args.a), tl.system(args.b)
-    alone = args.op is not None and a.operation(args.op).has_one_promoting_operand
+    alone = args.op is not None and a.find_operation(args.op).has_one_promoting_operand
     by_value = "value" in (a.combine, b.combine) and not alone
     if by_value and args.format == "text":
         op = args.op or "add"

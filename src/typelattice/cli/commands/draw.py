@@ -12,12 +12,12 @@ from typelattice.cli.bindings import bindings
 from typelattice.cli.command import STANDARD_OUTPUT, Command, Paragraphs, UsageError, op_argument
 from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import write_bytes
-from typelattice.drawings.heat_maps import HEATS, Heat, figure, heat_grid, make_heat
+from typelattice.drawings.heat_maps import HEATS, HeatMap, figure, heat_grid, make_heat
 from typelattice.programs.make_program import program_file
 from typelattice.rendering.drawing import FORMATS, Drawing
 from typelattice.rendering.drawing_text import sketch
 from typelattice.rendering.terminal_output import layout
-from typelattice.study.table_labels import CODES
+from typelattice.study.table_labels import CODE_STYLES
 from typelattice.support.error_texts import quote_short
 
 ENDINGS = {
@@ -55,7 +55,10 @@ def arguments(parser: ArgumentParser) -> None:
         help="also draw integers below 8 bits and floats of at most 8 (your own system always shows them)",
     )  # fmt: skip
     parser.add_argument(
-        "--codes", choices=CODES, default="bits", help="i32 counts bits (default), i4 bytes, int32 is a name"
+        "--codes",
+        choices=CODE_STYLES,
+        default="bits",
+        help="i32 counts bits (default), i4 bytes, int32 is a name",
     )
     parser.add_argument(
         "--format", choices=FORMATS, help="the format (default: by the file extension, or text)"
@@ -91,7 +94,7 @@ def _content(drawing: Drawing, format: str) -> bytes:
     return (drawing.to(format).rstrip("\n") + "\n").encode()
 
 
-def _heat(args: Namespace) -> Heat:
+def _heat(args: Namespace) -> HeatMap:
     """Return a heat map of one system, or of the agreement of two. Raises UsageError."""
     if args.program or args.highlight:
         raise UsageError("draw: a heat map shows all pairs; leave out --program and --highlight")

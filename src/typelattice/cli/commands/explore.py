@@ -15,7 +15,7 @@ from typelattice.explorer.cached_document import built_document
 from typelattice.explorer.document import COMMON_OPERATIONS, document
 from typelattice.explorer.page import page_html
 from typelattice.explorer.server import serve
-from typelattice.explorer.workbench import BLANK, open_desk
+from typelattice.explorer.workbench import BLANK, open_edited_file
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal_output import print_error, progress_bar
 from typelattice.support.error_texts import quote_short
@@ -80,7 +80,7 @@ def run(args: Namespace) -> Paragraphs:
 def _edit(args: Namespace) -> Paragraphs:
     if args.output or args.op or len(args.system) > 1:
         raise UsageError("explore: with --edit go --port, --no-browser and one --system to begin as")
-    at = open_desk(args.edit, *args.system)
+    at = open_edited_file(args.edit, *args.system)
 
     def ready(address: str) -> None:
         found = not args.no_browser and webbrowser.open(address)

@@ -67,13 +67,13 @@ def run(args: Namespace) -> Paragraphs:
         yield document("patch", patch.data())
     else:
         yield from str(patch).splitlines()
-    if args.write and patch.fixed:
+    if args.write and patch.kept_changes:
         patch.write()
-    if args.write and patch.fixed and args.format == "text":
-        yield f"wrote {', '.join(sorted({str(each.file) for each in patch.fixed}))}"
+    if args.write and patch.kept_changes and args.format == "text":
+        yield f"wrote {', '.join(sorted({str(each.file) for each in patch.kept_changes}))}"
     if args.format == "text" and target != "pytest" and (note := note_passed_on(arguments, argv)):
         yield note
-    if patch.unfixed:
+    if patch.unfixed_causes:
         raise SystemExit(1)
 
 

@@ -47,7 +47,7 @@ def run(args: Namespace) -> Paragraphs:
         if len(found.unread_cells) > FEW_UNREAD:
             yield f"... and {len(found.unread_cells) - FEW_UNREAD} more that were not read"
         counts = f"{len(found.differences)} differ from {system.name}, {len(found.unread_cells)} not read"
-        yield f"{found.compared} cells compared, {counts}"
+        yield f"{found.compared_count} cells compared, {counts}"
     if found.differences:
         raise DifferencesFound
 
@@ -65,7 +65,7 @@ def _data(path: str, system: str, linted: LintResult) -> dict[str, object]:
         for d in linted.differences
     ]
     unread = [{"line": line, "text": text} for line, text in linted.unread_cells]
-    counted = {"file": path, "system": system, "compared": linted.compared}
+    counted = {"file": path, "system": system, "compared": linted.compared_count}
     return {**counted, "differences": differences, "unread": unread}
 
 

@@ -64,8 +64,8 @@ def run(args: Namespace) -> Paragraphs:
         earlier = load_recording(args.earlier) if args.earlier else None
         make = partial(load_library, args.library)
         with start_askers(make, args.limit, args.jobs, args.scheduler, answers) as asked:
-            if asked.resumed:
-                there = f"{asked.resumed:,} answers are there, and are not asked again"
+            if asked.resumed_count:
+                there = f"{asked.resumed_count:,} answers are there, and are not asked again"
                 print_error(error_line(f"{answers}: {there}; delete the file to ask all"))
             if like:
                 found = repeat_recording(asked, like, progress_bar(), earlier)

@@ -13,7 +13,7 @@ from typelattice.rendering import FORMATS, Grid
 from typelattice.rendering.terminal_output import layout, print_error
 from typelattice.study.diffs import Diff
 from typelattice.study.study_scope import TierChoice
-from typelattice.study.table_labels import CODES, SHOW_SMALL, describe_left_out
+from typelattice.study.table_labels import CODE_STYLES, SHOW_SMALL, describe_left_out
 from typelattice.study.tables import Table
 from typelattice.support.gc_pause import pause_gc
 
@@ -43,7 +43,7 @@ def grid_arguments(parser: ArgumentParser, tier: str) -> None:
     narrow = "also show integers below 8 bits and floats of at most 8 (your own system always shows them)"
     op_argument(parser)
     parser.add_argument("--tier", choices=get_args(TierChoice), default=tier, help=tiers)
-    parser.add_argument("--codes", choices=CODES, default="bits", help=codes)
+    parser.add_argument("--codes", choices=CODE_STYLES, default="bits", help=codes)
     parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
     parser.add_argument("--dtypes", metavar="LIST", help=dtypes)
     parser.add_argument("--small", action="store_true", help=narrow)

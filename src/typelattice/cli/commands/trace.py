@@ -131,7 +131,7 @@ def run(args: Namespace) -> Paragraphs:
         try:
             print_output(lines, errors)
         except OutputError as e:  # the script may have closed the stream
-            if not e.is_unread:
+            if not e.is_pipe_closed:
                 with suppress(OutputError):
                     print_output(lines, output)
 

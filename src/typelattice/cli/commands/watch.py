@@ -22,7 +22,7 @@ from typelattice.cli.command import (
 from typelattice.cli.commands.record import REQUIRED_BYTES
 from typelattice.cli.commands.table import draw_table
 from typelattice.cli.output_checks import check_not_read
-from typelattice.conformance.changes_since_recording import News, changes_since_recording
+from typelattice.conformance.changes_since_recording import LibraryChanges, changes_since_recording
 from typelattice.conformance.library import BrokenLibraryError, CannotAskError, MissingLibraryError, versions
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.recorder import record_everything
@@ -94,7 +94,7 @@ def _find_installed() -> Iterator[str]:
             yield name
 
 
-def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
+def _news(name: str, args: Namespace) -> tuple[LibraryChanges, Path | None]:
     """Return the changes in one library, and the file of the proposed recording or None."""
     with interrupts.raise_on_interrupt(), LibraryProcess(partial(load_library, name), args.limit) as asked:
         release = installed_release(name, asked.catalogue.versions)
@@ -110,35 +110,35 @@ def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
             return found, None
         plain, _, older = release.partition(VERSION_SIGN)
         if older and not args.recording:
-            save_recording(rest_on_base(found.now, plain), path)
+            save_recording(rest_on_base(found.new_recording, plain), path)
         else:
             save_recording(record_everything(asked, progress=progress_bar()), path)
         return found, path
 
 
-def _describe_news(name: str, news: News, proposed: Path | None) -> Paragraphs:
+def _describe_news(name: str, news: LibraryChanges, proposed: Path | None) -> Paragraphs:
     """Return the news of one library in words."""
-    then, now = versions(news.then.versions), versions(news.now.versions)
+    then, now = versions(news.old_recording.versions), versions(news.new_recording.versions)
     if not news:
         calls = f"{sum(news.changes.call_counts.values()):,} calls"
-        yield printable(f"{name}: {now} answers as {then} did on {news.then.date} ({calls})")
+        yield printable(f"{name}: {now} answers as {then} did on {news.old_recording.date} ({calls})")
         return
-    yield printable(f"{name}: {now} has changed since {then} was recorded on {news.then.date}")
+    yield printable(f"{name}: {now} has changed since {then} was recorded on {news.old_recording.date}")
     if news.changes.changes_by_operation:
         yield draw_table(news.changes.grid(), "text")
-    for what, names in (("gone", news.gone), ("new", news.new)):
+    for what, names in (("gone", news.removed_names), ("new", news.added_names)):
         if names:
             yield printable(f"{what}: {list_examples(names, MAX_NAMES)}")
     if proposed:
         yield printable(f"proposed recording: {proposed}")
 
 
-def _data(name: str, news: News, proposed: Path | None) -> dict[str, object]:
+def _data(name: str, news: LibraryChanges, proposed: Path | None) -> dict[str, object]:
     """Return the changes of one library as JSON data, with every changed call."""
     return {
         "library": name,
-        "recorded": {"date": news.then.date, "versions": dict(news.then.versions)},
-        "installed": dict(news.now.versions),
+        "recorded": {"date": news.old_recording.date, "versions": dict(news.old_recording.versions)},
+        "installed": dict(news.new_recording.versions),
         "compared": sum(news.changes.call_counts.values()),
         "changed": [
             {
@@ -147,8 +147,8 @@ def _data(name: str, news: News, proposed: Path | None) -> dict[str, object]:
             }
             for op, calls in news.changes.changes_by_operation.items() for change in calls
         ],
-        "gone": [*news.gone],
-        "new": [*news.new],
+        "gone": [*news.removed_names],
+        "new": [*news.added_names],
         "proposed": str(proposed) if proposed else None,
     }  # fmt: skip
 

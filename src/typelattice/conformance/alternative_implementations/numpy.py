@@ -10,9 +10,9 @@ import numpy as np
 
 from typelattice.conformance.functions import SpelledFunction, first_result
 from typelattice.conformance.libraries.numpy import DTYPES, NumPy
-from typelattice.conformance.library import OperandString
+from typelattice.conformance.library import ParsedOperandString
 from typelattice.conformance.questions import EXPONENTS
-from typelattice.facts.operations import NAMES, Operation, make_custom_operation
+from typelattice.facts.operations import OPERATION_BY_NAME, Operation, make_custom_operation
 from typelattice.recorded.answer_notation import ARRAY, SCALAR
 
 LONG_DOUBLES = {
@@ -36,7 +36,7 @@ def _own() -> Iterator[tuple[Operation, SpelledFunction]]:
     for name, ufunc in vars(np).items():
         if not isinstance(ufunc, np.ufunc) or name != ufunc.__name__ or ufunc.signature:
             continue
-        if name not in NAMES:
+        if name not in OPERATION_BY_NAME:
             made = make_custom_operation(f"ufunc_{name}", "cbrt", "xy"[: ufunc.nin])
             yield made, SpelledFunction(_first_of(ufunc), f"numpy.{name}")
         if (ufunc.nin, ufunc.nout) == (2, 1):
@@ -71,14 +71,14 @@ class Eager(NumPy):
     def __init__(self) -> None:
         super().__init__()
         found = list(_own())
-        self.own = {operation.name: operation for operation, _ in found}
+        self.custom_operations = {operation.name: operation for operation, _ in found}
         self._functions = {operation.name: function for operation, function in found}
 
     def dtypes(self) -> tuple[str, ...]:
         return *DTYPES, *LONG_DOUBLES.values()
 
     def make(self, operand: str) -> object:
-        wanted = OperandString.parse(operand)
+        wanted = ParsedOperandString.parse(operand)
         if wanted.tier == "list":
             return [getattr(builtins, str(wanted.dtype))(wanted.value)] * 2
         return super().make(operand)

@@ -6,7 +6,7 @@ import re
 
 from typelattice.conformance.implementation_differences import VAGUE_PREFIX
 from typelattice.facts.dtypes import DTYPES
-from typelattice.recorded.answer_notation import ARRAY, OF_PYTHON, SCALAR
+from typelattice.recorded.answer_notation import ARRAY, PYTHON_NUMBER_PREFIX, SCALAR
 
 WORDS = {"signedinteger": "int", "unsignedinteger": "uint", "floating": "float", "complexfloating": "complex"}
 BITS = r"\[_(\d+)Bit(?:, _\d+Bit)?\]"
@@ -85,5 +85,5 @@ def _dtype(part: str) -> str:
     if word in DTYPES or word in ("longdouble", "clongdouble"):
         return word
     if word in ("int", "float", "complex", "bool"):
-        return OF_PYTHON + word
+        return PYTHON_NUMBER_PREFIX + word
     return VAGUE_PREFIX + (word or "Any")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typelattice.conformance.libraries.tensorflow import Function
+from typelattice.conformance.libraries.tensorflow import GraphFunctions
 
 
-class InGraphs(Function):
+class InGraphs(GraphFunctions):
     """Functions of tf in a graph, compared with the eager ones."""
 
     name = "tf-function"
 
 
-class XLA(Function):
+class XLA(GraphFunctions):
     """The same graphs compiled."""
 
     name = "tf-xla"

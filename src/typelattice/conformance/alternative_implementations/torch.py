@@ -14,7 +14,12 @@ from typelattice.conformance.functions import functions, operators
 from typelattice.conformance.libraries.framework_base import Operations
 from typelattice.conformance.libraries.numpy import RENAMED, NumPy
 from typelattice.conformance.libraries.torch import Torch
-from typelattice.conformance.library import NoSuchOperandError, OperandString, python_answer, versions_of
+from typelattice.conformance.library import (
+    NoSuchOperandError,
+    ParsedOperandString,
+    python_answer,
+    versions_of,
+)
 
 
 class Meta(Torch):
@@ -54,7 +59,7 @@ class TorchNumPy(NumPy):
         self.versions = versions_of("torch")
 
     def make(self, operand: str) -> object:
-        if ":scalar" in operand or OperandString.parse(operand).dtype in ("uint16", "uint32", "uint64"):
+        if ":scalar" in operand or ParsedOperandString.parse(operand).dtype in ("uint16", "uint32", "uint64"):
             raise NoSuchOperandError(operand)  # torch._numpy has neither scalars nor these dtypes
         made = super().make(operand)
         return tnp.asarray(made) if isinstance(made, np.ndarray) else made

@@ -45,7 +45,7 @@ class Eager(Torch):
 
     name = "torch-eager"
     how = "functions of torch, computed"
-    own: Mapping[str, Operation] = {
+    custom_operations: Mapping[str, Operation] = {
         name: make_custom_operation(name, "cbrt", operands)
         for spaces, operands in ((UNARY, "x"), (BINARY, "xy"))
         for name in _own(spaces)
@@ -58,7 +58,9 @@ class Eager(Torch):
     def operations(self) -> Operations:
         found = super().operations() | _own(UNARY) | _own(BINARY)
         # A deep copy of a traced tensor is a constant.
-        found |= {op: f for op, f in operators(torch.clone).items() if op in found and OPERATORS[op].in_place}
+        found |= {
+            op: f for op, f in operators(torch.clone).items() if op in found and OPERATORS[op].is_in_place
+        }
         # result_type computes nothing
         return {op: self.as_whole(found[op]) for op in found if op != "result_type"}
 

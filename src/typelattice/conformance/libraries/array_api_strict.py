@@ -14,8 +14,10 @@ from typelattice.conformance.library import Library, versions_of
 class ArrayAPIStrict(ArrayNamespace):
     """The standard at the newest revision that array-api-strict implements by default."""
 
-    spaces = (xp, xp.linalg, xp.fft)
-    copied = staticmethod(partial(xp.asarray, copy=True))  # copy.deepcopy raises up to array-api-strict 2.4
+    namespaces = (xp, xp.linalg, xp.fft)
+    copy_array = staticmethod(
+        partial(xp.asarray, copy=True)
+    )  # copy.deepcopy raises up to array-api-strict 2.4
 
     def __init__(self) -> None:
         super().__init__(xp)

@@ -24,7 +24,7 @@ class CSharp(Language):
 
     name = "csharp"
     how = "types that mcs names for expressions, none is run; Math has the functions"
-    native: Mapping[str, str] = {
+    native_types: Mapping[str, str] = {
         "bool": "bool",
         "uint8": "byte",
         "uint16": "ushort",
@@ -37,7 +37,7 @@ class CSharp(Language):
         "float32": "float",
         "float64": "double",
     }
-    unasked = (
+    skipped_operations = (
         "copysign", "clip", "isfinite", "isinf", "isnan", "rint", "fabs", "logical_xor", "cbrt", "log2",
         "hypot", "degrees", "radians", "exp2", "expm1", "log1p", "acosh", "asinh", "atanh", "sort",
     )  # fmt: skip
@@ -65,7 +65,7 @@ class CSharp(Language):
 
     def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
         """Return the types: no value here can be assigned to the class, and mcs complains by name."""
-        variables = " ".join(f"static {own} a_{name};" for name, own in self.native.items())
+        variables = " ".join(f"static {own} a_{name};" for name, own in self.native_types.items())
         head = ["class Nothing {", variables, "static void ask() {", "Nothing n;"]
         lines = [f"n = unchecked({each});" for each in expressions]
         options = ("-target:library", "-out:/dev/null")

@@ -18,8 +18,8 @@ class Cuda(Language):
 
     name = "cuda"
     how = "types that nvcc -std=c++17 names for expressions of device code, none is run"
-    two_at_most = ("result_type",)
-    native: Mapping[str, str] = {
+    binary_only_operations = ("result_type",)
+    native_types: Mapping[str, str] = {
         "bool": "bool",
         "uint8": "unsigned char",
         "uint16": "unsigned short",
@@ -36,7 +36,7 @@ class Cuda(Language):
         "float32": "float",
         "float64": "double",
     }
-    unasked = (
+    skipped_operations = (
         "signbit", "fabs", "fmax", "fmin", "rint", "less_equal", "greater", "norm", "vector_norm",
         "conj", "real", "imag", "angle",
     )  # fmt: skip
@@ -63,7 +63,7 @@ class Cuda(Language):
 
     def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
         """Return the types: no class here has a body, and NVCC names the type of its argument."""
-        variables = ", ".join(f"{own} a_{name}" for name, own in self.native.items())
+        variables = ", ".join(f"{own} a_{name}" for name, own in self.native_types.items())
         head = [
             *(f"#include <cuda_{each}.h>" for each in ("fp16", "bf16", "fp8")),
             "template <class T> struct type_is;",

@@ -15,7 +15,7 @@ from typelattice.conformance.library import (
     Library,
     NoSuchOperandError,
     NotAskedError,
-    OperandString,
+    ParsedOperandString,
     python_answer,
     versions_of,
 )
@@ -28,7 +28,7 @@ class CuPy(Library):
     name = "cupy"
     how = "cupy's functions, computed on a GPU"
     extra_operands = EXPONENTS
-    spaces = (cp, cp.linalg, cp.fft)
+    namespaces = (cp, cp.linalg, cp.fft)
 
     def __init__(self) -> None:
         self.versions = versions_of("cupy-cuda13x", "numpy")
@@ -39,7 +39,7 @@ class CuPy(Library):
         return DTYPES
 
     def make(self, operand: str) -> object:
-        wanted = OperandString.parse(operand)
+        wanted = ParsedOperandString.parse(operand)
         if wanted.dtype is None:
             return wanted.value
         if wanted.dtype not in DTYPES or wanted.tier == "weak":
@@ -57,7 +57,7 @@ class CuPy(Library):
         return python_answer(result) or type(result).__name__
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        found = functions(self.spaces, self.make("bool"), RENAMED)
+        found = functions(self.namespaces, self.make("bool"), RENAMED)
         return (
             found
             | {op: _beside_an_array(found[op]) for op in operators()}

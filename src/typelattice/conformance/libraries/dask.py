@@ -12,7 +12,7 @@ from typelattice.conformance.libraries.numpy import DTYPES, RENAMED
 from typelattice.conformance.library import (
     Library,
     NoSuchOperandError,
-    OperandString,
+    ParsedOperandString,
     python_answer,
     versions_of,
 )
@@ -25,7 +25,7 @@ class Dask(Library):
     name = "dask"
     extra_operands = EXPONENTS
     how = "dask.array's functions; the dtype a lazy result announces, nothing computed"
-    spaces = (da, da.linalg, da.fft, da.ma)
+    namespaces = (da, da.linalg, da.fft, da.ma)
 
     def __init__(self) -> None:
         self.versions = versions_of("dask", "numpy")
@@ -34,7 +34,7 @@ class Dask(Library):
         return DTYPES
 
     def make(self, operand: str) -> object:
-        wanted = OperandString.parse(operand)
+        wanted = ParsedOperandString.parse(operand)
         if wanted.dtype is None:
             return wanted.value
         if wanted.dtype not in DTYPES or wanted.tier not in ("array", "0d"):

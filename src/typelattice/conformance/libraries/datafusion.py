@@ -53,14 +53,14 @@ class DataFusion(SQL):
     name = "datafusion"
     how = "coalesce as result_type; operators and functions of SQL, of columns and literals"
     # With three operands, a decimal and a float give one of hundreds of decimal types.
-    two_at_most = ("result_type", "concat")
+    binary_only_operations = ("result_type", "concat")
     operators = OPERATORS
     functions = FUNCTIONS
 
     def __init__(self) -> None:
         super().__init__()
         self.versions = versions_of("datafusion")
-        self.native = DTYPES
+        self.native_dtypes = DTYPES
         self.context = datafusion.SessionContext()
         columns = ", ".join(f"""arrow_cast(1, '{own}') AS "{own}\"""" for own in DTYPES.values())
         self.context.sql(f"CREATE TABLE t AS SELECT true AS condition, {columns}").collect()

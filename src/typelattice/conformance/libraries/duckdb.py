@@ -54,7 +54,7 @@ class DuckDB(SQL):
     def __init__(self) -> None:
         super().__init__()
         self.versions = versions_of("duckdb")
-        self.native = DTYPES
+        self.native_dtypes = DTYPES
         self.connection = duckdb.connect()
         columns = ", ".join(f'1::{own} AS "{own}"' for own in DTYPES.values())
         self.connection.execute(f"CREATE TABLE t AS SELECT true AS condition, {columns}")

@@ -34,7 +34,7 @@ class Fortran(Language):
 
     name = "fortran"
     how = "types that gfortran -std=f2018 names for expressions, none is run"
-    native: Mapping[str, str] = {
+    native_types: Mapping[str, str] = {
         "bool": "LOGICAL(4)",
         "int8": "INTEGER(1)",
         "int16": "INTEGER(2)",
@@ -46,7 +46,7 @@ class Fortran(Language):
         "complex64": "COMPLEX(4)",
         "complex128": "COMPLEX(8)",
     }
-    unasked = (
+    skipped_operations = (
         "matmul", "dot", "vdot", "matrix_transpose", "reshape", "roll", "repeat", "count_nonzero",
         "argmax", "argmin", "norm", "vector_norm", "real", "nextafter", "isnan", "isfinite", "fabs",
         "rint",
@@ -107,7 +107,7 @@ class Fortran(Language):
         name.
         """
         head = ["program p", "implicit none", "type nothing", "end type", "type(nothing) :: n"]
-        head += [f"{own} :: a_{name}" for name, own in self.native.items()]
+        head += [f"{own} :: a_{name}" for name, own in self.native_types.items()]
         lines = [each if ASSIGNED.match(each) else f"n = {each}" for each in expressions]
         found = compile_lines([*head, *lines, "end program"], "p.f90", *COMMAND)
         for error in ERROR.finditer(found):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.conformance.library import NoSuchOperandError, OperandString, Scalar, python_answer
+from typelattice.conformance.library import NoSuchOperandError, ParsedOperandString, Scalar, python_answer
 
 Operations = dict[str, Callable[..., object]]
 
@@ -16,14 +16,14 @@ class Framework:
     name: str
     how: str
     versions: Mapping[str, str]
-    native: Mapping[str, Any]
+    native_dtypes: Mapping[str, Any]
     """Standard name to the framework's dtype."""
 
     def dtypes(self) -> Sequence[str]:
-        return tuple(self.native)
+        return tuple(self.native_dtypes)
 
     def make(self, operand: str) -> object:
-        parsed = OperandString.parse(operand)
+        parsed = ParsedOperandString.parse(operand)
         if parsed.dtype is None:
             return self.make_python_scalar(parsed.value)
         makers: dict[str, Callable[[Any, Scalar], object]] = {
@@ -32,16 +32,16 @@ class Framework:
             "scalar": self.make_scalar,
             "weak": self.make_weak_array,
         }
-        if parsed.dtype not in self.native or parsed.tier not in makers:
+        if parsed.dtype not in self.native_dtypes or parsed.tier not in makers:
             raise NoSuchOperandError(operand)
-        return makers[parsed.tier](self.native[parsed.dtype], parsed.value)
+        return makers[parsed.tier](self.native_dtypes[parsed.dtype], parsed.value)
 
     def read(self, result: object) -> str:
         return python_answer(result) or self.dtype_name(getattr(result, "dtype", result))
 
     def dtype_name(self, dtype: Any) -> str:
         """Return the standard name of a native dtype, or the framework's own name."""
-        known = (name for name, own in self.native.items() if own == dtype)
+        known = (name for name, own in self.native_dtypes.items() if own == dtype)
         return next(known, None) or str(getattr(dtype, "name", dtype))
 
     def operations(self) -> Operations:

@@ -31,7 +31,7 @@ class C(Language):
         "where": ("1 ? {} : {}",),
         "logical_not": ("!{}",),
     }
-    unasked = (
+    skipped_operations = (
         "not_equal", "less_equal", "greater", "greater_equal", "bitwise_or", "bitwise_xor",
         "bitwise_right_shift", "logical_or", "abs", "acos", "acosh", "asin", "asinh", "atan",
         "atan2", "atanh", "ceil", "conj", "copysign", "cos", "cosh", "erf", "exp", "expm1", "floor",
@@ -43,7 +43,7 @@ class C(Language):
     def __init__(self) -> None:
         self.how = f"types that {self.compiler} -std=gnu17 names for expressions, none is run"
         self.versions = {"gcc": run_program(self.compiler, "-dumpfullversion").stdout.strip()}
-        self.native = {
+        self.native_types = {
             "bool": "_Bool",
             "uint8": "unsigned char",
             "uint16": "short unsigned int",
@@ -74,7 +74,7 @@ class C(Language):
 
     def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
         """Return the types: no _Generic here has the type that it selects, and GCC complains by name."""
-        variables = [f"extern {own} a_{name};" for name, own in self.native.items()]
+        variables = [f"extern {own} a_{name};" for name, own in self.native_types.items()]
         program = ["#define complex _Complex", " ".join(variables)]
         first = len(program) + 1
         program += [f"int t{i} = _Generic(({each}), void *: 0);" for i, each in enumerate(expressions)]

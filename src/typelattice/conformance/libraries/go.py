@@ -48,10 +48,10 @@ class Go(Language):
     name = "go"
     how = "types that go build names for expressions, none is run"
     extra_operands = ("1.5",)
-    unasked = (
+    skipped_operations = (
         "conj", "max", "min", "sort", "isinf", "rint",
     )  # fmt: skip
-    native: Mapping[str, str] = {
+    native_types: Mapping[str, str] = {
         "bool": "bool",
         **{name: name for name in ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")},
         "native_uint": "uint",
@@ -100,7 +100,7 @@ class Go(Language):
         """Return the types: each value is assigned to an interface that it lacks, and Go complains by
         name.
         """
-        head = [*HEAD.splitlines(), *(f"var a_{name} {own}" for name, own in self.native.items())]
+        head = [*HEAD.splitlines(), *(f"var a_{name} {own}" for name, own in self.native_types.items())]
         program = [*head, *(f"var _ nothing = {each}" for each in expressions)]
         found = compile_lines(program, "p.go", "go", "build", "-gcflags=-e", "-o", os.devnull)
         errors = [

@@ -20,7 +20,7 @@ class Java(Language):
 
     name = "java"
     how = "types that javac names for expressions, none is run; Math has the functions"
-    native: Mapping[str, str] = {
+    native_types: Mapping[str, str] = {
         "bool": "boolean",
         "int8": "byte",
         "int16": "short",
@@ -29,7 +29,7 @@ class Java(Language):
         "float32": "float",
         "float64": "double",
     }
-    unasked = (
+    skipped_operations = (
         "copysign", "nextafter", "floor_divide", "isfinite", "isinf", "isnan", "degrees", "radians",
         "rint", "fabs", "logical_xor",
     )  # fmt: skip
@@ -65,7 +65,7 @@ class Java(Language):
 
     def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
         """Return the types: no value here can be assigned to the class, and javac complains by name."""
-        variables = " ".join(f"static {own} a_{name};" for name, own in self.native.items())
+        variables = " ".join(f"static {own} a_{name};" for name, own in self.native_types.items())
         lines = [f"Nothing x{i} = {each};" for i, each in enumerate(expressions)]
         program = [f"class Nothing {{ {variables}", *lines, "}"]
         options = ("-proc:none", "-Xmaxerrs", str(2 * len(program)))

@@ -16,7 +16,7 @@ from typelattice.conformance.functions import as_is, functions
 from typelattice.conformance.library import (
     Library,
     NoSuchOperandError,
-    OperandString,
+    ParsedOperandString,
     python_answer,
     sort_dtype_names,
     versions_of,
@@ -40,7 +40,7 @@ class JAX(Library):
     x64 = True
     explicit_x64 = "warn"
     promotion = "standard"
-    spaces: tuple[object, ...] | None = (
+    namespaces: tuple[object, ...] | None = (
         *(jax, jnp, jnp.linalg, jnp.fft, jax.nn, jax.lax, jax.lax.linalg),
         *(jax.scipy.special, jax.scipy.linalg),
     )
@@ -62,7 +62,7 @@ class JAX(Library):
         return sort_dtype_names(self.found)
 
     def make(self, operand: str) -> object:
-        wanted = OperandString.parse(operand)
+        wanted = ParsedOperandString.parse(operand)
         if wanted.dtype is None:
             return wanted.value
         if wanted.dtype not in self.found or wanted.tier == "scalar":
@@ -144,7 +144,7 @@ class JAXLax(JAX):
     """jax.lax, which needs operands of one dtype, with 64-bit types."""
 
     name = "jax-lax"
-    spaces = None  # lax has its own names
+    namespaces = None  # lax has its own names
     how = f"jax.lax's functions (divide is lax.div), {TRACED}"
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
@@ -177,7 +177,7 @@ def _trace_call(function: Callable[..., object]) -> Callable[..., object]:
 def trace_or_compute(name: str, function: Callable[..., object]) -> Callable[..., object]:
     """Return a function that traces its call, but computes linear algebra of half floats."""
     traced = _trace_call(function)
-    if name not in OPERATIONS or OPERATIONS[name].of_class not in COMPUTED:
+    if name not in OPERATIONS or OPERATIONS[name].operation_class not in COMPUTED:
         return traced
 
     def call(*operands: object) -> object:

@@ -39,11 +39,11 @@ class Keras(Framework):
         import keras
 
         self.keras = keras
-        self.spaces = (keras.ops, keras.activations)
+        self.namespaces = (keras.ops, keras.activations)
         self.name = f"keras-{self.backend}"
         self.how = f"keras.backend.result_type, keras.ops on KerasTensors; {self.backend} backend"
         self.versions = versions_of("keras", *self.packages)
-        self.native = {name: name for name in DTYPES}
+        self.native_dtypes = {name: name for name in DTYPES}
 
     def make_array(self, dtype: Any, value: Scalar) -> Any:
         return self.keras.KerasTensor((2,), dtype=dtype)

@@ -15,10 +15,10 @@ from typelattice.conformance.library import (
     MissingLibraryError,
     NoSuchOperandError,
     NotAskedError,
-    OperandString,
+    ParsedOperandString,
     Scalar,
 )
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import find_operation
 
 
 class Language:
@@ -27,27 +27,27 @@ class Language:
     name: str
     how: str
     versions: Mapping[str, str]
-    native: Mapping[str, str]
+    native_types: Mapping[str, str]
     """Standard name to the language's own name of a type."""
     forms: Mapping[str, tuple[str, ...]]
     """How the language writes an operation: of one operand, of two, where it takes either."""
-    unasked: tuple[str, ...] = ()
+    skipped_operations: tuple[str, ...] = ()
     """Operations that the language has, and that are not asked here."""
 
     def __init__(self) -> None:
-        self.names = {own: name for name, own in self.native.items()}
-        self.spaces = (SimpleNamespace(**dict.fromkeys(self.unasked)),)
+        self.names = {own: name for name, own in self.native_types.items()}
+        self.namespaces = (SimpleNamespace(**dict.fromkeys(self.skipped_operations)),)
         self._made: dict[str, None] = {}
         self._known: dict[str, str | TypeError] = {}
 
     def dtypes(self) -> Sequence[str]:
-        return tuple(self.native)
+        return tuple(self.native_types)
 
     def make(self, operand: str) -> str:
-        parsed = OperandString.parse(operand)
+        parsed = ParsedOperandString.parse(operand)
         if parsed.dtype is None:
             source = self.constant(parsed.value)
-        elif parsed.dtype in self.native and parsed.tier == "array":
+        elif parsed.dtype in self.native_types and parsed.tier == "array":
             source = f"a_{parsed.dtype}"
         else:
             raise NoSuchOperandError(operand)
@@ -76,7 +76,7 @@ class Language:
         return forms[-1].format(first, others[0] if len(others) == 1 else self.write(forms, others))
 
     def _operation(self, op: str, forms: Sequence[str]) -> Callable[..., str]:
-        writes = operation(op).of_class in ("assignment", "in-place")
+        writes = find_operation(op).operation_class in ("assignment", "in-place")
 
         def answer(*operands: str) -> str:
             if writes and not operands[0].startswith("a_"):
@@ -109,10 +109,11 @@ def forms_from_operators(*ops: str) -> dict[str, tuple[str, ...]]:
     >>> forms_from_operators("add", "negative")
     {'add': ('{} + {}',), 'negative': ('-{}',)}
     """
-    known = {op: operation(op) for op in ops}
+    known = {op: find_operation(op) for op in ops}
     signs = {op: str(each.operator).strip("x") for op, each in known.items()}
     return {
-        op: (f"{sign}{{}}" if known[op].most == 1 else f"{{}} {sign} {{}}",) for op, sign in signs.items()
+        op: (f"{sign}{{}}" if known[op].max_operands == 1 else f"{{}} {sign} {{}}",)
+        for op, sign in signs.items()
     }
 
 

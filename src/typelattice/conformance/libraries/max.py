@@ -33,13 +33,13 @@ class Max(Framework):
     """
 
     name = "max"
-    spaces = (ops,)
+    namespaces = (ops,)
     how = "max.graph.ops on graph inputs, < by operator; NumPy arrays are the weak ones"
 
     def __init__(self) -> None:
         self.versions = versions_of("max")
-        self.native = {name: DType[name] for name in DTYPES}
-        inputs = [(dtype, shape) for dtype in self.native.values() for shape in ((2,), ())]
+        self.native_dtypes = {name: DType[name] for name in DTYPES}
+        inputs = [(dtype, shape) for dtype in self.native_dtypes.values() for shape in ((2,), ())]
         types = [TensorType(dtype, shape, device=DeviceRef.CPU()) for dtype, shape in inputs]
         self.graph = Graph("promotion", input_types=types)
         self.graph.__enter__()  # ops are built into the open graph

@@ -22,12 +22,12 @@ class MLX(Framework):
 
     name = "mlx"
     how = "functions of mlx.core on the CPU"
-    spaces = (mx, mx.linalg, mx.fft, mx.fast, nn)
+    namespaces = (mx, mx.linalg, mx.fft, mx.fast, nn)
 
     def __init__(self) -> None:
         mx.set_default_device(mx.cpu)
         self.versions = versions_of("mlx")
-        self.native = {name: getattr(mx, {"bool": "bool_"}.get(name, name)) for name in DTYPES}
+        self.native_dtypes = {name: getattr(mx, {"bool": "bool_"}.get(name, name)) for name in DTYPES}
 
     def make_array(self, dtype: Any, value: Scalar) -> Any:
         return mx.array([value, value]).astype(dtype)  # mx.full does not read bool_ as a dtype

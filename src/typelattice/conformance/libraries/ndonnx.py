@@ -22,11 +22,11 @@ class Ndonnx(Framework):
 
     name = "ndonnx"
     how = "functions of ndonnx on graph inputs"
-    spaces = (ndx,)
+    namespaces = (ndx,)
 
     def __init__(self) -> None:
         self.versions = versions_of("ndonnx")
-        self.native = {name: getattr(ndx, name) for name in DTYPES}
+        self.native_dtypes = {name: getattr(ndx, name) for name in DTYPES}
 
     def make_array(self, dtype: Any, value: Scalar) -> Any:
         return ndx.argument(shape=(2,), dtype=dtype)

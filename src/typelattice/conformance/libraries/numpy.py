@@ -12,7 +12,7 @@ from typelattice.conformance.library import (
     Library,
     MissingLibraryError,
     NoSuchOperandError,
-    OperandString,
+    ParsedOperandString,
     python_answer,
     sort_dtype_names,
     versions_of,
@@ -39,7 +39,7 @@ class NumPy(Library):
     how = "numpy's functions, called on arrays, scalars and Python scalars"
     major = "2"
     extra_operands: Sequence[str] = EXPONENTS
-    spaces: Sequence[Any] | None = (np, np.linalg, np.fft, np.lib.stride_tricks, np.ma)
+    namespaces: Sequence[Any] | None = (np, np.linalg, np.fft, np.lib.stride_tricks, np.ma)
 
     def __init__(self) -> None:
         self.versions = versions_of("numpy")
@@ -57,7 +57,7 @@ class NumPy(Library):
         return np.dtype(name)
 
     def make(self, operand: str) -> object:
-        wanted = OperandString.parse(operand)
+        wanted = ParsedOperandString.parse(operand)
         if wanted.dtype is None:
             return wanted.value
         dtype = self.dtype(wanted.dtype)

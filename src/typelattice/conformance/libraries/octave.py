@@ -37,9 +37,9 @@ class Octave(Language):
     """Matrices of one row, and literals, which are double. Complex values here stay complex in results."""
 
     name = "octave"
-    two_at_most = ("result_type",)
+    binary_only_operations = ("result_type",)
     how = "classes of values that octave-cli names; + as result_type"
-    native: Mapping[str, str] = {
+    native_types: Mapping[str, str] = {
         "bool": "logical",
         **{name: name for name in ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")},
         "float32": "single",
@@ -47,7 +47,7 @@ class Octave(Language):
         "complex64": "single_complex",
         "complex128": "double_complex",
     }
-    unasked = (
+    skipped_operations = (
         "cross", "trace", "count_nonzero", "nonzero", "unique_values", "flip", "permute_dims",
         "repeat", "reshape", "roll", "squeeze", "tile", "tril", "triu", "matrix_transpose",
         "diagonal", "meshgrid", "cholesky", "inv", "pinv", "det", "solve", "qr", "svd",
@@ -111,7 +111,7 @@ class Octave(Language):
     def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
         """Evaluate each expression; an error is also an answer."""
         program = ["1;", "warning off all"]
-        for name, own in self.native.items():
+        for name, own in self.native_types.items():
             kind, _, is_complex = own.partition("_")
             for letter, value in (COMPLEX if is_complex else REAL).items():
                 program.append(f"{letter}_{name} = {kind}({value});")

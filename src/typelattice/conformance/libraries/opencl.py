@@ -25,8 +25,8 @@ class OpenCL(Language):
 
     name = "opencl"
     how = "types that clang -cl-std=CL3.0 -target spir64 names for expressions, none is run"
-    two_at_most = ("result_type",)
-    native: Mapping[str, str] = {
+    binary_only_operations = ("result_type",)
+    native_types: Mapping[str, str] = {
         "bool": "bool",
         "uint8": "uchar",
         "uint16": "ushort",
@@ -40,7 +40,7 @@ class OpenCL(Language):
         "float32": "float",
         "float64": "double",
     }
-    unasked = (
+    skipped_operations = (
         "abs", "sign", "clip", "isfinite", "isinf", "isnan", "signbit", "fabs", "fmax", "fmin", "erf",
         "degrees", "radians", "rint", "less_equal", "greater", "any", "all", "lerp", "dot", "cross",
         "vector_norm", "norm",
@@ -63,7 +63,7 @@ class OpenCL(Language):
 
     def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
         """Return the types: no value here can initialise the struct, and Clang complains by name."""
-        variables = ", ".join(f"{own} a_{name}" for name, own in self.native.items())
+        variables = ", ".join(f"{own} a_{name}" for name, own in self.native_types.items())
         head = [
             "#pragma OPENCL EXTENSION cl_khr_fp16 : enable",
             "struct nothing { int x; };",

@@ -56,12 +56,12 @@ class Polars(Framework):
 
     name = "polars"
     how = "pl.concat(how='vertical_relaxed') as result_type; operators and functions of expressions"
-    spaces = (pl, pl.Expr)
+    namespaces = (pl, pl.Expr)
 
     def __init__(self) -> None:
         self.versions = versions_of("polars")
-        self.native = {name: getattr(pl, own) for name, own in DTYPES.items()}
-        columns = {name: pl.Series([1, 1]).cast(dtype) for name, dtype in self.native.items()}
+        self.native_dtypes = {name: getattr(pl, own) for name, own in DTYPES.items()}
+        columns = {name: pl.Series([1, 1]).cast(dtype) for name, dtype in self.native_dtypes.items()}
         self.frame = pl.DataFrame(columns)
 
     def make_array(self, dtype: Any, value: Scalar) -> Any:
@@ -104,11 +104,11 @@ class Series(Framework):
 
     name = "polars-series"
     how = "pl.concat(how='vertical_relaxed') as result_type; operators and methods of Series"
-    spaces = (pl, pl.Series)
+    namespaces = (pl, pl.Series)
 
     def __init__(self) -> None:
         self.versions = versions_of("polars")
-        self.native = {name: getattr(pl, own) for name, own in DTYPES.items()}
+        self.native_dtypes = {name: getattr(pl, own) for name, own in DTYPES.items()}
 
     def make_array(self, dtype: Any, value: Scalar) -> Any:
         return pl.Series([1, 1]).cast(dtype)

@@ -39,11 +39,11 @@ class Arrow(Framework):
 
     name = "arrow"
     how = "functions of pyarrow.compute"
-    spaces: tuple[object, ...] | None = (pc,)
+    namespaces: tuple[object, ...] | None = (pc,)
 
     def __init__(self) -> None:
         self.versions = versions_of("pyarrow")
-        self.native = {name: getattr(pa, {"bool": "bool_"}.get(name, name))() for name in DTYPES}
+        self.native_dtypes = {name: getattr(pa, {"bool": "bool_"}.get(name, name))() for name in DTYPES}
 
     def make_array(self, dtype: Any, value: Scalar) -> Any:
         return pa.array([value, value]).cast(dtype)
@@ -66,7 +66,7 @@ class Unify(Arrow):
     """Types of one field in several schemas."""
 
     name = "arrow-unify"
-    spaces = None  # this library only unifies types
+    namespaces = None  # this library only unifies types
     how = "pyarrow.unify_schemas, promote_options='permissive'"
 
     def make_array(self, dtype: Any, value: Scalar) -> Any:

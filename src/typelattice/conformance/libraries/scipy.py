@@ -11,7 +11,7 @@ from scipy.spatial import distance
 
 from typelattice.conformance.functions import SpelledFunction, first_result
 from typelattice.conformance.libraries.numpy import NumPy
-from typelattice.conformance.library import Library, NoSuchOperandError, OperandString, versions_of
+from typelattice.conformance.library import Library, NoSuchOperandError, ParsedOperandString, versions_of
 from typelattice.facts.operations import Operation, make_custom_operation
 
 Function = Callable[..., object]
@@ -159,7 +159,7 @@ class SciPy(NumPy):
 
     name = "scipy"
     how = "scipy's functions, called on NumPy's arrays and on Python scalars"
-    spaces = None  # every other library has functions that SciPy lacks
+    namespaces = None  # every other library has functions that SciPy lacks
     extra_operands: Sequence[str] = ()
 
     def __init__(self) -> None:
@@ -168,7 +168,7 @@ class SciPy(NumPy):
         ufuncs = {f"special_{name}": found for name, found in UFUNCS.items() if name not in NOT_STATED}
         shared = [UFUNCS[name] for name in SHARED_UFUNCS.values()]
         self.ufuncs = {name: found for name, found in ufuncs.items() if found not in shared}
-        self.own: Mapping[str, Operation] = {
+        self.custom_operations: Mapping[str, Operation] = {
             **{
                 name: make_custom_operation(name, "cbrt", "xyzv"[: found.nin])
                 for name, found in self.ufuncs.items()
@@ -183,7 +183,7 @@ class SciPy(NumPy):
         }
 
     def make(self, operand: str) -> object:
-        if OperandString.parse(operand).tier not in ("array", "python"):
+        if ParsedOperandString.parse(operand).tier not in ("array", "python"):
             raise NoSuchOperandError(operand)
         return super().make(operand)
 

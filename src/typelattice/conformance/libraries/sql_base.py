@@ -18,10 +18,10 @@ class SQL(Framework):
     """Operations of two operands, and the operator between them."""
     functions: Mapping[str, str]
     """How SQL writes an operation of some columns: `power({}, {})`."""
-    spaces: tuple[object, ...]
+    namespaces: tuple[object, ...]
 
     def __init__(self) -> None:
-        self.spaces = (SimpleNamespace(),)  # SQL has no module of functions: all calls here exist
+        self.namespaces = (SimpleNamespace(),)  # SQL has no module of functions: all calls here exist
 
     def type_of(self, query: str) -> str:
         """Return the type of the one column that a query gives."""

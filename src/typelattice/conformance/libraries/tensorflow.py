@@ -48,11 +48,20 @@ class TensorFlow(Framework):
 
     name = "tensorflow"
     how = "eager functions of tf on the CPU, default mode"
-    spaces: tuple[object, ...] = (tf, tf.math, tf.linalg, tf.bitwise, tf.signal, tf.nn, tf.raw_ops, tf.image)
+    namespaces: tuple[object, ...] = (
+        tf,
+        tf.math,
+        tf.linalg,
+        tf.bitwise,
+        tf.signal,
+        tf.nn,
+        tf.raw_ops,
+        tf.image,
+    )
 
     def __init__(self) -> None:
         self.versions = versions_of("tensorflow-cpu")
-        self.native = {name: _dtype(name) for name in DTYPES}
+        self.native_dtypes = {name: _dtype(name) for name in DTYPES}
 
     def make_array(self, dtype: Any, value: Scalar) -> Any:
         return tf.constant(np.full(2, value, _numpy(dtype)))
@@ -89,7 +98,7 @@ class TensorFlow(Framework):
         }
 
 
-class Function(TensorFlow):
+class GraphFunctions(TensorFlow):
     """The same functions in a graph: tensors are its arguments, Python scalars its constants."""
 
     name = "tensorflow-function"
@@ -100,13 +109,13 @@ class Function(TensorFlow):
     def __init__(self) -> None:
         tf.get_logger().setLevel("ERROR")  # TensorFlow warns of each traced function
         super().__init__()
-        self.native = {
-            name: dtype for name, dtype in self.native.items() if COMMON_DTYPE_PATTERN.fullmatch(name)
+        self.native_dtypes = {
+            name: dtype for name, dtype in self.native_dtypes.items() if COMMON_DTYPE_PATTERN.fullmatch(name)
         }
 
     def operations(self) -> Operations:
         # A symbolic tensor can be neither copied nor written into.
-        found = self.eager() | {op: f for op, f in operators(as_is).items() if OPERATORS[op].in_place}
+        found = self.eager() | {op: f for op, f in operators(as_is).items() if OPERATORS[op].is_in_place}
         return {op: self.as_whole(function) for op, function in found.items()}
 
     def as_whole(self, function: Callable[..., object]) -> Callable[..., object]:
@@ -127,7 +136,7 @@ class Legacy(TensorFlow):
     """tf.experimental.numpy, which promotes as NumPy does."""
 
     name = "tensorflow-legacy"
-    spaces = (*TensorFlow.spaces, tf.experimental.numpy)
+    namespaces = (*TensorFlow.namespaces, tf.experimental.numpy)
     how = "functions of tf.experimental.numpy, dtype_conversion_mode='legacy'"
     mode = "legacy"
 
@@ -194,4 +203,4 @@ def clear_cache_first(function: Callable[..., object]) -> Callable[..., object]:
     return call
 
 
-LIBRARIES = {each.name: each for each in (TensorFlow, Function, Legacy, Safe, All)}
+LIBRARIES = {each.name: each for each in (TensorFlow, GraphFunctions, Legacy, Safe, All)}

@@ -39,7 +39,7 @@ class Tinygrad(Framework):
 
     name = "tinygrad"
     how = "least_upper_dtype as result_type; operators and methods of Tensor"
-    spaces = (Tensor,)
+    namespaces = (Tensor,)
 
     def __init__(self) -> None:
         if hasattr(helpers, "DEV"):
@@ -48,7 +48,9 @@ class Tinygrad(Framework):
             Device.DEFAULT = DEVICE
         self.versions = versions_of("tinygrad")
         own = {name: TINYGRAD_DTYPE_NAMES.get(name, name) for name in DTYPES}
-        self.native = {name: getattr(dtypes, known) for name, known in own.items() if hasattr(dtypes, known)}
+        self.native_dtypes = {
+            name: getattr(dtypes, known) for name, known in own.items() if hasattr(dtypes, known)
+        }
 
     def make_array(self, dtype: Any, value: Scalar) -> Any:
         return Tensor.full((2,), value, dtype=dtype)

@@ -33,13 +33,13 @@ class Torch(Framework):
 
     name = "torch"
     how = "functions of torch and Python's operators on CPU tensors"
-    two_at_most = ("result_type",)
-    spaces = (*SPACES, torch.Tensor)
+    binary_only_operations = ("result_type",)
+    namespaces = (*SPACES, torch.Tensor)
 
     def __init__(self) -> None:
         torch.set_num_threads(1)
         self.versions = versions_of("torch")
-        self.native = {name: getattr(torch, name) for name in DTYPES if hasattr(torch, name)}
+        self.native_dtypes = {name: getattr(torch, name) for name in DTYPES if hasattr(torch, name)}
 
     def make_array(self, dtype: Any, value: Scalar) -> torch.Tensor:
         return _full((2,), dtype, value)

@@ -30,12 +30,12 @@ class Triton(Framework):
 
     name = "triton"
     how = "TritonSemantic for CUDA sm_90, nothing is run; computation_type_impl as result_type"
-    two_at_most = ("result_type",)
-    spaces = (tl, tl.math)
+    binary_only_operations = ("result_type",)
+    namespaces = (tl, tl.math)
 
     def __init__(self) -> None:
         self.versions = versions_of("triton")
-        self.native = {name: getattr(tl, own) for name, own in DTYPES.items()}
+        self.native_dtypes = {name: getattr(tl, own) for name, own in DTYPES.items()}
         self.context = ir.context()
         ir.load_dialects(self.context)
         builder = ir.builder(self.context)

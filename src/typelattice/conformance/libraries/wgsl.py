@@ -30,14 +30,14 @@ class WGSL(Language):
 
     name = "wgsl"
     how = "types that Tint, of Dawn's null backend, names for expressions, none is run"
-    native: Mapping[str, str] = {
+    native_types: Mapping[str, str] = {
         "bool": "bool",
         "uint32": "u32",
         "int32": "i32",
         "float16": "f16",
         "float32": "f32",
     }
-    unasked = (
+    skipped_operations = (
         "clip", "det", "dot", "cross", "lerp", "matrix_transpose", "norm", "vector_norm", "matmul",
     )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
@@ -67,7 +67,7 @@ class WGSL(Language):
         os.environ["BACKEND_TYPE"] = "Null"
         adapter = utils.request_adapter_sync(webgpu.WGPUPowerPreference_LowPower)
         self.device = utils.request_device_sync(adapter, [webgpu.WGPUFeatureName_ShaderF16])
-        variables = "\n".join(f"var<private> a_{name}: {own};" for name, own in self.native.items())
+        variables = "\n".join(f"var<private> a_{name}: {own};" for name, own in self.native_types.items())
         self.head = f"enable f16;\nstruct Nothing {{ x: i32 }}\nvar<private> n: Nothing;\n{variables}\n"
 
     def constant(self, value: Scalar) -> str:

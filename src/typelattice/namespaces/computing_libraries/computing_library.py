@@ -12,7 +12,7 @@ from typing import Any
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import find_operation
 from typelattice.facts.range_and_overflow import Value
 from typelattice.facts.shapes import Shape
 from typelattice.namespaces.namespace_error import NamespaceError
@@ -35,7 +35,7 @@ class ComputingLibrary:
 
     compares_exactly = False  # True if it compares signed with unsigned integers without a common dtype
     fuses_casts = False  # True if a cast and the next step run as one program, which rounds differently
-    refusals: tuple[str, ...] = ()  # texts in its errors about a number, besides OverflowErrors
+    refusal_messages: tuple[str, ...] = ()  # texts in its errors about a number, besides OverflowErrors
     remedy = "cast to a dtype that it has"  # advice if it gave another dtype than requested
 
     def __init__(self, module: ModuleType, xp: Any, package: str, mutable: bool) -> None:
@@ -84,7 +84,7 @@ class ComputingLibrary:
 
     # -- arrays
 
-    def array(self, data: Any) -> Any:
+    def ensure_array(self, data: Any) -> Any:
         """Return an array, also if the library gave a scalar."""
         return data
 
@@ -102,11 +102,11 @@ class ComputingLibrary:
         """Make an array of numbers, of sequences of them, or of an array of this or another library."""
         return self.xp.asarray(obj, **options)
 
-    def number(self, value: Value, to: Any, like: Any) -> Any:
+    def number_to_array(self, value: Value, to: Any, like: Any) -> Any:
         """Convert a Python number to an array without dimensions, on the device of another array."""
         return self.xp.asarray(value, dtype=to, device=self.device(like))
 
-    def scalar(self, x: object) -> Any:
+    def scalar_to_array(self, x: object) -> Any:
         """Convert a scalar of the library to an array without dimensions. Return None for anything else."""
         return None
 
@@ -199,11 +199,11 @@ class ComputingLibrary:
 
     def uncast_function(self, op: str, zero_d: bool) -> Callable[..., Any]:
         """Return the library's own operator or function, which takes arrays and Python scalars uncast."""
-        return self.function(operation(op).function)
+        return self.function(find_operation(op).function)
 
     def refuses(self, error: Exception) -> bool:
         """Return True if an error means that the library accepts a number in no dtype, e.g. an overflow."""
-        return isinstance(error, OverflowError) or any(text in str(error) for text in self.refusals)
+        return isinstance(error, OverflowError) or any(text in str(error) for text in self.refusal_messages)
 
     def is_described_by(self, system: System) -> bool:
         """Return True if a system states the rules of this very library, in the installed major version."""

@@ -19,7 +19,7 @@ class Dask(ComputingLibrary):
         """Return a function of the standard. Dask's own `clip` and `sign` are NumPy's."""
         return getattr(self.module, name) if name in ("clip", "sign") else super().function(name)
 
-    def scalar(self, x: object) -> Any:
+    def scalar_to_array(self, x: object) -> Any:
         """Convert a NumPy scalar to a Dask array without dimensions. Return None for anything else.
 
         Dask has no scalars.

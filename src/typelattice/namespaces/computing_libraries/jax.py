@@ -20,7 +20,7 @@ class JAX(ComputingLibrary):
     def is_weak(self, data: Any) -> bool:
         return bool(getattr(data, "weak_type", False))
 
-    def number(self, value: Value, to: Any, like: Any) -> Any:
+    def number_to_array(self, value: Value, to: Any, like: Any) -> Any:
         return self.xp.asarray(value, dtype=to)  # within a transformation `like` has no device
 
     def put(self, data: Any, key: Any, value: Any) -> Any:

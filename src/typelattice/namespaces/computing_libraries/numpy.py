@@ -24,10 +24,10 @@ class NumPy(ComputingLibrary):
         super().__init__(np, xp, package, mutable)
         self.name = module.__name__
 
-    def array(self, data: Any) -> Any:
+    def ensure_array(self, data: Any) -> Any:
         return data if hasattr(data, "__setitem__") else np.asarray(data)
 
-    def number(self, value: Value, to: Any, like: Any) -> Any:
+    def number_to_array(self, value: Value, to: Any, like: Any) -> Any:
         return np.asarray(value).astype(to) if isinstance(value, complex) else np.asarray(value, to)
 
     def function(self, name: str) -> Callable[..., Any]:
@@ -40,7 +40,7 @@ class NumPy(ComputingLibrary):
             return np.clip
         return np.sign if name == "sign" and np.__version__ >= "2" else super().function(name)
 
-    def scalar(self, x: object) -> Any:
+    def scalar_to_array(self, x: object) -> Any:
         return np.asarray(x) if isinstance(x, np.generic) else None
 
     def uncast_function(self, op: str, zero_d: bool) -> Callable[..., Any]:

@@ -3,8 +3,8 @@
 Unsigned integers wider than a byte are computed in int64, modulo 2**64. uint16 and uint32 keep their values
 there. uint64 keeps its bits, so that sums, products and bitwise operations agree. Operations that compare
 uint64 first shift it by 2**63, which keeps the order. Quotients, remainders, powers and right shifts of
-uint64 have their own functions (`BY_HAND`). Indices become int64: PyTorch takes uint8 as a mask, and accepts
-only int32 and int64 of the other integers.
+uint64 have their own functions (`UINT64_FUNCTIONS`). Indices become int64: PyTorch takes uint8 as a mask, and
+accepts only int32 and int64 of the other integers.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from typelattice.facts.operations import OPERATIONS, operation
+from typelattice.facts.operations import OPERATIONS, find_operation
 from typelattice.namespaces.computing_libraries.computing_library import ComputingLibrary
 from typelattice.operands.adapters import native
 from typelattice.operands.read_objects import operand
@@ -51,7 +51,7 @@ class Torch(ComputingLibrary):
     Its own kernels come first. Functions without a kernel for unsigned integers compute in int64.
     """
 
-    refusals = ("without overflow", "negative integer powers", "out of bounds")
+    refusal_messages = ("without overflow", "negative integer powers", "out of bounds")
 
     def function(self, name: str) -> Callable[..., Any]:
         return partial(_call_with_int64, name, torch.clip if name == "clip" else super().function(name))
@@ -64,8 +64,8 @@ class Torch(ComputingLibrary):
 
     def uncast_function(self, op: str, zero_d: bool) -> Callable[..., Any]:
         """Return PyTorch's own operator or function, since those in array-api-compat promote differently."""
-        function = operation(op).function
-        method = OPERATIONS[function].method
+        function = find_operation(op).function
+        method = OPERATIONS[function].special_method
         return getattr(operator, method) if method else getattr(torch, function, _missing)
 
     def item(self, data: Any) -> Any:
@@ -147,7 +147,7 @@ def _in_int64(name: str, function: Callable[..., Any], to: Any, *args: Any, **op
     def view_unsigned(x: Any) -> Any:
         return _turn_signed(x, turn).to(to) if getattr(x, "dtype", None) == torch.int64 else x
 
-    compute = BY_HAND.get(name, function) if large else function
+    compute = UINT64_FUNCTIONS.get(name, function) if large else function
     out = compute(*_each(args, view_signed), **{k: _each(v, view_signed) for k, v in options.items()})
     return out if name in INDEX_RETURNING_FUNCTIONS else _each(out, view_unsigned)
 
@@ -224,7 +224,7 @@ def _remainder(x: Any, y: Any, /) -> Any:
     return x - _quotient(x, y) * y
 
 
-def _build_right_shift(x: Any, by: Any, /) -> Any:
+def _right_shift(x: Any, by: Any, /) -> Any:
     """Shift bits to the right, with zeros coming in from the left."""
     return (((x >> 1) & ~MIN_INT64) >> (by - 1)).where(by > 0, x)
 
@@ -238,11 +238,11 @@ def _power(x: Any, y: Any, /) -> Any:
     return found
 
 
-BY_HAND: dict[str, Callable[..., Any]] = {  # for uint64, since int64 reads its bits as other numbers
+UINT64_FUNCTIONS: dict[str, Callable[..., Any]] = {  # for uint64, since int64 reads its bits as other numbers
     "floor_divide": _quotient,
     "remainder": _remainder,
     "pow": _power,
-    "bitwise_right_shift": _build_right_shift,
+    "bitwise_right_shift": _right_shift,
     "abs": lambda x, /: x,
     "sign": lambda x, /: (x != 0).to(x.dtype),
 }

@@ -16,7 +16,7 @@ def replay_data(replay: Replay) -> dict[str, object]:
 def outcome_data(o: Outcome) -> dict[str, object]:
     """Return the outcome of one step as plain data."""
     promotion = promotion_data(o.promotion) if o.promotion else None
-    return {"answer": str(o), "never_asked": o.never_asked, "reason": o.reason, "promotion": promotion}
+    return {"answer": str(o), "never_asked": o.is_unrecorded, "reason": o.reason, "promotion": promotion}
 
 
 def steps_data(p: Program) -> list[dict[str, object]]:

@@ -40,7 +40,7 @@ from typelattice.support.errors import TypelatticeError
 MAX_JSON_CHARS = 400_000_000  # characters
 MAX_NAME_CHARS = 1_000  # characters of the name of a file, a function or an operand
 MAX_LIST_DEPTH = 32  # lists within one another
-KINDS: Mapping[str, type[Step]] = {
+STEP_CLASSES: Mapping[str, type[Step]] = {
     cls.__name__.lower(): cls for cls in (Input, Number, Call, Cast, Index, Item, Created, Opaque)
 }
 
@@ -205,12 +205,12 @@ def _step(x: _Reader) -> Step:
         "shape": _shape(x.at("shape")) if x.has("shape") else None,
         "owner": x.at("owner").read_text() if x.has("owner") else None,
     }
-    if kind not in KINDS:
+    if kind not in STEP_CLASSES:
         raise x.at("is").make_error(
-            f"unknown step {quote_short(kind)}{spelling_hint(kind, KINDS)}; "
-            f"a step is one of {', '.join(KINDS)}"
+            f"unknown step {quote_short(kind)}{spelling_hint(kind, STEP_CLASSES)}; "
+            f"a step is one of {', '.join(STEP_CLASSES)}"
         )
-    cls = KINDS[kind]
+    cls = STEP_CLASSES[kind]
     read_fields: dict[str, Any] = {f.name: f.default for f in fields(cls) if f.name not in common}
     for name, default in read_fields.items():
         key = KEYS.get(name, name)

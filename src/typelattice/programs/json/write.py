@@ -16,7 +16,8 @@ from typelattice.operands.operand import Operand
 VERSION = 1  # version of the format
 
 KEYS = {  # fields of steps with another key in the format
-    "custom_operation": "own", "default_from": "like", "fixed_result": "given", "is_operator": "operator",
+    "custom_operation": "own", "default_from": "like", "fixed_result": "given", "input_steps": "made_of",
+    "is_operator": "operator", "list_form": "lists", "list_operands": "lists", "operand": "source",
 }  # fmt: skip
 STEPS_AT_A_TIME = 100  # steps
 
@@ -61,7 +62,7 @@ def _field_data(name: str, x: Any) -> object:
     if name == "keywords":
         return {key: encode_argument(value) for key, value in x}
     if isinstance(x, Operation):
-        return {"like": x.like, "operands": list(x.operands), "parameters": list(x.parameters)}
+        return {"like": x.like, "operands": list(x.operand_names), "parameters": list(x.parameter_names)}
     return str(x) if isinstance(x, Operand) else encode_argument(x)
 
 

@@ -24,7 +24,7 @@ from typelattice.calls.steps import (
     Step,
 )  # fmt: skip
 from typelattice.facts.dtypes import DTYPES
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import find_operation
 from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.support.error_texts import clip_text, quote_short
 
@@ -136,7 +136,7 @@ class OnnxGraph:
             value = numpy_helper.to_array(tensor)
         except (KeyError, TypeError, ValueError) as e:  # too few bytes, or bytes of another sort
             raise ProgramError(f"{node_name}: {clip_text(' '.join(str(e).split()), 200)}") from None
-        if DTYPES[dtype].kind.word == "int" and value.ndim < 2:
+        if DTYPES[dtype].kind.python_name == "int" and value.ndim < 2:
             self.settings[name] = tuple(value.reshape(-1).tolist())
         if count > MAX_WRITTEN_ELEMENTS:
             self.input(node_name, name, dtype, shape)
@@ -149,7 +149,7 @@ class OnnxGraph:
 
 def create_constant(value: Any, dtype: str, text: str, shape: Shape) -> Created:
     """Return an array of numbers that are written out."""
-    like, _ = read_input(DTYPES[dtype].kind.word)
+    like, _ = read_input(DTYPES[dtype].kind.python_name)
     assert not isinstance(like, str)
     return Created("asarray", (_read_tuple(value),), (), like, NamedDType(dtype), text=text, shape=shape)
 
@@ -225,8 +225,8 @@ class OnnxNode:
         is_last: bool = True,
     ) -> int:
         """Add the step of an operation. If it `is_last`, it has the node's dtype and shape."""
-        op, refs = operation(name), tuple(Ref(i) for i in operands)
-        whole: tuple[Argument, ...] = (refs, *args) if op.form == "list" else (*refs, *args)
+        op, refs = find_operation(name), tuple(Ref(i) for i in operands)
+        whole: tuple[Argument, ...] = (refs, *args) if op.call_form == "list" else (*refs, *args)
         named = {key: value for key, value in keywords.items() if value is not False}
         shape = self.shape
         if not is_last:
@@ -249,5 +249,5 @@ class OnnxNode:
     def constant(self, value: float) -> int:
         """Return the step of a number of the dtype of the first operand."""
         dtype = self.dtypes[0] or self.dtype
-        number = int(value) if DTYPES[dtype].kind.word == "int" else value
+        number = int(value) if DTYPES[dtype].kind.python_name == "int" else value
         return self.graph.add(create_constant(number, dtype, str(value), ()))

@@ -15,10 +15,10 @@ from typelattice.programs.onnx_import.graph import OnnxNode
 
 END_OF_SLICE = 2**31 - 1  # Slice goes to the end if its bound is at least this
 
-Reader = Callable[[OnnxNode], int | None]
+OperatorReader = Callable[[OnnxNode], int | None]
 
 
-def _reduction_reader(name: str) -> Reader:
+def _reduction_reader(name: str) -> OperatorReader:
     """Read a reduction, by default of all axes. An attribute or, in newer models, a constant has the axes."""
 
     def read(node: OnnxNode) -> int | None:
@@ -41,7 +41,7 @@ def _operation_reader(
     since: int = 1,
     ignored_attribute: str = "",
     **fixed_arguments: int | bool,
-) -> Reader:
+) -> OperatorReader:
     """Return the reader of an operator with attributes that are our arguments by name, with these defaults.
 
     It takes this number of `operands`, or all if None. `since` is the first version of the operators that
@@ -58,7 +58,7 @@ def _operation_reader(
     return read
 
 
-def _folded_reader(name: str) -> Reader:
+def _folded_reader(name: str) -> OperatorReader:
     """Return the steps of an operator of any number of operands, applied from left to right."""
 
     def read(node: OnnxNode) -> int | None:
@@ -98,7 +98,7 @@ def _read_transpose(node: OnnxNode) -> int | None:
     return node.call("permute_dims", [node.operand(0)], (axes,))
 
 
-def _reshape_reader(name: str) -> Reader:
+def _reshape_reader(name: str) -> OperatorReader:
     """Return the reader of an operator that changes the shape to the shape that ONNX states.
 
     One length may be unknown for `reshape`.
@@ -198,7 +198,7 @@ def _read_infinite(node: OnnxNode) -> int | None:
     return node.call("isinf", [node.operand(0)]) if both else None
 
 
-READERS: Mapping[str, Reader] = {
+READERS: Mapping[str, OperatorReader] = {
     "ArgMax": _operation_reader("argmax", axis=0, keepdims=True, ignored_attribute="select_last_index"),
     "ArgMin": _operation_reader("argmin", axis=0, keepdims=True, ignored_attribute="select_last_index"),
     "BitShift": _read_bit_shift,

@@ -8,7 +8,7 @@ from typing import Any
 import onnx
 from google.protobuf.message import DecodeError
 
-from typelattice.calls.call_tables import CAST, FUNCTIONS, graph_names, graph_operation
+from typelattice.calls.call_tables import CAST, OPERATION_BY_FUNCTION, graph_names, graph_operation
 from typelattice.calls.program_builder import MAX_STEPS
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.steps import MAX_STEP_CHARS, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step
@@ -139,7 +139,7 @@ class _Reader:
 
 def _is_plain(kind: str, ours: str) -> bool:
     """Return True if an operator named like our operation takes only its operands."""
-    plain = FUNCTIONS[ours].form in ("elementwise", "choice")
+    plain = OPERATION_BY_FUNCTION[ours].call_form in ("elementwise", "choice")
     return plain and not onnx.defs.get_schema(kind).attributes
 
 

@@ -24,7 +24,7 @@ def result_of(
     assert p.dtype is not None
     made, named = operand_of_dtype(p.dtype, p.weak, tier), dict(step.keywords)
     counts = step.name in OPERATIONS and operation_rules(system, step.name).gives == NUMBER_OF_ALL
-    number = Kind.SIGNED if counts else p.number
+    number = Kind.SIGNED if counts else p.python_number_kind
     if number and not step.shape and "axis" not in named:
         return scalar(number), None
     if step.name == "result_type" and named:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from typelattice.calls.steps import Call, Cast, NamedDType, Number, ProgramError, Ref, Step
-from typelattice.facts.cast_rounding_and_overflow import CLAMP, DOWN, EVEN, UP, WRAP, ZERO
+from typelattice.facts.cast_rounding_and_overflow import CLAMP, DOWN, EVEN, TOWARD_ZERO, UP, WRAP
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.finite_values import FiniteValues, find_finite_values, scale
 from typelattice.facts.range_and_overflow import Value
@@ -14,7 +14,12 @@ from typelattice.operands.operand import BOOL
 from typelattice.programs.replay.outcome import ExplicitCast
 
 # functions that round to whole numbers in this way
-ROUNDING_FUNCTIONS = {EVEN: "round", ZERO: "trunc", UP: "ceil", DOWN: "floor"}
+ROUNDING_FUNCTIONS = {
+    EVEN: "round",
+    TOWARD_ZERO: "trunc",
+    UP: "ceil",
+    DOWN: "floor",
+}
 Add = Callable[[Step], int]  # adds a step to a program, and returns its number
 
 

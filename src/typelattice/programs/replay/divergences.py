@@ -13,13 +13,13 @@ from typelattice.programs.replay.outcome import Outcome
 class StepDivergence:
     """A step with different outcomes under some systems, and its outcome under each.
 
-    `inherited` has the earlier differences that the step uses. A step without any causes the difference.
+    `inherited_from` has the earlier differences that the step uses. A step without any causes the difference.
     """
 
-    number: int
+    step_number: int
     step: Step
     outcomes: tuple[Outcome, ...]
-    inherited: tuple[int, ...]
+    inherited_from: tuple[int, ...]
 
     def answers(self, systems: Sequence[str]) -> str:
         """Write each system's outcome: `numpy float64, torch float32?`.
@@ -37,34 +37,34 @@ class Divergences:
     """
 
     systems: tuple[str, ...]
-    differences: tuple[StepDivergence, ...] = field(repr=False)
+    step_divergences: tuple[StepDivergence, ...] = field(repr=False)
 
     @property
     def first_divergence(self) -> StepDivergence | None:
         """The first step where the systems diverge."""
-        return next(iter(self.differences), None)
+        return next(iter(self.step_divergences), None)
 
     @property
     def causes(self) -> tuple[StepDivergence, ...]:
         """The steps that cause a difference: the steps that they use have the same outcomes."""
-        return tuple(d for d in self.differences if not d.inherited)
+        return tuple(d for d in self.step_divergences if not d.inherited_from)
 
     @property
-    def never_asked(self) -> bool:
+    def has_unrecorded_calls(self) -> bool:
         """Return True if an outcome of a difference comes only from a rule."""
-        return any(o.never_asked for d in self.differences for o in d.outcomes)
+        return any(o.is_unrecorded for d in self.step_divergences for o in d.outcomes)
 
     def __str__(self) -> str:
-        if not self.differences:
+        if not self.step_divergences:
             return f"{', '.join(self.systems)} agree on every step"
         from typelattice.recorded.never_asked import NEVER_ASKED_NOTE  # slow to import
 
         lines = []
-        for d in self.differences:
+        for d in self.step_divergences:
             where = f" ({d.step.location})" if d.step.location else ""
             said = d.answers(self.systems)
-            lines.append(f"{'inherits' if d.inherited else 'diverges'}  {d.step.text}{where}: {said}")
-        if self.never_asked:
+            lines.append(f"{'inherits' if d.inherited_from else 'diverges'}  {d.step.text}{where}: {said}")
+        if self.has_unrecorded_calls:
             lines.append(NEVER_ASKED_NOTE)
         return "\n".join(lines)
 

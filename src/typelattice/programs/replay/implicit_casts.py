@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from typelattice.calls.program_builder import RESULT_KEYWORD
-from typelattice.calls.result_shapes import size
+from typelattice.calls.result_shapes import count_elements
 from typelattice.calls.steps import Call, Step
 from typelattice.engine.promotion import Promotion
 from typelattice.facts.dtypes import DType, Kind
@@ -17,13 +17,13 @@ from typelattice.programs.replay.outcome import Outcome
 
 @dataclass(frozen=True, slots=True)
 class ImplicitCast:
-    """A cast that the source does not write: at step `number`, of the result of step `operand`.
+    """A cast that the source does not write: at step `step_number`, of the result of step `operand`.
 
     If both are the same step, its own result is cast as it is written into an array. `bytes` is the size of
     the new array, or None if its shape is unknown. A Python number has a kind, no dtype, and a loss of None.
     """
 
-    number: int
+    step_number: int
     step: Step
     operand: int
     source: DType | Kind
@@ -49,7 +49,7 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
             if to is not None and o.dtype is not to:
                 yield _make_cast(i, steps, part, o.dtype or o.kind, to)
         given = outcome.operand.dtype
-        computed = p.compute if p.op and p.system.operation(p.op).in_place else p.dtype
+        computed = p.compute if p.op and p.system.find_operation(p.op).is_in_place else p.dtype
         if any(key == RESULT_KEYWORD for key, _ in step.keywords):
             continue  # the choice between several results decides the dtype, and casts nothing
         # the result is cast into an array that exists already
@@ -60,14 +60,14 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
 def promoting_inputs(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
     """Return the operand steps that promote. Conditions, indices and ignored exponents do not."""
     assert p.op is not None
-    chosen = [*zip(step.operands, p.operands, strict=True)][p.system.operation(p.op).promoting]
+    chosen = [*zip(step.operands, p.operands, strict=True)][p.system.find_operation(p.op).promoting]
     return chosen[p.joining_places]
 
 
 def _make_cast(
     number: int, steps: Sequence[Step], operand_step: int, source: DType | Kind, target: DType
 ) -> ImplicitCast:
-    count, bits = size(steps[operand_step].shape), target.storage_bits
+    count, bits = count_elements(steps[operand_step].shape), target.storage_bits
     made = None if count is None or bits is None else count * bits // 8
     lost = loss(source, target) if isinstance(source, DType) else None
     return ImplicitCast(number, steps[number], operand_step, source, target, lost, made)

@@ -64,11 +64,11 @@ class Outcome:
         return seen if (seen := self.recorded_answer) and seen.departs else None
 
     @property
-    def never_asked(self) -> bool:
+    def is_unrecorded(self) -> bool:
         """Return True if only a rule gives the outcome, though the library could have been recorded.
 
         >>> from typelattice import program
-        >>> [o.never_asked for o in program("heaviside(x, x)", x="int8").under("keras")]
+        >>> [o.is_unrecorded for o in program("heaviside(x, x)", x="int8").under("keras")]
         [False, True]
         """
         from typelattice.recorded.never_asked import is_never_asked
@@ -86,13 +86,13 @@ class Outcome:
         """
         from typelattice.recorded.never_asked import NEVER_ASKED_MARK
 
-        return f"{self}{NEVER_ASKED_MARK}" if self.never_asked else str(self)
+        return f"{self}{NEVER_ASKED_MARK}" if self.is_unrecorded else str(self)
 
     def __str__(self) -> str:
         if self.operand is None:
             return "refused" if self.is_refused else "not reached"
         if self.operand.tier == "scalar":
-            return f"Python {self.operand.kind.word}"
+            return f"Python {self.operand.kind.python_name}"
         return f"{self.operand.dtype}{'*' if self.operand.weak else ''}"
 
 

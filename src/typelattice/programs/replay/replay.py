@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from typelattice.calls.call_tables import NameSort, name_meaning, system_of_mode, system_of_module
-from typelattice.calls.multiple_results import SAME_DTYPE_AS, source_arguments
+from typelattice.calls.call_tables import NameSort, name_meaning, system_of_array_class, system_of_module
+from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, source_arguments
 from typelattice.calls.program_builder import YIELDING_LIBRARY
 from typelattice.calls.python_arithmetic import python_result
 from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     IN_PLACE_OF_FUNCTION,
     SAME_KIND_MARK,
-    AnyDType,
     Argument,
     Call,
     Cast,
     Created,
+    DTypeArgument,
     DTypeOf,
     Index,
     Input,
@@ -30,15 +30,15 @@ from typelattice.calls.steps import (
     leaves,
 )  # fmt: skip
 from typelattice.engine.decisions import RefusalError
-from typelattice.engine.evaluate_operation import operation_rules, write_into_left
+from typelattice.engine.evaluate_operation import left_dtype_after_write, operation_rules
 from typelattice.engine.foreign_arrays import MASK_FORM, converted_dtype, why_index_refused
 from typelattice.engine.operand_checks import check_scalar_limits, dtype_of_pair
 from typelattice.engine.operation_rules import LAST_ARRAY
 from typelattice.engine.promotion import Promotion
-from typelattice.engine.rule_enums import ForeignCountsAs, JoinRule, LeftOperand
+from typelattice.engine.rule_enums import ForeignCountsAs, InPlaceRule, JoinRule
 from typelattice.engine.scalar_fit import fit_values
 from typelattice.engine.system import System
-from typelattice.facts.cast_rounding_and_overflow import PLAIN
+from typelattice.facts.cast_rounding_and_overflow import PLAIN_RULE
 from typelattice.facts.dtypes import DType, Kind, dtype
 from typelattice.facts.operations import OPERATIONS, OpError
 from typelattice.facts.range_and_overflow import exceeds_int32, is_in_range
@@ -152,7 +152,7 @@ def system_of_function(system: System, module: str, library: str | None) -> Syst
     recorded.
     """
     plain, sign, release = system.name.partition(VERSION_SIGN)
-    mode = system_of_mode(module, library, plain)
+    mode = system_of_array_class(module, library, plain)
     if mode is not None:
         return find_system(mode + sign + release)
     name = system_of_module(module, library, plain)
@@ -231,7 +231,10 @@ class _Evaluator:
                 if foreign_arrays:
                     pairs = zip(operands, call_operands, strict=True)
                     call_operands = tuple(
-                        [replace(o, foreign=foreign_arrays.get(i, o.foreign)) for i, o in pairs]
+                        [
+                            replace(o, foreign_library=foreign_arrays.get(i, o.foreign_library))
+                            for i, o in pairs
+                        ]
                     )
                 if outcome_of_array := self.outcome_among_arrays(step, earlier_outcomes):
                     return outcome_of_array
@@ -259,23 +262,23 @@ class _Evaluator:
                 return Outcome(self.system.operand(value))
             case Input(fixed_result=given) | Opaque(fixed_result=given):
                 return Outcome(_with_tier_of_shape(self.system.operand(given), step.shape))
-            case Index(source=source, lists=lists):
+            case Index(operand=source, list_form=lists):
                 o = earlier_outcomes[source].operand
                 assert o is not None
                 if refusal_reason := self.why_index_refused(step.key, lists, earlier_outcomes):
                     return Outcome(None, None, refusal_reason)
                 return Outcome(replace(o, tier=_find_tier(step, (o,)), value=None))
-            case Cast(source=source, to=to):
+            case Cast(operand=source, to=to):
                 o = earlier_outcomes[source].operand
                 assert o is not None
                 converted = self.dtype_from_foreign(o, source) if to == DTypeOf(source) else None
                 return self.outcome_of_explicit_cast(
                     o, converted or self.requested_dtype(to, earlier_outcomes), _find_tier(step, (o,))
                 )
-            case Item(source=source):
+            case Item(operand=source):
                 o = earlier_outcomes[source].operand
                 assert o is not None
-                return Outcome(scalar(KIND_BY_NAME.get(o.kind.word, o.kind)))
+                return Outcome(scalar(KIND_BY_NAME.get(o.kind.python_name, o.kind)))
             case Created():
                 return self.outcome_of_creation(step, earlier_outcomes)
         raise TypeError(f"a {type(step).__name__} is no step")
@@ -298,7 +301,7 @@ class _Evaluator:
         other. Each result is a product with ones of the first array's dtype, so it is bool if the first array
         is. Under symbolic Keras each result has the dtype of the last array.
         """
-        if step.name in FUNCTION_OF_IN_PLACE or step.operation.form != "separate":
+        if step.name in FUNCTION_OF_IN_PLACE or step.operation.call_form != "separate":
             return None
         op = operation_rules(self.system, step.name)
         if op.gives != LAST_ARRAY and op.joins is not JoinRule.SAME_DTYPE:
@@ -322,7 +325,7 @@ class _Evaluator:
         writes, into = operation_rules(self.system, "+="), result.dtype
         try:
             if into is not None:
-                write_into_left(self.system, writes, into, output, [])
+                left_dtype_after_write(self.system, writes, into, output, [])
         except RefusalError as e:
             return e.reason
         return None
@@ -347,7 +350,7 @@ class _Evaluator:
         Scalars count only if the system has a rule for their library. Arrays count only if the system casts
         them to its own dtype.
         """
-        found = dict.fromkeys(step.lists, FOREIGN_LIST)
+        found = dict.fromkeys(step.list_operands, FOREIGN_LIST)
         if self.owners and len(operands) > 1:
             for i, o in zip(step.operands, operands, strict=True):
                 owner = (self.owners[i] or "").removesuffix(FOREIGN_SCALAR_SUFFIX)
@@ -355,11 +358,11 @@ class _Evaluator:
                     continue
                 if o.tier == "0d" and self.owners[i] != owner:
                     found[i] = owner + FOREIGN_SCALAR_SUFFIX
-                elif self.system.foreign[owner].get("array") == ForeignCountsAs.OTHER:
+                elif self.system.foreign[owner].get("array") == ForeignCountsAs.HOST_DTYPE_ARRAY:
                     found[i] = owner
         return found
 
-    def requested_dtype(self, requested: AnyDType, earlier_outcomes: EarlierOutcomes) -> DType | Operand:
+    def requested_dtype(self, requested: DTypeArgument, earlier_outcomes: EarlierOutcomes) -> DType | Operand:
         """Return the requested dtype, or a Python scalar that stands for the default dtype of its kind."""
         if isinstance(requested, DTypeOf):
             o = earlier_outcomes[requested.step].operand
@@ -396,7 +399,7 @@ class _Evaluator:
         if o.dtype is None or made.dtype is None or not self.system.casts:
             return made
         cast_rule = self.system.cast_rule(o.dtype, made.dtype)
-        if cast_rule == PLAIN:
+        if cast_rule == PLAIN_RULE:
             return made
         rule = self.system.origin.rule_of_key("casts", cast_rule.entry)
         cast = ExplicitCast(o.dtype, made.dtype, cast_rule, rule)
@@ -417,7 +420,7 @@ class _Evaluator:
         if to is None or to.kind is Kind.BOOL or not known_numbers:
             return None
         op = operation_rules(self.system, name)
-        checked = [x for x in known_numbers if x.kind is Kind.SIGNED or x.kind.word in (op.fit or ())]
+        checked = [x for x in known_numbers if x.kind is Kind.SIGNED or x.kind.python_name in (op.fit or ())]
         try:
             check_scalar_limits(
                 self.system.limits if op.limits is None else {}, checked
@@ -484,7 +487,7 @@ class _Evaluator:
         if (
             step.name == "setitem"
             and step.is_operator
-            and operation_rules(self.system, "setitem").gives_into is LeftOperand.COPY_ANY_CAST
+            and operation_rules(self.system, "setitem").gives_into is InPlaceRule.COPY_ANY_CAST
         ):
             cause = f"{self.system.name} has no assignment to elements: its arrays do not change"
             return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")
@@ -497,7 +500,7 @@ class _Evaluator:
         if name in FUNCTION_OF_IN_PLACE:
             return self.outcome_of_in_place(name, operands, tier, step.rebinds)
         asked_of = (step.operation.operator or name) if step.is_operator else name
-        stands_for = next((str(value) for key, value in step.keywords if key == SAME_DTYPE_AS), "")
+        stands_for = next((str(value) for key, value in step.keywords if key == STANDS_FOR_KEYWORD), "")
         if (
             stands_for in self.system.custom_operations
         ):  # the library's file has the result of this very function
@@ -520,7 +523,7 @@ class _Evaluator:
 
     def dtype_refusal(self, step: Call, operands: Sequence[Operand]) -> Outcome | None:
         """Return the refusal of an operation that is given a dtype, or None if it accepts its operands."""
-        asked = [self.system.explain(o) for o in operands if o.foreign]
+        asked = [self.system.explain(o) for o in operands if o.foreign_library]
         takes_dtype = step.name not in FUNCTION_OF_IN_PLACE and step.operation.takes_dtype
         if takes_dtype and operands[0].kind not in operation_rules(self.system, step.name).kernels:
             asked.append(self.system.explain(*operands, op=step.name))

@@ -25,7 +25,7 @@ def replay_with_replaced_outcomes(
     each step. `replaced_operands` has, for a step, other outcomes of its operands that count only for that
     step. Raises as `replay` does.
     """
-    now = _PatchedOutcomes(outcomes, replaced)
+    now = _ReplacedOutcomes(outcomes, replaced)
     waiting = [*replaced_operands, *(later for i in replaced for later in consumers[i])]
     heapify(waiting)
     last = -1
@@ -35,7 +35,7 @@ def replay_with_replaced_outcomes(
             continue
         last = i
         outcome = find_evaluator(steps[i]).outcome(
-            steps[i], _PatchedOutcomes(now, replaced_operands[i]) if i in replaced_operands else now
+            steps[i], _ReplacedOutcomes(now, replaced_operands[i]) if i in replaced_operands else now
         )
         if outcome.operand != outcomes[i].operand:
             now.changes[i] = outcome
@@ -44,7 +44,7 @@ def replay_with_replaced_outcomes(
     return now.changes
 
 
-class _PatchedOutcomes(Sequence[Outcome]):
+class _ReplacedOutcomes(Sequence[Outcome]):
     """Outcomes with some of them replaced."""
 
     def __init__(self, outcomes: Sequence[Outcome], replaced: Mapping[int, Outcome]) -> None:

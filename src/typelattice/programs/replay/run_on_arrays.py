@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.calls.function_handlers import PYTHON_TYPES
-from typelattice.calls.multiple_results import SAME_DTYPE_AS, source_arguments
+from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, source_arguments
 from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     Argument,
@@ -75,13 +75,13 @@ class _Runner:
                 return self.read_input(step, given)
             case Number(value=value):
                 return value
-            case Cast(source=source, to=to):
+            case Cast(operand=source, to=to):
                 return self.cast(self.values[source], self.dtype(to))
-            case Index(source=source, key=key, lists=lists):
+            case Index(operand=source, key=key, list_form=lists):
                 return self.values[source][self.lists(key, lists) if lists else self.argument(key)]
-            case Item(source=source):
+            case Item(operand=source):
                 x = self.values[source]
-                return PYTHON_TYPES[operand(x).kind.word](x)
+                return PYTHON_TYPES[operand(x).kind.python_name](x)
             case Created(name=name, args=args, keywords=keywords, dtype=dtype):
                 named = {key: self.argument(value) for key, value in keywords}
                 if dtype is not None:
@@ -89,7 +89,7 @@ class _Runner:
                 return self.find_function(step, name)(*map(self.argument, args), **named)
             case Call():
                 return self.run_call(step)
-            case Opaque(name=name, made_of=parts):
+            case Opaque(name=name, input_steps=parts):
                 if name.partition(".")[0] in LIMITS:
                     return self.limit(name, self.values[parts[0]])
                 function = PYTHON_TYPES.get(name) or vars(math).get(name.removeprefix("math."))
@@ -124,7 +124,7 @@ class _Runner:
 
     def run_call(self, step: Call) -> Any:
         taken, keywords, number = source_arguments(step)
-        if SAME_DTYPE_AS in keywords:
+        if STANDS_FOR_KEYWORD in keywords:
             what = f"it has the dtype of {step.name}, and its values are not computed here"
             raise ProgramError(f"{step.text!r}: {what}; leave it out")
         args = [self.argument(x) for x in taken]
@@ -134,7 +134,7 @@ class _Runner:
             x[named["key"]] = args[1]
             return x
         if step.name in FUNCTION_OF_IN_PLACE:
-            plain = OPERATIONS[FUNCTION_OF_IN_PLACE[step.name]].method or ""
+            plain = OPERATIONS[FUNCTION_OF_IN_PLACE[step.name]].special_method or ""
             writes: Callable[..., Any] = getattr(operator, f"__i{plain.strip('_')}__")
             return writes(self.xp.asarray(args[0], copy=True), args[1])
         op = step.operation
@@ -144,12 +144,12 @@ class _Runner:
             return self.call_custom(op, step, args, named)
         if step.dtype is not None and not op.takes_dtype and self.has_accumulator(op, step):
             return self.accumulate(op, args, named, self.dtype(step.dtype))
-        if step.is_operator and op.method:
-            result = getattr(operator, op.method)(*args)
+        if step.is_operator and op.special_method:
+            result = getattr(operator, op.special_method)(*args)
         else:
             if step.dtype is not None and op.takes_dtype:
                 named["dtype"] = self.dtype(step.dtype)
-            if op.form == "list":
+            if op.call_form == "list":
                 args[0] = [*args[0]]
             else:
                 args = self.list_arrays(op, step, taken, args)
@@ -191,9 +191,9 @@ class _Runner:
         """Convert arguments to arrays where the standard needs them: at least one, and any condition."""
         refs = [i for i, x in enumerate(array_arguments) if isinstance(x, Ref) and x.step in step.operands]
         numbers = [i for i in refs if not hasattr(args[i], "dtype")]
-        if op.form == "elementwise":
+        if op.call_form == "elementwise":
             numbers = numbers[:1] if len(numbers) == len(refs) else []
-        elif op.form == "choice":
+        elif op.call_form == "choice":
             branches = numbers[-1:] if {*refs[-2:]} <= {*numbers} else []
             numbers = [i for i in numbers if i == refs[0]] + branches
         return [self.xp.asarray(x) if i in numbers else x for i, x in enumerate(args)]

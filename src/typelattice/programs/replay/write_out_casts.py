@@ -102,9 +102,9 @@ class _Writer:
             return
         cast = self.outcomes[i].cast
         if isinstance(step, Cast) and cast is not None:
-            source = PlainStepWriter(self.add, step, cast).write(self.new_numbers[step.source])
+            source = PlainStepWriter(self.add, step, cast).write(self.new_numbers[step.operand])
             self.new_numbers[i] = self.add(
-                replace(step, source=source, to=self.named_dtype(result_operand.dtype))
+                replace(step, operand=source, to=self.named_dtype(result_operand.dtype))
             )
             return
         new_step = step.map_refs(self.new_numbers.__getitem__, self.rename_steps)
@@ -116,7 +116,7 @@ class _Writer:
     def add_call(self, step: Call, outcome: Outcome, result_operand: Operand) -> int:
         """Add an operation on operands of one dtype. If the library gives a Python number, take its item."""
         p = outcome.promotion
-        number = result_operand.tier == "scalar" and p is not None and p.number is not None
+        number = result_operand.tier == "scalar" and p is not None and p.python_number_kind is not None
         result = p.dtype if p is not None and number else result_operand.dtype
         cast_steps = self.cast_operands(step, p, result_operand.dtype)
         accumulator = p.accumulator if p is not None else None
@@ -186,7 +186,7 @@ class _Writer:
         ]
         if (
             not out_of_range_values
-            or step.operation.of_class not in COMPARING_CLASSES
+            or step.operation.operation_class not in COMPARING_CLASSES
             or not isinstance(p.system, System)
         ):
             return None
@@ -247,7 +247,7 @@ def _keeps_operands(step: Call) -> bool:
 
 def _writes_into_operand(step: Call, p: Promotion | None) -> bool:
     """Return True if an operation writes into its first operand, or rebinds its name as if it did."""
-    in_place = p is not None and p.op is not None and p.system.operation(p.op).in_place
+    in_place = p is not None and p.op is not None and p.system.find_operation(p.op).is_in_place
     return step.name in FUNCTION_OF_IN_PLACE or (step.rebinds and in_place)
 
 
@@ -258,7 +258,7 @@ def _narrows_result(step: Call, p: Promotion | None, result: DType | None) -> bo
     """
     if p is None or p.compute is None or result is None or p.compute in (result, result.family):
         return False
-    of_values = STANDARD[step.operation.of_class].gives in (None, "real")
+    of_values = STANDARD[step.operation.operation_class].gives in (None, "real")
     return (
         p.compute.kind is result.kind and of_values and all(key != RESULT_KEYWORD for key, _ in step.keywords)
     )
@@ -276,7 +276,7 @@ def check_no_implicit_cast(steps: Sequence[Step]) -> None:
                 dtypes.append(_dtype_of(given))
             case Number() | Item():
                 dtypes.append(None)
-            case Index(source=source):
+            case Index(operand=source):
                 dtypes.append(dtypes[source])
             case Call():
                 dtypes.append(_check_operands(step, [dtypes[part] for part in step.operands]))
@@ -293,7 +293,7 @@ def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
     promoting_dtypes = operands[step.operation.promoting]
     # an exponent may keep its own dtype
     if (
-        step.operation.of_class in ("power", "shift") and len({*promoting_dtypes}) > 1
+        step.operation.operation_class in ("power", "shift") and len({*promoting_dtypes}) > 1
     ):
         promoting_dtypes = promoting_dtypes[:1]
     accumulates = step.operation.adds_up and _write_requested(step) not in promoting_dtypes

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.call_tables import FUNCTIONS
+from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
 from typelattice.calls.function_handlers import PYTHON_TYPES
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.result_shapes import NO_SHAPE
@@ -16,9 +16,9 @@ from typelattice.operands.operand import Operand, scalar
 from typelattice.programs.source.name_meanings import (
     MAX_RANGE_LENGTH,
     NEEDS_VALUES,
-    Dotted,
-    Function,
-    Method,
+    BoundMethod,
+    DefinedFunction,
+    DottedName,
     ReadValue,
 )
 from typelattice.support.error_texts import spelling_hint
@@ -46,7 +46,10 @@ def call_builtin(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_arg
             return found
     if name == "range" and any(builder.is_unknown_length(x) for x in known_args):
         raise excerpt.error(NO_SHAPE)
-    if any(isinstance(x, (Ref, Dotted, Function, Method, NamedDType, DTypeOf)) for x in known_args):
+    if any(
+        isinstance(x, (Ref, DottedName, DefinedFunction, BoundMethod, NamedDType, DTypeOf))
+        for x in known_args
+    ):
         return USE_ARRAY_FUNCTION
     try:
         found = BUILTINS[name](*known_args)
@@ -65,7 +68,7 @@ def _call_len(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: 
     shape = builder.shape(known_args[0])
     length: Argument = shape[0] if shape else None
     if length is None and shape != ():
-        length = builder.length(excerpt, known_args[0])
+        length = builder.add_length(excerpt, known_args[0])
     if length is None:
         raise excerpt.error(NO_SHAPE)
     return length
@@ -73,7 +76,7 @@ def _call_len(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: 
 
 def _call_abs(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
     is_scalar = len(known_args) == 1 and builder.is_scalar(known_args[0])
-    return builder.operator(excerpt, name, known_args) if is_scalar else USE_PYTHON
+    return builder.add_operator(excerpt, name, known_args) if is_scalar else USE_PYTHON
 
 
 def _call_isinstance(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
@@ -120,15 +123,17 @@ def _call_sum(
 ) -> Argument:
     """Return the sum of a list, computed as in Python: add each item in turn to `start`."""
     for each in items:
-        start = builder.operator(excerpt, "add", [start, each])
+        start = builder.add_operator(excerpt, "add", [start, each])
     return start
 
 
 def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any) -> bool:
     """Return True if a value is of one of these Python classes. Raises ProgramError if one is an array's."""
-    names = [each.path[-1] if isinstance(each, Dotted) else each.name for each in _flatten_classes(classes)]
+    names = [
+        each.path[-1] if isinstance(each, DottedName) else each.name for each in _flatten_classes(classes)
+    ]
     asked = tuple(PYTHON_TYPES.get(name) or PYTHON_CLASSES.get(name) for name in names)
-    if isinstance(x, (Function, Dotted, Method)) or None in asked:
+    if isinstance(x, (DefinedFunction, DottedName, BoundMethod)) or None in asked:
         raise excerpt.error("it asks for a class that libraries have of their own; leave it out")
     if not isinstance(x, Ref):
         return isinstance(x, tuple(each for each in asked if each))
@@ -138,7 +143,9 @@ def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any
         and isinstance(given.fixed_result, Operand)
         and builder.is_scalar(x)
     ):
-        return any(issubclass(PYTHON_TYPES[given.fixed_result.kind.word], each) for each in asked if each)
+        return any(
+            issubclass(PYTHON_TYPES[given.fixed_result.kind.python_name], each) for each in asked if each
+        )
     if builder.is_scalar(x):
         raise excerpt.error("it asks of what kind a number is, which is not known; leave it out")
     return False
@@ -154,12 +161,14 @@ def call_math(
 ) -> Argument:
     """Return the result of a function of `math`: a Python float, known if the arguments are known."""
     function = vars(math).get(name)
-    if name not in FUNCTIONS or not callable(function):
-        raise excerpt.error(f"math.{name} is no operation{spelling_hint(name, FUNCTIONS)}; give its value")
+    if name not in OPERATION_BY_FUNCTION or not callable(function):
+        raise excerpt.error(
+            f"math.{name} is no operation{spelling_hint(name, OPERATION_BY_FUNCTION)}; give its value"
+        )
     if all(isinstance(x, (int, float)) for x in known_args):
         try:
             return float(function(*known_args))
         except (TypeError, ValueError, OverflowError) as e:
             raise excerpt.error(f"Python refuses it: {e}; give other values") from None
     refs = [x.step for x in args if isinstance(x, Ref)]
-    return builder.opaque(excerpt, f"math.{name}", scalar(Kind.FLOAT), refs, ())
+    return builder.add_opaque(excerpt, f"math.{name}", scalar(Kind.FLOAT), refs, ())

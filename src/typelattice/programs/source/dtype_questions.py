@@ -8,10 +8,10 @@ from typing import Any
 
 from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Opaque, Ref
+from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, NamedDType, Opaque, Ref
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.operations import operation
-from typelattice.namespaces.inspection import KINDS, float_limits, integer_limits
+from typelattice.facts.operations import find_operation
+from typelattice.namespaces.inspection import ISDTYPE_KINDS, float_limits, integer_limits
 from typelattice.operands.operand import KIND_BY_NAME, scalar
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
@@ -47,14 +47,14 @@ SYSTEM_DEPENDENT_DTYPE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DTypeLimits:
     """The result of `finfo` or `iinfo` for a dtype. `name` is the name of the function.
 
     `is_array`: the numbers are scalars of the dtype, as in NumPy, instead of Python numbers.
     """
 
     name: str
-    dtype: AnyDType
+    dtype: DTypeArgument
     is_array: bool
 
 
@@ -75,11 +75,13 @@ def is_kind(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, kinds: Argum
     if isinstance(kinds, tuple):
         return any(is_kind(builder, excerpt, x, each) for each in kinds)
     found = known_dtype(builder, excerpt, x)
-    if isinstance(kinds, str) and kinds in KINDS:
-        return found.kind in KINDS[kinds]
+    if isinstance(kinds, str) and kinds in ISDTYPE_KINDS:
+        return found.kind in ISDTYPE_KINDS[kinds]
     if isinstance(kinds, str) and builder.dtype(NamedDType(kinds)) is None:
-        near = spelling_hint(kinds, KINDS)
-        raise excerpt.error(f"unknown kind {quote_short(kinds)}{near}; give one of {', '.join(KINDS)}")
+        near = spelling_hint(kinds, ISDTYPE_KINDS)
+        raise excerpt.error(
+            f"unknown kind {quote_short(kinds)}{near}; give one of {', '.join(ISDTYPE_KINDS)}"
+        )
     return found is known_dtype(builder, excerpt, kinds)
 
 
@@ -90,7 +92,7 @@ def same_dtype(builder: ProgramBuilder, excerpt: Excerpt, a: Argument, b: Argume
     decided = [x for x in (a, b) if isinstance(x, DTypeOf) and builder.dtype(x) is None]
     if decided:
         arrays = [x.step for x in (a, b) if isinstance(x, DTypeOf)]
-        return builder.opaque(excerpt, SAME_DTYPE, scalar(Kind.BOOL), arrays, ())
+        return builder.add_opaque(excerpt, SAME_DTYPE, scalar(Kind.BOOL), arrays, ())
     return known_dtype(builder, excerpt, a) is known_dtype(builder, excerpt, b)
 
 
@@ -100,7 +102,9 @@ def is_dtype_question(builder: ProgramBuilder, x: Argument) -> bool:
     return isinstance(step, Opaque) and step.name == SAME_DTYPE
 
 
-def question(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]) -> bool | Limits:
+def question(
+    builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]
+) -> bool | DTypeLimits:
     """Return the result of a function of QUESTIONS. Raises ProgramError."""
     if len(args) != (2 if name in ("isdtype", "issubdtype") else 1):
         raise excerpt.error(f"{name} is given {len(args)} arguments; give a dtype, and what it is asked for")
@@ -109,15 +113,17 @@ def question(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequenc
     return is_kind(builder, excerpt, args[0], KIND_TESTS[name] if name in KIND_TESTS else args[1])
 
 
-def limits_of(excerpt: Excerpt, name: str, x: Argument) -> Limits:
+def limits_of(excerpt: Excerpt, name: str, x: Argument) -> DTypeLimits:
     """Return the result of `finfo` or `iinfo` for a dtype or an array's dtype. Raises ProgramError."""
     dtype_argument = NamedDType(x) if isinstance(x, str) else DTypeOf(x.step) if isinstance(x, Ref) else x
     if not isinstance(dtype_argument, (NamedDType, DTypeOf)):
         raise excerpt.error(f"{name} takes a dtype; give one such as float32")
-    return Limits(name, dtype_argument, name_meaning(NameSort.TYPED_FINFO, name, excerpt.owner) is not None)
+    return DTypeLimits(
+        name, dtype_argument, name_meaning(NameSort.TYPED_FINFO, name, excerpt.owner) is not None
+    )
 
 
-def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str) -> Argument:
+def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: DTypeLimits, field: str) -> Argument:
     """One of the numbers of `finfo` and `iinfo`. Its kind is known even if a system decides the dtype."""
     find_limits, fields = LIMITS[limits.name]
     if field not in fields:
@@ -132,19 +138,19 @@ def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str)
         except TypelatticeError as e:
             raise excerpt.error(str(e)) from None
         value: Argument = getattr(info, "smallest_normal" if field == "tiny" else field)
-        return builder.cast(excerpt, value, NamedDType(info.dtype.name)) if typed else value
+        return builder.add_cast(excerpt, value, NamedDType(info.dtype.name)) if typed else value
     if not isinstance(limits.dtype, DTypeOf):
         dtype_text = f"{limits.dtype.name}, whose limits are no system's alone"
         raise excerpt.error(f"it asks for those of {dtype_text}; write the number")
     kind = KIND_BY_NAME["int" if limits.name == "iinfo" or field == "bits" else "float"]
-    number = builder.opaque(excerpt, f"{limits.name}.{field}", scalar(kind), (limits.dtype.step,), ())
+    number = builder.add_opaque(excerpt, f"{limits.name}.{field}", scalar(kind), (limits.dtype.step,), ())
     if not typed:
         return number
-    cast = builder.cast(excerpt, number, limits.dtype)
-    return builder.call(excerpt, operation("abs"), [cast])  # the limits of a complex dtype are real
+    cast = builder.add_cast(excerpt, number, limits.dtype)
+    return builder.add_call(excerpt, find_operation("abs"), [cast])  # the limits of a complex dtype are real
 
 
-def dtype_attribute(builder: ProgramBuilder, excerpt: Excerpt, x: AnyDType, name: str) -> Argument:
+def dtype_attribute(builder: ProgramBuilder, excerpt: Excerpt, x: DTypeArgument, name: str) -> Argument:
     """Return an attribute of a dtype: `x.dtype.itemsize`, `x.dtype.is_floating_point`."""
     if name == "type":  # `x.dtype.type(2)` is a cast
         return x

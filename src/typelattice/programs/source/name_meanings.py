@@ -17,7 +17,7 @@ from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.steps import Argument, Ref
 from typelattice.facts.libraries import library_of
-from typelattice.programs.source.dtype_questions import Limits
+from typelattice.programs.source.dtype_questions import DTypeLimits
 
 MAX_RANGE_LENGTH = 100_000  # longest range of a loop
 NEEDS_VALUES = "needs the values of an array, which a program does not have"
@@ -28,7 +28,7 @@ Scope: TypeAlias = MutableMapping[str, Any]  # the objects that names are bound 
 
 
 @dataclass(frozen=True, slots=True)
-class Dotted:
+class DottedName:
     """An unbound name: a library, a function of one, or a dtype that a file defines."""
 
     path: tuple[str, ...]
@@ -46,7 +46,7 @@ def library_of_name(name: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class DefinedFunction:
     """A function that the source defines."""
 
     node: ast.FunctionDef | ast.Lambda
@@ -65,7 +65,7 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class BoundMethod:
     """A method of an array, before it is called."""
 
     receiver: Ref
@@ -73,7 +73,7 @@ class Method:
 
 
 @dataclass(frozen=True, slots=True)
-class Elements:
+class IndexUpdateRef:
     """The elements `x.at[key]`, which JAX replaces in a new array."""
 
     array: Ref
@@ -100,13 +100,14 @@ def library_used_by(lines: Sequence[ast.stmt]) -> str | None:
                     names = [module.partition(".")[0]]
                 case _:
                     continue
-            owners |= {owner for name in names if (owner := Dotted((name,)).owner)}
+            owners |= {owner for name in names if (owner := DottedName((name,)).owner)}
     others = owners - {"numpy"}
     return (others or owners).pop() if len(others or owners) == 1 else None
 
 
 ReadValue: TypeAlias = (
-    "Argument | Dotted | Elements | Function | Limits | Mapping[Any, Any] | Method | MultipleResults"
+    "Argument | DottedName | IndexUpdateRef | DefinedFunction | DTypeLimits | Mapping[Any, Any] | BoundMethod"
+    " | MultipleResults"
 )
 Reading: TypeAlias = Generator[Any, Any, Any]
 

@@ -11,9 +11,9 @@ from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import is_operand
 from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, ProgramError, SourceLocation
 from typelattice.facts.operations import Operation
-from typelattice.programs.source.name_meanings import Function, Reading, Scope, library_used_by, run
+from typelattice.programs.source.name_meanings import DefinedFunction, Reading, Scope, library_used_by, run
 from typelattice.programs.source.quiet_parser import parse
-from typelattice.programs.source.syntax_reader import UNRETURNED, Reader, parameters
+from typelattice.programs.source.syntax_reader import UNRETURNED, SourceReader, parameters
 from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
 
 MAX_SOURCE_CHARS = 8_000_000  # characters
@@ -37,7 +37,7 @@ def read(
     clean = dedent(text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
     clean = clean if "\n" in clean else clean.strip()
     builder = ProgramBuilder(custom_operations=custom_operations)
-    source = Reader(builder, clean if not file else text, file, bound)
+    source = SourceReader(builder, clean if not file else text, file, bound)
     lines = _parse_lines(source)
     source.library = library_used_by(lines)
     scope: Scope = {}
@@ -47,10 +47,10 @@ def read(
         found = run(_read_script(source, lines, scope))
     excerpt = Excerpt(clip_text(clean, MAX_STEP_CHARS))
     results = found if isinstance(found, tuple) and not _is_list(lines) else (found,)
-    return source.builder, [source.builder.ref(excerpt, x).step for x in results]
+    return source.builder, [source.builder.ensure_ref(excerpt, x).step for x in results]
 
 
-def _parse_lines(source: Reader) -> list[ast.stmt]:
+def _parse_lines(source: SourceReader) -> list[ast.stmt]:
     """Return the lines of a source. Raises ProgramError if Python cannot parse it."""
     try:
         lines = parse(source.text).body
@@ -81,7 +81,7 @@ def _is_function(lines: Sequence[ast.stmt]) -> bool:
     return isinstance(lines[-1], ast.FunctionDef)
 
 
-def _read_annotations(function: Function) -> dict[str, object]:
+def _read_annotations(function: DefinedFunction) -> dict[str, object]:
     """Return the operand strings that annotate a function's parameters, as in `x: "float32[3]"`."""
     args = function.node.args
     stated = {a.arg: a.annotation for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
@@ -96,11 +96,11 @@ def _is_list(lines: Sequence[ast.stmt]) -> bool:
     return len(lines) == 1 and isinstance(lines[0], ast.Expr) and isinstance(lines[0].value, ast.List)
 
 
-def _bind_names(source: Reader, names: Sequence[str]) -> dict[str, Any]:
+def _bind_names(source: SourceReader, names: Sequence[str]) -> dict[str, Any]:
     return {name: _read_input(source, name) for name in names}
 
 
-def _read_input(source: Reader, name: str) -> Argument:
+def _read_input(source: SourceReader, name: str) -> Argument:
     """Return the value for a name: an input, a tuple as it is, or None."""
     given = source.bound[name]
     if given is None or (isinstance(given, str) and given == "None"):
@@ -110,7 +110,7 @@ def _read_input(source: Reader, name: str) -> Argument:
     return source.builder.add_input(Excerpt(name, owner=source.library), given)
 
 
-def _read_script(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
+def _read_script(source: SourceReader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
     """Read lines that end with the result: an expression, or an assignment."""
     scope.update(_bind_names(source, [*source.bound]))
     found = yield _read_lines(source, lines, scope)
@@ -118,7 +118,7 @@ def _read_script(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Rea
     return found
 
 
-def _read_lines(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
+def _read_lines(source: SourceReader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
     """Read lines and return what they return, or the value of the last line."""
     *before, last = lines
     found = yield source.read_block(before, scope)
@@ -135,7 +135,7 @@ def _read_lines(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Read
     raise source.excerpt(last).error("nothing is returned; end with an expression or with return")
 
 
-def _check_used(source: Reader, lines: Sequence[ast.stmt]) -> None:
+def _check_used(source: SourceReader, lines: Sequence[ast.stmt]) -> None:
     """Raise ProgramError if a name has an operand, and no line of the source uses the name."""
     unread = [name for name in source.bound if name not in source.used_names]
     if not unread:
@@ -168,7 +168,9 @@ def _find_needed_lines(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
     return [line for line in lines if line in needed]
 
 
-def _read_function(source: Reader, lines: Sequence[ast.stmt], scope: Scope, name: str | None) -> Reading:
+def _read_function(
+    source: SourceReader, lines: Sequence[ast.stmt], scope: Scope, name: str | None
+) -> Reading:
     """Call the function of a name, or the last one, with the operands bound to its parameters."""
     defined = [line.name for line in lines if isinstance(line, ast.FunctionDef)]
     if name is not None and name not in defined:
@@ -177,7 +179,7 @@ def _read_function(source: Reader, lines: Sequence[ast.stmt], scope: Scope, name
     name = name or defined[-1]
     for line in _find_needed_lines(lines, name):
         yield source.read_line(line, scope)
-    function: Function = scope[name]
+    function: DefinedFunction = scope[name]
     known = parameters(function.node)
     defaults = yield source.defaults(function)
     for given in source.bound:

@@ -12,17 +12,17 @@ from typing import Any
 from typelattice.calls.attributes import ATTRIBUTES, read_attribute
 from typelattice.calls.call_tables import (
     NameSort,
+    attribute_dtype,
     constant,
-    dtype_named,
     libraries_with_several_results,
     module_with_rules,
     name_meaning,
-    names,
+    name_meanings,
 )
 from typelattice.calls.calls_to_steps import call_function
 from typelattice.calls.compositions import is_composition
-from typelattice.calls.function_handlers import MAKERS, PYTHON_TYPES, cast_to
-from typelattice.calls.methods import METHODS, call_method, is_in_place
+from typelattice.calls.function_handlers import CREATION_HANDLERS, PYTHON_TYPES, cast_to
+from typelattice.calls.methods import METHOD_HANDLERS, call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import names_dtype
@@ -42,7 +42,7 @@ from typelattice.calls.steps import (
 )
 from typelattice.calls.ufunc_methods import call_ufunc_method, changes_array, is_ufunc_method
 from typelattice.engine.foreign_arrays import INDEX_FORMS
-from typelattice.facts.operations import OPERATIONS, operation
+from typelattice.facts.operations import OPERATIONS, find_operation
 from typelattice.operands.notation import MAX_INT_BITS
 from typelattice.programs.source.builtins_and_math import (
     BUILTINS,
@@ -55,7 +55,7 @@ from typelattice.programs.source.dtype_questions import (
     KINDS_BY_SCALAR_CLASS,
     QUESTIONS,
     SYSTEM_DEPENDENT_DTYPE,
-    Limits,
+    DTypeLimits,
     dtype_attribute,
     is_dtype_question,
     limit,
@@ -66,10 +66,10 @@ from typelattice.programs.source.name_meanings import (
     BRANCH_REMEDY,
     MAX_RANGE_LENGTH,
     NEEDS_VALUES,
-    Dotted,
-    Elements,
-    Function,
-    Method,
+    BoundMethod,
+    DefinedFunction,
+    DottedName,
+    IndexUpdateRef,
     Reading,
     ReadValue,
     Scope,
@@ -138,7 +138,7 @@ REFUSED_LINES: Mapping[type[ast.stmt], str] = {
 }
 
 
-class Reader:
+class SourceReader:
     """A reader of Python source. It adds the operations to a ProgramBuilder as steps.
 
     It keeps the lines of the source and the names that are bound to operands.
@@ -164,14 +164,16 @@ class Reader:
             self.used_names.add(name)
             found: ReadValue = scope[name]
             return found
-        return NamedDType(name) if name in PYTHON_TYPES else dtype_named(name, None) or Dotted((name,))
+        return (
+            NamedDType(name) if name in PYTHON_TYPES else attribute_dtype(name, None) or DottedName((name,))
+        )
 
     def attribute(self, node: ast.Attribute, x: ReadValue, name: str) -> ReadValue:
         """Return the value of an attribute: of an array, a dtype, a library and others."""
         match x:
-            case Dotted():
+            case DottedName():
                 return self.attribute_of_name(node, x, name)
-            case Limits():
+            case DTypeLimits():
                 return limit(self.builder, self.excerpt(node), x, name)
             case NamedDType() | DTypeOf():
                 return dtype_attribute(self.builder, self.excerpt(node), x, name)
@@ -181,14 +183,14 @@ class Reader:
                 return self.attribute_of_array(node, x, name)
         raise self.excerpt(node).error(f"nothing is known of its {name}; give it as a value")
 
-    def attribute_of_name(self, node: ast.Attribute, x: Dotted, name: str) -> ReadValue:
+    def attribute_of_name(self, node: ast.Attribute, x: DottedName, name: str) -> ReadValue:
         """Return an attribute of an unbound name: a constant or a dtype of a library, or a longer name."""
         if name == "newaxis":
             return None
         if name in ("dtype", "shape", "ndim", "size", "T", "mT") and x.owner is None:
             raise self.unbound_name_error(node, x.path[0])
         number = constant(name)
-        return number if number is not None else dtype_named(name, x.owner) or Dotted((*x.path, name))
+        return number if number is not None else attribute_dtype(name, x.owner) or DottedName((*x.path, name))
 
     def attribute_of_array(self, node: ast.Attribute, x: Ref, name: str) -> ReadValue:
         """Return an attribute of an array: a dtype, lengths, a view or a method."""
@@ -198,12 +200,12 @@ class Reader:
             return DTypeOf(x.step)
         if name_meaning(NameSort.ATTRIBUTE_ITSELF, name, self.builder.steps[x.step].owner):
             return x
-        return None if name == "device" else Method(x, name)
+        return None if name == "device" else BoundMethod(x, name)
 
     def as_argument(self, node: ast.AST, x: ReadValue) -> Argument:
         """Return a value as an argument of an operation. Raises ProgramError if it cannot be one."""
         match x:
-            case Dotted(path=(name, *more)):
+            case DottedName(path=(name, *more)):
                 if more:
                     raise self.excerpt(node).error(
                         "nothing that promotion knows of; give an array or a number"
@@ -213,17 +215,25 @@ class Reader:
                 raise self.excerpt(node).error(f"{name} gives several arrays; take one: {name}(x)[0]")
             case Mapping():
                 raise self.excerpt(node).error("a dictionary; take one of its values, or give them names")
-            case Limits(name=name):
+            case DTypeLimits(name=name):
                 raise self.excerpt(node).error(f"{name} gives several numbers; take one: {name}(dtype).max")
-            case Method(name=name) if near := spelling_hint(name, ("dtype", *ATTRIBUTES)):
+            case BoundMethod(name=name) if near := spelling_hint(name, ("dtype", *ATTRIBUTES)):
                 raise self.excerpt(node).error(f"no array has {quote_short(name)}{near}")
-            case Dotted() | Elements() | Function() | Method():
+            case DottedName() | IndexUpdateRef() | DefinedFunction() | BoundMethod():
                 raise self.excerpt(node).error("a function that is not called; call it")
         return x
 
     def resolve_known_number(self, x: ReadValue) -> Any:
         """Return the number that a step gives if it is known, or else the step."""
-        others = (Dotted, Elements, Function, Limits, Mapping, Method, MultipleResults)
+        others = (
+            DottedName,
+            IndexUpdateRef,
+            DefinedFunction,
+            DTypeLimits,
+            Mapping,
+            BoundMethod,
+            MultipleResults,
+        )
         return x if isinstance(x, others) else self.builder.known_number(x)
 
     def known_truth(self, node: ast.AST, x: ReadValue, remedy: str = BRANCH_REMEDY) -> bool:
@@ -248,7 +258,7 @@ class Reader:
                     len(a) * n <= MAX_RANGE_LENGTH
                 ):
                     return a * n
-        return self.builder.operator(self.excerpt(node), name, arguments)
+        return self.builder.add_operator(self.excerpt(node), name, arguments)
 
     def apply_comparison(self, node: ast.AST, op: ast.cmpop, a: ReadValue, b: ReadValue) -> Argument:
         """Return the result of a comparison: a step, or a bool for plain operands."""
@@ -269,7 +279,7 @@ class Reader:
                 return self.plain_test(node, op, left, right)
         if type(op) not in OPERATORS:
             raise self.excerpt(node).error(f"it {NEEDS_VALUES}; {BRANCH_REMEDY}")
-        return self.builder.operator(
+        return self.builder.add_operator(
             self.excerpt(node), OPERATORS[type(op)], [self.as_argument(node, x) for x in (a, b)]
         )
 
@@ -304,8 +314,8 @@ class Reader:
                 return x[at] if isinstance(at, int) else x.take_slice(slice(at.start, at.stop, at.step))
             except (IndexError, TypeError) as e:
                 raise self.excerpt(node).error(f"{e}; give another index") from None
-        if isinstance(x, Method) and x.name == "at":
-            return Elements(x.receiver, self.as_argument(node, at))
+        if isinstance(x, BoundMethod) and x.name == "at":
+            return IndexUpdateRef(x.receiver, self.as_argument(node, at))
         if isinstance(x, Mapping):
             value: ReadValue = look_up(self.excerpt(node), x, at)
             return value
@@ -319,7 +329,7 @@ class Reader:
                 raise self.excerpt(node).error(f"Python refuses it: {e}; give another index") from None
         if not isinstance(x, Ref):
             raise self.excerpt(node).error("a number has no elements; index an array")
-        return self.builder.index(
+        return self.builder.add_index(
             self.excerpt(node), x, self.as_argument(node, at), _find_lists_form(node.slice)
         )
 
@@ -397,7 +407,7 @@ class Reader:
             case MultipleResults() if value.count in (None, count):
                 yield from map(value.__getitem__, range(count))
             case Ref() if self.has_rows(value, count):
-                yield from (self.builder.index(self.excerpt(target), value, i) for i in range(count))
+                yield from (self.builder.add_index(self.excerpt(target), value, i) for i in range(count))
             case _:
                 raise self.excerpt(target).error("as many names as there are values; give each its own line")
 
@@ -418,10 +428,10 @@ class Reader:
         owner: str | None = None
         if isinstance(node.func, ast.Attribute):
             receiver = yield self.read_expression(node.func.value, scope)
-            owner = receiver.owner if isinstance(receiver, Dotted) else None
+            owner = receiver.owner if isinstance(receiver, DottedName) else None
             if isinstance(receiver, Mapping):
                 return (yield self.read_dictionary_item(node, receiver, node.func.attr, scope))
-            if isinstance(receiver, Elements):
+            if isinstance(receiver, IndexUpdateRef):
                 args = yield self.read_items(node.args, scope)
                 return self.read_at_method(
                     node, receiver, node.func.attr, [self.as_argument(node, x) for x in args]
@@ -431,18 +441,18 @@ class Reader:
             function = yield self.read_expression(node.func, scope)
         args = yield self.read_items(node.args, scope)
         keywords = yield self.read_keywords(node, scope)
-        if isinstance(function, Function):
+        if isinstance(function, DefinedFunction):
             return (yield self.read_defined_function(function, node, args, keywords))
         if isinstance(function, DTypeOf) and len(args) == 1:
             return cast_to(self.builder, self.excerpt(node), self.as_argument(node, args[0]), function)
-        if isinstance(function, Method):
+        if isinstance(function, BoundMethod):
             return self.read_method(node, function, args, keywords, scope)
-        if isinstance(function, Dotted) and is_ufunc_method(function.path):
+        if isinstance(function, DottedName) and is_ufunc_method(function.path):
             return self.read_ufunc_method(node, function, owner, args, keywords, scope)
-        if isinstance(function, Dotted) and name_meaning(
+        if isinstance(function, DottedName) and name_meaning(
             NameSort.RANDOM_GENERATOR, function.path[-1], function.owner
         ):
-            return Dotted(function.path[:-1])
+            return DottedName(function.path[:-1])
         name, owner, module = self.function_name(node, function, owner)
         if name == APPLYING and len(args) == 3 and not keywords:
             function, axis, x = args
@@ -461,7 +471,7 @@ class Reader:
     def read_method(
         self,
         node: ast.Call,
-        method: Method,
+        method: BoundMethod,
         args: Sequence[ReadValue],
         keywords: Mapping[str, ReadValue],
         scope: Scope,
@@ -474,7 +484,7 @@ class Reader:
         return found
 
     def read_ufunc_method(
-        self, node: ast.Call, function: Dotted, owner: str | None, args: Sequence[ReadValue],
+        self, node: ast.Call, function: DottedName, owner: str | None, args: Sequence[ReadValue],
         keywords: Mapping[str, ReadValue], scope: Scope,
     ) -> Argument | MultipleResults:
         """Return the result of a ufunc's method, such as `np.add.reduce`. `np.add.at` changes its array."""
@@ -520,17 +530,19 @@ class Reader:
         args = [self.resolve_known_number(x) for x in (yield self.read_items(node.args, scope))]
         return read_dictionary_attribute(self.excerpt(node), dictionary, method, args)
 
-    def read_at_method(self, node: ast.Call, target: Elements, method: str, args: Sequence[Argument]) -> Ref:
+    def read_at_method(
+        self, node: ast.Call, target: IndexUpdateRef, method: str, args: Sequence[Argument]
+    ) -> Ref:
         """Read `x.at[key].set(y)`: a new array with other elements, of the dtype of x.
 
         `casting="same_kind"` is our own notation: a program writes it where the source has `out=`.
         """
         excerpt, update_methods = (
             self.excerpt(node),
-            {name: op for (_, name), op in names(NameSort.ELEMENT_METHOD).items()},
+            {name: op for (_, name), op in name_meanings(NameSort.ELEMENT_METHOD).items()},
         )
         if method == "get" and not args:
-            return self.builder.index(excerpt, target.array, target.key)
+            return self.builder.add_index(excerpt, target.array, target.key)
         if method not in ("set", *update_methods) or len(args) != 1:
             raise excerpt.error(f"elements are written by set, {', '.join(update_methods)}, of one value")
         if method == "set":
@@ -538,28 +550,32 @@ class Reader:
                 (k.arg, k.value.value) for k in node.keywords if isinstance(k.value, ast.Constant)
             ]
             marks = (SAME_KIND_MARK,) if SAME_KIND_MARK in constant_keywords else ()
-            return self.builder.set_elements(excerpt, target.array, target.key, args[0], marks=marks)
-        elements = self.builder.index(excerpt, target.array, target.key)
-        made = self.builder.call(excerpt, operation(update_methods[method]), [elements, args[0]])
-        return self.builder.set_elements(excerpt, target.array, target.key, made)
+            return self.builder.add_setitem(excerpt, target.array, target.key, args[0], marks=marks)
+        elements = self.builder.add_index(excerpt, target.array, target.key)
+        made = self.builder.add_call(excerpt, find_operation(update_methods[method]), [elements, args[0]])
+        return self.builder.add_setitem(excerpt, target.array, target.key, made)
 
     def find_method(self, node: ast.Attribute, receiver: ReadValue, name: str) -> ReadValue:
         """Return what a call `of.name(...)` calls: a method of an array, or a function."""
         if isinstance(receiver, Ref):
-            return Method(receiver, name)
+            return BoundMethod(receiver, name)
         if isinstance(receiver, tuple):
             raise self.excerpt(node).error(
                 "a list that changes; write it out at once: [f(x) for x in (a, b)]"
             )
-        has_attributes = isinstance(receiver, (Dotted, DTypeOf, NamedDType))
+        has_attributes = isinstance(receiver, (DottedName, DTypeOf, NamedDType))
         return self.attribute(node, receiver, name) if has_attributes else None
 
     def call_array_method(
-        self, node: ast.Call, method: Method, args: Sequence[ReadValue], keywords: Mapping[str, ReadValue]
+        self,
+        node: ast.Call,
+        method: BoundMethod,
+        args: Sequence[ReadValue],
+        keywords: Mapping[str, ReadValue],
     ) -> ReadValue:
         """Return the result of a method of an array."""
         if method.name in NAMESPACE_FUNCTIONS:
-            return Dotted((method.name,))
+            return DottedName((method.name,))
         if method.name in QUESTIONS:
             return question(self.builder, self.excerpt(node), method.name, [method.receiver])
         read_args, read_keywords = self.read_arguments(node, method.name, [method.receiver, *args], keywords)
@@ -571,7 +587,7 @@ class Reader:
     ) -> tuple[str, str | None, str]:
         """Return the name of a function, its library, and its module if that follows a system of its own."""
         match function:
-            case Dotted(path=path) if len(path) <= 3 or function.owner:
+            case DottedName(path=path) if len(path) <= 3 or function.owner:
                 if path[0] == "math":
                     return f"math.{path[-1]}", owner, ""
                 owner = owner or function.owner
@@ -615,12 +631,16 @@ class Reader:
             return call_math(self.builder, excerpt, name.removeprefix("math."), args, known)
         if name == "at" and args and isinstance(args[0], Ref):  # array-api-extra's
             of = args[0]
-            return Elements(of, self.as_argument(node, known[1])) if len(args) > 1 else Method(of, name)
+            return (
+                IndexUpdateRef(of, self.as_argument(node, known[1]))
+                if len(args) > 1
+                else BoundMethod(of, name)
+            )
         if name in QUESTIONS:
             asked = self.read_question(node, args, keywords)
             return question(self.builder, excerpt.of_library(owner), name, asked)
         if name in NAMESPACE_FUNCTIONS:
-            return Dotted((name,))
+            return DottedName((name,))
         read_args, read_keywords = self.read_arguments(node, name, args, keywords)
         return call_function(self.builder, excerpt.of_library(owner, module), name, read_args, read_keywords)
 
@@ -631,7 +651,7 @@ class Reader:
         given = [*args, *keywords.values()]
         return [
             KINDS_BY_SCALAR_CLASS[x.path[-1]]
-            if isinstance(x, Dotted) and x.path[-1] in KINDS_BY_SCALAR_CLASS
+            if isinstance(x, DottedName) and x.path[-1] in KINDS_BY_SCALAR_CLASS
             else self.as_argument(node, _read_named_dtype(x))
             for x in given
         ]
@@ -655,8 +675,8 @@ class Reader:
         if name in ("result_type", "promote_types", "dtype"):
             return True
         return i > 0 and (
-            name in MAKERS
-            or name in METHODS
+            name in CREATION_HANDLERS
+            or name in METHOD_HANDLERS
             or name_meaning(NameSort.CREATION_FUNCTION, name, None) is not None
         )
 
@@ -754,7 +774,7 @@ class Reader:
     def read_lambda(self, node: ast.Lambda, scope: Scope) -> Reading:
         """Read a lambda, which is inlined at its calls."""
         yield from ()
-        return Function(node, scope)
+        return DefinedFunction(node, scope)
 
     def comparison(self, node: ast.Compare, scope: Scope) -> Reading:
         """Read a comparison, which may be a chain such as `a < x < b`."""
@@ -880,7 +900,7 @@ class Reader:
                     and isinstance(value, Ref)
                     and names_dtype(annotation.value)
                 ):
-                    self.builder.state_dtype(value, NamedDType(annotation.value))
+                    self.builder.set_stated_dtype(value, NamedDType(annotation.value))
                 yield self.read_assignment(target, value, scope)
             case ast.AugAssign(target=target, op=op, value=x):
                 yield self.read_in_place(
@@ -889,12 +909,14 @@ class Reader:
             case ast.Import(names=names):
                 for alias in names:
                     root = alias.name.partition(".")[0]
-                    scope[alias.asname or root] = Dotted((root,))
+                    scope[alias.asname or root] = DottedName((root,))
             case ast.ImportFrom(module=module, names=names):
                 for alias in names:
-                    scope[alias.asname or alias.name] = Dotted(((module or "").partition(".")[0], alias.name))
+                    scope[alias.asname or alias.name] = DottedName(
+                        ((module or "").partition(".")[0], alias.name)
+                    )
             case ast.FunctionDef(name=name):
-                scope[name] = Function(line, scope)
+                scope[name] = DefinedFunction(line, scope)
             case ast.Pass() | ast.Assert() | ast.AnnAssign():
                 return
             case _:
@@ -925,7 +947,7 @@ class Reader:
             target, self.resolve_known_number((yield self.read_expression(target.slice, scope)))
         )
         given = self.as_argument(target, value)
-        changed_array = self.builder.set_elements(self.excerpt(target), x, key, given, is_operator=True)
+        changed_array = self.builder.add_setitem(self.excerpt(target), x, key, given, is_operator=True)
         self.change_array(target.value.id, changed_array, scope)
 
     def share(self, names: Sequence[str]) -> None:
@@ -964,7 +986,7 @@ class Reader:
         if isinstance(x, tuple) or name not in FUNCTION_OF_IN_PLACE.values():
             made = self.apply_operator(line, name, [x, y])
         else:
-            made = self.builder.in_place(self.excerpt(line), name, x, y, may_rebind=True)
+            made = self.builder.add_in_place(self.excerpt(line), name, x, y, may_rebind=True)
         if isinstance(target, ast.Name):
             self.change_array(target.id, made, scope)
         else:
@@ -973,7 +995,11 @@ class Reader:
     # -- functions
 
     def read_defined_function(
-        self, function: Function, node: ast.Call, args: Sequence[ReadValue], keywords: Mapping[str, ReadValue]
+        self,
+        function: DefinedFunction,
+        node: ast.Call,
+        args: Sequence[ReadValue],
+        keywords: Mapping[str, ReadValue],
     ) -> Reading:
         """Read a call of a function that the source defines: its lines, with the arguments of the call."""
         if self.calls >= MAX_CALL_DEPTH:
@@ -997,7 +1023,7 @@ class Reader:
         self.calls -= 1
         return None if found is UNRETURNED else found
 
-    def defaults(self, function: Function) -> Reading:
+    def defaults(self, function: DefinedFunction) -> Reading:
         """Return the default values of a function's parameters, by name."""
         args = function.node.args
         names = [a.arg for a in (*args.posonlyargs, *args.args)]
@@ -1009,24 +1035,24 @@ class Reader:
         return found
 
 
-EXPRESSION_READERS: Mapping[type[ast.expr], Callable[[Reader, Any, Scope], Reading]] = {
-    ast.Attribute: Reader.attribute_access,
-    ast.BinOp: Reader.binary,
-    ast.BoolOp: Reader.boolean,
-    ast.Call: Reader.read_call,
-    ast.Compare: Reader.comparison,
-    ast.Dict: Reader.dictionary,
-    ast.DictComp: Reader.dictionary_in_loop,
-    ast.GeneratorExp: Reader.list_in_loop,
-    ast.IfExp: Reader.conditional,
-    ast.JoinedStr: Reader.text_of,
-    ast.Lambda: Reader.read_lambda,
-    ast.List: Reader.sequence,
-    ast.ListComp: Reader.list_in_loop,
-    ast.Slice: Reader.read_slice,
-    ast.Subscript: Reader.indexing,
-    ast.Tuple: Reader.sequence,
-    ast.UnaryOp: Reader.unary,
+EXPRESSION_READERS: Mapping[type[ast.expr], Callable[[SourceReader, Any, Scope], Reading]] = {
+    ast.Attribute: SourceReader.attribute_access,
+    ast.BinOp: SourceReader.binary,
+    ast.BoolOp: SourceReader.boolean,
+    ast.Call: SourceReader.read_call,
+    ast.Compare: SourceReader.comparison,
+    ast.Dict: SourceReader.dictionary,
+    ast.DictComp: SourceReader.dictionary_in_loop,
+    ast.GeneratorExp: SourceReader.list_in_loop,
+    ast.IfExp: SourceReader.conditional,
+    ast.JoinedStr: SourceReader.text_of,
+    ast.Lambda: SourceReader.read_lambda,
+    ast.List: SourceReader.sequence,
+    ast.ListComp: SourceReader.list_in_loop,
+    ast.Slice: SourceReader.read_slice,
+    ast.Subscript: SourceReader.indexing,
+    ast.Tuple: SourceReader.sequence,
+    ast.UnaryOp: SourceReader.unary,
 }
 
 
@@ -1040,7 +1066,7 @@ def _find_lists_form(index: ast.expr) -> str:
 
 def _read_named_dtype(x: ReadValue) -> ReadValue:
     """Return an unbound name as the name of a dtype, which a system's own file may define."""
-    return NamedDType(x.path[-1]) if isinstance(x, Dotted) else x
+    return NamedDType(x.path[-1]) if isinstance(x, DottedName) else x
 
 
 def parameters(node: ast.FunctionDef | ast.Lambda) -> list[str]:

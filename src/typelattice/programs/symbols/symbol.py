@@ -109,13 +109,13 @@ class Symbol:
         several = type(key) is tuple and list in map(type, key)
         lists = INDEX_FORMS[0] if type(key) is list else INDEX_FORMS[1] if several else ""
         return Symbol(
-            self._xp, builder.index(find_caller_location(), self._ref, argument(self._xp, key), lists)
+            self._xp, builder.add_index(find_caller_location(), self._ref, argument(self._xp, key), lists)
         )
 
     def __setitem__(self, key: Any, value: Any) -> None:
         builder = self._xp.builder
         given = argument(self._xp, key), argument(self._xp, value)
-        self._ref = builder.set_elements(find_caller_location(), self._ref, *given, is_operator=True)
+        self._ref = builder.add_setitem(find_caller_location(), self._ref, *given, is_operator=True)
 
     # -- NumPy's own functions
 
@@ -186,7 +186,7 @@ def _make_operator(name: str, reflected: bool = False) -> Callable[[Symbol, Any]
         except ProgramError:
             return NotImplemented
         operands = (given, self._ref) if reflected else (self._ref, given)
-        found = self._xp.builder.operator(find_caller_location(), name, operands)
+        found = self._xp.builder.add_operator(find_caller_location(), name, operands)
         return Symbol(self._xp, found) if isinstance(found, Ref) else found
 
     return method
@@ -196,7 +196,7 @@ def _in_place(name: str) -> Callable[[Symbol, Any], Symbol]:
     """Build the method of an in-place operator such as `+=`. Python then binds the name to the result."""
 
     def method(self: Symbol, other: Any) -> Symbol:
-        found = self._xp.builder.in_place(
+        found = self._xp.builder.add_in_place(
             find_caller_location(), name, self._ref, argument(self._xp, other), may_rebind=True
         )
         assert isinstance(found, Ref)
@@ -207,7 +207,7 @@ def _in_place(name: str) -> Callable[[Symbol, Any], Symbol]:
 
 def _make_unary(name: str) -> Callable[[Symbol], Any]:
     def method(self: Symbol) -> Any:
-        found = self._xp.builder.operator(find_caller_location(), name, (self._ref,))
+        found = self._xp.builder.add_operator(find_caller_location(), name, (self._ref,))
         return Symbol(self._xp, found) if isinstance(found, Ref) else found
 
     return method
@@ -220,11 +220,19 @@ def _make_attribute(name: str) -> property:
 for _name in ATTRIBUTES:
     setattr(Symbol, _name, _make_attribute(_name))
 for _op in OPERATIONS.values():
-    if _op.method and (_op.operator or _op.name == "abs") and _op.of_class not in ("in-place", "assignment"):
-        if _op.most == 1:
-            setattr(Symbol, _op.method, _make_unary(_op.name))
+    if (
+        _op.special_method
+        and (_op.operator or _op.name == "abs")
+        and _op.operation_class not in ("in-place", "assignment")
+    ):
+        if _op.max_operands == 1:
+            setattr(Symbol, _op.special_method, _make_unary(_op.name))
         else:
-            setattr(Symbol, _op.method, _make_operator(_op.name))
-            if _op.of_class not in ("comparison", "ordering"):
-                setattr(Symbol, _op.method.replace("__", "__r", 1), _make_operator(_op.name, reflected=True))
-                setattr(Symbol, _op.method.replace("__", "__i", 1), _in_place(_op.name))
+            setattr(Symbol, _op.special_method, _make_operator(_op.name))
+            if _op.operation_class not in ("comparison", "ordering"):
+                setattr(
+                    Symbol,
+                    _op.special_method.replace("__", "__r", 1),
+                    _make_operator(_op.name, reflected=True),
+                )
+                setattr(Symbol, _op.special_method.replace("__", "__i", 1), _in_place(_op.name))

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from typelattice.calls.attributes import read_attribute
-from typelattice.calls.call_tables import FUNCTIONS, constant, dtype_named
+from typelattice.calls.call_tables import OPERATION_BY_FUNCTION, attribute_dtype, constant
 from typelattice.calls.calls_to_steps import call_function
-from typelattice.calls.function_handlers import MAKERS
+from typelattice.calls.function_handlers import CREATION_HANDLERS
 from typelattice.calls.methods import call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
@@ -26,8 +26,8 @@ from typelattice.programs.symbols.symbol import Symbol, SymbolDType, argument
 class Symbols:
     """A namespace of the array API standard with symbols as its arrays.
 
-    `output` gives the program that computes some of them. `own` are operations that systems define:
-    `system.operations`.
+    `output` gives the program that computes some of them. `custom_operations` are operations that systems
+    define: `system.operations`.
 
     >>> xp = Symbols()
     >>> x, y = xp.asarray(1, dtype="int16"), xp.asarray(1.0, dtype="float32")
@@ -57,7 +57,7 @@ class Symbols:
 
     def output(self, *results: object) -> Program:
         """Return the program that gives these results. Raises ProgramError if one is not a symbol."""
-        refs = [self.builder.ref(find_caller_location(), argument(self, x)) for x in results]
+        refs = [self.builder.ensure_ref(find_caller_location(), argument(self, x)) for x in results]
         return Program(tuple(self.builder.steps), tuple(ref.step for ref in refs))
 
     def isdtype(self, d: object, kind: Any) -> bool:
@@ -78,9 +78,13 @@ class Symbols:
         number = constant(name)
         if number is not None or name == "newaxis":
             return number
-        if name in FUNCTIONS or name in MAKERS or name in self.builder.custom_operations:
+        if (
+            name in OPERATION_BY_FUNCTION
+            or name in CREATION_HANDLERS
+            or name in self.builder.custom_operations
+        ):
             return lambda *args, **named: self._call_function(name, args, named)
-        found = dtype_named(name, None)
+        found = attribute_dtype(name, None)
         if found is None:
             raise AttributeError(
                 f"a namespace of symbols has no {name!r}; functions are the array API standard's"

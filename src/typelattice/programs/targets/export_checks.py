@@ -16,7 +16,7 @@ def input_dtype(step: Input, system: System) -> DType | None:
     if o.value is not None:
         return None
     raise ProgramError(
-        f"the input {step.text} is a Python {o.kind.word} that is not known; give a number or a dtype"
+        f"the input {step.text} is a Python {o.kind.python_name} that is not known; give a number or a dtype"
     )
 
 

@@ -12,18 +12,18 @@ from math import ceil
 
 from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex, boxes
 from typelattice.rendering.grid import printable
-from typelattice.rendering.layout.node_columns import ranks, without_circles
+from typelattice.rendering.layout.node_columns import assign_columns, break_cycles
 from typelattice.rendering.layout.node_heights import levels
-from typelattice.rendering.layout.node_order import bent, untangle
+from typelattice.rendering.layout.node_order import add_bends, untangle
 from typelattice.support.frozen_classes import frozen, replace
 
 LETTER, LINE = 7.83, 17.0  # width of a letter and height of a line, in a monospaced font of 13 pixels
-PAD, LEAST = 8.0, 40.0  # space in a node on each side of its label; least width of a node
+PAD, MIN_NODE_WIDTH = 8.0, 40.0  # space in a node on each side of its label; least width of a node
 CELL = 6.0  # between the members of a box
 GAP, STEEP = 30.0, 0.22  # between columns; how much wider for each pixel that an arrow rises there
 NEAR = 0.5  # points this near are one
-BROAD = 640  # greatest width of a box, unless it would be too tall
-TALL = 5  # members of a box in one column; more get a second column
+MAX_BOX_WIDTH = 640  # greatest width of a box, unless it would be too tall
+MAX_MEMBERS_PER_COLUMN = 5  # members of a box in one column; more get a second column
 
 Point = tuple[float, float]
 
@@ -32,18 +32,18 @@ Point = tuple[float, float]
 class Rect:
     """A rectangle by its middle."""
 
-    x: float
-    y: float
+    centre_x: float
+    centre_y: float
     width: float
     height: float
 
     @property
     def right(self) -> float:
-        return self.x + self.width / 2
+        return self.centre_x + self.width / 2
 
     @property
     def left(self) -> float:
-        return self.x - self.width / 2
+        return self.centre_x - self.width / 2
 
 
 @frozen()
@@ -117,22 +117,24 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
     """Return a diagram with coordinates.
 
     >>> drawn = lay_out(Diagram("", (Vertex("a", "a"), Vertex("b", "b")), (Arrow("a", "b"),)))
-    >>> [(n.vertex.id, n.rect.x, n.rect.y) for n in drawn.nodes], drawn.crossings
+    >>> [(n.vertex.id, n.rect.centre_x, n.rect.centre_y) for n in drawn.nodes], drawn.crossings
     ([('a', 20.0, 13.0), ('b', 90.0, 13.0)], 0)
     """
     groups = boxes(diagram)
     known = {v.id: v for v in diagram.vertices}
     block = {each: i for i, group in enumerate(groups) for each in group}
     arrows = {(block[a.source], block[a.target]): a for a in diagram.arrows}
-    edges = without_circles(len(groups), list(arrows))
-    column = _apart(ranks(len(groups), edges), edges)
-    tall = TALL if edges else 1  # without arrows, boxes may use all the width
+    edges = break_cycles(len(groups), list(arrows))
+    column = _apart(assign_columns(len(groups), edges), edges)
+    tall = MAX_MEMBERS_PER_COLUMN if edges else 1  # without arrows, boxes may use all the width
     inner = [_members([known[each] for each in group], tall) for group in groups]
     rows = [known[group[0]].row for group in groups]
-    columns, ways = bent(column, rows, edges)
+    columns, ways = add_bends(column, rows, edges)
     columns = untangle(columns)
     level, base = levels(columns, ways, [high for _, high, _ in inner], bool(diagram.rows))
-    wide = [max([LEAST, *(inner[v][0] for v in order if v < len(groups))]) for order in columns.order]
+    wide = [
+        max([MIN_NODE_WIDTH, *(inner[v][0] for v in order if v < len(groups))]) for order in columns.order
+    ]
     lefts = _columns(
         wide, [[(level[a], level[b]) for a in order for b in columns.right[a]] for order in columns.order]
     )
@@ -142,7 +144,7 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
         for i, (width, high, _) in enumerate(inner)
     ]
     nodes = tuple(
-        PlacedNode(known[each], Rect(at[i].x + dx, at[i].y + dy, width, high))
+        PlacedNode(known[each], Rect(at[i].centre_x + dx, at[i].centre_y + dy, width, high))
         for i, group in enumerate(groups)
         for each, (dx, dy, width, high) in zip(group, inner[i][2], strict=True)
     )
@@ -153,7 +155,7 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
     return PlacedDiagram(
         diagram,
         round(max((right for _, right in spans), default=0.0), 1),
-        round(max((r.y + r.height / 2 for r in at), default=0.0), 1),
+        round(max((r.centre_y + r.height / 2 for r in at), default=0.0), 1),
         nodes, shared, lines,
         tuple((name, base[row]) for row, name in diagram.rows if row in base),
         columns.crossings(),
@@ -179,11 +181,16 @@ def _members(
     lines = [[printable(line) for line in v.label.split("\n")] for v in vertices]
     letters = max((len(line) for each in lines for line in each), default=0)
     # the width is even, so that half of it is a whole number
-    width = max(LEAST, 2.0 * ceil(PAD + LETTER * letters / 2))
+    width = max(
+        MIN_NODE_WIDTH, 2.0 * ceil(PAD + LETTER * letters / 2)
+    )
     high = max(len(each) for each in lines) * LINE + 9
     if len(vertices) == 1:
         return width, high, [(0.0, 0.0, width, high)]
-    across = min(-(-len(vertices) // tall), max(BROAD // int(width), -(-len(vertices) // TALL)))
+    across = min(
+        -(-len(vertices) // tall),
+        max(MAX_BOX_WIDTH // int(width), -(-len(vertices) // MAX_MEMBERS_PER_COLUMN)),
+    )
     down = -(-len(vertices) // across)
     whole = across * (width + CELL) + CELL, down * (high + CELL) + CELL
     places = [
@@ -217,10 +224,10 @@ def _edge(
     It leaves the column of its source, and runs level through each column that it passes.
     """
     a, b = way[0], way[-1]
-    points = [(rects[a].right, rects[a].y), (spans[column[a]][1], rects[a].y)]
+    points = [(rects[a].right, rects[a].centre_y), (spans[column[a]][1], rects[a].centre_y)]
     for step, bend in enumerate(way[1:-1], column[a] + 1):
         points += [(spans[step][0], level[bend]), (spans[step][1], level[bend])]
-    points += [(spans[column[b]][0], rects[b].y), (rects[b].left, rects[b].y)]
+    points += [(spans[column[b]][0], rects[b].centre_y), (rects[b].left, rects[b].centre_y)]
     if (a, b) not in arrows:  # it was reversed, because it was part of a circle
         a, b = b, a
         points.reverse()

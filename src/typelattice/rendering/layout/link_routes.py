@@ -8,7 +8,7 @@ from itertools import pairwise
 from typelattice.rendering.diagram import Link
 from typelattice.rendering.layout.layered import PlacedDiagram, Point, Rect
 
-FAR = 160.0  # pixels to the side; a longer line would cross the whole drawing
+MAX_LINK_LENGTH = 160.0  # pixels to the side; a longer line would cross the whole drawing
 STUB = 14.0
 BULGE = 26.0  # how far a link bends away from the nodes between its ends
 
@@ -17,49 +17,56 @@ def route_links(placed_diagram: PlacedDiagram) -> Iterator[tuple[Link, list[str]
     """Return each link with the `d` of the paths between its nodes, and the position of its sign."""
     at = {n.vertex.id: n.rect for n in placed_diagram.nodes}
     for link in placed_diagram.diagram.links:
-        ends = sorted(link.nodes, key=lambda v: (at[v].y, at[v].x))
+        ends = sorted(link.nodes, key=lambda v: (at[v].centre_y, at[v].centre_x))
         lines, middle = list[str](), (0.0, 0.0)
         for a, b in pairwise(ends):
             others = [r for v, r in at.items() if v not in (a, b)]
-            if abs(at[a].x - at[b].x) > FAR:
+            if abs(at[a].centre_x - at[b].centre_x) > MAX_LINK_LENGTH:
                 line, middle = _stubs(at[a], at[b], b == link.winner)
             else:
-                line, middle = _between(at[a], at[b], others)
+                line, middle = _route_between(at[a], at[b], others)
             lines.append(line)
         if link.winner:
             lines.append(_ring(at[link.winner]))
         yield link, lines, middle
 
 
-def _between(a: Rect, b: Rect, other_rects: list[Rect]) -> tuple[str, Point]:
+def _route_between(a: Rect, b: Rect, other_rects: list[Rect]) -> tuple[str, Point]:
     """Return a path from the upper node to the lower one, and its middle."""
-    if abs(a.y - b.y) < 1:  # the nodes are next to each other, so draw an arc above them
-        above_a, above_b = a.y - a.height / 2, b.y - b.height / 2
+    if abs(a.centre_y - b.centre_y) < 1:  # the nodes are next to each other, so draw an arc above them
+        above_a, above_b = a.centre_y - a.height / 2, b.centre_y - b.height / 2
         top = min(above_a, above_b)
         peak = top - BULGE
-        line = f"M {a.x:g} {above_a:g} C {a.x:g} {peak:g} {b.x:g} {peak:g} {b.x:g} {above_b:g}"
-        return line, (round((a.x + b.x) / 2, 1), round(top - BULGE * 0.75, 1))
-    start, end = (a.x, a.y + a.height / 2), (b.x, b.y - b.height / 2)
-    blocked = abs(a.x - b.x) < 1 and any(
-        r.left < a.x < r.right and start[1] < r.y < end[1] for r in other_rects
+        start_x, end_x = f"{a.centre_x:g}", f"{b.centre_x:g}"
+        line = f"M {start_x} {above_a:g} C {start_x} {peak:g} {end_x} {peak:g} {end_x} {above_b:g}"
+        return line, (round((a.centre_x + b.centre_x) / 2, 1), round(top - BULGE * 0.75, 1))
+    start, end = (a.centre_x, a.centre_y + a.height / 2), (b.centre_x, b.centre_y - b.height / 2)
+    blocked = abs(a.centre_x - b.centre_x) < 1 and any(
+        r.left < a.centre_x < r.right and start[1] < r.centre_y < end[1] for r in other_rects
     )
     if not blocked:
         middle = round((start[0] + end[0]) / 2, 1), round((start[1] + end[1]) / 2, 1)
         return f"M {start[0]:g} {start[1]:g} L {end[0]:g} {end[1]:g}", middle
     aside = max(a.right, b.right) + BULGE
-    line = f"M {a.right:g} {a.y:g} C {aside:g} {a.y:g} {aside:g} {b.y:g} {b.right:g} {b.y:g}"
-    return line, (round((max(a.right, b.right) + 3 * aside) / 4, 1), round((a.y + b.y) / 2, 1))
+    start_y, end_y = f"{a.centre_y:g}", f"{b.centre_y:g}"
+    line = f"M {a.right:g} {start_y} C {aside:g} {start_y} {aside:g} {end_y} {b.right:g} {end_y}"
+    return line, (round((max(a.right, b.right) + 3 * aside) / 4, 1), round((a.centre_y + b.centre_y) / 2, 1))
 
 
 def _stubs(a: Rect, b: Rect, is_below: bool) -> tuple[str, Point]:
     """Return two short ends instead of a path, and the position of the sign, at one of the ends.
     """
-    end_a, end_b = a.y + a.height / 2, b.y - b.height / 2
-    line = f"M {a.x:g} {end_a:g} v {STUB:g} M {b.x:g} {end_b:g} v {-STUB:g}"
-    return line, (b.x, end_b - STUB) if is_below else (a.x, end_a + STUB)
+    end_a, end_b = a.centre_y + a.height / 2, b.centre_y - b.height / 2
+    line = f"M {a.centre_x:g} {end_a:g} v {STUB:g} M {b.centre_x:g} {end_b:g} v {-STUB:g}"
+    return line, (b.centre_x, end_b - STUB) if is_below else (a.centre_x, end_a + STUB)
 
 
 def _ring(rect: Rect) -> str:
     """Return a frame around the winning node."""
-    left, top, wide, high = rect.left - 4, rect.y - rect.height / 2 - 4, rect.width + 8, rect.height + 8
+    left, top, wide, high = (
+        rect.left - 4,
+        rect.centre_y - rect.height / 2 - 4,
+        rect.width + 8,
+        rect.height + 8,
+    )
     return f"M {left:g} {top:g} h {wide:g} v {high:g} h {-wide:g} z"

@@ -9,10 +9,10 @@ Edge = tuple[int, int]
 PASSES = 20  # passes over all nodes; each node moves to the column where its arrows are shorter
 
 
-def without_circles(count: int, edges: Sequence[Edge]) -> list[Edge]:
+def break_cycles(count: int, edges: Sequence[Edge]) -> list[Edge]:
     """Return the edges, with some reversed if they lead in a circle.
 
-    >>> without_circles(3, [(0, 1), (1, 2), (2, 0)])
+    >>> break_cycles(3, [(0, 1), (1, 2), (2, 0)])
     [(0, 1), (1, 2), (0, 2)]
     """
     try:
@@ -47,12 +47,12 @@ def _turn_back_edges(count: int, edges: Sequence[Edge]) -> list[Edge]:
     return list(dict.fromkeys((b, a) if (a, b) in turned else (a, b) for a, b in edges))
 
 
-def ranks(count: int, edges: Sequence[Edge]) -> list[int]:
+def assign_columns(count: int, edges: Sequence[Edge]) -> list[int]:
     """Return the column of each node, counted from 0; `edges` must have no circle.
 
     A node with more arrows out than in is as far right as it can be, so that its one arrow in is short.
 
-    >>> ranks(5, [(0, 1), (1, 2), (2, 3), (4, 3)])
+    >>> assign_columns(5, [(0, 1), (1, 2), (2, 3), (4, 3)])
     [0, 1, 2, 3, 2]
     """
     before = _before(count, edges)

@@ -10,7 +10,7 @@ from typelattice.support.frozen_classes import frozen
 APART, PASSING, BENDS = 16.0, 12.0, 9.0  # clear space between nodes, next to a bend, between bends
 ROWS = 58.0  # least distance of rows
 HEIGHT_ROUNDS = 24  # rounds; in each, every node moves towards its neighbours
-FAR = 10_000.0  # a distance of rows at which nodes cannot touch
+SEPARATING_DISTANCE = 10_000.0  # a distance of rows at which nodes cannot touch
 
 
 @frozen()
@@ -19,22 +19,22 @@ class Block:
 
     size: int
     weight: float
-    wish: float
+    wished_start: float
 
 
 def levels(
-    columns: Columns, ways: Sequence[Sequence[int]], heights: Sequence[float], rowed: bool
+    columns: Columns, ways: Sequence[Sequence[int]], sizes: Sequence[float], rowed: bool
 ) -> tuple[list[float], dict[float, float]]:
     """Return the distance from the top to the middle of each node, of each bend and of each row.
 
-    `heights` are the heights of the nodes. Without rows, only its neighbours attract a node.
+    `sizes` are the heights of the nodes. Without rows, only its neighbours attract a node.
     """
-    high = [*heights, *(0.0 for _ in columns.row[len(heights) :])]
+    high = [*sizes, *(0.0 for _ in columns.row[len(sizes) :])]
     weights, base = [1.0] * len(high), dict[float, float]()
     if rowed:
         weights = [_weight(columns, v) for v in range(len(high))]
         rows = sorted({r for r in columns.row if r is not None})
-        apart = _relax_heights(columns, high, {r: r * FAR for r in rows}, weights, rounds=1)
+        apart = _relax_heights(columns, high, {r: r * SEPARATING_DISTANCE for r in rows}, weights, rounds=1)
         base = _baselines(columns, high, rows, apart)
     at = _relax_heights(columns, high, base, weights)
     _straighten(columns, ways, high, at)
@@ -64,7 +64,7 @@ def _end(columns: Columns, v: int, side: Sequence[Sequence[int]]) -> float | Non
 
 
 def _baselines(
-    columns: Columns, high: Sequence[float], rows: Sequence[float], distances: Sequence[float]
+    columns: Columns, sizes: Sequence[float], rows: Sequence[float], distances: Sequence[float]
 ) -> dict[float, float]:
     """Return the middle of each row, with space for nodes of different rows and for bends between them."""
     base = dict.fromkeys(rows, 0.0)
@@ -75,8 +75,8 @@ def _baselines(
             row = columns.row[v]
             if row is not None:
                 up, down = extent.get(row, (0.0, 0.0))
-                off = distances[v] - row * FAR
-                extent[row] = max(up, high[v] / 2 - off), max(down, off + high[v] / 2)
+                off = distances[v] - row * SEPARATING_DISTANCE
+                extent[row] = max(up, sizes[v] / 2 - off), max(down, off + sizes[v] / 2)
         there = sorted(extent)
         for i, upper in enumerate(there):
             for lower in there[i + 1 :]:
@@ -93,7 +93,7 @@ def _baselines(
 
 def _relax_heights(
     columns: Columns,
-    high: Sequence[float],
+    sizes: Sequence[float],
     base: dict[float, float],
     weights: Sequence[float],
     rounds: int = HEIGHT_ROUNDS,
@@ -103,32 +103,32 @@ def _relax_heights(
     Each node moves towards its row. A bend, or a node without a row, moves towards the middle of its
     neighbours.
     """
-    at = [0.0] * len(high)
+    at = [0.0] * len(sizes)
     for order in columns.order:
         y = 0.0
         for i, v in enumerate(order):
-            y += _space(columns, high, order[i - 1], v) if i else 0.0
+            y += _space(columns, sizes, order[i - 1], v) if i else 0.0
             row = columns.row[v]
             at[v] = base[row] if row is not None and base else y
     for turn in range(rounds):
         numbers = range(len(columns.order))
         for i in numbers if turn % 2 == 0 else reversed(numbers):
             order = columns.order[i]
-            _place(columns, high, order, [_wish(columns, base, at, v) for v in order], weights, at)
+            _place(columns, sizes, order, [_wish(columns, base, at, v) for v in order], weights, at)
     return at
 
 
-def _wish(columns: Columns, base: dict[float, float], heights: Sequence[float], v: int) -> float:
+def _wish(columns: Columns, base: dict[float, float], positions: Sequence[float], v: int) -> float:
     row = columns.row[v]
     if row is not None and base:
         return base[row]
     near = [*columns.left[v], *columns.right[v]]
-    return sum(heights[u] for u in near) / len(near) if near else heights[v]
+    return sum(positions[u] for u in near) / len(near) if near else positions[v]
 
 
 def _place(
-    columns: Columns, high: Sequence[float], order: Sequence[int], wishes: Sequence[float],
-    weights: Sequence[float], heights: list[float],
+    columns: Columns, sizes: Sequence[float], order: Sequence[int], wishes: Sequence[float],
+    weights: Sequence[float], positions: list[float],
 ) -> None:  # fmt: skip
     """Set the heights of a column near the wishes, by weight, and keep the space between nodes.
 
@@ -137,54 +137,66 @@ def _place(
     """
     offset, blocks = list[float](), list[Block]()
     for i, v in enumerate(order):
-        offset.append(offset[-1] + _space(columns, high, order[i - 1], v) if i else 0.0)
+        offset.append(offset[-1] + _space(columns, sizes, order[i - 1], v) if i else 0.0)
         blocks.append(Block(1, weights[v], wishes[i] - offset[i]))
-        while len(blocks) > 1 and blocks[-2].wish > blocks[-1].wish:
+        while len(blocks) > 1 and blocks[-2].wished_start > blocks[-1].wished_start:
             lower, upper = blocks.pop(), blocks.pop()
             weight = upper.weight + lower.weight
-            wish = (upper.weight * upper.wish + lower.weight * lower.wish) / weight
+            wish = (upper.weight * upper.wished_start + lower.weight * lower.wished_start) / weight
             blocks.append(Block(upper.size + lower.size, weight, wish))
     i = 0
     for block in blocks:
         for _ in range(block.size):
-            heights[order[i]] = block.wish + offset[i]
+            positions[order[i]] = block.wished_start + offset[i]
             i += 1
 
 
-def _space(columns: Columns, high: Sequence[float], upper: int, lower: int) -> float:
+def _space(columns: Columns, sizes: Sequence[float], upper: int, lower: int) -> float:
     """Return the distance between the middles of two nodes that lie below each other."""
     nodes = (columns.row[upper] is not None) + (columns.row[lower] is not None)
-    return (high[upper] + high[lower]) / 2 + (BENDS, PASSING, APART)[nodes]
+    return (sizes[upper] + sizes[lower]) / 2 + (BENDS, PASSING, APART)[nodes]
 
 
 def _straighten(
-    columns: Columns, ways: Sequence[Sequence[int]], high: Sequence[float], heights: list[float]
+    columns: Columns, ways: Sequence[Sequence[int]], sizes: Sequence[float], positions: list[float]
 ) -> None:
     """Let the bends of a long arrow keep the height of its source, until another node is in the way."""
     place = {v: (order, i) for order in columns.order for i, v in enumerate(order)}
     for way in [*ways, *reversed(ways), *ways]:  # the first arrows of a group make room for the others
-        level, start = heights[way[0]], 1
+        level, start = positions[way[0]], 1
         while start < len(way) - 1:
-            low, top, end = -FAR * FAR, FAR * FAR, start
+            low, top, end = (
+                -SEPARATING_DISTANCE * SEPARATING_DISTANCE,
+                SEPARATING_DISTANCE * SEPARATING_DISTANCE,
+                start,
+            )
             while end < len(way) - 1:
-                upper, lower = _free(*place[way[end]], columns, high, heights)
+                upper, lower = _free(*place[way[end]], columns, sizes, positions)
                 if max(low, upper) > min(top, lower):
                     break
                 low, top, end = max(low, upper), min(top, lower), end + 1
             end = max(end, start + 1)
-            if end == len(way) - 1 and low <= heights[way[-1]] <= top:
-                level = heights[way[-1]]  # the last bend lies at the height of the target
+            if end == len(way) - 1 and low <= positions[way[-1]] <= top:
+                level = positions[way[-1]]  # the last bend lies at the height of the target
             level = max(low, min(top, level))
             for bend in way[start:end]:
-                heights[bend] = level
+                positions[bend] = level
             start = end
 
 
 def _free(
-    order: Sequence[int], i: int, columns: Columns, high: Sequence[float], heights: Sequence[float]
+    order: Sequence[int], i: int, columns: Columns, sizes: Sequence[float], positions: Sequence[float]
 ) -> tuple[float, float]:
     """Return the range of heights for a bend, between its neighbours in its column."""
-    upper = heights[order[i - 1]] + _space(columns, high, order[i - 1], order[i]) if i else -FAR * FAR
+    upper = (
+        positions[order[i - 1]] + _space(columns, sizes, order[i - 1], order[i])
+        if i
+        else -SEPARATING_DISTANCE * SEPARATING_DISTANCE
+    )
     beyond = i + 1 == len(order)
-    lower = FAR * FAR if beyond else heights[order[i + 1]] - _space(columns, high, order[i], order[i + 1])
+    lower = (
+        SEPARATING_DISTANCE * SEPARATING_DISTANCE
+        if beyond
+        else positions[order[i + 1]] - _space(columns, sizes, order[i], order[i + 1])
+    )
     return upper, max(upper, lower)

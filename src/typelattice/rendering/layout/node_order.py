@@ -35,10 +35,12 @@ class Columns:
 
     def crossings(self) -> int:
         """Count the pairs of arrows that cross."""
-        return sum(_between(a, b, self.right) for a, b in zip(self.order, self.order[1:], strict=False))
+        return sum(
+            _count_crossings(a, b, self.right) for a, b in zip(self.order, self.order[1:], strict=False)
+        )
 
 
-def bent(
+def add_bends(
     column: Sequence[int], rows: Sequence[float], edges: Sequence[Edge]
 ) -> tuple[Columns, list[list[int]]]:
     """Return the nodes in their columns, with the bends of long edges, and the path of each edge.
@@ -182,7 +184,7 @@ def _crossing(upper: Sequence[int], lower: Sequence[int]) -> int:
     return sum(bisect_left(lower, place) for place in upper)
 
 
-def _between(a: Sequence[int], b: Sequence[int], right: Sequence[Sequence[int]]) -> int:
+def _count_crossings(a: Sequence[int], b: Sequence[int], right: Sequence[Sequence[int]]) -> int:
     """Count the crossings of arrows between two columns."""
     places, seen, found = _places(b), list[int](), 0
     for v in a:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.call_tables import FUNCTIONS
+from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
 from typelattice.tracing.compiled.compilers import CompilerAdapter
-from typelattice.tracing.compiled.graph_to_steps import GraphSteps, StepsOfCall, VariableStep
+from typelattice.tracing.compiled.graph_to_steps import GraphStepBuilder, StepsOfCall, VariableStep
 from typelattice.tracing.run_data.producing_steps import StepNumber
 from typelattice.tracing.steps.arguments import UnknownCallError, read_arguments
 from typelattice.tracing.steps.equivalent_operations import operation_of
@@ -18,7 +18,7 @@ MAX_STEPS = 200_000  # from this number of steps of a run on, calls of compiled 
 MAX_VARIABLES = 200_000  # variables that are remembered while functions are compiled
 
 
-class CompiledCalls:
+class CompiledCallReader:
     """Reads calls of compiled functions for a recorder, and remembers which step each variable is."""
 
     def __init__(self, recorder: Any) -> None:
@@ -43,7 +43,7 @@ class CompiledCalls:
         """Add the steps of a call that has returned. Return True if all its results are known now."""
         recorder, links = self.recorder, self.recorder.links
         name = getattr(function, "__name__", "")
-        if library.is_own(function) and operation_of(name, 1, library.LIBRARY) in FUNCTIONS:
+        if library.is_own(function) and operation_of(name, 1, library.LIBRARY) in OPERATION_BY_FUNCTION:
             return False  # an operation: its inner steps would not help
         if not library.is_own(function):
             self.recorder.weak_arguments.record(witness, library, function, arguments_and_result)
@@ -95,7 +95,7 @@ class CompiledCalls:
             if graph is None:
                 witness.tallies[key] = UNREADABLE
                 return None
-            graph_steps = GraphSteps(
+            graph_steps = GraphStepBuilder(
                 self.recorder, self.variable_steps, witness, library, graph, is_compiling
             )
             witness.tallies[key] = new_steps = graph_steps.read_call(leaves)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from typelattice.calls.call_tables import CAST, FUNCTIONS
+from typelattice.calls.call_tables import CAST, OPERATION_BY_FUNCTION
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import (
     MAX_STEP_CHARS,
@@ -26,7 +26,7 @@ from typelattice.tracing.compiled.graph import Graph, GraphNode, Variable, find_
 from typelattice.tracing.compiled.operation_matching import OperationMatcher
 from typelattice.tracing.library_traits import own_system
 from typelattice.tracing.run_data.producing_steps import StepNumber, StepTally
-from typelattice.tracing.run_data.source_text import Source
+from typelattice.tracing.run_data.source_text import SourceText
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 
 OperationName = tuple[str, bool]  # our name of an operation, and whether constants are Python's numbers
@@ -65,7 +65,7 @@ class StepsOfCall:
         return self
 
 
-class GraphSteps:
+class GraphStepBuilder:
     """The steps of one graph, for a call at a witness.
 
     `variable_steps` has the steps that were seen during compilation. If `is_compiling` is True, another
@@ -81,7 +81,7 @@ class GraphSteps:
         graph: Graph,
         is_compiling: bool,
     ) -> None:
-        self.recorder, self.witness, self.library, self.graph = recorder, witness, library, graph
+        self.recorder, self.witness, self.adapter, self.graph = recorder, witness, library, graph
         self.variable_steps, self.is_compiling = variable_steps, is_compiling
         self.builder: ProgramBuilder = recorder.builder
         self.owner: str = library.LIBRARY
@@ -229,20 +229,26 @@ class GraphSteps:
                 continue
             new_step = self.build_step(excerpt, name, args, operand) if len(args) == len(operands) else None
             if new_step is None:
-                new_step = self.builder.opaque(excerpt, node.name, operand, [ref.step for ref in args], None)
+                new_step = self.builder.add_opaque(
+                    excerpt, node.name, operand, [ref.step for ref in args], None
+                )
             number = self.add_tally(new_step, operand)
             self.new_step_bytes[number] = self.graph.sizes.get(variable, 0)
             self.steps[variable] = number
             if self.is_compiling:
-                tracer = self.library.tracer_object(variable)
+                tracer = self.adapter.tracer_object(variable)
                 self.variable_steps[id(tracer)] = VariableStep(tracer, number)
 
     def build_step(self, excerpt: Excerpt, name: str, args: Sequence[Ref], operand: Operand) -> Ref | None:
         """Return the step of a known operation, or None for any other."""
         if name == CAST and operand.dtype is not None and not operand.weak:
-            return self.builder.cast(excerpt, args[0], NamedDType(operand.dtype.name))
+            return self.builder.add_cast(excerpt, args[0], NamedDType(operand.dtype.name))
         with suppress(ProgramError):  # the operation does not take these shapes
-            return self.builder.call(excerpt, FUNCTIONS[name], args) if name in FUNCTIONS else None
+            return (
+                self.builder.add_call(excerpt, OPERATION_BY_FUNCTION[name], args)
+                if name in OPERATION_BY_FUNCTION
+                else None
+            )
         return None
 
     def excerpt_at(self, location: SourceLocation | None) -> Excerpt:
@@ -258,9 +264,9 @@ class GraphSteps:
             text = "".join(lines.lines[location.line - 1 : location.line]).strip()
         return Excerpt(text[:MAX_STEP_CHARS], SourceLocation(location.file, location.line), self.owner)
 
-    def find_source(self, file: str) -> Source:
+    def find_source(self, file: str) -> SourceText:
         """Return the source of a file, which need not be a followed one."""
-        sources: dict[str, Source] = self.recorder.sources
+        sources: dict[str, SourceText] = self.recorder.sources
         if file not in sources:
-            sources[file] = Source(lambda: "".join(linecache.getlines(file)))
+            sources[file] = SourceText(lambda: "".join(linecache.getlines(file)))
         return sources[file]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from typelattice.calls.call_tables import CAST, FUNCTIONS, graph_operation
+from typelattice.calls.call_tables import CAST, OPERATION_BY_FUNCTION, graph_operation
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import Excerpt, Input, Ref
 from typelattice.facts.operations import Operation
@@ -45,10 +45,10 @@ class OperationMatcher:
         name = graph_operation(self.library, node.name)
         if name == CAST:
             return name, node.inputs[:1], False
-        op = FUNCTIONS.get(name)
+        op = OPERATION_BY_FUNCTION.get(name)
         if op is None or len(node.outputs) != 1 or not node.inputs:
             return "", node.inputs, False
-        takes = node.inputs if op.form == "list" else node.inputs[: op.most or len(node.inputs)]
+        takes = node.inputs if op.call_form == "list" else node.inputs[: op.max_operands or len(node.inputs)]
         for these in dict.fromkeys((tuple(self.before_casts(v, node) for v in takes), takes)):
             for numbers in (True, False):
                 if self.predicted_dtype(op, these, numbers) == self.observed_dtype(node.outputs[0]):
@@ -93,7 +93,7 @@ class OperationMatcher:
                 builder.add(Input(x, text="")) if isinstance(x, Operand) else builder.add_number(excerpt, x)
                 for x in inputs
             ]
-            call = builder.call(excerpt, op, refs)
+            call = builder.add_call(excerpt, op, refs)
             assert isinstance(call, Ref)
             return replay(builder.steps, find_system(self.system))[call.step].operand
         except TypelatticeError:

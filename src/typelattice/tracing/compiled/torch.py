@@ -26,7 +26,7 @@ COMPILER = "torch._dynamo"  # the module of PyTorch's compiler
 FUNCTIONAL = ("torch.nn.functional", "torch._C._nn")  # modules with functions that are read as graphs
 HOOKS = ("_forward_hooks", "_forward_pre_hooks")  # a program can add code of its own to a module with these
 OPERATORS = "aten"  # the namespace of PyTorch's operators on tensors
-NUMBER = "number"  # the schema's type for a Python number as an operand
+NUMBER_TYPE = "number"  # the schema's type for a Python number as an operand
 
 
 def is_compiled(cls: type) -> bool:
@@ -176,7 +176,7 @@ class _Reader(GraphReader):
             return
         takes = []
         for parameter, x in zip(function._schema.arguments, args, strict=False):
-            if type(x) in PYTHON_KINDS and str(parameter.type) in (NUMBER, "Tensor"):
+            if type(x) in PYTHON_KINDS and str(parameter.type) in (NUMBER_TYPE, "Tensor"):
                 takes.append(self.number(x))
             else:
                 takes += [self.variable_of(each) for each in leaves(x) if isinstance(each, tensor)]

@@ -31,7 +31,7 @@ class BaselineError(TypelatticeError, ValueError):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Finding:
+class BaselineEntry:
     """A finding in a baseline: the file, the source text of the step, and what happens there.
 
     The file is named from the project's folder or the installed package on. There are no line numbers, so an
@@ -46,16 +46,16 @@ class Finding:
         return f"{self.file}: {self.code}: {self.what}"
 
 
-def list_findings(findings: Findings, root: Path) -> dict[Finding, int]:
+def list_findings(findings: Findings, root: Path) -> dict[BaselineEntry, int]:
     """Return the findings of a run, each with its first line."""
     predicted_run = findings.predicted_run
-    line_by_finding: dict[Finding, int] = {}
+    line_by_finding: dict[BaselineEntry, int] = {}
 
     def add(i: int, what: str) -> None:
         step = predicted_run.steps[i]
         if step.location is not None:
             line_by_finding.setdefault(
-                Finding(_file(step.location, root), step.text, what), step.location.line
+                BaselineEntry(_file(step.location, root), step.text, what), step.location.line
             )
 
     for cause in findings.causes:
@@ -89,7 +89,7 @@ def source_file(name: str, root: Path) -> Path:
     return next((folder / name for folder in folders if (folder / name).is_file()), root / name)
 
 
-def read_baseline(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
+def read_baseline(path: str | os.PathLike[str]) -> tuple[BaselineEntry, ...]:
     """Return the findings of a baseline. Raises FileError or BaselineError if it cannot be read."""
     name = os.fspath(path)
     try:
@@ -105,15 +105,15 @@ def read_baseline(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
     return tuple(_entry(name, i, entry) for i, entry in enumerate(entries, 1))
 
 
-def _entry(name: str, number: int, entry: object) -> Finding:
+def _entry(name: str, number: int, entry: object) -> BaselineEntry:
     if isinstance(entry, Mapping) and {*entry} == {*KEYS} and all(isinstance(x, str) for x in entry.values()):
-        return Finding(**entry)
+        return BaselineEntry(**entry)
     raise BaselineError(
         f"{name}, entry {number}: it has to have the texts {', '.join(KEYS)}, and nothing else"
     )
 
 
-def write_baseline(path: str | os.PathLike[str], findings: Iterable[Finding]) -> None:
+def write_baseline(path: str | os.PathLike[str], findings: Iterable[BaselineEntry]) -> None:
     """Write a baseline. Raises FileError if that fails."""
     entries = (
         "\n[[known]]\n" + "".join(f"{key} = {_quote_text(getattr(each, key))}\n" for key in KEYS)

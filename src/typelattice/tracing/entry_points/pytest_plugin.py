@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from typelattice.tracing.entry_points.baseline import Finding
+    from typelattice.tracing.entry_points.baseline import BaselineEntry
     from typelattice.tracing.entry_points.pyproject_settings import Settings
     from typelattice.tracing.entry_points.pytest_verdict import SessionFindings
     from typelattice.tracing.entry_points.width_budget import Budget
@@ -164,12 +164,12 @@ def _check_folder(folder: Path) -> None:
         raise pytest.UsageError(str(e)) from None
 
 
-class Baselined:
+class BaselinePlugin:
     """The base of the reporting plug-ins: shows the findings and compares them with the baseline."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.baseline: tuple[Finding, ...] = ()
+        self.baseline: tuple[BaselineEntry, ...] = ()
         self.lines: list[str] = []
         options = config.known_args_namespace
         _check_options(options.dtype_trace, options.dtype_system)
@@ -177,7 +177,7 @@ class Baselined:
         if self.baseline_file is not None:
             self.baseline = self.read()
 
-    def read(self) -> tuple[Finding, ...]:
+    def read(self) -> tuple[BaselineEntry, ...]:
         """Read the baseline. Return no findings if it is about to be written for the first time."""
         from typelattice.support.errors import TypelatticeError
         from typelattice.tracing.entry_points import baseline
@@ -214,7 +214,11 @@ class Baselined:
         made = verdict(session_findings, self.baseline, self.config.rootpath)
         if self.config.getoption("dtype_write_baseline"):
             there = self.baseline_file.exists()
-            kept = [f for f in self.baseline if f not in made.stale] if there else [*session_findings.places]
+            kept = (
+                [f for f in self.baseline if f not in made.stale]
+                if there
+                else [*session_findings.finding_lines]
+            )
             baseline.write_baseline(self.baseline_file, kept)
             wrote = f"wrote {count_text(len(kept), 'finding')} to {self.baseline_file.name}"
             if there and made.new:
@@ -238,7 +242,7 @@ class Baselined:
                 terminalreporter.write_line(line)
 
 
-class Plugin(Baselined):
+class Plugin(BaselinePlugin):
     """Traces the tests of this process."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -292,7 +296,7 @@ class Plugin(Baselined):
             self.judge(session, found)
 
 
-class Collector(Baselined):
+class Collector(BaselinePlugin):
     """Combines the findings of the processes that run the tests."""
 
     def __init__(self, config: pytest.Config) -> None:

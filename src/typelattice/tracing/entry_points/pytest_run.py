@@ -19,7 +19,7 @@ OPTIONS = ("-p", "no:cacheprovider", "-p", "no:randomly", "--color=no")
 
 
 @dataclass(slots=True)
-class Outcomes:
+class PytestOutcomes:
     """A plug-in that keeps the outcome of each test, and the warnings.
 
     `failures` has the message of each test that failed.
@@ -48,12 +48,12 @@ def run_tests(
     packages: Sequence[str],
     cache: Path | None,
     patched: Mapping[str, bytes],
-) -> tuple[Run, Outcomes]:
+) -> tuple[Run, PytestOutcomes]:
     """Run pytest and follow some packages. As in `python -m pytest`, the current folder comes first."""
     sys.path.insert(0, "")
     loaded = "PYTEST_DISABLE_PLUGIN_AUTOLOAD" not in os.environ
     alone = ("-n", "0") if loaded and find_spec("xdist") else ()
-    found = Outcomes()
+    found = PytestOutcomes()
     tracing = Tracing(packages, cache, patched)
     tracing.start()
     try:

@@ -13,7 +13,7 @@ from typelattice.disk.read import FileError, read_bytes
 from typelattice.programs.program import AnySystem
 from typelattice.tracing.entry_points.baseline import (
     MAX_BASELINE_BYTES,
-    Finding,
+    BaselineEntry,
     list_findings,
     list_run_codes,
     source_file,
@@ -30,21 +30,21 @@ CUT = "..."  # marks the cut end of a step's code (Python may parse it as an Ell
 class SessionFindings:
     """The findings of a session, in a form that can be sent to another process.
 
-    - `places`: the findings, each with its line.
-    - `run_findings`: the baseline entries with code that ran, with or without a finding.
+    - `finding_lines`: the findings, each with its line.
+    - `executed_entries`: the baseline entries with code that ran, with or without a finding.
     - `report`: the lines of the report.
     - `packages_without_modules`: the packages without a followed module.
     """
 
-    places: dict[Finding, int]
-    run_findings: frozenset[Finding]
+    finding_lines: dict[BaselineEntry, int]
+    executed_entries: frozenset[BaselineEntry]
     report: tuple[str, ...]
     packages_without_modules: frozenset[str] = frozenset()
 
     def data(self) -> dict[str, object]:
         """Convert the outcome to lists and strings."""
-        places = [[f.file, f.code, f.what, line] for f, line in self.places.items()]
-        ran = [[f.file, f.code, f.what] for f in self.run_findings]
+        places = [[f.file, f.code, f.what, line] for f, line in self.finding_lines.items()]
+        ran = [[f.file, f.code, f.what] for f in self.executed_entries]
         return {
             "places": places,
             "ran": ran,
@@ -55,8 +55,8 @@ class SessionFindings:
 
 def session_findings_from_data(data: dict[str, list[list[str]]]) -> SessionFindings:
     """Build an outcome from the data of another process."""
-    places = {Finding(*each[:3]): int(each[3]) for each in data["places"]}
-    ran = frozenset(Finding(*each) for each in data["ran"])
+    places = {BaselineEntry(*each[:3]): int(each[3]) for each in data["places"]}
+    ran = frozenset(BaselineEntry(*each) for each in data["ran"])
     return SessionFindings(places, ran, tuple(map(str, data["report"])), frozenset(map(str, data["unseen"])))
 
 
@@ -64,7 +64,7 @@ def collect_session_findings(
     run: Run,
     packages_without_modules: Iterable[str],
     systems: Sequence[AnySystem],
-    baseline: Sequence[Finding],
+    baseline: Sequence[BaselineEntry],
     root: Path,
     width: int,
 ) -> SessionFindings:
@@ -82,11 +82,11 @@ def merge_session_findings(outcomes: Sequence[SessionFindings]) -> SessionFindin
 
     Each process has its own report, so the report of several only lists the findings.
     """
-    places: dict[Finding, int] = {}
+    places: dict[BaselineEntry, int] = {}
     for each in outcomes:
-        for finding, line in each.places.items():
+        for finding, line in each.finding_lines.items():
             places.setdefault(finding, line)
-    ran = frozenset(finding for each in outcomes for finding in each.run_findings)
+    ran = frozenset(finding for each in outcomes for finding in each.executed_entries)
     report_lines = outcomes[0].report if len(outcomes) == 1 else _list(places, len(outcomes))
     return SessionFindings(
         places,
@@ -96,7 +96,7 @@ def merge_session_findings(outcomes: Sequence[SessionFindings]) -> SessionFindin
     )
 
 
-def _list(places: Mapping[Finding, int], processes: int) -> tuple[str, ...]:
+def _list(places: Mapping[BaselineEntry, int], processes: int) -> tuple[str, ...]:
     """List the findings, one for each line, in place of a report."""
     heading = (
         f"{count_text(len(places), 'finding')} of {processes} processes; leave out -n for causes and rules"
@@ -105,14 +105,14 @@ def _list(places: Mapping[Finding, int], processes: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class BaselineComparison:
     """The comparison of a session with its baseline: the new findings and the stale entries.
 
     An entry is stale if its code ran without a finding, or if its file no longer has that code.
     """
 
-    new: tuple[tuple[Finding, int], ...]
-    stale: tuple[Finding, ...]
+    new: tuple[tuple[BaselineEntry, int], ...]
+    stale: tuple[BaselineEntry, ...]
 
     @property
     def failed(self) -> bool:
@@ -120,16 +120,16 @@ class Verdict:
         return bool(self.new or self.stale)
 
 
-def verdict(session: SessionFindings, baseline: Sequence[Finding], root: Path) -> Verdict:
+def verdict(session: SessionFindings, baseline: Sequence[BaselineEntry], root: Path) -> BaselineComparison:
     """Compare a session with a baseline."""
     entries = frozenset(baseline)
-    new = tuple((f, line) for f, line in sorted(session.places.items()) if f not in entries)
-    gone = [f for f in baseline if f not in session.places]
-    standing = frozenset(_standing((f for f in gone if f not in session.run_findings), root))
-    return Verdict(new, tuple(sorted(f for f in gone if f not in standing)))
+    new = tuple((f, line) for f, line in sorted(session.finding_lines.items()) if f not in entries)
+    gone = [f for f in baseline if f not in session.finding_lines]
+    standing = frozenset(_standing((f for f in gone if f not in session.executed_entries), root))
+    return BaselineComparison(new, tuple(sorted(f for f in gone if f not in standing)))
 
 
-def _standing(baseline: Iterable[Finding], root: Path) -> Iterator[Finding]:
+def _standing(baseline: Iterable[BaselineEntry], root: Path) -> Iterator[BaselineEntry]:
     """Yield the findings with code that is still in their file, in any spacing. It need not have run."""
     for file, entries in groupby(sorted(baseline), key=attrgetter("file")):
         try:
@@ -188,7 +188,7 @@ def describe_unseen_packages(session: SessionFindings) -> Iterator[str]:
         yield f"{what}; give its name as an import does"
 
 
-def verdict_lines(verdict: Verdict, baseline: str) -> Iterator[str]:
+def verdict_lines(verdict: BaselineComparison, baseline: str) -> Iterator[str]:
     """Yield the lines that say why a session fails, and what to do."""
     if verdict.new:
         yield f"{count_text(len(verdict.new), 'finding')} not in {baseline}; cast where the report says:"

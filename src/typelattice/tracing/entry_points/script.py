@@ -141,7 +141,7 @@ def _report_before_exit(tracing: Tracing, leaving: Callable[[EndedScript], None]
 
     def report_and_exit(status: int) -> NoReturn:
         try:
-            if os.getpid() != pid or not tracing.child_runs.owner:
+            if os.getpid() != pid or not tracing.child_runs.owner_pid:
                 tracing.child_runs.write()
             elif leaving is not None and isinstance(status, int):
                 leaving(EndedScript(tracing.stop(), status))

@@ -16,7 +16,7 @@ from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.value_loss_witness import ValueChecks
-from typelattice.tracing.record.witness import LazyWitness, Module
+from typelattice.tracing.record.witness import FollowedModule, LazyWitness
 from typelattice.tracing.report.explain_result import Why, explain_result
 
 RESULT = "result"
@@ -124,4 +124,4 @@ def witness(function: FunctionType, recorder: Recorder, packages: Iterable[str])
     """Build the witness for the call of the function itself, with the names of its named arguments."""
     line = function.__code__.co_firstlineno
     row = marshal.dumps((line, 0, line, 0, "", tuple(packages), (), ()))
-    return LazyWitness(Module(recorder, function.__code__.co_filename, [row]), 0)
+    return LazyWitness(FollowedModule(recorder, function.__code__.co_filename, [row]), 0)

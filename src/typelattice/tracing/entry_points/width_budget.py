@@ -23,12 +23,12 @@ NOTHING_CHECKED_MESSAGE = (
 class Budget:
     """The widest float of a test. Results of fewer bytes than `floor` are free.
 
-    `results`: count only arrays that the package returns, which none of its own steps uses.
+    `only_results`: count only arrays that the package returns, which none of its own steps uses.
     """
 
     dtype: DType
     floor: int = 0
-    results: bool = False
+    only_results: bool = False
 
 
 def budget_message(run: Run, earlier_run: Run | None, budget: Budget) -> str:
@@ -46,7 +46,7 @@ def budget_message(run: Run, earlier_run: Run | None, budget: Budget) -> str:
     if not since:
         return NOTHING_CHECKED_MESSAGE.format(budget.dtype)
     limit = dtype_width(budget.dtype) or 0
-    used_steps = {p for i in since for p in run.program.steps[i].inputs} if budget.results else set()
+    used_steps = {p for i in since for p in run.program.steps[i].inputs} if budget.only_results else set()
     too_wide_steps = [
         i
         for i in since

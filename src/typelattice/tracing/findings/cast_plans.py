@@ -11,7 +11,7 @@ from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.replay_with_replaced_outcomes import replay_with_replaced_outcomes
 from typelattice.tracing.findings.dtype_argument_origin import is_cast_at_consumer
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
-from typelattice.tracing.findings.widening_causes import Cause, narrow_operands
+from typelattice.tracing.findings.widening_causes import WideningCause, narrow_operands
 from typelattice.tracing.run_data.float_widths import (
     dtype_width,
     is_integer,
@@ -56,7 +56,7 @@ class CastPlan:
     unknown_steps: tuple[int, ...] = ()
 
 
-def plan_casts(predicted_run: PredictedRun, cause: Cause) -> CastPlan | None:
+def plan_casts(predicted_run: PredictedRun, cause: WideningCause) -> CastPlan | None:
     """Find the casts of the fewest bytes that keep the most later floats narrow, or None if no cast does.
 
     First the operands of the widening steps are cast, then the result of the cause's first step. If a step
@@ -75,7 +75,7 @@ def plan_casts(predicted_run: PredictedRun, cause: Cause) -> CastPlan | None:
     return best and _cast_at_consumers(predicted_run, cause, _drop_needless_casts(predicted_run, cause, best))
 
 
-def _cast_at_consumers(predicted_run: PredictedRun, cause: Cause, plan: CastPlan) -> CastPlan:
+def _cast_at_consumers(predicted_run: PredictedRun, cause: WideningCause, plan: CastPlan) -> CastPlan:
     """Move the casts of another function's arrays to the steps that use them, if as much stays narrow."""
     casts: set[PlannedCast] = set()
     concerned = {*cause.widening_steps, *cause.later_wide_steps}
@@ -98,7 +98,7 @@ def _is_made_elsewhere(predicted_run: PredictedRun, producer: int, consumer: int
     )
 
 
-def _plan_widening(predicted_run: PredictedRun, cause: Cause) -> CastPlan:
+def _plan_widening(predicted_run: PredictedRun, cause: WideningCause) -> CastPlan:
     """Plan to cast the narrower floats to the wide dtype, which the program requested."""
     narrow = [p for i in cause.widening_steps for p in narrow_operands(predicted_run, i)]
     producers = {producer for p in narrow for producer in predicted_run.steps_of_same_source(p)}
@@ -111,7 +111,7 @@ def _plan_widening(predicted_run: PredictedRun, cause: Cause) -> CastPlan:
     )
 
 
-def _list_first_casts(predicted_run: PredictedRun, cause: Cause) -> Iterator[list[PlannedCast]]:
+def _list_first_casts(predicted_run: PredictedRun, cause: WideningCause) -> Iterator[list[PlannedCast]]:
     """List casts to begin with: of integers that a float met, of wide operands, of the first result."""
     if {*cause.origin_steps} <= {*cause.widening_steps}:
         integers = [c for i in cause.origin_steps for c in _cast_integers(predicted_run, i)]
@@ -149,7 +149,7 @@ def _cast_wide_operands(
     ]
 
 
-def _try_casts(predicted_run: PredictedRun, cause: Cause, casts: set[PlannedCast]) -> CastPlan:
+def _try_casts(predicted_run: PredictedRun, cause: WideningCause, casts: set[PlannedCast]) -> CastPlan:
     """Replay the run with some casts, and add casts as long as other operands widen what follows."""
     concerned = sorted({*cause.widening_steps, *cause.later_wide_steps})
     limit = dtype_width(cause.narrow_dtype) or 0
@@ -177,7 +177,7 @@ def _try_casts(predicted_run: PredictedRun, cause: Cause, casts: set[PlannedCast
 
 
 def _measure_casts(
-    predicted_run: PredictedRun, cause: Cause, casts: set[PlannedCast], changes: Mapping[int, Outcome]
+    predicted_run: PredictedRun, cause: WideningCause, casts: set[PlannedCast], changes: Mapping[int, Outcome]
 ) -> CastPlan:
     """Find the steps that some casts keep narrow. Find none if the replay with them refuses a step."""
     limit = dtype_width(cause.narrow_dtype) or 0
@@ -210,7 +210,7 @@ def _find_unknown_steps(
     return unknown
 
 
-def _drop_needless_casts(predicted_run: PredictedRun, cause: Cause, plan: CastPlan) -> CastPlan:
+def _drop_needless_casts(predicted_run: PredictedRun, cause: WideningCause, plan: CastPlan) -> CastPlan:
     """Drop the casts of each source text that the plan does not need to keep as much narrow."""
     sources: dict[object, set[PlannedCast]] = {}
     for c in plan.casts:
@@ -228,7 +228,7 @@ def _is_narrow(outcome: Outcome | None, limit: int) -> bool:
 
 
 def _replay_with_casts(
-    predicted_run: PredictedRun, cause: Cause, casts: set[PlannedCast]
+    predicted_run: PredictedRun, cause: WideningCause, casts: set[PlannedCast]
 ) -> dict[int, Outcome]:
     """Replay the run with some casts, and return the outcomes that change."""
     at_producer: dict[int, Outcome] = {}

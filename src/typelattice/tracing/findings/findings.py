@@ -10,8 +10,8 @@ from typelattice.calls.steps import SourceLocation
 from typelattice.programs.program import AnySystem, Replay
 from typelattice.tracing.findings.cast_back import CastBack, find_casts_back
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
-from typelattice.tracing.findings.run_divergences import Divergence, find_divergences
-from typelattice.tracing.findings.widening_causes import Cause, find_causes
+from typelattice.tracing.findings.run_divergences import RunDivergence, find_divergences
+from typelattice.tracing.findings.widening_causes import WideningCause, find_causes
 from typelattice.tracing.run_data.run import Run, WeaknessChange
 
 EXCUSE_PATTERN = re.compile(r"#.*\btypelattice:\s*meant\b")
@@ -22,16 +22,16 @@ EXCUSE_PATTERN = re.compile(r"#.*\btypelattice:\s*meant\b")
 class Findings:
     """The causes in a run, the places that cast back, and the replay and divergences of each system.
 
-    `weakness_changes` are the arguments that make functions compile again. `excused` counts the findings that
-    a comment in the source excuses.
+    `weakness_changes` are the arguments that make functions compile again. `excused_count` counts the
+    findings that a comment in the source excuses.
     """
 
     predicted_run: PredictedRun = field(repr=False)
-    causes: tuple[Cause, ...]
-    cast_back: tuple[CastBack, ...]
+    causes: tuple[WideningCause, ...]
+    cast_backs: tuple[CastBack, ...]
     replays: Mapping[str, Replay] = field(repr=False)
-    divergences: Mapping[str, tuple[Divergence, ...]]
-    excused: int = 0
+    divergences: Mapping[str, tuple[RunDivergence, ...]]
+    excused_count: int = 0
     weakness_changes: tuple[WeaknessChange, ...] = ()
 
 

@@ -162,7 +162,7 @@ def pair_writes_with_computations(run: Run) -> Iterator[tuple[int, int]]:
     steps = run.program.steps
     for i, step in enumerate(steps):
         if isinstance(step, Cast):
-            p = step.source
+            p = step.operand
         elif isinstance(step, Call) and step.op == WRITING:
             p = step.operands[1]
         else:

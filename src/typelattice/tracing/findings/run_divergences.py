@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from typelattice.calls.steps import Call, Opaque, Step
-from typelattice.engine.decisions import CountedForeign
+from typelattice.engine.decisions import ForeignArrayCounted
 from typelattice.engine.promotion import Promotion
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
@@ -24,7 +24,7 @@ or fewer bits, or as many bits in a different kind.
 
 
 @dataclass(frozen=True, slots=True)
-class Divergence:
+class RunDivergence:
     """A place where a system first differs from the run, with its cost, one of COSTS.
 
     - `steps`: the steps at that place, with one source text and the same operands.
@@ -48,7 +48,7 @@ class Divergence:
     unknown_steps: tuple[int, ...] = ()
 
 
-def find_divergences(predicted_run: PredictedRun, replayed: Replay) -> tuple[Divergence, ...]:
+def find_divergences(predicted_run: PredictedRun, replayed: Replay) -> tuple[RunDivergence, ...]:
     """Return the divergences of a system, sorted by cost, then by how often their steps ran."""
     causes: dict[int, int] = {}  # maps each step that differs to the first step behind it
     later: dict[int, list[int]] = {}
@@ -79,14 +79,14 @@ def find_divergences(predicted_run: PredictedRun, replayed: Replay) -> tuple[Div
 def _refuses_lists(step: Step, outcome: Outcome) -> bool:
     """Return True if a step is refused because a list is among its operands."""
     p = outcome.promotion
-    has_list = isinstance(step, Call) and bool(step.lists)
-    return has_list and p is not None and isinstance(p.steps[-1], CountedForeign)
+    has_list = isinstance(step, Call) and bool(step.list_operands)
+    return has_list and p is not None and isinstance(p.decisions[-1], ForeignArrayCounted)
 
 
 def _list_steps_of_lists(predicted_run: PredictedRun, i: int) -> Iterator[int]:
     """Yield the steps that were built from the lists of a step, and only for it."""
     step = predicted_run.steps[i]
-    left = [*step.lists] if isinstance(step, Call) else []
+    left = [*step.list_operands] if isinstance(step, Call) else []
     while left:
         p = left.pop()
         if not predicted_run.run.observations[p].count:
@@ -112,7 +112,7 @@ def _make_divergence(
     steps_behind: Mapping[int, list[int]],
     replayed: Replay,
     unknown: Mapping[int, int],
-) -> Divergence:
+) -> RunDivergence:
     first = group[0]
     outcome, seen = replayed[first], predicted_run.result_of(first)
     assert seen is not None and seen.dtype is not None
@@ -122,7 +122,7 @@ def _make_divergence(
     lost = _find_lossy_casts(
         outcome.promotion, predicted_run.predictions[first].promotion
     ) or _find_dropped_part(seen.dtype, outcome)
-    return Divergence(
+    return RunDivergence(
         replayed.name, tuple(group), seen.dtype, outcome, _classify_cost(seen.dtype, outcome, lost), lost,
         len(following), sum(replayed[i].operand is None for i in following),
         sum(predicted_run.run.observations[i].count for i in (*group, *following)), takers, after,

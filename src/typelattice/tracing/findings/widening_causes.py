@@ -13,7 +13,7 @@ from typelattice.tracing.steps.called_name import WRITING
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class WideningCause:
     """A place where a wide float appeared and made narrower floats wide.
 
     - `origin_steps`: the steps at that place, with one source text and one dtype.
@@ -46,7 +46,7 @@ class Cause:
         return self.widening_steps[0]
 
 
-def find_causes(predicted_run: PredictedRun) -> tuple[Cause, ...]:
+def find_causes(predicted_run: PredictedRun) -> tuple[WideningCause, ...]:
     """Return the causes in a run: first the causes of the usual dtype, then those from child processes.
 
     The cause that widens the most named results comes first, then the one that takes the most bytes.
@@ -79,12 +79,14 @@ def find_causes(predicted_run: PredictedRun) -> tuple[Cause, ...]:
     )
 
 
-def _list_sent_by_children(predicted_run: PredictedRun, all_causes: list[Cause]) -> list[Cause]:
+def _list_sent_by_children(
+    predicted_run: PredictedRun, all_causes: list[WideningCause]
+) -> list[WideningCause]:
     """List the causes that may only pass on what a followed child process computed, as `pool.map` does.
 
     These are calls without a rule that gave no result, if a cause with a rule made the same dtype.
     """
-    if not predicted_run.run.followed_processes:
+    if not predicted_run.run.followed_process_count:
         return []
     opaque = [c for c in all_causes if isinstance(predicted_run.steps[c.origin_steps[0]], Opaque)]
     wide_dtypes = {c.wide_dtype for c in all_causes if c not in opaque and not c.result_names}
@@ -145,7 +147,7 @@ def _make_cause(
     group: list[int],
     widening: dict[int, list[int]],
     later_of: dict[int, list[int]],
-) -> Cause:
+) -> WideningCause:
     widened = sorted(i for first in group for i in widening[first])
     wide_result, narrow_dtype = (
         predicted_run.result_of(group[0]),
@@ -159,7 +161,7 @@ def _make_cause(
     result_names = tuple(name for name, i in predicted_run.run.results.items() if i in wide_steps)
     default = predicted_run.default_float(widened[0])
     is_default_dtype = default is None or (dtype_width(wide_result.dtype) or 0) >= (dtype_width(default) or 0)
-    return Cause(
+    return WideningCause(
         tuple(group), narrow_dtype, wide_result.dtype, tuple(widened), tuple(later_wide_steps),
         following_steps,
         sum(predicted_run.run.observations[i].count for i in following_steps),
@@ -207,7 +209,7 @@ def list_written_arrays(predicted_run: PredictedRun, i: int) -> Iterator[int]:
         p = predicted_run.inputs[i][0]
         yield p
         while isinstance(view := predicted_run.steps[p], Index):
-            p = view.source
+            p = view.operand
             yield p
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from typelattice.operands.operand import Operand
-from typelattice.tracing.run_data.array_classes import ArrayKind
+from typelattice.tracing.run_data.array_classes import ArrayClass
 
 MAX_REMEMBERED_OPERANDS = 4_096  # operands that are remembered
 
@@ -24,7 +24,7 @@ class ArrayReader:
         self.unknown_dtypes: set[str] = set()
         self._known: dict[tuple[str, Hashable], Operand | None] = {}
 
-    def read(self, x: Any, kind: ArrayKind) -> Operand | None:
+    def read(self, x: Any, kind: ArrayClass) -> Operand | None:
         """Return the operand of an array, without its value, or None if the array holds no numbers."""
         key = kind.library, kind.cache_key(x)
         if key in self._known:

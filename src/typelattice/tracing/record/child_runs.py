@@ -100,7 +100,7 @@ class ChildRuns:
         self.recorder, self.child_settings, self.find_witness = recorder, settings, find_witness
         made = os.path.join(gettempdir(), f"typelattice-runs-{os.urandom(16).hex()}")
         self.folder = Path(settings.folder or made)
-        self.owner = 0 if settings.folder else os.getpid()
+        self.owner_pid = 0 if settings.folder else os.getpid()
         self.runs: list[Run] = []
         self.is_written = self.is_writing = False
         self.end_signal = 0
@@ -121,7 +121,7 @@ class ChildRuns:
         """Read the runs of the processes that have ended, and follow no others."""
         if self in ACTIVE:
             ACTIVE.remove(self)
-        if self.owner != os.getpid() or not self.folder.is_dir():
+        if self.owner_pid != os.getpid() or not self.folder.is_dir():
             return
         for path in sorted(self.folder.glob("*.run")):
             with suppress(Exception):  # a process that was killed
@@ -148,7 +148,7 @@ class ChildRuns:
 
     def make_folder(self) -> None:
         """Make the folder, before the first process starts."""
-        if self.owner == os.getpid():
+        if self.owner_pid == os.getpid():
             with suppress(OSError):
                 self.folder.mkdir(mode=0o700, exist_ok=True)
 

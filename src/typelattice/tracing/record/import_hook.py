@@ -23,9 +23,9 @@ from typelattice.support.gc_pause import pause_gc
 from typelattice.tracing.record.child_runs import POPEN, SPAWNERS, ChildRuns
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.recorder import Recorder
-from typelattice.tracing.record.witness import LazyWitness, Module
+from typelattice.tracing.record.witness import FollowedModule, LazyWitness
 from typelattice.tracing.rewrite.bytecode import check_release, insert_copies, insert_witnesses
-from typelattice.tracing.run_data.source_text import Source
+from typelattice.tracing.run_data.source_text import SourceText
 
 CACHE_VERSION = b"12"  # version of the rewriting: a cache with a different version is not read
 Compiled = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]
@@ -58,8 +58,8 @@ class ModuleCompiler:
                 return None
             for function, why in alone:
                 self.recorder.not_followed[f"{name}.{function}"] = why
-            self.recorder.sources[path] = Source(lambda: decode_source(data))
-            module = Module(self.recorder, path, rows)
+            self.recorder.sources[path] = SourceText(lambda: decode_source(data))
+            module = FollowedModule(self.recorder, path, rows)
             witnesses = self.witnesses[path] = {i: LazyWitness(module, i) for i in numbers}
             return insert_witnesses(code, map(witnesses.__getitem__, numbers))
 
@@ -85,7 +85,7 @@ class ModuleCompiler:
         rewriter = Rewriter(tree, data.decode("latin-1"))
         numbers: list[int] = []
         code = insert_copies(compile(rewriter.visit(tree), path, "exec", dont_inherit=True), numbers)
-        rewritten = code, numbers, [*map(marshal.dumps, rewriter.rows)], rewriter.alone
+        rewritten = code, numbers, [*map(marshal.dumps, rewriter.rows)], rewriter.unchanged_functions
         if cached_file:
             self._save(cached_file, marshal.dumps(rewritten))
         return rewritten
@@ -117,7 +117,7 @@ def _why_not_compiled(e: Exception) -> str:
     return str(e) or type(e).__name__
 
 
-class FileLoader(SourceFileLoader):
+class TracedFileLoader(SourceFileLoader):
     """A loader of a rewritten source file. It neither reads nor writes Python's own cache."""
 
     compiler: ModuleCompiler
@@ -163,7 +163,7 @@ def _with_change(spec: ModuleSpec | None, change: Callable[[ModuleType], object]
     return spec
 
 
-class Finder(MetaPathFinder):
+class TracingFinder(MetaPathFinder):
     """A finder for modules of some packages. It uses Python's own finders, and adds a rewriting loader."""
 
     def __init__(self, packages: Sequence[str], compiler: ModuleCompiler, child_runs: ChildRuns) -> None:
@@ -198,7 +198,7 @@ class Finder(MetaPathFinder):
             return spec
         recorder = self.compiler.recorder
         if type(loader) is SourceFileLoader:
-            file_loader = FileLoader(loader.name, loader.path)
+            file_loader = TracedFileLoader(loader.name, loader.path)
             file_loader.compiler = self.compiler
             spec.loader = file_loader
         elif isinstance(loader, zipimporter):
@@ -216,7 +216,7 @@ class Finder(MetaPathFinder):
     ) -> ModuleSpec | None:
         """Return the spec that the other finders give, or None if they find no module."""
         for finder in sys.meta_path:
-            if finder is self or isinstance(finder, Finder):
+            if finder is self or isinstance(finder, TracingFinder):
                 continue
             find: Callable[..., ModuleSpec | None] | None = getattr(finder, "find_spec", None)
             found = find(name, path, target) if find is not None else None

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.call_tables import mode_with_rules
+from typelattice.calls.call_tables import array_class_with_rules
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, Input, Number, Ref, SourceLocation
 from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
 from typelattice.operands.read_objects import operand as read_operand
 from typelattice.programs.program import Program
 from typelattice.support.errors import TypelatticeError
-from typelattice.tracing.compiled.compiled_calls import CompiledCalls
+from typelattice.tracing.compiled.compiled_calls import CompiledCallReader
 from typelattice.tracing.compiled.compilers import (
     compiler_by_module,
     compiler_of_functions,
@@ -29,9 +29,9 @@ from typelattice.tracing.record.unchanged_casts import UnchangedCasts
 from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
 from typelattice.tracing.record.witness import Witness
 from typelattice.tracing.run_data.array_classes import (
-    AnswersByClass,
-    ArrayKind,
-    ArrayKinds,
+    ArrayClass,
+    ArrayClasses,
+    CachePerClass,
     argument_sort,
     holds_results,
     is_function,
@@ -39,14 +39,14 @@ from typelattice.tracing.run_data.array_classes import (
 )
 from typelattice.tracing.run_data.producing_steps import (
     MAX_STEPS_PER_OPERATION,
-    Links,
+    ArrayLinks,
     StepNumber,
     StepTally,
     list_steps_of_key,
     replace_steps_by_cache_keys,
 )
-from typelattice.tracing.run_data.run import CompiledCallArgument, NotFollowed, Observation, Run
-from typelattice.tracing.run_data.source_text import Source
+from typelattice.tracing.run_data.run import CompiledCallArgument, Observation, Run, UnfollowedCode
+from typelattice.tracing.run_data.source_text import SourceText
 from typelattice.tracing.steps import build_step
 from typelattice.tracing.steps.arguments import UnknownCallError
 from typelattice.tracing.steps.observed_calls import CallReader
@@ -66,19 +66,19 @@ class Recorder:
         self.witness_class: type[Witness] = ValueWitness if values else Witness
         self.tallies: list[StepTally] = []
         self.builder = ProgramBuilder(self.observed_operand)
-        self.array_kinds = ArrayKinds()
-        self.is_function = AnswersByClass(is_function)
-        self.holds_results = AnswersByClass(holds_results)
-        self.joining_operation = AnswersByClass(joining_operation)
-        self.argument_sorts = AnswersByClass(argument_sort)
-        self.compiler_of = AnswersByClass(compiler_of_functions)
+        self.array_kinds = ArrayClasses()
+        self.is_function = CachePerClass(is_function)
+        self.holds_results = CachePerClass(holds_results)
+        self.joining_operation = CachePerClass(joining_operation)
+        self.argument_sorts = CachePerClass(argument_sort)
+        self.compiler_of = CachePerClass(compiler_of_functions)
         self.arrayless_classes: set[type] = (
             set()
         )  # their objects are neither arrays nor several results
-        self.compiled_calls = CompiledCalls(self)
+        self.compiled_calls = CompiledCallReader(self)
         self.weak_arguments = WeakArguments(self)
-        self.links = Links()
-        self.sources: dict[str, Source] = {}
+        self.links = ArrayLinks()
+        self.sources: dict[str, SourceText] = {}
         self.not_followed: dict[str, str] = {}
         self.failures: dict[Witness, str] = {}  # the exception of each witness that raised one
         self.lock = threading.RLock()
@@ -231,7 +231,7 @@ class Recorder:
             known: StepTally | None = witness.tallies.get(key)
             if known is not None:  # another thread has seen it meanwhile
                 return known
-            mode = mode_with_rules(type(result).__name__, kind.library)
+            mode = array_class_with_rules(type(result).__name__, kind.library)
             excerpt = replace(self.excerpt_of(witness, kind.library), module=mode)
             before = len(self.builder.steps)
             try:
@@ -260,7 +260,7 @@ class Recorder:
                 if steps:
                     suffix = e.name_suffix if isinstance(e, LibraryCastError) else ""
                     name = f"{self.name_of(witness, key)}{suffix}"
-                    made = self.builder.opaque(excerpt, name, operand, steps, None)
+                    made = self.builder.add_opaque(excerpt, name, operand, steps, None)
                 else:
                     made = self.builder.add_input(excerpt.of_library(None), operand)
             tally = self.add_tallies(made.step, before, operand, kind, result, witness.operation)
@@ -268,7 +268,7 @@ class Recorder:
             return tally
 
     def add_tallies(
-        self, number: int, first_new: int, operand: Operand, kind: ArrayKind, result: Any, operation: Any
+        self, number: int, first_new: int, operand: Operand, kind: ArrayClass, result: Any, operation: Any
     ) -> StepTally:
         """Add the tallies of the new steps. Return the tally of the last one, which is the result's."""
         mark = kind.cache_key(result)
@@ -284,7 +284,7 @@ class Recorder:
             self.builder.steps[number] = replace(self.builder.steps[number], shape=shape)
         return self.tallies[number]
 
-    def step_of_input(self, witness: Witness, x: Any, kind: ArrayKind, position: int) -> StepNumber | None:
+    def step_of_input(self, witness: Witness, x: Any, kind: ArrayClass, position: int) -> StepNumber | None:
         """Return the step of an array that no step made: its base's step if it is a view, else an input."""
         operand = self.array_reader.read(x, kind) if self.is_following else None
         if operand is None:
@@ -343,7 +343,7 @@ class Recorder:
         reading_witness.link(tally, kind, x)
         return self.links.step_of(x)
 
-    def link(self, x: Any, kind: ArrayKind, number: StepNumber) -> None:
+    def link(self, x: Any, kind: ArrayClass, number: StepNumber) -> None:
         """Record the step of an array, and of its traced value under `jax.jit`."""
         self.links.add(x, number, kind.takes_weak_references)
         inner = kind.stands_for(x)
@@ -414,7 +414,7 @@ class Recorder:
                 Program(steps, results, "a run"),
                 seen,
                 {library: own_system(library, steps) for library in sorted(libraries)},
-                tuple(NotFollowed(name, why) for name, why in self.not_followed.items()),
+                tuple(UnfollowedCode(name, why) for name, why in self.not_followed.items()),
                 tuple(omissions(self.tallies, self.array_reader.unknown_dtypes, self.links.forgotten)),
                 {name: "".join(source.lines) for name, source in self.sources.items() if name in named},
                 self.child_process_counter.started,

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
-from typelattice.tracing.record.import_hook import Finder, ModuleCompiler
+from typelattice.tracing.record.import_hook import ModuleCompiler, TracingFinder
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.run_data.run import Run
@@ -35,7 +35,7 @@ class Tracing:
         self.compiler = ModuleCompiler(self.recorder, cache, replaced_contents)
         settings = ChildSettings(tuple(packages), cache, replaced_contents, checks_values is True, folder)
         self.child_runs = ChildRuns(self.recorder, settings, self.compiler.find_witness)
-        self.finder = Finder(packages, self.compiler, self.child_runs)
+        self.finder = TracingFinder(packages, self.compiler, self.child_runs)
 
     def start(self) -> None:
         """Rewrite modules as they are imported from now on."""

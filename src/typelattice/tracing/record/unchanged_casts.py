@@ -14,7 +14,7 @@ from typing import Any
 
 from typelattice.calls.steps import Argument, Cast, Ref, Step
 from typelattice.tracing.run_data.producing_steps import StepNumber
-from typelattice.tracing.run_data.source_text import Source
+from typelattice.tracing.run_data.source_text import SourceText
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 
 DTYPE_OF = re.compile(r"\.dtype\b(?!=)")  # the dtype of another array, in the text of a call
@@ -47,11 +47,11 @@ class UnchangedCasts:
         copy=False)`: that dtype may be different under another system.
         """
         cast = steps[new_step.step] if isinstance(new_step, Ref) else None
-        if source_step is None or not isinstance(cast, Cast) or cast.source != source_step:
+        if source_step is None or not isinstance(cast, Cast) or cast.operand != source_step:
             return new_step
         earlier = steps[source_step]
         while isinstance(earlier, Cast) and earlier.to != cast.to:
-            earlier = steps[earlier.source]
+            earlier = steps[earlier.operand]
         if not isinstance(earlier, Cast) and not DTYPE_OF.search(cast.text):
             return new_step
         del steps[first_new:]
@@ -62,7 +62,7 @@ class UnchangedCasts:
         cast: Argument,
         source_step: StepNumber,
         file: str,
-        source: Source,
+        source: SourceText,
         operation: WrittenOperation,
         is_method: bool,
     ) -> None:
@@ -74,7 +74,7 @@ class UnchangedCasts:
         if isinstance(cast, Ref) and name.isidentifier() and code and not (target and target[1] == name):
             self.casts[cast.step] = UnchangedCast(source_step, name, code)
 
-    def step_used(self, part: Any, file: str, source: Source, operation: WrittenOperation) -> Any:
+    def step_used(self, part: Any, file: str, source: SourceText, operation: WrittenOperation) -> Any:
         """Return the step that an operation uses, or the step before a cast if the text names that array.
 
         If a part of a key is not a step of this kind, it is returned as it is.

@@ -11,8 +11,8 @@ from weakref import ref
 from typelattice.calls.steps import MAX_STEP_CHARS, SourceLocation
 from typelattice.tracing.library_traits import loss_checks
 from typelattice.tracing.record.witness import Witness
-from typelattice.tracing.run_data.array_classes import AnswersByClass, library_class
-from typelattice.tracing.run_data.run import NOT_FINITE, LossLocation, ValueLoss
+from typelattice.tracing.run_data.array_classes import CachePerClass, library_class
+from typelattice.tracing.run_data.run import NOT_FINITE, LocatedLoss, ValueLoss
 
 globals()["__builtins__"] = {**vars(builtins)}  # witness.py explains this copy
 MAX_RESULT_BYTES = 1 << 27  # bytes of a result that is checked
@@ -23,12 +23,12 @@ class ValueChecks:
     """The losses so far, by source location, text and rule."""
 
     def __init__(self) -> None:
-        self.losses: dict[tuple[SourceLocation, str, str], LossLocation] = {}
+        self.losses: dict[tuple[SourceLocation, str, str], LocatedLoss] = {}
         self.checks: dict[str, list[Any]] = {}  # the checks of each library, by its name
         self.finite_arrays: dict[
             int, ref[Any]
         ] = {}  # arrays without infinite numbers and NaN, by their ids
-        self.is_plain = AnswersByClass(is_plain)
+        self.is_plain = CachePerClass(is_plain)
 
     def check(
         self,
@@ -74,7 +74,7 @@ class ValueChecks:
         text = witness.recorder.sources[witness.module.file].text(witness.operation)[:MAX_STEP_CHARS]
         known = self.losses.get((place, text, rule))
         loss, runs = (known.loss, known.runs + 1) if known else (describe(), 1)
-        self.losses[place, text, rule] = LossLocation(place, text, loss, runs)
+        self.losses[place, text, rule] = LocatedLoss(place, text, loss, runs)
 
 
 def is_plain(cls: type) -> bool:

@@ -63,7 +63,7 @@ WITNESS_OF_PROCESS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class FollowedModule:
     """A followed module: its source file, and a row for each operation, packed by marshal.
 
     Most operations never run, and their rows are not unpacked.
@@ -100,7 +100,7 @@ class WitnessBase:
         "tallies",
     )  # fmt: skip
 
-    def __init__(self, module: Module, number: int) -> None:
+    def __init__(self, module: FollowedModule, number: int) -> None:
         self.module, self.number = module, number
 
     def fill(self) -> None:

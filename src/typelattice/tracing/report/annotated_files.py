@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from typelattice.calls.steps import Opaque, SourceLocation
 from typelattice.tracing.findings.findings import Findings
-from typelattice.tracing.findings.run_divergences import Divergence
-from typelattice.tracing.findings.widening_causes import Cause
+from typelattice.tracing.findings.run_divergences import RunDivergence
+from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.report.cast_edits import ProposedCast, propose_casts
 from typelattice.tracing.run_data.run import is_operation
 
@@ -18,42 +18,43 @@ class AnnotatedLine:
     """The steps and findings of one source line.
 
     - `causes`: the causes that this line names.
-    - `widens`: causes of another line that widened a float here as well.
-    - `origins`: causes of another line with a wide float that is made or passed on here, before it widens
-      any.
-    - `follows`: causes of another line with widened values that the steps of this line use.
+    - `widening_causes`: causes of another line that widened a float here as well.
+    - `origin_causes`: causes of another line with a wide float that is made or passed on here, before it
+      widens any.
+    - `following_causes`: causes of another line with widened values that the steps of this line use.
     - `casts`: the casts to write here, each with the cause that it stops.
     - `divergences`: the divergences of other systems here.
-    - `wrong`: the steps with results that contradict our rules.
+    - `mismatched_steps`: the steps with results that contradict our rules.
     """
 
     steps: list[int] = field(default_factory=list)
-    causes: list[Cause] = field(default_factory=list)
-    widens: list[Cause] = field(default_factory=list)
-    origins: list[Cause] = field(default_factory=list)
-    follows: list[Cause] = field(default_factory=list)
-    casts: list[tuple[ProposedCast, Cause]] = field(default_factory=list)
-    divergences: list[Divergence] = field(default_factory=list)
-    wrong: list[int] = field(default_factory=list)
+    causes: list[WideningCause] = field(default_factory=list)
+    widening_causes: list[WideningCause] = field(default_factory=list)
+    origin_causes: list[WideningCause] = field(default_factory=list)
+    following_causes: list[WideningCause] = field(default_factory=list)
+    casts: list[tuple[ProposedCast, WideningCause]] = field(default_factory=list)
+    divergences: list[RunDivergence] = field(default_factory=list)
+    mismatched_steps: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedFile:
     """A source file: its path, its text if known, and its lines that have steps or findings.
 
-    - `operations` counts the operations that ran in the file, `opaque` the results of unknown ones.
-    - `causes` counts the causes of wide floats. `bytes` are the extra bytes of these floats.
-    - `divergences` counts the divergences of each requested system.
+    - `operation_count` counts the operations that ran in the file, `opaque_count` the results of unknown
+      ones.
+    - `cause_count` counts the causes of wide floats. `extra_bytes` are the extra bytes of these floats.
+    - `divergence_counts` counts the divergences of each requested system.
     """
 
     name: str
     source: Sequence[str]
     lines: Mapping[int, AnnotatedLine]
-    operations: int
-    opaque: int
-    causes: int
-    bytes: int
-    divergences: Mapping[str, int]
+    operation_count: int
+    opaque_count: int
+    cause_count: int
+    extra_bytes: int
+    divergence_counts: Mapping[str, int]
 
 
 def annotate_files(findings: Findings) -> list[AnnotatedFile]:
@@ -82,11 +83,11 @@ def annotate_files(findings: Findings) -> list[AnnotatedFile]:
             there = line(i)
             if there and not any(cause in known for known in _collect_causes(there)):
                 into = (
-                    there.widens
+                    there.widening_causes
                     if i in cause.widening_steps
-                    else there.origins
+                    else there.origin_causes
                     if i in before
-                    else there.follows
+                    else there.following_causes
                 )
                 into.append(cause)
         for cast in propose_casts(checked, cause):
@@ -97,12 +98,12 @@ def annotate_files(findings: Findings) -> list[AnnotatedFile]:
                 there.divergences.append(divergence)
     for i in checked.mismatches:
         if there := line(i):
-            there.wrong.append(i)
+            there.mismatched_steps.append(i)
     return [_annotate_file(findings, name, lines) for name, lines in sorted(files.items())]
 
 
-def _collect_causes(line: AnnotatedLine) -> tuple[list[Cause], ...]:
-    return line.causes, line.widens, line.origins, line.follows
+def _collect_causes(line: AnnotatedLine) -> tuple[list[WideningCause], ...]:
+    return line.causes, line.widening_causes, line.origin_causes, line.following_causes
 
 
 def _annotate_file(findings: Findings, name: str, lines: Mapping[int, AnnotatedLine]) -> AnnotatedFile:

@@ -11,7 +11,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import libraries
 from typelattice.tracing.findings.cast_plans import PlannedCast, plan_casts
 from typelattice.tracing.findings.predicted_run import PredictedRun
-from typelattice.tracing.findings.widening_causes import Cause
+from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.library_traits import cast_text
 from typelattice.tracing.report.sentences import operand_text
 
@@ -32,7 +32,7 @@ class ProposedCast:
         return line.replace(self.old_code, self.new_code) if line.count(self.old_code) == 1 else line
 
 
-def propose_casts(predicted_run: PredictedRun, cause: Cause) -> Iterator[ProposedCast]:
+def propose_casts(predicted_run: PredictedRun, cause: WideningCause) -> Iterator[ProposedCast]:
     """Yield each cast that stops a cause once. Yield nothing if no replay found a cast."""
     plan = plan_casts(predicted_run, cause)
     if plan is not None:
@@ -45,7 +45,7 @@ def propose_casts(predicted_run: PredictedRun, cause: Cause) -> Iterator[Propose
 
 
 def _list_places(
-    predicted_run: PredictedRun, cause: Cause, casting: PlannedCast
+    predicted_run: PredictedRun, cause: WideningCause, casting: PlannedCast
 ) -> Iterator[tuple[int, int]]:
     """Yield each step to cast with the step that has it in its source. A parameter has several of these."""
     producer = casting.producer

@@ -29,7 +29,7 @@ class ResultError(TypelatticeError, LookupError):
 class ChainLink:
     """A step of a chain: its place as `file.py:12`, its text, and its action."""
 
-    place: str
+    location: str
     text: str
     deed: str
 
@@ -52,7 +52,7 @@ class Why:
         yield page.bold(f"{self.name} is {self.dtype}")
         for number, link in enumerate(self.steps):
             heading = "because" if number == 0 else "from"
-            yield page.join_columns(heading, [f"{link.place}: {link.text}", link.deed], 10)
+            yield page.join_columns(heading, [f"{link.location}: {link.text}", link.deed], 10)
         if self.remedy:
             yield page.join_columns("remedy", self.remedy, 10)
 

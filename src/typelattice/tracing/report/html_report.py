@@ -21,7 +21,7 @@ from typelattice.tracing.report.report_entries import (
     DIVERGENCE_RULES,
     MISTAKE_RULES,
     Chapter,
-    Entry,
+    ReportEntry,
     make_report,
 )
 from typelattice.tracing.report.source_page import definitions, source_page
@@ -96,7 +96,7 @@ def _write_chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
         )
 
 
-def _name_style(entry: Entry) -> str:
+def _name_style(entry: ReportEntry) -> str:
     """Name the style of an entry. Causes have the usual style."""
     if entry.rule in DIVERGENCE_RULES.values():
         return "parts"
@@ -113,7 +113,7 @@ def report_html(run: Run, systems: Sequence[AnySystem]) -> str:
     return element("div", "\n".join(body), **{"class": "typelattice"})
 
 
-def _link_entry(entry: Entry, names: dict[str, str]) -> str:
+def _link_entry(entry: ReportEntry, names: dict[str, str]) -> str:
     """Return an entry with its place and code. The place is a link to its line."""
     where = entry.location
     if where is None or where.file not in names:
@@ -132,9 +132,13 @@ def _write_files(findings: Findings, files: Sequence[AnnotatedFile], names: dict
     rows = []
     for file in files:
         link = element("a", escape_text(file_text(file.name)), href=names[file.name])
-        cells = [f"{file.operations:,}", str(file.causes or ""), size_text(file.bytes) if file.bytes else ""]
-        cells += [f"{file.opaque:,}" if file.opaque else ""]
-        cells += [str(n or "") for n in file.divergences.values()]
+        cells = [
+            f"{file.operation_count:,}",
+            str(file.cause_count or ""),
+            size_text(file.extra_bytes) if file.extra_bytes else "",
+        ]
+        cells += [f"{file.opaque_count:,}" if file.opaque_count else ""]
+        cells += [str(n or "") for n in file.divergence_counts.values()]
         told = "".join(element("td", escape_text(cell), **number) for cell in cells)
         rows.append(element("tr", element("th", link, scope="row") + told))
     table = element("table", element("thead", element("tr", head)) + element("tbody", "\n".join(rows)))

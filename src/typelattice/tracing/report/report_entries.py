@@ -14,8 +14,8 @@ from typelattice.programs.program import Replay
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.predicted_run import PredictedRun
-from typelattice.tracing.findings.run_divergences import COSTS, Divergence
-from typelattice.tracing.findings.widening_causes import Cause
+from typelattice.tracing.findings.run_divergences import COSTS, RunDivergence
+from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.report.formatting import count_text, location_text, size_text
 from typelattice.tracing.report.sentences import (
     cast_back_heading,
@@ -31,7 +31,7 @@ from typelattice.tracing.run_data.run import (
     LOST_FRACTION,
     NOT_FINITE,
     WRAPPED,
-    LossLocation,
+    LocatedLoss,
     WeaknessChange,
     is_operation,
 )
@@ -67,7 +67,7 @@ MAX_NAMED_MODULES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ReportEntry:
     """A finding at one step: its rule, its source location and code, one sentence, and details on demand.
 
     An entry of a report. `sections` builds headings with lines. An entry of one sentence has none.
@@ -90,33 +90,33 @@ class Chapter:
 
     name: str
     heading: str
-    entries: tuple[Entry, ...]
+    entries: tuple[ReportEntry, ...]
     describe_rest: Callable[[int], str] = field(repr=False)
     brief: bool = False
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """A report: sentences on what ran, and chapters. `empty` is true if nothing computed with an array."""
+class TraceReport:
+    """A report: sentences on what ran, and chapters. `is_empty` is true if nothing computed with an array."""
 
     summary: tuple[str, ...]
     chapters: tuple[Chapter, ...]
-    empty: bool
+    is_empty: bool
 
     @property
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[ReportEntry]:
         """All entries, chapter by chapter."""
         for chapter in self.chapters:
             yield from chapter.entries
 
 
-def make_report(findings: Findings, everything: bool = False) -> Report:
+def make_report(findings: Findings, everything: bool = False) -> TraceReport:
     """Build the report of findings. If `everything` is True, the summary names all that was not followed."""
     run = findings.predicted_run.run
     empty = not run.operations and not run.opaque
     chapters = () if empty else tuple(_make_chapters(findings))
-    return Report(tuple(summarise(findings, everything)), chapters, empty)
+    return TraceReport(tuple(summarise(findings, everything)), chapters, empty)
 
 
 def summarise(findings: Findings, everything: bool = False) -> Iterator[str]:
@@ -130,8 +130,8 @@ def summarise(findings: Findings, everything: bool = False) -> Iterator[str]:
     ]
     files = count_text(len({*ran}), "file")
     processes = (
-        f" in {count_text(run.followed_processes + 1, 'process', 'processes')}"
-        if run.followed_processes
+        f" in {count_text(run.followed_process_count + 1, 'process', 'processes')}"
+        if run.followed_process_count
         else ""
     )
     where = f"{files}{f' under {under}' if under else ''}{processes}"
@@ -143,26 +143,26 @@ def summarise(findings: Findings, everything: bool = False) -> Iterator[str]:
     left = [*_describe_not_followed(findings, everything)]
     if left:
         yield f"not followed: {'; '.join(left)}"
-    if findings.excused:
-        yield f"{count_text(findings.excused, 'finding')} not shown: a comment says that it is meant"
+    if findings.excused_count:
+        yield f"{count_text(findings.excused_count, 'finding')} not shown: a comment says that it is meant"
     yield from run.summaries
 
 
 def _describe_not_followed(findings: Findings, everything: bool) -> Iterator[str]:
     """Name the modules and functions that were not followed, or count them by their reasons."""
     run = findings.predicted_run.run
-    left = sorted(run.not_followed, key=lambda each: each.reason)
+    left = sorted(run.unfollowed_code, key=lambda each: each.reason)
     for reason, those in groupby(left, key=lambda each: each.reason):
         names = [each.name for each in those]
         if everything or len(names) <= MAX_NAMED_MODULES:
             yield f"{', '.join(names)}: {reason}"
         else:
             yield f"{count_text(len(names), 'function or module', 'functions or modules')}: {reason}"
-    if run.unfollowed_processes:
+    if run.unfollowed_process_count:
         shown = run.commands if everything else run.commands[:MAX_NAMED_MODULES]
         more = f" and {len(run.commands) - len(shown)} more" if len(run.commands) > len(shown) else ""
         which = f": {', '.join(shown)}{more}" if shown else ""
-        children = count_text(run.unfollowed_processes, "child process", "child processes")
+        children = count_text(run.unfollowed_process_count, "child process", "child processes")
         yield f"{children} that the program started, and that left no run{which}"
 
 
@@ -170,10 +170,10 @@ def _make_chapters(findings: Findings) -> Iterator[Chapter]:
     yield _make_causes_chapter(findings)
     if findings.predicted_run.run.value_losses is not None:
         yield _make_values_chapter(findings.predicted_run.run.value_losses)
-    if findings.cast_back:
+    if findings.cast_backs:
         entries = tuple(
             _make_entry(findings.predicted_run, "TL003", each.step, describe_cast_back(each))
-            for each in findings.cast_back
+            for each in findings.cast_backs
         )
         yield Chapter(
             "cast-back", cast_back_heading(len(entries)), entries, rest_describer(entries), brief=True
@@ -205,29 +205,29 @@ def _make_chapters(findings: Findings) -> Iterator[Chapter]:
     )
 
 
-def _make_values_chapter(losses: Sequence[LossLocation]) -> Chapter:
+def _make_values_chapter(losses: Sequence[LocatedLoss]) -> Chapter:
     """Make the chapter of lost values. Values that wrapped come first."""
     entries = tuple(
-        Entry(each.loss.rule, -1, each.location, each.text, _describe_loss(each))
+        ReportEntry(each.loss.rule, -1, each.location, each.text, _describe_loss(each))
         for each in sorted(losses, key=_loss_order)
     )
     heading = f"values were lost at {count_text(len(entries), 'place')}" if entries else "no value was lost"
     return Chapter("values", heading, entries, rest_describer(entries), brief=True)
 
 
-def _loss_order(place: LossLocation) -> tuple[str, str, int, str]:
+def _loss_order(place: LocatedLoss) -> tuple[str, str, int, str]:
     return place.loss.rule, place.location.file, place.location.line, place.text
 
 
-def _describe_loss(place: LossLocation) -> str:
+def _describe_loss(place: LocatedLoss) -> str:
     loss, times = place.loss, f", in {place.runs:,} runs" if place.runs > 1 else ""
-    return f"{loss.lost_count:,} of {count_text(loss.size, 'number')} {loss.description}{times}"
+    return f"{loss.lost_count:,} of {count_text(loss.total_count, 'number')} {loss.description}{times}"
 
 
 def _make_weakness_chapter(changes: Sequence[WeaknessChange]) -> Chapter:
     """Make the chapter of arguments that make functions compile again."""
     entries = tuple(
-        Entry("TL006", -1, each.location, each.text, _describe_weakness(each)) for each in changes
+        ReportEntry("TL006", -1, each.location, each.text, _describe_weakness(each)) for each in changes
     )
     heading = f"functions are compiled anew for {count_text(len(entries), 'weak argument')}"
     return Chapter("weak-arguments", heading, entries, rest_describer(entries), brief=True)
@@ -255,7 +255,7 @@ def _make_causes_chapter(findings: Findings) -> Chapter:
     )
 
 
-def _make_cause_entry(predicted_run: PredictedRun, cause: Cause) -> Entry:
+def _make_cause_entry(predicted_run: PredictedRun, cause: WideningCause) -> ReportEntry:
     rule = "TL001" if cause.is_default_dtype else "TL002"
     return _make_entry(
         predicted_run,
@@ -267,7 +267,7 @@ def _make_cause_entry(predicted_run: PredictedRun, cause: Cause) -> Entry:
 
 
 def _make_divergences_chapter(
-    predicted_run: PredictedRun, system: str, divergences: Sequence[Divergence], replayed: Replay
+    predicted_run: PredictedRun, system: str, divergences: Sequence[RunDivergence], replayed: Replay
 ) -> Chapter:
     costs = [each.cost for each in divergences]
 
@@ -299,13 +299,13 @@ def _describe_never_asked(predicted_run: PredictedRun, system: str, replayed: Re
     for step, outcome in zip(predicted_run.steps, replayed, strict=True):
         if is_operation(step):
             operations += 1
-            unasked += known.setdefault(id(outcome), outcome.never_asked)
+            unasked += known.setdefault(id(outcome), outcome.is_unrecorded)
     if unasked:
         of = f"{unasked:,} of {count_text(operations, 'step')}"
         yield f"no answer of {system} is recorded for {of}; {NEVER_ASKED_MARK} marks what its rule predicts"
 
 
-def _make_divergence_entry(predicted_run: PredictedRun, divergence: Divergence) -> Entry:
+def _make_divergence_entry(predicted_run: PredictedRun, divergence: RunDivergence) -> ReportEntry:
     def sections() -> Iterator[tuple[str, Sequence[str]]]:
         yield divergence.cost, [*divergence_lines(predicted_run, divergence)]
 
@@ -317,7 +317,7 @@ def _make_divergence_entry(predicted_run: PredictedRun, divergence: Divergence) 
 
 def _make_other_entries(
     predicted_run: PredictedRun, rule: str, steps: Sequence[int], reasons: Mapping[int, str]
-) -> tuple[tuple[Entry, ...], Callable[[int], str]]:
+) -> tuple[tuple[ReportEntry, ...], Callable[[int], str]]:
     """Make the entries of steps that contradict a rule, and the words for entries that are not shown."""
     entries = tuple(
         _make_entry(
@@ -336,10 +336,10 @@ def _make_entry(
     i: int,
     message: str,
     sections: Callable[[], Iterator[tuple[str, Sequence[str]]]] = lambda: iter(()),
-) -> Entry:
+) -> ReportEntry:
     step = predicted_run.steps[i]
-    return Entry(rule, i, step.location, step.text, message, sections)
+    return ReportEntry(rule, i, step.location, step.text, message, sections)
 
 
-def rest_describer(entries: Sequence[Entry]) -> Callable[[int], str]:
+def rest_describer(entries: Sequence[ReportEntry]) -> Callable[[int], str]:
     return lambda shown: f"{count_text(len(entries) - shown, 'place')} more"

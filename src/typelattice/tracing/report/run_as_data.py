@@ -37,7 +37,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
             "count": seen.count,
             "bytes": seen.bytes,
             "systems": {name: dtype_text(replay[i].operand) for name, replay in replays.items()},
-            "never_asked": [name for name, replay in replays.items() if replay[i].never_asked],
+            "never_asked": [name for name, replay in replays.items() if replay[i].is_unrecorded],
         }
         for i, (step, seen) in enumerate(run)
     ]
@@ -49,7 +49,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         "findings": [entry_data(entry) for entry in report.entries],
         "mismatches": [
             {
-                "step": m.number,
+                "step": m.step_number,
                 "observed": dtype_text(m.observation.operand),
                 "system": _dtype_text(m.outcome),
             }
@@ -58,7 +58,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         ],
         "departures": [
             {
-                "step": m.number,
+                "step": m.step_number,
                 "observed": dtype_text(m.observation.operand),
                 "system": _dtype_text(m.outcome),
                 "reason": m.reason,
@@ -68,9 +68,9 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         ],
         "libraries": dict(run.systems),
         "opaque": run.opaque,
-        "not_followed": {left.name: left.reason for left in run.not_followed},
-        "child_processes": run.unfollowed_processes,
-        "followed_processes": run.followed_processes,
+        "not_followed": {left.name: left.reason for left in run.unfollowed_code},
+        "child_processes": run.unfollowed_process_count,
+        "followed_processes": run.followed_process_count,
         "summarised": list(run.summaries),
     }
 
@@ -79,7 +79,7 @@ def dtype_text(o: Operand | None) -> str | None:
     """Return the dtype of an operand, with a star if it is weak, or the kind of a Python number."""
     if o is None:
         return None
-    return o.kind.word if o.tier == "scalar" else f"{o.dtype}{'*' if o.weak else ''}"
+    return o.kind.python_name if o.tier == "scalar" else f"{o.dtype}{'*' if o.weak else ''}"
 
 
 def _dtype_text(outcome: Outcome) -> str | None:

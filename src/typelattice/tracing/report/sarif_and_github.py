@@ -7,14 +7,14 @@ from typing import Any
 
 from typelattice.rendering.grid import printable
 from typelattice.tracing.report.formatting import file_text
-from typelattice.tracing.report.report_entries import RULES, Entry, Report
+from typelattice.tracing.report.report_entries import RULES, ReportEntry, TraceReport
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 # all other findings are notes
 LEVELS = {"TL001": "warning", "TL005": "error", "TL101": "error", "TL102": "warning"}
 
 
-def sarif(report: Report, version: str) -> Mapping[str, Any]:
+def sarif(report: TraceReport, version: str) -> Mapping[str, Any]:
     """Build a SARIF document of the entries that have a source location."""
     names = [*RULES]
     rules = [{"id": rule, "shortDescription": {"text": RULES[rule]}} for rule in names]
@@ -40,7 +40,7 @@ def sarif(report: Report, version: str) -> Mapping[str, Any]:
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
 
 
-def github(report: Report) -> Iterator[str]:
+def github(report: TraceReport) -> Iterator[str]:
     """Print each entry that has a source location as an annotation line of GitHub's workflows."""
     for entry in report.entries:
         if entry.location is not None:
@@ -50,7 +50,7 @@ def github(report: Report) -> Iterator[str]:
             yield f"::{level} {where}::{_escape_data(_write_message(entry))}"
 
 
-def entry_data(entry: Entry) -> dict[str, Any]:
+def entry_data(entry: ReportEntry) -> dict[str, Any]:
     """Describe an entry as a dictionary, with the same sections as in the text."""
     return {
         "rule": entry.rule,
@@ -63,7 +63,7 @@ def entry_data(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _write_message(entry: Entry) -> str:
+def _write_message(entry: ReportEntry) -> str:
     """Word an entry in one line, with its remedy."""
     remedy = next((lines for heading, lines in entry.sections() if heading == "remedy"), ())
     advice = f"; remedy: {' '.join(remedy)}" if remedy else ""

@@ -15,8 +15,8 @@ from typelattice.tracing.findings.cast_back import CastBack
 from typelattice.tracing.findings.cast_plans import CastPlan, PlannedCast, plan_casts
 from typelattice.tracing.findings.dtype_argument_origin import find_dtype_origin
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
-from typelattice.tracing.findings.run_divergences import Divergence
-from typelattice.tracing.findings.widening_causes import Cause
+from typelattice.tracing.findings.run_divergences import RunDivergence
+from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.report.formatting import count_text, location_text, size_text
 from typelattice.tracing.run_data.float_widths import with_width_of
 from typelattice.tracing.steps.called_name import name_in_source
@@ -26,7 +26,7 @@ MAX_OTHER_PLACES = 3
 """The most other places of a cause that are shown. The rest are counted."""
 
 
-def cause_message(predicted_run: PredictedRun, cause: Cause) -> str:
+def cause_message(predicted_run: PredictedRun, cause: WideningCause) -> str:
     """Say in one sentence what happened at a cause."""
     first = cause.origin_steps[0]
     origin = "" if cause.step == first else f"; the wide one comes from {_line_of(predicted_run, first)}"
@@ -35,7 +35,7 @@ def cause_message(predicted_run: PredictedRun, cause: Cause) -> str:
     )
 
 
-def cause_sections(predicted_run: PredictedRun, cause: Cause) -> Iterator[tuple[str, list[str]]]:
+def cause_sections(predicted_run: PredictedRun, cause: WideningCause) -> Iterator[tuple[str, list[str]]]:
     """Explain a cause under short headings, the remedy first."""
     first = cause.origin_steps[0]
     yield "remedy", _describe_remedy(predicted_run, cause)
@@ -79,7 +79,7 @@ def cause_sections(predicted_run: PredictedRun, cause: Cause) -> Iterator[tuple[
         yield "rule", rule
 
 
-def _describe_following(predicted_run: PredictedRun, cause: Cause) -> str:
+def _describe_following(predicted_run: PredictedRun, cause: WideningCause) -> str:
     """Count the source texts that use widened values, directly or through other steps, and their runs."""
     later = len(_collect_sources(predicted_run, cause.following_steps))
     return (
@@ -156,7 +156,7 @@ def _has_list_operand(predicted_run: PredictedRun, i: int) -> bool:
     """Return True if an opaque step has a known operation of two operands, and one is not an array."""
     step = predicted_run.steps[i]
     known = OPERATIONS.get(step.name) if isinstance(step, Opaque) else None
-    return known is not None and known.most == 2 and len(predicted_run.inputs[i]) == 1
+    return known is not None and known.max_operands == 2 and len(predicted_run.inputs[i]) == 1
 
 
 def _quote_rule(p: Promotion | None) -> list[str]:
@@ -169,7 +169,7 @@ def _quote_rule(p: Promotion | None) -> list[str]:
     return [str(rule), *(map("".join, zip(numbers, quoted, strict=True)) if numbers else quoted)]
 
 
-def _describe_remedy(predicted_run: PredictedRun, cause: Cause) -> list[str]:
+def _describe_remedy(predicted_run: PredictedRun, cause: WideningCause) -> list[str]:
     """Describe the casts that stop a cause, and how much they stop."""
     found = plan_casts(predicted_run, cause)
     step = predicted_run.steps[cause.step]
@@ -203,7 +203,7 @@ def _describe_compiled_calls(predicted_run: PredictedRun, narrowed: Set[int]) ->
     return ["a compiled function takes the array, and may refuse another dtype:", *dict.fromkeys(calls)]
 
 
-def _describe_kept(predicted_run: PredictedRun, cause: Cause, plan: CastPlan) -> str:
+def _describe_kept(predicted_run: PredictedRun, cause: WideningCause, plan: CastPlan) -> str:
     """Say how many steps stay narrow in a replay with some casts."""
     if not plan.narrow_steps:
         return "nothing is widened"
@@ -219,7 +219,7 @@ def _describe_kept(predicted_run: PredictedRun, cause: Cause, plan: CastPlan) ->
     return f"{'all of it' if texts > 1 else 'it'} {verb} {wide}"
 
 
-def _describe_unknown(predicted_run: PredictedRun, finding: CastPlan | Divergence) -> Iterator[str]:
+def _describe_unknown(predicted_run: PredictedRun, finding: CastPlan | RunDivergence) -> Iterator[str]:
     """Name the calls without a rule that take a changed array, and count the steps that follow them."""
     if not finding.unknown_steps:
         return
@@ -272,13 +272,13 @@ def describe_cast_back(cast_back: CastBack) -> str:
     return f"computes in {cast_back.compute_dtype}, writes {cast_back.written_dtype}"
 
 
-def divergence_lines(predicted_run: PredictedRun, divergence: Divergence) -> Iterator[str]:
+def divergence_lines(predicted_run: PredictedRun, divergence: RunDivergence) -> Iterator[str]:
     """Describe a divergence: both results, the lost values, and the later steps that also differ."""
     i = divergence.steps[0]
     of = describe_operands(predicted_run, i)
     said = f"{name_in_source(predicted_run.steps[i])}{f' of {of}' if of else ''}"
     if divergence.outcome.operand is None:
-        mark = NEVER_ASKED_MARK if divergence.outcome.never_asked else ""
+        mark = NEVER_ASKED_MARK if divergence.outcome.is_unrecorded else ""
         yield f"{said} is refused{mark}: {divergence.outcome.reason}; the run gave {divergence.observed}"
     else:
         yield f"{said} gives {divergence.outcome.text_with_mark}; the run gave {divergence.observed}"

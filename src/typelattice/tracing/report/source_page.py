@@ -9,7 +9,7 @@ from itertools import pairwise
 from typelattice.calls.steps import Opaque
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.findings import Findings
-from typelattice.tracing.findings.widening_causes import Cause
+from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.report.annotated_files import AnnotatedFile, AnnotatedLine
 from typelattice.tracing.report.formatting import count_text, file_text, location_text, size_text
 from typelattice.tracing.report.html_elements import element, escape_text, page, read_asset
@@ -46,7 +46,7 @@ def source_page(findings: Findings, file: AnnotatedFile, names: Mapping[str, str
         _write_row(findings, number, code, markup, file.lines.get(number), names, following.get(number))
         for number, (code, markup) in enumerate(zip(source, highlight(source), strict=True), 1)
     )
-    operations = count_text(file.operations, "operation")
+    operations = count_text(file.operation_count, "operation")
     missing = "" if file.source else " The text of this file is not known."
     body = [
         element("a", escape_text("skip to the source"), href="#source", **{"class": "skip"}),
@@ -69,7 +69,7 @@ def source_page(findings: Findings, file: AnnotatedFile, names: Mapping[str, str
 
 
 def _is_finding(line: AnnotatedLine) -> bool:
-    return bool(line.causes or line.casts or line.divergences or line.wrong)
+    return bool(line.causes or line.casts or line.divergences or line.mismatched_steps)
 
 
 def _write_row(
@@ -116,17 +116,17 @@ def _show_changed(line: AnnotatedLine, code: str) -> str:
 
 
 def _list_marks(findings: Findings, line: AnnotatedLine) -> Iterator[str]:
-    if line.causes or line.widens:
+    if line.causes or line.widening_causes:
         yield "cause"
-    elif line.origins:
+    elif line.origin_causes:
         yield "made"
-    elif line.follows:
+    elif line.following_causes:
         yield "later"
     if line.casts:
         yield "change"
     if line.divergences:
         yield "parts"
-    if line.wrong:
+    if line.mismatched_steps:
         yield "wrong"
     if _is_finding(line):
         yield "flagged"
@@ -148,13 +148,13 @@ def _write_about(
     for cause in line.causes:
         told = definitions(cause_sections(findings.predicted_run, cause), names)
         yield element("p", escape_text("a float was widened here"), **{"class": "cause"}) + told
-    for cause in line.widens:
+    for cause in line.widening_causes:
         told = "a float was widened here, as at " + _write_link(findings, cause, names)
         yield element("p", told, **{"class": "cause"})
-    for cause in line.origins:
+    for cause in line.origin_causes:
         told = "a wide float comes up here, which widens another at " + _write_link(findings, cause, names)
         yield element("p", told, **{"class": "made"})
-    for cause in line.follows:
+    for cause in line.following_causes:
         yield element("p", "wide by " + _write_link(findings, cause, names), **{"class": "later"})
     for cast, cause in line.casts:
         told = escape_text(f"to change: {cast.old_code} becomes {cast.new_code}, for ") + _write_link(
@@ -165,7 +165,7 @@ def _write_about(
         lines = "<br>".join(map(escape_text, divergence_lines(findings.predicted_run, divergence)))
         system = element("span", escape_text(f"under {divergence.system}: "), **{"class": "differs"})
         yield element("p", system + lines)
-    for i in line.wrong:
+    for i in line.mismatched_steps:
         ruled = findings.predicted_run.predictions[i].text_with_mark
         said = f"it gave {findings.predicted_run.result_of(i)}, by our rules {ruled}: please report this"
         yield element("p", escape_text(said), **{"class": "wrong"})
@@ -201,7 +201,7 @@ def _link_place(line: str, pages: Mapping[str, str]) -> str:
     return link + escape_text(line[found.end() :])
 
 
-def _write_link(findings: Findings, cause: Cause, names: Mapping[str, str]) -> str:
+def _write_link(findings: Findings, cause: WideningCause, names: Mapping[str, str]) -> str:
     step = findings.predicted_run.steps[cause.step]
     told = escape_text(f"{location_text(step.location)}: {step.text}")
     if step.location is None or step.location.file not in names:

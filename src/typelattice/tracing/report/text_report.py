@@ -33,7 +33,7 @@ def report(
     for line in made.summary:
         yield page.fold_line(line)
     yield ""
-    if made.empty:
+    if made.is_empty:
         yield page.fold_line(NOTHING_FOUND)
         return
     for number, chapter in enumerate(made.chapters):

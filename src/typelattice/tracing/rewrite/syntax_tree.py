@@ -35,7 +35,7 @@ from typelattice.tracing.rewrite.unsafe_rewrites import (
     lists_of,
     names_of_compilers,
 )
-from typelattice.tracing.run_data.written_operation import OMITTED, List, Row
+from typelattice.tracing.run_data.written_operation import OMITTED, ListLiteral, Row
 
 SYMBOL_CLASSES = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 PLAIN = (ast.Name, ast.Constant, ast.arg, ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom)
@@ -51,8 +51,8 @@ CONTENTS = ("data", "values")  # assigning these attributes gives an array other
 class Rewriter:
     """A rewriting of one tree, in place.
 
-    `rows` has the operations that it found, each with the fields of a WrittenOperation. `alone` has the
-    functions left unchanged. A search of `text`, the source, often saves a walk through the tree.
+    `rows` has the operations that it found, each with the fields of a WrittenOperation. `unchanged_functions`
+    has the functions left unchanged. A search of `text`, the source, often saves a walk through the tree.
 
     It is not an `ast.NodeTransformer`, which looks up the fields of each node: the import of a large package
     would take twice as long.
@@ -60,7 +60,7 @@ class Rewriter:
 
     def __init__(self, tree: ast.Module, text: str) -> None:
         self.rows: list[Row] = []
-        self.alone: list[tuple[str, str]] = []
+        self.unchanged_functions: list[tuple[str, str]] = []
         self.compilers = dict(names_of_compilers(tree)) if any(name in text for name in COMPILED_BY) else {}
         self.visits: dict[type, Callable[[Any], Any]] = {
             getattr(ast, name.removeprefix("visit_")): getattr(self, name)
@@ -99,7 +99,7 @@ class Rewriter:
         keywords: tuple[str | None, ...] = (),
         constants: tuple[tuple[int, Any], ...] = (),
         at: Any = None,
-        lists: tuple[List, ...] = (),
+        lists: tuple[ListLiteral, ...] = (),
     ) -> ast.expr:
         """Return a call of a witness's method with the items and, if given, the result of `inner`.
 
@@ -282,7 +282,7 @@ class Rewriter:
         for decorator in node.decorator_list:
             why = compiled_by(decorator, self.compilers)
             if why:
-                self.alone.append((node.name, why))
+                self.unchanged_functions.append((node.name, why))
                 return node
         given = node.args
         given.defaults = [self.visit(x) for x in given.defaults]

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class ArrayKind:
+class ArrayClass:
     """An array class of a library, or a subclass that the program derived from one.
 
     - `cache_key` gives everything that decides the operand except its value. `size` gives the bytes of an
@@ -54,7 +54,7 @@ class ArrayKind:
         return self.variable(x) if self.variable is not None else None
 
 
-class ArrayKinds(dict[type, "ArrayKind | None"]):
+class ArrayClasses(dict[type, "ArrayClass | None"]):
     """The array kind of each class, or None for a class that is not an array class.
 
     Only the class of an object decides: reading the shape of a program's object would run its code.
@@ -62,7 +62,7 @@ class ArrayKinds(dict[type, "ArrayKind | None"]):
 
     is_closed = False
 
-    def __missing__(self, cls: type) -> ArrayKind | None:
+    def __missing__(self, cls: type) -> ArrayClass | None:
         if len(self) >= MAX_CLASSES:
             self.clear()
         self[cls] = found = None if self.is_closed else array_kind(cls)
@@ -74,7 +74,7 @@ class ArrayKinds(dict[type, "ArrayKind | None"]):
         self.clear()
 
 
-def array_kind(cls: type) -> ArrayKind | None:
+def array_kind(cls: type) -> ArrayClass | None:
     """Return the array kind of a class, or None if it does not derive from a known library's arrays.
 
     A subclass of the program may have attributes of its own, and their code must not run. So its objects are
@@ -111,7 +111,7 @@ def array_kind(cls: type) -> ArrayKind | None:
         else None
     )
     is_array = variable is None
-    return ArrayKind(
+    return ArrayClass(
         library_of(_find_root(base)) or "",
         cache_key,
         size,
@@ -214,16 +214,16 @@ def _nbytes_reader(nbytes: Callable[[Any], Any]) -> Callable[[Any], int]:
     return size
 
 
-class AnswersByClass(dict[type, T]):
+class CachePerClass(dict[type, T]):
     """A cache of a function of classes. The function is called once for each class."""
 
     def __init__(self, question: Callable[[type], T]) -> None:
-        self.question = question
+        self.function = question
 
     def __missing__(self, cls: type) -> T:
         if len(self) >= MAX_CLASSES:
             self.clear()
-        self[cls] = found = self.question(cls)
+        self[cls] = found = self.function(cls)
         return found
 
 

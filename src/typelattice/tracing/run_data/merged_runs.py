@@ -8,7 +8,7 @@ from typing import Any
 
 from typelattice.calls.steps import Argument, DTypeOf, Ref, Step
 from typelattice.programs.program import Program
-from typelattice.tracing.run_data.run import CompiledCallArgument, LossLocation, Observation, Run
+from typelattice.tracing.run_data.run import CompiledCallArgument, LocatedLoss, Observation, Run
 
 
 def merge_runs(runs: Sequence[Run]) -> Run:
@@ -18,7 +18,7 @@ def merge_runs(runs: Sequence[Run]) -> Run:
         return first
     steps = _Steps()
     results = steps.add(first, range(len(first.observations)))
-    not_followed, summaries = dict.fromkeys(first.not_followed), dict.fromkeys(first.summaries)
+    not_followed, summaries = dict.fromkeys(first.unfollowed_code), dict.fromkeys(first.summaries)
     sources, systems, values = dict(first.sources), dict(first.systems), _Values(first)
     weakness_changes, compiled_call_arguments = (
         dict.fromkeys(first.weakness_changes),
@@ -32,7 +32,7 @@ def merge_runs(runs: Sequence[Run]) -> Run:
         compiled_call_arguments |= dict.fromkeys(
             _renumber_arguments(each, steps.add(each, list_needed_steps(each)))
         )
-        not_followed |= dict.fromkeys(each.not_followed)
+        not_followed |= dict.fromkeys(each.unfollowed_code)
         summaries |= dict.fromkeys(each.summaries)
         sources, systems = {**each.sources, **sources}, {**each.systems, **systems}
         values.add(each)
@@ -45,11 +45,11 @@ def merge_runs(runs: Sequence[Run]) -> Run:
         tuple(not_followed),
         tuple(summaries),
         sources,
-        max(0, sum(run.unfollowed_processes for run in runs) - (len(runs) - 1)),
+        max(0, sum(run.unfollowed_process_count for run in runs) - (len(runs) - 1)),
         {name: results[i] for name, i in first.results.items()},
         values.list_losses(),
         tuple(dict.fromkeys(name for run in runs for name in run.commands)),
-        sum(run.followed_processes for run in runs) + len(runs) - 1,
+        sum(run.followed_process_count for run in runs) + len(runs) - 1,
         tuple(weakness_changes),
         tuple(compiled_call_arguments),
     )
@@ -124,7 +124,7 @@ class _Values:
 
     def __init__(self, run: Run) -> None:
         self.is_checked = run.value_losses is not None
-        self.losses: dict[tuple[object, str, str], LossLocation] = {}
+        self.losses: dict[tuple[object, str, str], LocatedLoss] = {}
         self.add(run)
 
     def add(self, run: Run) -> None:
@@ -134,6 +134,6 @@ class _Values:
             known = self.losses.get(key)
             self.losses[key] = replace(known, runs=known.runs + each.runs) if known else each
 
-    def list_losses(self) -> tuple[LossLocation, ...] | None:
+    def list_losses(self) -> tuple[LocatedLoss, ...] | None:
         """Return all losses, or None if values were not checked."""
         return tuple(self.losses.values()) if self.is_checked else None

@@ -47,7 +47,7 @@ class StepTally:
         return self.count + self.merged_tally.count, self.bytes + self.merged_tally.bytes
 
 
-class Links:
+class ArrayLinks:
     """The step of each array, by the array's id.
 
     `by_weak_reference` pairs each step with a weak reference, which shows that the id still belongs to the

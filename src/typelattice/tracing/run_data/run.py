@@ -26,7 +26,7 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True)
-class NotFollowed:
+class UnfollowedCode:
     """A module, or a function of one, that ran unchanged and was not followed, and the reason."""
 
     name: str
@@ -40,7 +40,7 @@ class StepMismatch:
     A known departure is not a mistake: there the library departs from its own rule, and `reason` says why.
     """
 
-    number: int
+    step_number: int
     step: Step
     observation: Observation
     outcome: Outcome
@@ -56,12 +56,12 @@ class ValueLoss:
 
     rule: str
     lost_count: int
-    size: int
+    total_count: int
     description: str
 
 
 @dataclass(frozen=True, slots=True)
-class LossLocation:
+class LocatedLoss:
     """A source text that lost values, with the first loss there, and how many runs lost values."""
 
     location: SourceLocation
@@ -102,25 +102,26 @@ class Run:
 
     `systems` names the system of each library that took part, such as `{"numpy": "numpy@2.4"}`. `sources` has
     the text of each file as it ran, by the path in the source locations of steps. `summaries` are sentences
-    on what was left out to limit the memory. `unfollowed_processes` is the number of processes that the
-    program started and that were not followed. `followed_processes` is the number of the others. `commands`
-    has the names of the programs that ran in processes, if Python reports them. `results` maps names to the
-    steps of the arrays that they were bound to in the end. `value_losses` are the losses of values, or None
-    if they were not checked. `weakness_changes` are the arguments that make compiled functions compile again.
-    `compiled_call_arguments` are array arguments of compiled functions in calls that are not steps.
+    on what was left out to limit the memory. `unfollowed_process_count` is the number of processes that the
+    program started and that were not followed. `followed_process_count` is the number of the others.
+    `commands` has the names of the programs that ran in processes, if Python reports them. `results` maps
+    names to the steps of the arrays that they were bound to in the end. `value_losses` are the losses of
+    values, or None if they were not checked. `weakness_changes` are the arguments that make compiled
+    functions compile again. `compiled_call_arguments` are array arguments of compiled functions in calls that
+    are not steps.
     """
 
     program: Program
     observations: tuple[Observation, ...] = field(repr=False)
     systems: Mapping[str, str]
-    not_followed: tuple[NotFollowed, ...] = ()
+    unfollowed_code: tuple[UnfollowedCode, ...] = ()
     summaries: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
-    unfollowed_processes: int = 0
+    unfollowed_process_count: int = 0
     results: Mapping[str, int] = field(default_factory=dict)
-    value_losses: tuple[LossLocation, ...] | None = None
+    value_losses: tuple[LocatedLoss, ...] | None = None
     commands: tuple[str, ...] = ()
-    followed_processes: int = 0
+    followed_process_count: int = 0
     weakness_changes: tuple[WeaknessChange, ...] = ()
     compiled_call_arguments: tuple[CompiledCallArgument, ...] = ()
 

@@ -13,7 +13,7 @@ from typelattice.tracing.run_data.written_operation import WrittenOperation
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class SourceText:
     """A source text, which is read on first use. Most modules' texts are never read."""
 
     read: Callable[[], str]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 OMITTED = "..."  # stands for arguments that could not be put on the stack before the call
-List = tuple[int, int, bool]  # the position of an argument, its number of items, True for a tuple
+ListLiteral = tuple[int, int, bool]  # the position of an argument, its number of items, True for a tuple
 Row = tuple[
-    int, int, int, int, str, tuple[str | None, ...], tuple[tuple[int, Any], ...], tuple[List, ...]
+    int, int, int, int, str, tuple[str | None, ...], tuple[tuple[int, Any], ...], tuple[ListLiteral, ...]
 ]  # fmt: skip
 
 
@@ -18,7 +18,7 @@ class WrittenOperation:
     """The source location of an operation in a module, and its name and arguments.
 
     `name` is the operation, the attribute or the method. For a call, `keywords` are the names of its last
-    arguments: None means `**`, and `*` means `*args`. UNTOLD means that the witness gets no arguments.
+    arguments: None means `**`, and `*` means `*args`. OMITTED means that the witness gets no arguments.
 
     `lists` are the arguments that are written as lists or tuples. The witness gets each item as if it were an
     argument. `constants` are the arguments that are written as constants, each with its position among all.
@@ -32,7 +32,7 @@ class WrittenOperation:
     name: str = ""
     keywords: tuple[str | None, ...] = ()
     constants: tuple[tuple[int, Any], ...] = ()
-    lists: tuple[List, ...] = ()
+    lists: tuple[ListLiteral, ...] = ()
 
     def list_arguments(self, stack_values: Sequence[Any]) -> list[Any]:
         """Return all arguments of a call, from the arguments that the witness got."""

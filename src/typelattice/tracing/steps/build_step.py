@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.call_tables import FUNCTIONS
+from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import IN_PLACE_OF_FUNCTION, Argument, Call, Cast, DTypeOf, Excerpt, Index, Ref
 from typelattice.files.reader import system as find_system
@@ -36,7 +36,7 @@ def argument_of_key(key: Any) -> Argument:
 
 def operator_maker(builder: ProgramBuilder, name: str) -> StepMaker:
     """Return a maker of the step of an operator."""
-    return lambda excerpt, args: builder.operator(excerpt, name, args)
+    return lambda excerpt, args: builder.add_operator(excerpt, name, args)
 
 
 def in_place_maker(builder: ProgramBuilder, name: str, is_same_array: bool) -> StepMaker:
@@ -44,10 +44,10 @@ def in_place_maker(builder: ProgramBuilder, name: str, is_same_array: bool) -> S
     if name not in IN_PLACE_OF_FUNCTION:
         return operator_maker(builder, name)
     if is_same_array:
-        return lambda excerpt, args: builder.in_place(excerpt, name, *args)
+        return lambda excerpt, args: builder.add_in_place(excerpt, name, *args)
 
     def make_rebound(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
-        made = builder.operator(excerpt, name, args)
+        made = builder.add_operator(excerpt, name, args)
         if isinstance(args[0], Ref) and isinstance(made, Ref):
             step = builder.steps[made.step]
             assert isinstance(step, Call)
@@ -79,8 +79,10 @@ def index_maker(builder: ProgramBuilder, lists: str) -> StepMaker:
 
 def attribute_maker(builder: ProgramBuilder, name: str) -> StepMaker:
     """Return a maker of the step of an attribute that computes an array."""
-    op = FUNCTIONS.get(name, FUNCTIONS["permute_dims"])  # `x.T` and similar attributes permute axes
-    return lambda excerpt, args: builder.call(excerpt, op, args)
+    op = OPERATION_BY_FUNCTION.get(
+        name, OPERATION_BY_FUNCTION["permute_dims"]
+    )  # `x.T` and similar attributes permute axes
+    return lambda excerpt, args: builder.add_call(excerpt, op, args)
 
 
 def add_converted_array(
@@ -103,4 +105,4 @@ def add_converted_array(
 
 def assignment_maker(builder: ProgramBuilder) -> StepMaker:
     """Return a maker of the step of an assignment to elements."""
-    return lambda excerpt, args: builder.set_elements(excerpt, args[0], None, args[1])
+    return lambda excerpt, args: builder.add_setitem(excerpt, args[0], None, args[1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from typelattice.calls.call_tables import FUNCTIONS
+from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
 from typelattice.calls.steps import Step
 from typelattice.calls.ufunc_methods import REDUCED, is_ufunc_method
 from typelattice.tracing.steps.equivalent_operations import operation_of
@@ -30,7 +30,7 @@ def name_in_source(step: Step) -> str:
         return name
     function = operation_of(path[-1], count, step.owner)
     if name == WRITING:  # a method that writes into its array, as PyTorch's mul_ does, is not an operation
-        return f"{path[-1]} into out" if function in FUNCTIONS else path[-1]
+        return f"{path[-1]} into out" if function in OPERATION_BY_FUNCTION else path[-1]
     if is_ufunc_method(path):
         *_, ufunc, method = path
         stands_for = ufunc if method == "outer" else REDUCED.get(method, {}).get(ufunc, method)
@@ -40,7 +40,7 @@ def name_in_source(step: Step) -> str:
 
 def _find_operation(function: str) -> str:
     """Return the name of a function's operation, or the function's own name if it has none."""
-    return FUNCTIONS[function].name if function in FUNCTIONS else function
+    return OPERATION_BY_FUNCTION[function].name if function in OPERATION_BY_FUNCTION else function
 
 
 def _parse_call(text: str) -> tuple[Sequence[str], int]:

@@ -6,14 +6,14 @@ from functools import cache, lru_cache
 from math import inf
 
 from typelattice.calls.call_tables import (
-    FUNCTIONS,
+    OPERATION_BY_FUNCTION,
     SAME_ARGUMENTS,
     NameSort,
-    dtype_named,
+    attribute_dtype,
     find_equivalents,
     name_meaning,
 )
-from typelattice.calls.methods import CAST_METHODS, IN_PLACE_METHODS
+from typelattice.calls.methods import CAST_METHODS, FILLING_METHODS
 
 MAX_REMEMBERED_NAMES = 4096  # names of functions that are remembered
 
@@ -39,7 +39,7 @@ def out_of_place_name(name: str) -> str:
     ['mul', 'copy', '', '']
     """
     plain = name.removesuffix("_")
-    known = plain in IN_PLACE_METHODS or operation_of(plain, 1, "torch") in FUNCTIONS
+    known = plain in FILLING_METHODS or operation_of(plain, 1, "torch") in OPERATION_BY_FUNCTION
     return plain if plain != name and known else ""
 
 
@@ -55,4 +55,4 @@ def max_arguments_without_cast(name: str) -> float:
         return 2
     if function == "astype" or name in CAST_METHODS:
         return 1
-    return 0 if dtype_named(name, "torch") else inf
+    return 0 if attribute_dtype(name, "torch") else inf

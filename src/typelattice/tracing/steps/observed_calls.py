@@ -12,11 +12,11 @@ from types import ModuleType
 from typing import Any
 
 from typelattice.calls.call_tables import (
-    FUNCTIONS,
+    OPERATION_BY_FUNCTION,
     NameSort,
     module_with_rules,
     name_meaning,
-    names,
+    name_meanings,
     signature,
     system_of_module,
 )
@@ -25,7 +25,7 @@ from typelattice.calls.function_handlers import PYTHON_TYPES
 from typelattice.calls.methods import call_method
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref, Slice
+from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, NamedDType, Ref, Slice
 from typelattice.calls.ufunc_methods import POSITIONS, REDUCED
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import Operation
@@ -57,7 +57,7 @@ class CalledFunction:
 
     name: str
     library: str | None
-    owner: tuple[Any, ...] = ()
+    receiver: tuple[Any, ...] = ()
     operand_limit: int | None = None  # number of operands of a ufunc, which writes into later arguments
     parameters: Callable[[], Sequence[str]] = tuple  # names of its positional arguments, if known
     module: str = ""  # its module, if its functions follow a system of their own
@@ -67,11 +67,11 @@ class CalledFunction:
 class CallReader:
     """A reader of calls as steps, and of their arguments.
 
-    `part` gives the step of an array, None of anything else.
+    `find_step` gives the step of an array, None of anything else.
     """
 
     def __init__(self, builder: ProgramBuilder, part: Callable[[Any], int | None]) -> None:
-        self.builder, self.part = builder, part
+        self.builder, self.find_step = builder, part
 
     def step(
         self,
@@ -93,9 +93,9 @@ class CallReader:
             return self.step_of_custom_operation(
                 replace(excerpt, module=called.module), called, called.custom_operation, positional, named
             )
-        positional = [*called.owner, *positional]
-        op = FUNCTIONS.get(operation_of(called.name, len(positional), called.library))
-        if op is not None and signature(op, called.library).not_if_kind == result.kind.word:
+        positional = [*called.receiver, *positional]
+        op = OPERATION_BY_FUNCTION.get(operation_of(called.name, len(positional), called.library))
+        if op is not None and signature(op, called.library).value_dependent_kind == result.kind.python_name:
             raise UnknownCallError("its values decide of which kind its result is")
         count = operand_count(op)
         # The operand of these is not the first argument.
@@ -122,7 +122,7 @@ class CallReader:
         return (
             new_step
             if out is None
-            else self.builder.set_elements(excerpt, self.argument(out), None, new_step)
+            else self.builder.add_setitem(excerpt, self.argument(out), None, new_step)
         )
 
     def step_of_function(
@@ -134,7 +134,7 @@ class CallReader:
         number: int,
     ) -> Argument:
         """Return the result of a number of a call."""
-        if called.owner:
+        if called.receiver:
             if not isinstance(args[0], Ref):
                 raise UnknownCallError("no operation has its name")
             results = call_method(self.builder, excerpt, called.name, args[0], args[1:], keywords)
@@ -160,7 +160,7 @@ class CallReader:
 
         Raises UnknownCallError if an argument that is not an operand may decide the dtype.
         """
-        count = len(custom_operation.operands)
+        count = len(custom_operation.operand_names)
         if called.operand_limit is None:
             known = called.parameters()
             positional += [keywords.pop(name) for name in known[len(positional) : count] if name in keywords]
@@ -170,7 +170,7 @@ class CallReader:
         )
         if any(x is not None and may_affect_dtype(self.builder, self.argument(x)) for x in further):
             raise UnknownCallError(f"{called.name} is given more than its operands")
-        return self.builder.call(excerpt, custom_operation, operands)
+        return self.builder.add_call(excerpt, custom_operation, operands)
 
     # -- arguments, and the arrays of their shapes, bounds and lists
 
@@ -185,12 +185,14 @@ class CallReader:
             self.range_of_slice(excerpt, x) if isinstance(x, slice) else self.argument(x) for x in entries
         ]
         if all(type(x) in PYTHON_KINDS for x in found):
-            return self.builder.array_of_list(excerpt, list_arguments(found), None)
-        found = [self.builder.ref(excerpt, x) if isinstance(x, tuple) else x for x in found]
+            return self.builder.add_array_of_list(excerpt, list_arguments(found), None)
+        found = [self.builder.ensure_ref(excerpt, x) if isinstance(x, tuple) else x for x in found]
         if any(type(x) in PYTHON_KINDS for x in found):
-            common = DTypeOf(self.builder.call(excerpt, FUNCTIONS["result_type"], found).step)
-            found = [self.builder.cast(excerpt, x, common) if type(x) in PYTHON_KINDS else x for x in found]
-        return self.builder.call(excerpt, FUNCTIONS[name], found)
+            common = DTypeOf(self.builder.add_call(excerpt, OPERATION_BY_FUNCTION["result_type"], found).step)
+            found = [
+                self.builder.add_cast(excerpt, x, common) if type(x) in PYTHON_KINDS else x for x in found
+            ]
+        return self.builder.add_call(excerpt, OPERATION_BY_FUNCTION[name], found)
 
     def range_of_slice(self, excerpt: Excerpt, x: slice) -> Argument:
         """Return the numbers of a slice in `np.r_`: four for `1:5`, five from 0 to 1 for `0:1:5j`."""
@@ -208,7 +210,7 @@ class CallReader:
         if x is None or type(x) is str or type(x) in PYTHON_KINDS:
             plain: Argument = x
             return plain
-        number = self.part(x)
+        number = self.find_step(x)
         if number is not None:
             return Ref(int(number))
         if isinstance(x, (list, tuple)):
@@ -233,7 +235,7 @@ class CallReader:
             return self.dtype(x)
         return x
 
-    def dtype(self, x: Any) -> AnyDType:
+    def dtype(self, x: Any) -> DTypeArgument:
         """Convert a dtype argument. Raises UnknownCallError if it is not a dtype."""
         if isinstance(x, type) and x in PYTHON_KINDS:
             return NamedDType(x.__name__)
@@ -284,7 +286,7 @@ def identify_function(function: Any) -> CalledFunction:
 
 def _identify_outside_package(function: Any, name: str) -> CalledFunction | None:
     """Identify a function of another package that takes a library's arrays, such as SciPy's."""
-    for library, module in names(NameSort.MODULE_WITH_RULES):
+    for library, module in name_meanings(NameSort.MODULE_WITH_RULES):
         found = sys.modules.get(module) if "." in module else None
         if found is not None and getattr(found, name, None) is function:
             plain = own_system(library, ()).partition(VERSION_SIGN)[0]

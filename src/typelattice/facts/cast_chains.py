@@ -77,7 +77,7 @@ def cast_chain(source: DType, through: DType, target: DType, rules: ChainRules =
     >>> print(cast_chain(dtype("int64"), dtype("int32"), dtype("int16")))
     int64 -> int32 -> int16: the same as int64 -> int16
     >>> chain = cast_chain(dtype("float64"), dtype("float32"), dtype("float16"))
-    >>> chain.exact, chain.first, chain.chained, chain.direct
+    >>> chain.exact, chain.first_difference, chain.chained, chain.direct
     (False, '2.980232238769532e-08', '0.0', '5.960464477539063e-08')
     """
     for given in (source, through, target):

@@ -114,7 +114,7 @@ def repairs(
 
     >>> from typelattice.designer import repairs
     >>> for repair in repairs("numpy"):
-    ...     print(repair, len(repair.changed))
+    ...     print(repair, len(repair.changed_pairs))
     add i32 -> f16 5
     add i64 -> f16 11
     """

@@ -107,13 +107,13 @@ def _evaluate_joined(
     compute, result = _apply_rule(rules, op, dtypes, decisions, is_product)
     if op.writes or find_result_rule(op, compute) == "left":
         result = left_dtype_after_write(rules, op, result, operands[0], decisions)
-    adopted = dtypes[0] if op.computes_scalars is ScalarTarget.JOINED and len(dtypes) == 1 else compute
-    values = () if is_product else tuple(fit_values(rules, operands, adopted, op))
-    _check_values(values)
-    _check_right_value(rules, op, operands[-1], values, compute)
+    scalar_dtype = dtypes[0] if op.computes_scalars is ScalarTarget.JOINED and len(dtypes) == 1 else compute
+    fits = () if is_product else tuple(fit_values(rules, operands, scalar_dtype, op))
+    _check_values(fits)
+    _check_right_value(rules, op, operands[-1], fits, compute)
     is_uncast = compute is dtypes[0]
     if is_product:  # it is as weak as its left operand
-        return Evaluation(node, compute, result, weak and is_uncast, values)
+        return Evaluation(node, compute, result, weak and is_uncast, fits)
     weak_rule = look_up(op.weak_result_of, compute) or op.weak_result
     if weak_rule is WeakResult.WEAK_EVEN_IF_CAST and not is_uncast:
         weak = True
@@ -126,7 +126,7 @@ def _evaluate_joined(
         result, weak = _apply_weak_result(rules, weak_rule, result, are_all_weak, is_uncast)
     accumulator = _accumulator_dtype(rules, op, compute)
     return Evaluation(
-        node, compute, result, weak, values, _python_number_kind(op, compute, result), accumulator
+        node, compute, result, weak, fits, _python_number_kind(op, compute, result), accumulator
     )
 
 
@@ -260,8 +260,8 @@ def _apply_rule(
     """
     compute = _find_compute_dtype(rules, op, dtypes)
     if compute is None:
-        alone = next((d for d in dtypes if find_loop(rules, op, (d,)) is None), None)
-        described = " with ".join(map(str, dtypes)) if alone is None else alone
+        unsupported_dtype = next((d for d in dtypes if find_loop(rules, op, (d,)) is None), None)
+        described = " with ".join(map(str, dtypes)) if unsupported_dtype is None else unsupported_dtype
         step = DtypeByOperation(dtypes, None, deciding_entry(rules, op, "loops"))
         raise RefusalError(f"{op.name} takes no {described}", cast_remedy(rules, op, dtypes), step)
     if (compute.kind if is_product else compute) not in op.kernels:

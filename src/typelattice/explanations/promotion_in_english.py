@@ -76,20 +76,23 @@ def explain_in_sections(p: Promotion, with_operation: bool = True) -> Iterator[T
     `with_operation` adds a section on the operation.
     """
     steps = _select_steps(p)
-    entered = _explain_scalars(p, steps)
-    if entered:
-        yield "on entry", entered
+    entry_lines = _explain_scalars(p, steps)
+    if entry_lines:
+        yield "on entry", entry_lines
     joins = [step for step in steps if isinstance(step, (Joined, Tied)) and len(step.nodes) > 1]
     for step in steps:
         if len(steps) > 1 and step in joins:
             heading = f"step {joins.index(step) + 1}" if len(joins) > 1 else "join"
             yield heading, [f"{' with '.join(map(name_node, step.nodes))}: {step.node or 'refused'}"]
         yield from _explain_step(p, step)
-    spans = list_intervals(p) if p.system.combine == "value" else []
-    if spans:
+    intervals = list_intervals(p) if p.system.combine == "value" else []
+    if intervals:
         yield (
             "by value",
-            [f"{_format_number(low)} to {_format_number(high)}: {d or 'refused'}" for low, high, d in spans],
+            [
+                f"{_format_number(low)} to {_format_number(high)}: {d or 'refused'}"
+                for low, high, d in intervals
+            ],
         )
     if p.op and with_operation and not isinstance(p.decision, MissingOperation):
         yield "operation", describe_operation(p)
@@ -268,12 +271,12 @@ def describe_explicit_cast(source: DType, target: DType, cast_rule: CastRule) ->
     >>> describe_explicit_cast(dtype("float32"), dtype("int8"), CastRule("nearest even", "clamp"))
     'float32 to int8: rounds to nearest, ties to even; values beyond the range become the nearest value'
     """
-    said = [
+    phrases = [
         cast_rule.obstacle,
         ROUNDING_WORDS.get(cast_rule.rounding, ""),
         BEYOND_WORDS.get(cast_rule.beyond, ""),
     ]
-    return f"{source} to {target}: {'; '.join(filter(None, said))}"
+    return f"{source} to {target}: {'; '.join(filter(None, phrases))}"
 
 
 ROUNDING_WORDS = {
@@ -358,12 +361,12 @@ def describe_fit(f: ValueFit) -> str:
 
 def describe_outcome(f: ValueFit) -> str:
     """Describe what a system does with a value out of range."""
-    fates = {
+    text_by_outcome = {
         "raise": "an error", "wrap": f"it wraps to {f.becomes}", "inf": f"it becomes {f.becomes}",
         "saturate": f"it becomes {f.becomes}, the nearest", "widen": "computed without a limit",
         "exact": "used as it is, exactly",
     }  # fmt: skip
-    return fates.get(f.outcome, "no rule covers it")
+    return text_by_outcome.get(f.outcome, "no rule covers it")
 
 
 def _format_number(value: object) -> str:

@@ -152,9 +152,9 @@ class DecidingLineSearch:
             needed = rule.key == "defaults" and p.system.combine == "value"
             if self._depends_on_defaults(p) if needed else self.decides(rule, p):
                 yield rule
-        behind = () if isinstance(step, Joined) else self._rules_of_step(step)
-        yield from (rule for rule in behind if self.decides(rule, p))
-        if isinstance(step, DtypeByOperation) and (step.node is None or not behind[0].lines):
+        rules_of_decision = () if isinstance(step, Joined) else self._rules_of_step(step)
+        yield from (rule for rule in rules_of_decision if self.decides(rule, p))
+        if isinstance(step, DtypeByOperation) and (step.node is None or not rules_of_decision[0].lines):
             # An entry of the file is more specific, even if the standard has the same rule.
             if step.node is None:
                 yield from self._rules_of_part("ops", step.entry, "kernels")
@@ -216,9 +216,9 @@ class DecidingLineSearch:
 
         In `bool + 2` the default dtype of Python's int explains more than the order, which has bool below it.
         """
-        made, joined = p.decisions[-1], p.decision
-        if isinstance(made, (Defaulted, ReplacedInAnswer)):
-            yield from self._rules_of_step(made)
+        last_step, joined = p.decisions[-1], p.decision
+        if isinstance(last_step, (Defaulted, ReplacedInAnswer)):
+            yield from self._rules_of_step(last_step)
         if not isinstance(joined, (Joined, TiersJoined)):
             return
         for step in reversed(p.decisions):
@@ -289,7 +289,7 @@ class DecidingLineSearch:
 
     def _value_rules(self, step: Decision, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that may decide the fit of a value: the operation's, the file's, or one of each."""
-        own = [told for op in names for told in self._rules_of_key("ops", op)]
+        own = [rule for op in names for rule in self._rules_of_key("ops", op)]
         limits = self._rules_of_key("limits", None) if "limits" in self.definition.texts else ()
         yield from own
         yield from limits
@@ -310,13 +310,15 @@ class DecidingLineSearch:
         lines = tuple(self.covers)
         last = next((line for line in reversed(lines) if self._changes(p, remove_lines, (line,))), None)
         if last:
-            several = p.dtype is None and len(p.bounds) > 1
-            alone = [
+            has_several_bounds = p.dtype is None and len(p.bounds) > 1
+            deciding_lines = [
                 line
                 for line in lines
-                if line == last or (several and self._changes(p, remove_lines, (line,)))
+                if line == last or (has_several_bounds and self._changes(p, remove_lines, (line,)))
             ]
-            return self._rule_on_lines(last[0], "order", tuple(n for file, n in alone if file == last[0]))
+            return self._rule_on_lines(
+                last[0], "order", tuple(n for file, n in deciding_lines if file == last[0])
+            )
         needed = lines
         for line in lines:
             fewer = tuple(other for other in needed if other != line)
@@ -346,9 +348,9 @@ class DecidingLineSearch:
 
     def _rule_on_lines(self, file: str, key: str, lines: tuple[int, ...]) -> DecidingLines:
         text = self.definition.text_of(file)
-        whole = text.text.split("\n") if text else []
+        all_lines = text.text.split("\n") if text else []
         return DecidingLines(
-            file, key, lines, tuple(whole[n - 1].rstrip("\r") for n in lines if n <= len(whole))
+            file, key, lines, tuple(all_lines[n - 1].rstrip("\r") for n in lines if n <= len(all_lines))
         )
 
 

@@ -458,7 +458,8 @@ def _parse_signature(words: list[str], row: int) -> Signature:
         *words, _, value_dependent_kind = words
         if value_dependent_kind not in KIND_WORDS:
             raise TableError(
-                f"signatures.txt, row {row}: unless {value_dependent_kind!r} is no kind; give one of {KIND_WORDS}"
+                f"signatures.txt, row {row}: unless {value_dependent_kind!r} is no kind; "
+                f"give one of {KIND_WORDS}"
             )
     arrow_index = words.index("->") if "->" in words else len(words)
     parameters: list[ParameterRow] = []
@@ -479,10 +480,13 @@ def _parse_signature(words: list[str], row: int) -> Signature:
         at = results.index("when")
         results, multiple_results_parameter = results[:at], " ".join(results[at + 1 :])
     read = tuple(_parse_result(word, row, arrow_index + 4 + i) for i, word in enumerate(results))
-    found = Signature(tuple(parameters), read, multiple_results_parameter, value_dependent_kind, recorder_arguments)
+    found = Signature(
+        tuple(parameters), read, multiple_results_parameter, value_dependent_kind, recorder_arguments
+    )
     if multiple_results_parameter and found.find(multiple_results_parameter) is None:
         raise TableError(
-            f"signatures.txt, row {row}: `when {multiple_results_parameter}` names no parameter; name one of the row"
+            f"signatures.txt, row {row}: `when {multiple_results_parameter}` names no parameter; "
+            "name one of the row"
         )
     return found
 

@@ -110,8 +110,8 @@ def _join_members(
         values = list(dict.fromkeys(arguments[name] for arguments in all_arguments))
         if formula.text == SAME and len(values) > 1:
             reason = f"{name} differs: {' and '.join(map(str, values))}"
-            step = Parameterized(distinct, None, family.name)
-            raise RefusalError(reason, f"cast one operand, e.g. to {distinct[0]}", step)
+            decision = Parameterized(distinct, None, family.name)
+            raise RefusalError(reason, f"cast one operand, e.g. to {distinct[0]}", decision)
         joined[name] = values[0] if formula.text == SAME else formula.evaluate(all_arguments, own, joined)
     return _make_member(family, [joined[p.name] for p in family.parameters], distinct, decisions)
 
@@ -160,7 +160,7 @@ def _make_member(
     try:
         member = member_of(family, values)
     except DTypeError as e:
-        step = Parameterized(tuple(nodes), None, family.name)
-        raise RefusalError(str(e), "cast an operand to another dtype", step) from None
+        decision = Parameterized(tuple(nodes), None, family.name)
+        raise RefusalError(str(e), "cast an operand to another dtype", decision) from None
     decisions.append(Parameterized(tuple(nodes), member, family.name))
     return member

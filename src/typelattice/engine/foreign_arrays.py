@@ -63,8 +63,8 @@ def check_nonpromoting_foreign(
 
 def _make_refusal(o: Operand, reason: str) -> RefusalError:
     assert o.dtype
-    step = ForeignArrayCounted((o.dtype,), None, o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX))
-    return RefusalError(reason, "make it one of the library's own first", step)
+    decision = ForeignArrayCounted((o.dtype,), None, o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX))
+    return RefusalError(reason, "make it one of the library's own first", decision)
 
 
 def _convert_foreign_operand(

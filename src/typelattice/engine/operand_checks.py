@@ -54,10 +54,10 @@ def check_scalar_limits(limits: Mapping[DtypeOrKind, Sequence[DType]], operands:
             and o.value is not None
             and not any(is_in_range(o.value, d) for d in allowed_dtypes)
         ):
-            step = BeyondScalarLimits(tuple(allowed_dtypes), None, o.kind.python_name)
+            decision = BeyondScalarLimits(tuple(allowed_dtypes), None, o.kind.python_name)
             allowed_text = " or ".join(map(str, allowed_dtypes))
             reason = f"a Python {o.kind.python_name} has to lie within {allowed_text}, and {o.value} does not"
-            raise RefusalError(reason, "use a value within it", step)
+            raise RefusalError(reason, "use a value within it", decision)
 
 
 def check_each_operand(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
@@ -67,20 +67,20 @@ def check_each_operand(rules: Rules, op: OperationRules, operands: Sequence[Oper
     if op.name in rules.missing_operations or not op.kernels.listed:
         nodes = tuple(o.node for o in operands)
         looked_up = op.name in rules.missing_operations
-        step = (
+        decision = (
             MissingOperation(nodes, None, op.name)
             if looked_up
             else DtypeByOperation(nodes, None, deciding_entry(rules, op, "kernels"))
         )
-        raise RefusalError(f"{rules.name} has no {op.name}", REWRITE_ADVICE, step)
+        raise RefusalError(f"{rules.name} has no {op.name}", REWRITE_ADVICE, decision)
     _check_scalars(rules, op, operands)
     for o in operands:
         own = o.dtype or rules.defaults.get(o.kind) or o.kind
         if op.accepts is not None and own not in op.accepts:
-            step = DtypeByOperation((o.node,), None, deciding_entry(rules, op, "accepts"))
+            decision = DtypeByOperation((o.node,), None, deciding_entry(rules, op, "accepts"))
             remedy = cast_remedy(rules, op, [o.node], "it")
             refused_text = op.accepts.describe_missing(o.dtype or o.kind)
-            raise RefusalError(f"{op.name} takes no {refused_text}", remedy, step)
+            raise RefusalError(f"{op.name} takes no {refused_text}", remedy, decision)
 
 
 def cast_remedy(
@@ -131,12 +131,12 @@ def _check_has_dimensions(rules: Rules, op: OperationRules, operands: Sequence[O
         )
         found = (operands_without_dimensions[0].node,)
         entry = deciding_entry(rules, op, "scalars")
-        step: Decision = DtypeByOperation(found, None, entry)
+        decision: Decision = DtypeByOperation(found, None, entry)
         if needed_by_all_libraries:
-            step = MissingDimensions(found, None, op.name)
+            decision = MissingDimensions(found, None, op.name)
         dimensions_text = f"{needed} dimension{'s' * (needed > 1)}"
         reason = f"{op.name} takes no {what}: every operand has at least {dimensions_text}"
-        raise RefusalError(reason, "reshape it first", step)
+        raise RefusalError(reason, "reshape it first", decision)
 
 
 def _check_scalars(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
@@ -154,9 +154,9 @@ def _check_scalars(rules: Rules, op: OperationRules, operands: Sequence[Operand]
     }
     if not accepted_under[op.scalars]:
         refused_operand = next((o for o in operands if o.tier == "scalar"), operands[0])
-        step = DtypeByOperation((refused_operand.node,), None, deciding_entry(rules, op, "scalars"))
+        decision = DtypeByOperation((refused_operand.node,), None, deciding_entry(rules, op, "scalars"))
         raise RefusalError(
-            f"{op.name} takes {SCALAR_PLACE_TEXTS[op.scalars]}", "make an array of the number", step
+            f"{op.name} takes {SCALAR_PLACE_TEXTS[op.scalars]}", "make an array of the number", decision
         )
 
 
@@ -170,7 +170,7 @@ def check_right_value(
         return
     is_allowed = is_in_range(value, limit) if isinstance(limit, DType) else value >= 0
     if not is_allowed and compute.kind.category == Kind.SIGNED.category:
-        step = DtypeByOperation(
+        decision = DtypeByOperation(
             (weak_node(right.kind), compute), None, deciding_entry(rules, op, "limits_right")
         )
         reason = f"{op.name} of integers takes no negative integer on the right"
@@ -182,7 +182,7 @@ def check_right_value(
         default = rules.defaults.get(Kind.FLOAT)
         to = f", e.g. {default}" if default else ""
         remedy = f"cast the left operand to a float{to}" if has_floats else "use a value that it takes"
-        raise RefusalError(reason, remedy, step)
+        raise RefusalError(reason, remedy, decision)
 
 
 def check_operation_refusals(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
@@ -191,10 +191,10 @@ def check_operation_refusals(rules: Rules, op: OperationRules, operands: Sequenc
         for refusal in op.refusals:
             if _match_sides(a, b, refusal) or (not refusal.is_ordered and _match_sides(b, a, refusal)):
                 nodes = (a.node, b.node)
-                step = DtypeByOperation(nodes, None, deciding_entry(rules, op, "refusals"))
+                decision = DtypeByOperation(nodes, None, deciding_entry(rules, op, "refusals"))
                 verb = "stand before" if refusal.is_ordered else "meet"
                 reason = f"{op.name} does not let {a} {verb} {b}: {refusal.reason}"
-                raise RefusalError(reason, cast_remedy(rules, op, nodes, "one of them"), step)
+                raise RefusalError(reason, cast_remedy(rules, op, nodes, "one of them"), decision)
 
 
 def dtype_of_pair(pairs: Sequence[PairEntry], operands: Sequence[Operand]) -> DType | None:
@@ -271,7 +271,7 @@ def resolve_target(rules: Rules, target: DtypeOrKind) -> DType:
         return target
     found = BOOL if target is Kind.BOOL else rules.defaults.get(target)
     if found is None:
-        step = Defaulted((), None, str(target))
+        decision = Defaulted((), None, str(target))
         reason = f"{rules.name} has no default dtype for {target}"
-        raise RefusalError(reason, "name the dtype of the result", step)
+        raise RefusalError(reason, "name the dtype of the result", decision)
     return found

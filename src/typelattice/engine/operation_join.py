@@ -131,12 +131,12 @@ def join_operands(
         raise RefusalError(e.reason, e.remedy, DtypeByOperation(nodes, None, order_entry)) from None
     finally:
         decisions += [
-            step
-            for step in operation_decisions
-            if not isinstance(step, (Joined, TiersJoined, *final_decision_types))
+            decision
+            for decision in operation_decisions
+            if not isinstance(decision, (Joined, TiersJoined, *final_decision_types))
         ]
     decisions.append(DtypeByOperation(nodes, joined[0], order_entry))
-    decisions += [step for step in operation_decisions if isinstance(step, final_decision_types)]
+    decisions += [decision for decision in operation_decisions if isinstance(decision, final_decision_types)]
     return joined
 
 
@@ -150,15 +150,15 @@ def check_same_dtype(rules: Rules, op: OperationRules, operands: Sequence[Operan
     """Raise RefusalError unless every array has this dtype, or counts as it."""
     arrays = [counted_dtype(rules, op, o) or o.dtype or dtype for o in operands if o.tier != "scalar"]
     if any(d is not dtype for d in arrays):
-        step = DtypeByOperation(tuple(arrays), None, deciding_entry(rules, op, "joins"))
+        decision = DtypeByOperation(tuple(arrays), None, deciding_entry(rules, op, "joins"))
         reason = f"{op.name} does not promote: operands have to be of one dtype"
-        raise RefusalError(reason, cast_remedy(rules, op, [dtype], "all"), step)
+        raise RefusalError(reason, cast_remedy(rules, op, [dtype], "all"), decision)
 
 
 def check_weak_result(rules: Rules, op: OperationRules, result: DType) -> None:
     """Raise RefusalError for a weak result that is not of the default dtype of its kind."""
     default = rules.defaults.get(result.kind, result)
     if result is not default:
-        step = DtypeByOperation((result,), None, deciding_entry(rules, op, "weak_result"))
+        decision = DtypeByOperation((result,), None, deciding_entry(rules, op, "weak_result"))
         reason = f"{op.name} gives no weak {result}, but a weak {default} alone"
-        raise RefusalError(reason, "make an operand an array that is not weak", step)
+        raise RefusalError(reason, "make an operand an array that is not weak", decision)

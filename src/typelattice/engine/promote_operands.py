@@ -58,8 +58,8 @@ def promote_operands(
 
             evaluation = replace_families_by_members(rules, op, with_parameters, evaluation, decisions)
     except RefusalError as e:
-        steps = (*decisions, e.decision)
-        return Promotion(rules, operands, name, steps, find_rule, reason=e.reason, remedy=e.remedy)
+        decisions = [*decisions, e.decision]
+        return Promotion(rules, operands, name, tuple(decisions), find_rule, reason=e.reason, remedy=e.remedy)
     return Promotion(
         rules, operands, name, tuple(decisions), find_rule,
         evaluation.node, evaluation.compute, evaluation.dtype, evaluation.weak, evaluation.fits,

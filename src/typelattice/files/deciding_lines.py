@@ -46,12 +46,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 WithoutLines = Callable[[Rules, Lines], Rules]  # returns the rules without some lines of the order
-STEPS_GIVING_OPERAND_DTYPES = (
+DECISIONS_GIVING_OPERAND_DTYPES = (
     ReplacedOnEntry,
     WidenedDefault,
     JoinedByValue,
     DtypeByOperation,
-)  # steps that give an operand a dtype to join the others with
+)  # decisions that give an operand a dtype to join the others with
 # Keys that may decide an answer although no decision in it names them.
 KEYS_NAMED_BY_NO_STEP = ("defaults", "weak-join", "tiers", "combine", "requested")
 # Keys that other lines of a file may need, with their values if no line gives them.
@@ -70,12 +70,12 @@ class DecidingLineSearch:
 
     def deciding_rule(self, p: Promotion) -> DecidingLines:
         """Return the lines that decided an answer, in the system's file or in one of our tables."""
-        step = p.decision
-        if isinstance(step, MissingOperation):
-            return _find_row(missing_operations.TABLE, step.entry)
+        decision = p.decision
+        if isinstance(decision, MissingOperation):
+            return _find_row(missing_operations.TABLE, decision.entry)
         return (
-            operation_table_rule(step)
-            if isinstance(step, MissingDimensions)
+            operation_table_rule(decision)
+            if isinstance(decision, MissingDimensions)
             else next(self._candidate_rules(p))
         )
 
@@ -89,9 +89,9 @@ class DecidingLineSearch:
             else self._rule_without_line(text, key, entry)
         )
 
-    def _rules_of_step(self, step: Decision) -> Sequence[DecidingLines]:
-        """Return the lines of the key and entry that a step names."""
-        return self._rules_of_key(step.key, step.entry)
+    def _rules_of_decision(self, decision: Decision) -> Sequence[DecidingLines]:
+        """Return the lines of the key and entry that a decision names."""
+        return self._rules_of_key(decision.key, decision.entry)
 
     def _find_rules_of_key(self, key: str, entry: str | None) -> Sequence[DecidingLines]:
         """Return the line of a key or of its entry. For an operation, return the lines of all its entries."""
@@ -135,7 +135,7 @@ class DecidingLineSearch:
 
     def _candidate_rules(self, p: Promotion) -> Iterator[DecidingLines]:
         """Yield the rules that decide the answer, the most specific first, the order's last."""
-        step, last = p.decision, p.decisions[-1]
+        decision, last = p.decision, p.decisions[-1]
         names = entry_names(p.system.find_operation(p.op)) if p.op and "ops" in self.definition.texts else ()
         yield from (rule for rule in self._rules_of_single_operands(p, names) if self.decides(rule, p))
         yield from self._rules_of_parameters(p, names)
@@ -144,7 +144,7 @@ class DecidingLineSearch:
             and len(last.nodes) == 1
             and last.node not in (None, *last.nodes)
         ):
-            yield from (rule for rule in self._rules_of_step(last) if self.decides(rule, p))
+            yield from (rule for rule in self._rules_of_decision(last) if self.decides(rule, p))
             standard = standard_table_rule(last)
             if standard.lines:
                 yield standard
@@ -152,16 +152,18 @@ class DecidingLineSearch:
             needed = rule.key == "defaults" and p.system.combine == "value"
             if self._depends_on_defaults(p) if needed else self.decides(rule, p):
                 yield rule
-        rules_of_decision = () if isinstance(step, Joined) else self._rules_of_step(step)
+        rules_of_decision = () if isinstance(decision, Joined) else self._rules_of_decision(decision)
         yield from (rule for rule in rules_of_decision if self.decides(rule, p))
-        if isinstance(step, DtypeByOperation) and (step.node is None or not rules_of_decision[0].lines):
+        if isinstance(decision, DtypeByOperation) and (
+            decision.node is None or not rules_of_decision[0].lines
+        ):
             # An entry of the file is more specific, even if the standard has the same rule.
-            if step.node is None:
-                yield from self._rules_of_part("ops", step.entry, "kernels")
-                yield from self._rules_of_part("ops", step.entry, "loops")
-                if step.entry in (p.op, IN_PLACE_CLASS):
-                    yield from self._rules_of_part("ops", step.entry, "gives")
-            standard = standard_table_rule(step)
+            if decision.node is None:
+                yield from self._rules_of_part("ops", decision.entry, "kernels")
+                yield from self._rules_of_part("ops", decision.entry, "loops")
+                if decision.entry in (p.op, IN_PLACE_CLASS):
+                    yield from self._rules_of_part("ops", decision.entry, "gives")
+            standard = standard_table_rule(decision)
             if standard.lines:  # a group and an operator have no lines in the standard
                 yield standard
         yield from (rule for rule in self._rules_before_joining(p, names) if self.decides(rule, p))
@@ -169,22 +171,26 @@ class DecidingLineSearch:
         order = self._order_lines(p, self.line_removal.without_covers)
         if order:
             yield order
-        if not isinstance(step, Joined) or step.node is not None:
+        if not isinstance(decision, Joined) or decision.node is not None:
             further = [*self._remaining_rules(p, names)]
             yield from (rule for rule in further if self.decides(rule, p))
             yield from self._deciding_pairs(further, p)
             # The order may have the same effect. A decision on an operand still explains more than its place
             # in the order.
-            done = (step for step in reversed(p.decisions) if isinstance(step, (SizedByValue, TiersJoined)))
-            yield from chain.from_iterable(map(self._rules_of_step, done))
+            done = (
+                decision
+                for decision in reversed(p.decisions)
+                if isinstance(decision, (SizedByValue, TiersJoined))
+            )
+            yield from chain.from_iterable(map(self._rules_of_decision, done))
         yield self._lines_with_the_dtypes(p)
 
     def _rules_of_single_operands(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules for foreign operands, and for values out of range."""
         foreign = [o for o in p.operands if o.foreign_library]
-        counted = (step for step in p.decisions if isinstance(step, ForeignArrayCounted))
-        for o, step in zip(foreign, counted, strict=False):
-            if step.node is not step.nodes[0]:
+        counted = (decision for decision in p.decisions if isinstance(decision, ForeignArrayCounted))
+        for o, decision in zip(foreign, counted, strict=False):
+            if decision.node is not decision.nodes[0]:
                 lines = [
                     *self._rules_of_part("foreign", o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX))
                 ]
@@ -197,13 +203,13 @@ class DecidingLineSearch:
 
     def _rules_of_parameters(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that compute or refuse the parameters of a result."""
-        step = p.decisions[-1]
-        if not isinstance(step, Parameterized):
+        decision = p.decisions[-1]
+        if not isinstance(decision, Parameterized):
             return
-        given = [rule for op in names for rule in self._rules_of_part("ops", op, "gives") if step.node]
+        given = [rule for op in names for rule in self._rules_of_part("ops", op, "gives") if decision.node]
         parts = ("joins", "from", "parameters")
-        stated = [rule for part in parts for rule in self._rules_of_part("dtypes", step.entry, part)]
-        yield from (rule for rule in (*given, *stated) if step.node is None or self.decides(rule, p))
+        stated = [rule for part in parts for rule in self._rules_of_part("dtypes", decision.entry, part)]
+        yield from (rule for rule in (*given, *stated) if decision.node is None or self.decides(rule, p))
 
     def _rules_of_part(self, key: str, entry: str | None, part: str | None = None) -> Iterator[DecidingLines]:
         """Yield a rule for each line that states an entry of the table `key`, or a part of the entry."""
@@ -216,16 +222,16 @@ class DecidingLineSearch:
 
         In `bool + 2` the default dtype of Python's int explains more than the order, which has bool below it.
         """
-        last_step, joined = p.decisions[-1], p.decision
-        if isinstance(last_step, (Defaulted, ReplacedInAnswer)):
-            yield from self._rules_of_step(last_step)
+        last_decision, joined = p.decisions[-1], p.decision
+        if isinstance(last_decision, (Defaulted, ReplacedInAnswer)):
+            yield from self._rules_of_decision(last_decision)
         if not isinstance(joined, (Joined, TiersJoined)):
             return
-        for step in reversed(p.decisions):
-            if isinstance(step, SizedByValue) or (
-                isinstance(step, STEPS_GIVING_OPERAND_DTYPES) and step.node is joined.node
+        for decision in reversed(p.decisions):
+            if isinstance(decision, SizedByValue) or (
+                isinstance(decision, DECISIONS_GIVING_OPERAND_DTYPES) and decision.node is joined.node
             ):
-                yield from self._rules_of_step(step)
+                yield from self._rules_of_decision(decision)
         for kind in dict.fromkeys(o.kind for o in p.promoting_operands if o.dtype is None):
             if p.system.defaults.get(kind) is joined.node:
                 yield self.rule_of_key("defaults", kind.python_name)
@@ -238,9 +244,9 @@ class DecidingLineSearch:
         """
         if isinstance(p.decision, OutOfTargetRange):
             yield from self._value_rules(p.decision, names)
-        for step, then in pairwise(p.decisions):
-            if isinstance(step, DtypeByOperation) and not isinstance(then, DtypeByOperation):
-                yield from self._rules_of_step(step)
+        for decision, then in pairwise(p.decisions):
+            if isinstance(decision, DtypeByOperation) and not isinstance(then, DtypeByOperation):
+                yield from self._rules_of_decision(decision)
 
     def _rules_of_computing(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that cast the joined operands to another dtype, and the result back."""
@@ -252,10 +258,10 @@ class DecidingLineSearch:
                 yield rule
 
     def _remaining_rules(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
-        """Yield the remaining candidates: keys of all steps, keys that no step names, and the operation's."""
-        for step in reversed(p.decisions):
-            if not isinstance(step, Joined):
-                yield from self._rules_of_step(step)
+        """Yield the remaining candidates: keys of decisions, keys that none names, and the operation's."""
+        for decision in reversed(p.decisions):
+            if not isinstance(decision, Joined):
+                yield from self._rules_of_decision(decision)
         for key in KEYS_NAMED_BY_NO_STEP:
             if key in self.definition.texts:
                 yield from self._rules_of_key(key, None)
@@ -287,14 +293,16 @@ class DecidingLineSearch:
             file, "order", tuple(n for name, n in naming or self.covers if name == file)
         )
 
-    def _value_rules(self, step: Decision, names: Sequence[str]) -> Iterator[DecidingLines]:
+    def _value_rules(self, decision: Decision, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that may decide the fit of a value: the operation's, the file's, or one of each."""
         own = [rule for op in names for rule in self._rules_of_key("ops", op)]
         limits = self._rules_of_key("limits", None) if "limits" in self.definition.texts else ()
         yield from own
         yield from limits
         pairs = (
-            (a, b) for n, a in enumerate(own) for b in (*own[n + 1 :], *self._rules_of_step(step), *limits)
+            (a, b)
+            for n, a in enumerate(own)
+            for b in (*own[n + 1 :], *self._rules_of_decision(decision), *limits)
         )
         for a, b in pairs:  # if both say the same, neither decides without the other
             if a.lines and b.lines and a.file == b.file:
@@ -359,16 +367,16 @@ def comparable_result(p: Promotion) -> tuple[object, ...]:
     return p.dtype, p.weak, p.accumulator, p.reason, () if p.dtype else tuple(map(str, p.bounds))
 
 
-def standard_table_rule(step: Decision) -> DecidingLines:
+def standard_table_rule(decision: Decision) -> DecidingLines:
     """Return the line of the standard's table that an entry of `ops` overrides."""
-    known = OPERATIONS.get(step.entry or "")
-    of_class = known.operation_class if known else step.entry
+    known = OPERATIONS.get(decision.entry or "")
+    of_class = known.operation_class if known else decision.entry
     return _find_row(STANDARD_TABLE_PATH, of_class)
 
 
-def operation_table_rule(step: Decision) -> DecidingLines:
+def operation_table_rule(decision: Decision) -> DecidingLines:
     """Return the line of the table of operations with the number of dimensions of an operand."""
-    return _find_row(facts.TABLE, step.entry)
+    return _find_row(facts.TABLE, decision.entry)
 
 
 @cache

@@ -236,12 +236,12 @@ def _read_names() -> Mapping[str, Mapping[tuple[str, str], str]]:
     meanings: dict[str, dict[tuple[str, str], str]] = {sort: {} for sort in NameSort}
     meanings[NameSort.CAST] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
     stated = _StatedKeys("names.txt")
-    for row, (listed, name, is_a, meaning) in read_rows("names.txt", 4, 4):
-        _check_word(is_a, tuple(NameSort), "names.txt", row, 3)
+    for row, (listed, name, name_sort, meaning) in read_rows("names.txt", 4, 4):
+        _check_word(name_sort, tuple(NameSort), "names.txt", row, 3)
         for library in listed.split(","):
             check_library(library, "names.txt", row, 1)
-            stated.add(library, name, is_a, row=row)
-            meanings[is_a][library, name] = meaning
+            stated.add(library, name, name_sort, row=row)
+            meanings[name_sort][library, name] = meaning
     return meanings
 
 
@@ -383,10 +383,10 @@ def graph_operands(library: str, name: str, operands_given: Sequence[T]) -> tupl
     >>> graph_operands("jax", "select_n", "cxy"), graph_operands("tensorflow", "ConcatV2", "xya")
     (('c', 'y', 'x'), ('x', 'y'))
     """
-    which = graph_names().get((library, name), ("", ""))[1]
-    if which == ":-1":
+    order_text = graph_names().get((library, name), ("", ""))[1]
+    if order_text == ":-1":
         return tuple(operands_given[:-1])
-    order = [int(i) for i in which.split(",")] if which else []
+    order = [int(i) for i in order_text.split(",")] if order_text else []
     return (
         tuple(operands_given[i] for i in order)
         if order and len(operands_given) > max(order)
@@ -452,18 +452,19 @@ def _read_signatures() -> Mapping[tuple[str, str], Signature]:
 def _parse_signature(words: list[str], row: int) -> Signature:
     """Return the signature that the words of a row state. Raises TableError."""
     at = words.index("asked") if "asked" in words else len(words)
-    words, asked = words[:at], tuple(literal_eval(word) for word in words[at + 1 :])
-    unless = ""
+    words, recorder_arguments = words[:at], tuple(literal_eval(word) for word in words[at + 1 :])
+    value_dependent_kind = ""
     if "unless" in words[:-1]:
-        *words, _, unless = words
-        if unless not in KIND_WORDS:
+        *words, _, value_dependent_kind = words
+        if value_dependent_kind not in KIND_WORDS:
             raise TableError(
-                f"signatures.txt, row {row}: unless {unless!r} is no kind; give one of {KIND_WORDS}"
+                f"signatures.txt, row {row}: unless {value_dependent_kind!r} is no kind; "
+                f"give one of {KIND_WORDS}"
             )
-    cut = words.index("->") if "->" in words else len(words)
+    arrow_index = words.index("->") if "->" in words else len(words)
     parameters: list[ParameterRow] = []
     by_name = False
-    for column, word in enumerate(words[:cut], 3):
+    for column, word in enumerate(words[:arrow_index], 3):
         if word == ";":
             by_name = True
             continue
@@ -473,15 +474,20 @@ def _parse_signature(words: list[str], row: int) -> Signature:
         if parameter.joined_by:
             _check_word(parameter.joined_by, OPERATION_BY_FUNCTION, "signatures.txt", row, column)
         parameters.append(parameter)
-    results = words[cut + 1 :]
-    when = ""
+    results = words[arrow_index + 1 :]
+    multiple_results_parameter = ""
     if "when" in results:
         at = results.index("when")
-        results, when = results[:at], " ".join(results[at + 1 :])
-    read = tuple(_parse_result(word, row, cut + 4 + i) for i, word in enumerate(results))
-    found = Signature(tuple(parameters), read, when, unless, asked)
-    if when and found.find(when) is None:
-        raise TableError(f"signatures.txt, row {row}: `when {when}` names no parameter; name one of the row")
+        results, multiple_results_parameter = results[:at], " ".join(results[at + 1 :])
+    read = tuple(_parse_result(word, row, arrow_index + 4 + i) for i, word in enumerate(results))
+    found = Signature(
+        tuple(parameters), read, multiple_results_parameter, value_dependent_kind, recorder_arguments
+    )
+    if multiple_results_parameter and found.find(multiple_results_parameter) is None:
+        raise TableError(
+            f"signatures.txt, row {row}: `when {multiple_results_parameter}` names no parameter; "
+            "name one of the row"
+        )
     return found
 
 

@@ -164,9 +164,9 @@ def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
     builder, excerpt, name, library = call.builder, call.excerpt, call.name, call.library
     if name in CREATION_HANDLERS:
         return CREATION_HANDLERS[name](replace(call, args=(), keywords=bind_creator(call)))
-    alike = find_equivalents(name, library) if call.args else ()
-    if alike and (builder.find_observed_operand or name in OPERATION_BY_FUNCTION):
-        return _call_equivalents(call, alike)
+    equivalents = find_equivalents(name, library) if call.args else ()
+    if equivalents and (builder.find_observed_operand or name in OPERATION_BY_FUNCTION):
+        return _call_equivalents(call, equivalents)
     if name in COMPOSITION_HANDLERS and call.args and name_meaning(NameSort.COMPOSED, name, library):
         plain = {key: value for key, value in call.keywords.items() if value is not False}
         result: Argument | MultipleResults = COMPOSITION_HANDLERS[name](replace(call, keywords=plain))
@@ -174,8 +174,8 @@ def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
             return result
     if name in OPERATION_BY_FUNCTION:
         return build_steps(builder, excerpt, bind_call(call))
-    if alike:
-        return _call_equivalents(call, alike)
+    if equivalents:
+        return _call_equivalents(call, equivalents)
     known = "the array API standard's, by any name that a library has for them"
     near = spelling_hint(
         name, (*builder.custom_operations, *OPERATION_BY_FUNCTION, *CREATION_HANDLERS, *COMPOSITION_HANDLERS)
@@ -370,8 +370,10 @@ def _bind_values(
     call: FunctionCall, row: Signature, op: Operation | None = None
 ) -> dict[str, Argument] | None:
     """Bind the arguments after the operands to parameters, or None for more arguments than parameters."""
-    builder, excerpt, name, is_maker = call.builder, call.excerpt, call.name, op is None
-    placed = _place_arguments(builder, row, call.args, is_maker, op is not None and operand_count(op) is None)
+    builder, excerpt, name, is_creator = call.builder, call.excerpt, call.name, op is None
+    placed = _place_arguments(
+        builder, row, call.args, is_creator, op is not None and operand_count(op) is None
+    )
     if placed is None:
         return None
     placed += [(_find_parameter(call, row, key, value), value) for key, value in call.keywords.items()]
@@ -391,7 +393,7 @@ def _bind_values(
         if parameter.must_be_real and isinstance(value, complex):
             message = f"{parameter.name} is complex, which {name} of real values refuses"
             raise excerpt.error(f"{message}; leave it out")
-        if isinstance(value, Ref) and parameter.role in ("position", "name", "initial") and not is_maker:
+        if isinstance(value, Ref) and parameter.role in ("position", "name", "initial") and not is_creator:
             if builder.find_observed_operand:
                 continue
             raise excerpt.error(f"{parameter.name} is given a value that is not known; give a number")

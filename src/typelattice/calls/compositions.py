@@ -195,8 +195,8 @@ def _find_rows(name: str, library: str | None) -> Sequence[Composition]:
 def operations_of(library: str) -> Mapping[str, frozenset[str]]:
     """Map the last name of each function of a library, in lower case, to the functions that make it up."""
     operations: dict[str, frozenset[str]] = {}
-    for (of, name), rows in _read_compositions().items():
-        if of not in (library, "*"):
+    for (row_library, name), rows in _read_compositions().items():
+        if row_library not in (library, "*"):
             continue
         nodes = (node for row in rows for result in row.results for node in ast.walk(result))
         calls = (node.func for node in nodes if isinstance(node, ast.Call))

@@ -105,12 +105,12 @@ def _shape_maker(name: str) -> CallHandler:
 
 
 def _make_full(call: FunctionCall) -> Argument:
-    filled, shape = call.keywords.get("fill_value"), plain_axes(call.keywords.get("shape"))
-    if filled is None or (
+    fill_value, shape = call.keywords.get("fill_value"), plain_axes(call.keywords.get("shape"))
+    if fill_value is None or (
         not call.builder.find_observed_operand and (shape is None or any(n < 0 for n in shape))
     ):
         raise call.excerpt.error("full takes a shape of known lengths and a value; write full((2, 3), 1.5)")
-    ref, to = call.ensure_ref(filled), call.dtype
+    ref, to = call.ensure_ref(fill_value), call.dtype
     return call.builder.add_created_array(call.excerpt, "full", (shape, ref), {}, ref.step, to, shape)
 
 
@@ -159,8 +159,10 @@ def _make_spaced(
         return call.add_operation(name, numbers)
     least = scalar(Kind.FLOAT if name == "linspace" else Kind.SIGNED)
     like = dtype_deciding_number([least, *map(operand, bounds)])
-    kept = [*bounds, call.keywords["num"]] if name == "linspace" and "num" in call.keywords else bounds
-    return call.builder.add_created_array(call.excerpt, name, kept, more, like, to, (length,))
+    step_arguments = (
+        [*bounds, call.keywords["num"]] if name == "linspace" and "num" in call.keywords else bounds
+    )
+    return call.builder.add_created_array(call.excerpt, name, step_arguments, more, like, to, (length,))
 
 
 def _python_number_maker(name: str) -> CallHandler:
@@ -234,20 +236,20 @@ def _read_whole_numbers(call: FunctionCall, args: Sequence[Argument]) -> tuple[i
 
 def _add_transpose(call: FunctionCall) -> Argument:
     """Add a transpose: all axes reversed, in the given order, or in PyTorch two of them swapped."""
-    x, asked = call.ensure_ref(call.args[0]), [each for each in call.args[1:] if each is not None]
+    x, axis_arguments = call.ensure_ref(call.args[0]), [each for each in call.args[1:] if each is not None]
     shape = call.builder.shape(x)
-    axes = _read_whole_numbers(call, asked) if asked or call.keywords else None
-    if axes is None and (asked or call.keywords):
+    axes = _read_whole_numbers(call, axis_arguments) if axis_arguments or call.keywords else None
+    if axes is None and (axis_arguments or call.keywords):
         raise call.excerpt.error("the axes are not known; give numbers")
     if axes is None:
         if shape is None or len(shape) == 2:
             return call.add_operation("matrix_transpose", [x])
         axes = tuple(reversed(range(len(shape))))
-    apart = len(asked) == 2 or {*call.keywords} == {"dim0", "dim1"}
+    swaps_two_axes = len(axis_arguments) == 2 or {*call.keywords} == {"dim0", "dim1"}
     library = call.builder.owner(call.excerpt, (x.step,))
     known = library and shape is not None and len(shape) == 2
     in_order = known and name_meaning(NameSort.SWAPS_TWO_AXES, "transpose", library) is None
-    if apart and not in_order:
+    if swaps_two_axes and not in_order:
         return call.add_operation("swapaxes", [x], axes)
     return call.add_operation("permute_dims", [x], [axes])
 
@@ -349,13 +351,15 @@ def _add_einsum(call: FunctionCall) -> Any:
         return NotImplemented
     indices, arrow, kept = text.replace(" ", "").replace(".", "").partition("->")
     kept = kept if arrow else "".join(i for i in indices if indices.count(i) == 1)
-    own = indices.split(",")
-    if len(own) != len(arrays) or len(own) > 2:
+    operand_indices = indices.split(",")
+    if len(operand_indices) != len(arrays) or len(operand_indices) > 2:
         return NotImplemented
-    elsewhere = [kept + "".join(own[:i] + own[i + 1 :]) for i in range(len(own))]
-    summed = [not {*a} <= {*b} for a, b in zip(own, elsewhere, strict=True)]
-    is_product = len(own) == 2 and not {*own[0]} & {*own[1]} <= {*kept}
-    if not any(summed) and (is_product or len(own) == 1):
+    elsewhere = [
+        kept + "".join(operand_indices[:i] + operand_indices[i + 1 :]) for i in range(len(operand_indices))
+    ]
+    summed = [not {*a} <= {*b} for a, b in zip(operand_indices, elsewhere, strict=True)]
+    is_product = len(operand_indices) == 2 and not {*operand_indices[0]} & {*operand_indices[1]} <= {*kept}
+    if not any(summed) and (is_product or len(operand_indices) == 1):
         return NotImplemented
     shapes = [call.builder.shape(x) for x in arrays]
     shape = result_shape(find_operation("einsum"), shapes, (text,), {})
@@ -365,11 +369,11 @@ def _add_einsum(call: FunctionCall) -> Any:
     ]
     for ref in taken:
         call.builder.mark_same_dtype_as(ref, (STANDS_FOR_KEYWORD, "einsum"))
-    made = taken[0]
-    if len(own) == 2:
-        made = call.add_operation("inner" if is_product else "multiply", taken)
-    call.builder.mark_same_dtype_as(made, (STANDS_FOR_KEYWORD, "einsum"), shape)
-    return made
+    result = taken[0]
+    if len(operand_indices) == 2:
+        result = call.add_operation("inner" if is_product else "multiply", taken)
+    call.builder.mark_same_dtype_as(result, (STANDS_FOR_KEYWORD, "einsum"), shape)
+    return result
 
 
 def _dask_norm(call: FunctionCall) -> Any:

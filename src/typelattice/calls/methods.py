@@ -200,10 +200,10 @@ def _call_conj(call: MethodCall) -> Argument | MultipleResults:
 def _call_to(call: MethodCall) -> Argument:
     """Add `x.to(float32)`, `x.to(y)` or `x.to("cuda", float16)`. A device changes no dtype."""
     given = (*call.args, call.keywords.get("dtype"), call.keywords.get("other"))
-    asked = [each for each in given if _gives_dtype(each)]
-    if not asked:
+    dtype_arguments = [each for each in given if _gives_dtype(each)]
+    if not dtype_arguments:
         return call.receiver
-    to = requested_dtype(call.excerpt, asked[0])
+    to = requested_dtype(call.excerpt, dtype_arguments[0])
     assert to is not None
     return call.builder.add_cast(call.excerpt, call.receiver, to)
 

@@ -350,9 +350,9 @@ class ProgramBuilder:
         except OpError as e:
             raise excerpt.error(str(e)) from None
         operands = self.convert_operands(excerpt, op, operands)
-        given = [x for x in operands if x is not None]
-        taken = tuple([None if x is None else self.ensure_ref(excerpt, x) for x in operands])
-        steps = tuple([ref.step for ref in taken if ref is not None])
+        present_operands = [x for x in operands if x is not None]
+        refs = tuple([None if x is None else self.ensure_ref(excerpt, x) for x in operands])
+        steps = tuple([ref.step for ref in refs if ref is not None])
         like = OPERATIONS[op.like] if op.like else op
         try:
             shape = result_shape(like, [self.steps[i].shape for i in steps], args, dict(keywords))
@@ -360,11 +360,12 @@ class ProgramBuilder:
             raise excerpt.error(f"{e}; give other shapes") from None
         if self.find_observed_operand:
             args, keywords = (), tuple((key, x) for key, x in keywords if key in DTYPE_DECIDING_KEYWORDS)
-        whole: tuple[Argument, ...] = (taken, *args) if op.call_form == "list" else (*taken, *args)
+        all_arguments: tuple[Argument, ...] = (refs, *args) if op.call_form == "list" else (*refs, *args)
         return self.add(
             Call(
-                op.name, whole, keywords, steps, is_operator, dtype, steps_written_as_lists(given, steps),
-                module=excerpt.module, custom_operation=op if op.like else None,
+                op.name, all_arguments, keywords, steps, is_operator, dtype,
+                steps_written_as_lists(present_operands, steps), module=excerpt.module,
+                custom_operation=op if op.like else None,
                 **self.common_fields(excerpt, steps, shape),
             )
         )  # fmt: skip
@@ -387,8 +388,8 @@ class ProgramBuilder:
 
     def add_cast(self, excerpt: Excerpt, x: Argument, to: DTypeArgument) -> Ref:
         source = self.ensure_ref(excerpt, x)
-        place = self.common_fields(excerpt, (source.step,), self.shape(source))
-        return self.add(Cast(source.step, to, **place))
+        fields = self.common_fields(excerpt, (source.step,), self.shape(source))
+        return self.add(Cast(source.step, to, **fields))
 
     def add_index(self, excerpt: Excerpt, x: Ref, key: Argument, lists: str = "") -> Ref:
         """Add the step of elements of an array. `lists` describes lists in the key, as in an Index."""
@@ -438,8 +439,8 @@ class ProgramBuilder:
         """Add the step of an array made from a shape, or from Python numbers."""
         if self.find_observed_operand:
             args = ((), *args[1:]) if name == "full" else ()
-        place = self.common_fields(excerpt, (), shape)
-        return self.add(Created(name, tuple(args), tuple(keywords.items()), default_from, dtype, **place))
+        fields = self.common_fields(excerpt, (), shape)
+        return self.add(Created(name, tuple(args), tuple(keywords.items()), default_from, dtype, **fields))
 
     def add_array_of_number(self, excerpt: Excerpt, x: Argument, dtype: DTypeArgument | None = None) -> Ref:
         """Add a 0-d array of a Python number, of a dtype or of the default dtype of its kind."""
@@ -452,9 +453,9 @@ class ProgramBuilder:
         """Add the array of a list of Python numbers, or of arrays, which are stacked."""
         flat = [*leaves(x)]
         if flat and all(isinstance(self.known_number(i), (bool, int, float, complex)) for i in flat):
-            like = dtype_deciding_number([operand(self.known_number(i)) for i in flat])
+            deciding_number = dtype_deciding_number([operand(self.known_number(i)) for i in flat])
             return self.add_created_array(
-                excerpt, "asarray", (self.known_number(x),), {}, like, dtype, _read_lengths(x)
+                excerpt, "asarray", (self.known_number(x),), {}, deciding_number, dtype, _read_lengths(x)
             )
         items = [self.ensure_ref(excerpt, item) if isinstance(item, tuple) else item for item in x]
         stacked = self.add_call(excerpt, find_operation("stack"), items)

@@ -110,12 +110,12 @@ def indexed_shape(
 
 def _by_axis(shape: Shape, keys: Sequence[Argument], lengths: Sequence[int | None]) -> Shape:
     """Return the shape of `x[keys]` without arrays in the keys. `lengths` has the length of a list there."""
-    taken = sum(k is not None and k is not ... for k in keys)
-    if taken > len(shape):
-        raise ShapeError(f"{taken} indices for the {len(shape)} axes of {shape}")
+    index_count = sum(k is not None and k is not ... for k in keys)
+    if index_count > len(shape):
+        raise ShapeError(f"{index_count} indices for the {len(shape)} axes of {shape}")
     full = Slice(None, None, None)
     at = keys.index(...) if ... in keys else len(keys)
-    keys = (*keys[:at], *(full,) * (len(shape) - taken), *keys[at + 1 :])
+    keys = (*keys[:at], *(full,) * (len(shape) - index_count), *keys[at + 1 :])
     axes_left, result = iter(shape), list[int | None]()
     for k in keys:
         if k is None:
@@ -174,10 +174,10 @@ def _reduce_shape(
         )
     if shape is None or (axis is None and len(shape) < 2):  # the system decides whether it accepts them
         return None
-    gone = {normalize_axis(a, len(shape)) for a in axes}
+    removed_axes = {normalize_axis(a, len(shape)) for a in axes}
     if keepdims:
-        return tuple(1 if i in gone else length for i, length in enumerate(shape))
-    return tuple(length for i, length in enumerate(shape) if i not in gone)
+        return tuple(1 if i in removed_axes else length for i, length in enumerate(shape))
+    return tuple(length for i, length in enumerate(shape) if i not in removed_axes)
 
 
 def _slice_length(length: int | None, k: Slice) -> int | None:
@@ -228,8 +228,8 @@ def _permute_shape(x: _WholeArrays) -> Shape | None:
 def _squeeze_shape(x: _WholeArrays) -> Shape | None:
     if not x.axes:
         return None
-    gone = {normalize_axis(a, len(x.shape)) for a in x.axes}
-    return tuple(length for i, length in enumerate(x.shape) if i not in gone)
+    removed_axes = {normalize_axis(a, len(x.shape)) for a in x.axes}
+    return tuple(length for i, length in enumerate(x.shape) if i not in removed_axes)
 
 
 def _shape_of_diagonal(x: _WholeArrays) -> Shape | None:
@@ -318,8 +318,8 @@ def _contract_shapes(a: Shape, b: Shape, axes: Argument) -> Shape | None:
 def _tile_shape(shape: Shape, times: tuple[int, ...] | None) -> Shape | None:
     if times is None:
         return None
-    most = max(len(shape), len(times))
-    lengths, repeats = (1,) * (most - len(shape)) + shape, (1,) * (most - len(times)) + times
+    ndim = max(len(shape), len(times))
+    lengths, repeats = (1,) * (ndim - len(shape)) + shape, (1,) * (ndim - len(times)) + times
     return tuple(None if n is None else n * k for n, k in zip(lengths, repeats, strict=True))
 
 

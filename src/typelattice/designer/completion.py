@@ -161,12 +161,16 @@ def _solve(
     system: System, chosen: Plan, caps: Sequence[Cap], limit: int,
     seconds: float | None = None, progress: Progress | None = None,
 ) -> Design | None:  # fmt: skip
-    stated = build_problem(system, chosen)
-    facts = _list_facts(stated, chosen.costs, caps)
+    problem = build_problem(system, chosen)
+    facts = _list_facts(problem, chosen.costs, caps)
     answer = solve(_find_programs(chosen.rules), facts, max(1, limit), seconds, progress)
     if answer.models:
         return Design(
-            system, chosen, _completions(system, stated, chosen, answer), answer.is_proven, answer.is_complete
+            system,
+            chosen,
+            _completions(system, problem, chosen, answer),
+            answer.is_proven,
+            answer.is_complete,
         )
     if not answer.is_complete:
         raise TimeoutError(f"no completion of {system.name} was found in {seconds:g} seconds; give it more")
@@ -229,15 +233,17 @@ def _completions(
 ) -> tuple[Completion, ...]:
     members = problem.nodes
     nodes = [m.node for m in members]
-    of = dict(zip(nodes, members, strict=True))
-    words = tuple({**DEMANDS, **{d.name: d for d in chosen.demands}}.values())
+    facts_of_node = dict(zip(nodes, members, strict=True))
+    demands = tuple({**DEMANDS, **{d.name: d for d in chosen.demands}}.values())
     orders = [
         reduce_order(nodes, [(nodes[a], nodes[b]) for _, a, b in sorted(found)]) for found in answer.models
     ]
     found = []
     for order in orders:
         covers = tuple((a, b) for a in nodes for b in order.covers(a) if not system.order.le(a, b))
-        found.append((covers, order, count_violations(words, order, system.order, of, system.ties)))
+        found.append(
+            (covers, order, count_violations(demands, order, system.order, facts_of_node, system.ties))
+        )
     found.sort(key=lambda f: ([node_code(n) for pair in f[0] for n in pair], f[0].__repr__()))
     completions = []
     for i, (covers, order, counts) in enumerate(found, 1):

@@ -143,25 +143,27 @@ def _list_facts(system: System, rules: Sequence[Demand]) -> Iterator[str]:
     nodes = list_node_facts(system)
     n = len(nodes)
     check_nodes(system.name, n)
-    given = masks_above(system, nodes)
-    can = [
-        given[i] | make_mask(j for j in range(n) if is_allowed_relation(rules, nodes[i], nodes[j]))
+    above_now = masks_above(system, nodes)
+    allowed_above = [
+        above_now[i] | make_mask(j for j in range(n) if is_allowed_relation(rules, nodes[i], nodes[j]))
         for i in range(n)
     ]
-    check_constraints(system.name, can)
+    check_constraints(system.name, allowed_above)
     index = {m.node: i for i, m in enumerate(nodes)}
     adds = not any(d.counts_covers for d in rules)
     for i, m in enumerate(nodes):
         yield f"node({i})."
         covers = {index[b] for b in system.order.covers(m.node)}
         yield from (f"cover({i},{j})." for j in covers)
-        yield from (f"may({i},{j})." for j in list_bits(can[i]) if adds and j != i and j not in covers)
-        yield from (f"never({i},{j})." for j in range(n) if not can[i] >> j & 1)
+        yield from (
+            f"may({i},{j})." for j in list_bits(allowed_above[i]) if adds and j != i and j not in covers
+        )
+        yield from (f"never({i},{j})." for j in range(n) if not allowed_above[i] >> j & 1)
     every = any(d.counts_unjoined for d in rules)
     for x, y in combinations(range(n), 2):
-        before = given[x] & given[y]
+        before = above_now[x] & above_now[y]
         yield f"pair({x},{y})."
-        for z in list_bits(can[x] & can[y]):
+        for z in list_bits(allowed_above[x] & allowed_above[y]):
             if before >> z & 1 or is_allowed_join(rules, nodes[x], nodes[y], nodes[z]):
                 yield f"bound({x},{y},{z})."
         if every or before:
@@ -170,8 +172,8 @@ def _list_facts(system: System, rules: Sequence[Demand]) -> Iterator[str]:
 
 def _make_repair(system: System, atoms: frozenset[Atom]) -> Repair:
     """Build the repair of an answer of the solver."""
-    of = {m.node: m for m in list_node_facts(system)}
-    nodes, before = list(of), system.order
+    facts_of_node = {m.node: m for m in list_node_facts(system)}
+    nodes, before = list(facts_of_node), system.order
     pairs = {
         what: [(nodes[i], nodes[j]) for name, i, j in sorted(atoms) if name == what]
         for what in ("add", "drop")
@@ -182,7 +184,7 @@ def _make_repair(system: System, atoms: frozenset[Atom]) -> Repair:
     changed = tuple(result for result in results if result[2] is not result[3])
     title = f"{system.title[:120] or system.name}, repaired"
     text = write_system_file(system, order, f"{system.name[:40]}-repaired", title)
-    counts = count_violations(tuple(DEMANDS.values()), order, before, of)
+    counts = count_violations(tuple(DEMANDS.values()), order, before, facts_of_node)
     return Repair(
         tuple(pairs["add"]), tuple(pairs["drop"]), parse_system(text, "repaired.toml"), text, counts, changed
     )

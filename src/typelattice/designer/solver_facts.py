@@ -103,16 +103,16 @@ def build_problem(system: System, plan: Plan) -> Problem:
     nodes = list_node_facts(system)
     n = len(nodes)
     check_nodes(system.name, n)
-    given = masks_above(system, nodes)
-    below = tuple(make_mask(i for i in range(n) if given[i] >> j & 1) for j in range(n))
+    above_now = masks_above(system, nodes)
+    below = tuple(make_mask(i for i in range(n) if above_now[i] >> j & 1) for j in range(n))
     fixed = [
         make_mask(
             j for j in range(n) if any({nodes[i].node, nodes[j].node} <= region for region in plan.regions)
         )
         for i in range(n)
     ]
-    can = [
-        given[i]
+    allowed_above = [
+        above_now[i]
         | make_mask(
             j for j in range(n)
             if not (below[i] | fixed[i]) >> j & 1 and is_allowed_relation(plan.rules, nodes[i], nodes[j])
@@ -120,30 +120,33 @@ def build_problem(system: System, plan: Plan) -> Problem:
         for i in range(n)
     ]  # fmt: skip
     # Adding i -> j also puts everything above j above everything below i.
-    may = tuple(
+    addable = tuple(
         make_mask(
             j
-            for j in list_bits(can[i] & ~given[i])
-            if all(given[j] & ~can[a] == 0 for a in list_bits(below[i]))
+            for j in list_bits(allowed_above[i] & ~above_now[i])
+            if all(above_now[j] & ~allowed_above[a] == 0 for a in list_bits(below[i]))
         )
         for i in range(n)
     )
-    can = [g | m for g, m in zip(given, may, strict=True)]
+    allowed_above = [g | m for g, m in zip(above_now, addable, strict=True)]
     bounds, constraints = {}, 0
     for a, b in combinations(range(n), 2):
-        if not given[a] >> b & 1 and not given[b] >> a & 1:
-            before = given[a] & given[b]
-            higher = make_mask(c for c in list_bits(can[a] & can[b]) if before & below[c] & ~(1 << c))
+        if not above_now[a] >> b & 1 and not above_now[b] >> a & 1:
+            before = above_now[a] & above_now[b]
+            higher = make_mask(
+                c for c in list_bits(allowed_above[a] & allowed_above[b]) if before & below[c] & ~(1 << c)
+            )
             bounds[a, b] = make_mask(
-                c for c in list_bits(can[a] & can[b] & ~higher)  # a node above a bound is not the lowest
+                c  # a node above a bound is not the lowest
+                for c in list_bits(allowed_above[a] & allowed_above[b] & ~higher)
                 if before >> c & 1 or is_allowed_join(plan.rules, nodes[a], nodes[b], nodes[c])
             )  # fmt: skip
-            constraints += bounds[a, b].bit_count() * (can[a] & can[b]).bit_count()
+            constraints += bounds[a, b].bit_count() * (allowed_above[a] & allowed_above[b]).bit_count()
             if constraints > MAX_CONSTRAINTS:  # also counts bounds that are ruled out
-                check_constraints(system.name, can)
+                check_constraints(system.name, allowed_above)
     index = {m.node: i for i, m in enumerate(nodes)}
     ties = [[index[bound] for bound in tie] for tie in system.ties]
-    return Problem(nodes, given, may, plan, bounds, ties)
+    return Problem(nodes, above_now, addable, plan, bounds, ties)
 
 
 def masks_above(system: System, nodes: Sequence[NodeFacts]) -> tuple[int, ...]:

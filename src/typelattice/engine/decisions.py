@@ -149,8 +149,8 @@ class OutOfTargetRange(Decision):
 
 
 class RefusalError(Exception):
-    """Ends a promotion inside the engine: the reason, what to do next, and the step that refuses."""
+    """Ends a promotion inside the engine: the reason, what to do next, and the decision that refuses."""
 
-    def __init__(self, reason: str, remedy: str, step: Decision) -> None:
-        super().__init__(reason, remedy, step)
-        self.reason, self.remedy, self.decision = reason, remedy, step
+    def __init__(self, reason: str, remedy: str, decision: Decision) -> None:
+        super().__init__(reason, remedy, decision)
+        self.reason, self.remedy, self.decision = reason, remedy, decision

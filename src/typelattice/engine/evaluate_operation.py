@@ -107,13 +107,13 @@ def _evaluate_joined(
     compute, result = _apply_rule(rules, op, dtypes, decisions, is_product)
     if op.writes or find_result_rule(op, compute) == "left":
         result = left_dtype_after_write(rules, op, result, operands[0], decisions)
-    adopted = dtypes[0] if op.computes_scalars is ScalarTarget.JOINED and len(dtypes) == 1 else compute
-    values = () if is_product else tuple(fit_values(rules, operands, adopted, op))
-    _check_values(values)
-    _check_right_value(rules, op, operands[-1], values, compute)
+    scalar_dtype = dtypes[0] if op.computes_scalars is ScalarTarget.JOINED and len(dtypes) == 1 else compute
+    fits = () if is_product else tuple(fit_values(rules, operands, scalar_dtype, op))
+    _check_values(fits)
+    _check_right_value(rules, op, operands[-1], fits, compute)
     is_uncast = compute is dtypes[0]
     if is_product:  # it is as weak as its left operand
-        return Evaluation(node, compute, result, weak and is_uncast, values)
+        return Evaluation(node, compute, result, weak and is_uncast, fits)
     weak_rule = look_up(op.weak_result_of, compute) or op.weak_result
     if weak_rule is WeakResult.WEAK_EVEN_IF_CAST and not is_uncast:
         weak = True
@@ -126,7 +126,7 @@ def _evaluate_joined(
         result, weak = _apply_weak_result(rules, weak_rule, result, are_all_weak, is_uncast)
     accumulator = _accumulator_dtype(rules, op, compute)
     return Evaluation(
-        node, compute, result, weak, values, _python_number_kind(op, compute, result), accumulator
+        node, compute, result, weak, fits, _python_number_kind(op, compute, result), accumulator
     )
 
 
@@ -164,9 +164,9 @@ def _evaluate_assignment(
         find_entry_node(rules, o, decisions)
     dtypes = tuple(o.dtype for o in operands if o.dtype)
     if target not in op.kernels:
-        step = DtypeByOperation(dtypes, None, deciding_entry(rules, op, "kernels"))
+        decision = DtypeByOperation(dtypes, None, deciding_entry(rules, op, "kernels"))
         reason = f"{op.name} takes no {op.kernels.describe_missing(target)}"
-        raise RefusalError(reason, cast_remedy(rules, op, [target]), step)
+        raise RefusalError(reason, cast_remedy(rules, op, [target]), decision)
     target = _find_compute_dtype(rules, op, (target,)) or target
     decisions.append(DtypeByOperation(dtypes, target, deciding_entry(rules, op)))
     # A bool holds the truth of every number, so no number is out of its range.
@@ -191,10 +191,10 @@ def _evaluate_separately(
     for o in operands:
         find_entry_node(rules, o, decisions)
         if (o.dtype or o.kind) not in op.kernels:
-            step = DtypeByOperation((o.node,), None, deciding_entry(rules, op, "kernels"))
+            decision = DtypeByOperation((o.node,), None, deciding_entry(rules, op, "kernels"))
             remedy = cast_remedy(rules, op, [o.node])
             missing = op.kernels.describe_missing(o.dtype or o.kind)
-            raise RefusalError(f"{op.name} takes no {missing}", remedy, step)
+            raise RefusalError(f"{op.name} takes no {missing}", remedy, decision)
     assert isinstance(op.gives, (DType, Kind))
     result = resolve_target(rules, op.gives)
     nodes = tuple(o.node for o in operands)
@@ -245,9 +245,9 @@ def _check_values(fits: Sequence[ValueFit]) -> None:
     """Raise RefusalError for a value that is out of range, if the system raises for it."""
     for fit in fits:
         if fit.outcome == "raise":
-            step = OutOfTargetRange((fit.target,), None, fit.kind.python_name)
+            decision = OutOfTargetRange((fit.target,), None, fit.kind.python_name)
             reason = f"{fit.value} is out of range for {fit.target}"
-            raise RefusalError(reason, "use a value within it, or a wider dtype", step)
+            raise RefusalError(reason, "use a value within it, or a wider dtype", decision)
 
 
 def _apply_rule(
@@ -260,14 +260,14 @@ def _apply_rule(
     """
     compute = _find_compute_dtype(rules, op, dtypes)
     if compute is None:
-        alone = next((d for d in dtypes if find_loop(rules, op, (d,)) is None), None)
-        described = " with ".join(map(str, dtypes)) if alone is None else alone
-        step = DtypeByOperation(dtypes, None, deciding_entry(rules, op, "loops"))
-        raise RefusalError(f"{op.name} takes no {described}", cast_remedy(rules, op, dtypes), step)
+        unsupported_dtype = next((d for d in dtypes if find_loop(rules, op, (d,)) is None), None)
+        described = " with ".join(map(str, dtypes)) if unsupported_dtype is None else unsupported_dtype
+        decision = DtypeByOperation(dtypes, None, deciding_entry(rules, op, "loops"))
+        raise RefusalError(f"{op.name} takes no {described}", cast_remedy(rules, op, dtypes), decision)
     if (compute.kind if is_product else compute) not in op.kernels:
-        step = DtypeByOperation(dtypes, None, deciding_entry(rules, op, "kernels"))
+        decision = DtypeByOperation(dtypes, None, deciding_entry(rules, op, "kernels"))
         reason = f"{op.name} takes no {op.kernels.describe_missing(compute)}"
-        raise RefusalError(reason, cast_remedy(rules, op, dtypes), step)
+        raise RefusalError(reason, cast_remedy(rules, op, dtypes), decision)
     result = _result_dtype(rules, op, dtypes[0] if len(dtypes) == 1 else compute, compute)
     if not decisions or dtypes != (compute,) or result is not compute:
         decisions.append(DtypeByOperation(dtypes, result, deciding_entry(rules, op)))
@@ -333,9 +333,9 @@ def _check_dimensions_of_left(rules: Rules, op: OperationRules, operands: Sequen
     if op.gives_into.makes_new_array or left.tier != "0d" or all(o.tier != "array" for o in others):
         return
     nodes = tuple(o.node for o in operands)
-    step = DtypeByOperation(nodes, None, deciding_entry(rules, op, "gives_into"))
+    decision = DtypeByOperation(nodes, None, deciding_entry(rules, op, "gives_into"))
     reason = f"{op.name} would write what has dimensions into an array that has none"
-    raise RefusalError(reason, "give the result a name of its own", step)
+    raise RefusalError(reason, "give the result a name of its own", decision)
 
 
 def left_dtype_after_write(
@@ -355,9 +355,9 @@ def left_dtype_after_write(
         InPlaceRule.ANY_CAST: True,
     }
     if not allowed.get(op.gives_into):
-        step = DtypeByOperation((result, target), None, deciding_entry(rules, op, "gives_into"))
+        decision = DtypeByOperation((result, target), None, deciding_entry(rules, op, "gives_into"))
         remedy = "give the result a name of its own, or cast it"
-        raise RefusalError(f"{result} cannot be written into {target}", remedy, step)
+        raise RefusalError(f"{result} cannot be written into {target}", remedy, decision)
     decisions.append(DtypeByOperation((result, target), target, deciding_entry(rules, op)))
     return target
 

@@ -63,8 +63,8 @@ def check_nonpromoting_foreign(
 
 def _make_refusal(o: Operand, reason: str) -> RefusalError:
     assert o.dtype
-    step = ForeignArrayCounted((o.dtype,), None, o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX))
-    return RefusalError(reason, "make it one of the library's own first", step)
+    decision = ForeignArrayCounted((o.dtype,), None, o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX))
+    return RefusalError(reason, "make it one of the library's own first", decision)
 
 
 def _convert_foreign_operand(
@@ -91,7 +91,7 @@ def _convert_foreign_operand(
         raise _make_refusal(o, word or f"nothing is recorded of {_kind_of_foreign(o)} beside its own")
     # If the operation converts the operand at this place to an array, it converts a foreign array too.
     as_array = op is not None and op.counts_as_array(position)
-    counts = replace(o, foreign_library="")
+    counted_operand = replace(o, foreign_library="")
     if (
         word == ForeignCountsAs.NUMBER
         and o.foreign_library == FOREIGN_LIST
@@ -99,13 +99,15 @@ def _convert_foreign_operand(
     ):
         word = ForeignCountsAs.HOST_DTYPE_ARRAY  # this has dimensions, like the list
     if word == ForeignCountsAs.NUMBER:
-        counts = scalar(Kind.SIGNED if o.kind is Kind.UNSIGNED else o.kind, o.value)
+        counted_operand = scalar(Kind.SIGNED if o.kind is Kind.UNSIGNED else o.kind, o.value)
     elif word == ForeignCountsAs.FLOAT:
-        counts = scalar(Kind.FLOAT)
+        counted_operand = scalar(Kind.FLOAT)
     elif word == ForeignCountsAs.HOST_DTYPE_ARRAY and system_dtype and not as_array:
-        counts = replace(counts, dtype=system_dtype, kind=system_dtype.kind, value=None)
-    decisions.append(ForeignArrayCounted((o.dtype,), counts.dtype, _describe_counted(o, counts)))
-    return counts
+        counted_operand = replace(counted_operand, dtype=system_dtype, kind=system_dtype.kind, value=None)
+    decisions.append(
+        ForeignArrayCounted((o.dtype,), counted_operand.dtype, _describe_counted(o, counted_operand))
+    )
+    return counted_operand
 
 
 def _foreign_word(rules: Rules, o: Operand, form: str) -> str:
@@ -116,12 +118,12 @@ def _foreign_word(rules: Rules, o: Operand, form: str) -> str:
     library = o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX)
     if library == rules.library.partition(" ")[0] or (library == FOREIGN_LIST and not rules.library):
         return ForeignCountsAs.ARRAY
-    said = rules.foreign.get(library, {})
-    if form in said:
-        return said[form]
+    word_by_form = rules.foreign.get(library, {})
+    if form in word_by_form:
+        return word_by_form[form]
     if not o.foreign_library.endswith(FOREIGN_SCALAR_SUFFIX):
-        return said.get("array", "")
-    return said.get(o.dtype) or said.get("scalar", "")
+        return word_by_form.get("array", "")
+    return word_by_form.get(o.dtype) or word_by_form.get("scalar", "")
 
 
 def why_index_refused(rules: Rules, form: str) -> str | None:

@@ -97,8 +97,10 @@ def _join_comparable(rules: Rules, pair: Sequence[Node], decisions: list[Decisio
     found = join(rules, pair, decisions)
     if found not in pair:
         decisions.pop()  # drop the decision of a join that does not count
-        step = Incomparable(tuple(pair), None)
-        raise RefusalError("neither represents all values of the other", f"cast both, e.g. to {found}", step)
+        decision = Incomparable(tuple(pair), None)
+        raise RefusalError(
+            "neither represents all values of the other", f"cast both, e.g. to {found}", decision
+        )
     return found
 
 
@@ -106,10 +108,10 @@ def check_pair_refusal(rules: Rules, a: Node, b: Node) -> None:
     """Raise RefusalError for a pair that the file refuses."""
     pair = frozenset((a, b))
     if pair in rules.refusals:
-        step = RefusedPair((a, b), None, rules.entries["refusals", pair])
+        decision = RefusedPair((a, b), None, rules.entries["refusals", pair])
         wide = max((n for n in (a, b) if isinstance(n, DType)), key=sort_key, default=None)
         to = f", e.g. to {wide}" if wide else ""
-        raise RefusalError(rules.refusals[pair], f"cast one operand{to}", step)
+        raise RefusalError(rules.refusals[pair], f"cast one operand{to}", decision)
 
 
 def find_override(rules: Rules, a: Node, b: Node, decisions: list[Decision]) -> Node | None:
@@ -134,12 +136,14 @@ def join(rules: Rules, nodes: Sequence[Node], decisions: list[Decision]) -> Node
     if tie in rules.ties:
         decisions.append(Tied(distinct, rules.ties[tie], rules.entries["ties", tie]))
         return rules.ties[tie]
-    step = Joined(distinct, None)
+    decision = Joined(distinct, None)
     if not bounds:
         reason = f"nothing lies above {'both' if len(distinct) == 2 else 'all'}"
-        raise RefusalError(reason, "cast one operand to the other's dtype", step)
+        raise RefusalError(reason, "cast one operand to the other's dtype", decision)
     both = f"{'both' if len(distinct) == 2 else 'all'} can become {' or '.join(map(str, bounds))}"
-    raise RefusalError(f"{both}, and no tie says which one", f"cast one operand, e.g. to {bounds[0]}", step)
+    raise RefusalError(
+        f"{both}, and no tie says which one", f"cast one operand, e.g. to {bounds[0]}", decision
+    )
 
 
 def join_or_tie(rules: Rules, *nodes: Node) -> Node | None:

@@ -35,8 +35,8 @@ def replace_families_by_members(
     """
     if not any(d and d.parameters for d in (evaluation.compute, evaluation.dtype, evaluation.accumulator)):
         return evaluation
-    stated = find_result_rule(op, evaluation.compute) if op and evaluation.compute else None
-    formulas = stated if isinstance(stated, ComputedMember) else None
+    result_rule = find_result_rule(op, evaluation.compute) if op and evaluation.compute else None
+    formulas = result_rule if isinstance(result_rule, ComputedMember) else None
     family = evaluation.compute if evaluation.compute and evaluation.compute.parameters else evaluation.dtype
     dtypes = [dtype_or_default(rules, o) for o in _highest_tier(rules, family, operands)]
     computes = bool(formulas) or family not in rules.families
@@ -47,7 +47,7 @@ def replace_families_by_members(
 
     result = known(evaluation.dtype) or evaluation.dtype
     left = operands[0].dtype
-    if op and (op.writes or stated == "left") and left and left.family is evaluation.dtype:
+    if op and (op.writes or result_rule == "left") and left and left.family is evaluation.dtype:
         result = left
     elif formulas:
         result = _compute_member(rules, family, dtypes, formulas, decisions)
@@ -110,8 +110,8 @@ def _join_members(
         values = list(dict.fromkeys(arguments[name] for arguments in all_arguments))
         if formula.text == SAME and len(values) > 1:
             reason = f"{name} differs: {' and '.join(map(str, values))}"
-            step = Parameterized(distinct, None, family.name)
-            raise RefusalError(reason, f"cast one operand, e.g. to {distinct[0]}", step)
+            decision = Parameterized(distinct, None, family.name)
+            raise RefusalError(reason, f"cast one operand, e.g. to {distinct[0]}", decision)
         joined[name] = values[0] if formula.text == SAME else formula.evaluate(all_arguments, own, joined)
     return _make_member(family, [joined[p.name] for p in family.parameters], distinct, decisions)
 
@@ -138,11 +138,11 @@ def _compute_member(
     if family not in rules.families:  # the file gives numbers for the parameters
         values = [formula.evaluate((), (), {}) for formula in member.formulas]
         return _make_member(member.family, values, (family,), decisions)
-    are_other = not any(d and d.family is family for d in dtypes)
+    no_operand_is_member = not any(d and d.family is family for d in dtypes)
     joined: DType | None = None
-    if are_other or any(formula.names_join for formula in member.formulas):
+    if no_operand_is_member or any(formula.names_join for formula in member.formulas):
         joined = _join_operands(rules, family, dtypes, [])
-    if are_other:
+    if no_operand_is_member:
         dtypes = (joined,) * len(dtypes)
     members = _find_members(rules, family, dtypes)
     if not members:
@@ -160,7 +160,7 @@ def _make_member(
     try:
         member = member_of(family, values)
     except DTypeError as e:
-        step = Parameterized(tuple(nodes), None, family.name)
-        raise RefusalError(str(e), "cast an operand to another dtype", step) from None
+        decision = Parameterized(tuple(nodes), None, family.name)
+        raise RefusalError(str(e), "cast an operand to another dtype", decision) from None
     decisions.append(Parameterized(tuple(nodes), member, family.name))
     return member

@@ -137,15 +137,15 @@ def _join_lower_tier(rules: Rules, low: Node, tier: str, high: Node, decisions: 
     if stated:
         return stated
     node = high if low.kind.category <= high.kind.category else _node_of_higher_kind(rules, low, high)
-    step = TiersJoined((high, low), node)
+    decision = TiersJoined((high, low), node)
     if node is None:
-        other = f"a Python {low.kind.python_name}" if tier == "scalar" else f"a 0-d array of {low}"
+        low_operand_text = f"a Python {low.kind.python_name}" if tier == "scalar" else f"a 0-d array of {low}"
         article = "an" if low.kind is Kind.UNSIGNED else "a"
         narrow = min((d for d in rules.dtypes if d.kind is low.kind), key=sort_key, default=None)
         to = low if isinstance(low, DType) else rules.defaults.get(low.kind, narrow)
         remedy = f"cast the array to {article} {low.kind} dtype{f', e.g. {to}' if to else ''}"
-        raise RefusalError(f"no rule takes {high} to {other}", remedy, step)
-    decisions.append(step)
+        raise RefusalError(f"no rule takes {high} to {low_operand_text}", remedy, decision)
+    decisions.append(decision)
     return node
 
 
@@ -163,16 +163,20 @@ def _node_of_higher_kind(rules: Rules, low: Node, high: Node) -> Node | None:
 
 def _dtype_of_node(rules: Rules, node: Node, is_weak: bool, decisions: list[Decision]) -> tuple[DType, bool]:
     """Return (dtype, is_weak) of a node: apply the file's `after` map, then a kind's default dtype."""
-    after = rules.after.get(node, node)
-    if after is not node:
-        decisions.append(ReplacedInAnswer((node,), after, repr(node)))
-    if isinstance(after, DType):
-        return after, is_weak
-    found = after.dtype or (rules.defaults.get(after.kind) if after in rules.order else None)
-    step = Defaulted((after,), found, after.kind.python_name)
+    replacement = rules.after.get(node, node)
+    if replacement is not node:
+        decisions.append(ReplacedInAnswer((node,), replacement, repr(node)))
+    if isinstance(replacement, DType):
+        return replacement, is_weak
+    found = replacement.dtype or (
+        rules.defaults.get(replacement.kind) if replacement in rules.order else None
+    )
+    decision = Defaulted((replacement,), found, replacement.kind.python_name)
     if found is None:
         raise RefusalError(
-            f"a Python {after.kind.python_name} alone has no dtype here", "give an array or a dtype too", step
+            f"a Python {replacement.kind.python_name} alone has no dtype here",
+            "give an array or a dtype too",
+            decision,
         )
-    decisions.append(step)
+    decisions.append(decision)
     return found, True

@@ -50,14 +50,14 @@ def join_by_value(
     rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], decisions: list[Decision]
 ) -> Node:
     """Return the node of operands that enter at these nodes. Raises RefusalError if they do not join."""
-    own = [n for n in nodes if isinstance(n, DType)]
-    if len(own) < len(nodes):
+    own_dtypes = [n for n in nodes if isinstance(n, DType)]
+    if len(own_dtypes) < len(nodes):
         raise RefusalError("a Python scalar has no dtype here", "give it one", Defaulted(tuple(nodes), None))
-    if not promotes_by_value(operands, own):
+    if not promotes_by_value(operands, own_dtypes):
         return join(
-            rules, [dtype_holding_scalar(o, d) for o, d in zip(operands, own, strict=True)], decisions
+            rules, [dtype_holding_scalar(o, d) for o, d in zip(operands, own_dtypes, strict=True)], decisions
         )
-    counts = [_counted_dtype_of_operand(o, d) for o, d in zip(operands, own, strict=True)]
+    counts = [_counted_dtype_of_operand(o, d) for o, d in zip(operands, own_dtypes, strict=True)]
     for o, count in zip(operands, counts, strict=True):
         if o.tier != "array":
             decisions.append(SizedByValue((o.node,), count.beside_unsigned))
@@ -79,13 +79,13 @@ def find_loop_by_value(
     rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]
 ) -> tuple[DType, ...]:
     """Return the first loop to which all operands cast, in either dtype that they count as, or ()."""
-    own = [d for o in operands if (d := o.dtype or rules.defaults.get(o.kind)) and d in rules.order]
-    if len(own) < len(operands):
+    own_dtypes = [d for o in operands if (d := o.dtype or rules.defaults.get(o.kind)) and d in rules.order]
+    if len(own_dtypes) < len(operands):
         return ()
-    by_value = promotes_by_value(operands, own)
+    by_value = promotes_by_value(operands, own_dtypes)
     counts = [
         _counted_dtype_of_operand(o, d) if by_value else _fixed_counted_dtype(o, d)
-        for o, d in zip(operands, own, strict=True)
+        for o, d in zip(operands, own_dtypes, strict=True)
     ]
     for loop in loops:
         if all(any(rules.order.le(d, loop) for d in count.either) for count in counts):

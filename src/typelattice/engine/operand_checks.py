@@ -48,12 +48,16 @@ REWRITE_ADVICE = "write it with operations that it has"
 def check_scalar_limits(limits: Mapping[DtypeOrKind, Sequence[DType]], operands: Iterable[Operand]) -> None:
     """Raise RefusalError for a Python scalar beyond the limits of the system, with any other operand."""
     for o in operands:
-        held = limits.get(o.kind) if o.tier == "scalar" else None
-        if held and o.value is not None and not any(is_in_range(o.value, d) for d in held):
-            step = BeyondScalarLimits(tuple(held), None, o.kind.python_name)
-            within = " or ".join(map(str, held))
-            reason = f"a Python {o.kind.python_name} has to lie within {within}, and {o.value} does not"
-            raise RefusalError(reason, "use a value within it", step)
+        allowed_dtypes = limits.get(o.kind) if o.tier == "scalar" else None
+        if (
+            allowed_dtypes
+            and o.value is not None
+            and not any(is_in_range(o.value, d) for d in allowed_dtypes)
+        ):
+            decision = BeyondScalarLimits(tuple(allowed_dtypes), None, o.kind.python_name)
+            allowed_text = " or ".join(map(str, allowed_dtypes))
+            reason = f"a Python {o.kind.python_name} has to lie within {allowed_text}, and {o.value} does not"
+            raise RefusalError(reason, "use a value within it", decision)
 
 
 def check_each_operand(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
@@ -61,22 +65,22 @@ def check_each_operand(rules: Rules, op: OperationRules, operands: Sequence[Oper
     check_scalar_limits(rules.limits if op.limits is None else op.limits, operands)
     _check_has_dimensions(rules, op, operands)
     if op.name in rules.missing_operations or not op.kernels.listed:
-        found = tuple(o.node for o in operands)
+        nodes = tuple(o.node for o in operands)
         looked_up = op.name in rules.missing_operations
-        step = (
-            MissingOperation(found, None, op.name)
+        decision = (
+            MissingOperation(nodes, None, op.name)
             if looked_up
-            else DtypeByOperation(found, None, deciding_entry(rules, op, "kernels"))
+            else DtypeByOperation(nodes, None, deciding_entry(rules, op, "kernels"))
         )
-        raise RefusalError(f"{rules.name} has no {op.name}", REWRITE_ADVICE, step)
+        raise RefusalError(f"{rules.name} has no {op.name}", REWRITE_ADVICE, decision)
     _check_scalars(rules, op, operands)
     for o in operands:
         own = o.dtype or rules.defaults.get(o.kind) or o.kind
         if op.accepts is not None and own not in op.accepts:
-            step = DtypeByOperation((o.node,), None, deciding_entry(rules, op, "accepts"))
+            decision = DtypeByOperation((o.node,), None, deciding_entry(rules, op, "accepts"))
             remedy = cast_remedy(rules, op, [o.node], "it")
-            untaken = op.accepts.describe_missing(o.dtype or o.kind)
-            raise RefusalError(f"{op.name} takes no {untaken}", remedy, step)
+            refused_text = op.accepts.describe_missing(o.dtype or o.kind)
+            raise RefusalError(f"{op.name} takes no {refused_text}", remedy, decision)
 
 
 def cast_remedy(
@@ -101,8 +105,10 @@ def cast_remedy(
         if len(dtypes) < len(nodes):
             return None
         highest = max(d.kind.category for d in dtypes)
-        own = sorted((d for d in rules.order.nodes if isinstance(d, DType) and is_taken(d)), key=sort_key)
-        fitting = (d for d in own if d.kind.category >= highest)
+        accepted_dtypes = sorted(
+            (d for d in rules.order.nodes if isinstance(d, DType) and is_taken(d)), key=sort_key
+        )
+        fitting = (d for d in accepted_dtypes if d.kind.category >= highest)
         return next((d for d in fitting if not any(loss(x, d) for x in dtypes)), None)
 
     # two equal operands were refused; operands of another dtype may meet
@@ -115,39 +121,43 @@ def cast_remedy(
 
 def _check_has_dimensions(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for an operand without dimensions, if every library refuses it or this one does."""
-    everywhere = rules.find_operation(op.name).dimensions
-    needed = max(everywhere, op.dimensions)
-    lacking = [o for o in operands if o.tier != "array"] if needed else []
-    if lacking:
-        what = "0-d array" if lacking[0].tier == "0d" else f"Python {lacking[0].kind.python_name}"
-        found = (lacking[0].node,)
-        says = deciding_entry(rules, op, "scalars")
-        step: Decision = DtypeByOperation(found, None, says)
-        if everywhere:
-            step = MissingDimensions(found, None, op.name)
-        many = f"{needed} dimension{'s' * (needed > 1)}"
-        reason = f"{op.name} takes no {what}: every operand has at least {many}"
-        raise RefusalError(reason, "reshape it first", step)
+    needed_by_all_libraries = rules.find_operation(op.name).dimensions
+    needed = max(needed_by_all_libraries, op.dimensions)
+    operands_without_dimensions = [o for o in operands if o.tier != "array"] if needed else []
+    if operands_without_dimensions:
+        what = (
+            "0-d array"
+            if operands_without_dimensions[0].tier == "0d"
+            else f"Python {operands_without_dimensions[0].kind.python_name}"
+        )
+        found = (operands_without_dimensions[0].node,)
+        entry = deciding_entry(rules, op, "scalars")
+        decision: Decision = DtypeByOperation(found, None, entry)
+        if needed_by_all_libraries:
+            decision = MissingDimensions(found, None, op.name)
+        dimensions_text = f"{needed} dimension{'s' * (needed > 1)}"
+        reason = f"{op.name} takes no {what}: every operand has at least {dimensions_text}"
+        raise RefusalError(reason, "reshape it first", decision)
 
 
 def _check_scalars(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for a Python scalar, or a weak array, where the operation does not accept one."""
     if op.scalars not in SCALAR_PLACE_TEXTS:  # most operations accept scalars everywhere
         return
-    standing = [o.tier == "scalar" for o in operands]
-    taken = {
-        ScalarPlaces.BESIDE_ARRAY: not all(standing),
+    are_scalars = [o.tier == "scalar" for o in operands]
+    accepted_under = {
+        ScalarPlaces.BESIDE_ARRAY: not all(are_scalars),
         ScalarPlaces.BESIDE_STRONG_ARRAY: not all(o.tier == "scalar" or o.weak for o in operands),
-        ScalarPlaces.ON_THE_RIGHT: not standing[0],
-        ScalarPlaces.LAST: not any(standing[:-1]),
-        ScalarPlaces.NONE: not any(standing),
+        ScalarPlaces.ON_THE_RIGHT: not are_scalars[0],
+        ScalarPlaces.LAST: not any(are_scalars[:-1]),
+        ScalarPlaces.NONE: not any(are_scalars),
         ScalarPlaces.NONE_NOR_0D_NOR_WEAK: not any(o.tier == "scalar" or o.weak for o in operands),
     }
-    if not taken[op.scalars]:
-        found = next((o for o in operands if o.tier == "scalar"), operands[0])
-        step = DtypeByOperation((found.node,), None, deciding_entry(rules, op, "scalars"))
+    if not accepted_under[op.scalars]:
+        refused_operand = next((o for o in operands if o.tier == "scalar"), operands[0])
+        decision = DtypeByOperation((refused_operand.node,), None, deciding_entry(rules, op, "scalars"))
         raise RefusalError(
-            f"{op.name} takes {SCALAR_PLACE_TEXTS[op.scalars]}", "make an array of the number", step
+            f"{op.name} takes {SCALAR_PLACE_TEXTS[op.scalars]}", "make an array of the number", decision
         )
 
 
@@ -161,7 +171,7 @@ def check_right_value(
         return
     is_allowed = is_in_range(value, limit) if isinstance(limit, DType) else value >= 0
     if not is_allowed and compute.kind.category == Kind.SIGNED.category:
-        step = DtypeByOperation(
+        decision = DtypeByOperation(
             (weak_node(right.kind), compute), None, deciding_entry(rules, op, "limits_right")
         )
         reason = f"{op.name} of integers takes no negative integer on the right"
@@ -173,7 +183,7 @@ def check_right_value(
         default = rules.defaults.get(Kind.FLOAT)
         to = f", e.g. {default}" if default else ""
         remedy = f"cast the left operand to a float{to}" if has_floats else "use a value that it takes"
-        raise RefusalError(reason, remedy, step)
+        raise RefusalError(reason, remedy, decision)
 
 
 def check_operation_refusals(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
@@ -181,11 +191,11 @@ def check_operation_refusals(rules: Rules, op: OperationRules, operands: Sequenc
     for a, b in combinations(operands, 2) if op.refusals else ():
         for refusal in op.refusals:
             if _match_sides(a, b, refusal) or (not refusal.is_ordered and _match_sides(b, a, refusal)):
-                met = (a.node, b.node)
-                step = DtypeByOperation(met, None, deciding_entry(rules, op, "refusals"))
-                does = "stand before" if refusal.is_ordered else "meet"
-                reason = f"{op.name} does not let {a} {does} {b}: {refusal.reason}"
-                raise RefusalError(reason, cast_remedy(rules, op, met, "one of them"), step)
+                nodes = (a.node, b.node)
+                decision = DtypeByOperation(nodes, None, deciding_entry(rules, op, "refusals"))
+                verb = "stand before" if refusal.is_ordered else "meet"
+                reason = f"{op.name} does not let {a} {verb} {b}: {refusal.reason}"
+                raise RefusalError(reason, cast_remedy(rules, op, nodes, "one of them"), decision)
 
 
 def dtype_of_pair(pairs: Sequence[PairEntry], operands: Sequence[Operand]) -> DType | None:
@@ -252,8 +262,8 @@ def deciding_entry(rules: Rules, op: OperationRules, key: str | None = None) -> 
 
 def _has_key(rules: Rules, name: str, key: str | None) -> bool:
     """Return True if the file gives a key, or any key, of an operation, a class or a group."""
-    said = rules.ops.get(name, {})
-    return bool(said) if key is None else key in said or f"{key}_of" in said
+    entry = rules.ops.get(name, {})
+    return bool(entry) if key is None else key in entry or f"{key}_of" in entry
 
 
 def resolve_target(rules: Rules, target: DtypeOrKind) -> DType:
@@ -262,7 +272,7 @@ def resolve_target(rules: Rules, target: DtypeOrKind) -> DType:
         return target
     found = BOOL if target is Kind.BOOL else rules.defaults.get(target)
     if found is None:
-        step = Defaulted((), None, str(target))
+        decision = Defaulted((), None, str(target))
         reason = f"{rules.name} has no default dtype for {target}"
-        raise RefusalError(reason, "name the dtype of the result", step)
+        raise RefusalError(reason, "name the dtype of the result", decision)
     return found

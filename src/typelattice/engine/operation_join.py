@@ -38,20 +38,20 @@ def counted_dtype(rules: Rules, op: OperationRules, o: Operand) -> DType | None:
     A Python scalar has such a dtype only in a system without the tier `scalar`.
     """
     target = look_up(op.counts_as_of, o) if o.tier != "scalar" or "scalar" not in rules.tiers else None
-    counts = resolve_target(rules, target) if target is not None else None
-    return None if counts is o.dtype and not o.weak else counts
+    counted_as = resolve_target(rules, target) if target is not None else None
+    return None if counted_as is o.dtype and not o.weak else counted_as
 
 
 def _convert_counted_operand(
     rules: Rules, op: OperationRules, o: Operand, decisions: list[Decision]
 ) -> Operand:
     """Return an operand as the operation counts it."""
-    counts = counted_dtype(rules, op, o)
-    if counts is None:
+    counted_as = counted_dtype(rules, op, o)
+    if counted_as is None:
         return o
-    decisions.append(DtypeByOperation((o.node,), counts, deciding_entry(rules, op, "counts_as_of")))
+    decisions.append(DtypeByOperation((o.node,), counted_as, deciding_entry(rules, op, "counts_as_of")))
     tier = "array" if o.tier == "scalar" else o.tier
-    return replace(o, dtype=counts, kind=counts.kind, weak=False, tier=tier, value=None)
+    return replace(o, dtype=counted_as, kind=counted_as.kind, weak=False, tier=tier, value=None)
 
 
 def _without_default(
@@ -123,17 +123,21 @@ def join_operands(
     order_entry = deciding_entry(rules, op, "joins_order")
     # One decision represents the operation's order. The system's other decisions are the same in every
     # operation.
-    steps: list[Decision] = []
-    last = (ReplacedInAnswer, Defaulted)  # these turn the joined node into a dtype
+    operation_decisions: list[Decision] = []
+    final_decision_types = (ReplacedInAnswer, Defaulted)  # these turn the joined node into a dtype
     try:
-        found = join_tiers(rules_of_operation, counted, steps)
+        joined = join_tiers(rules_of_operation, counted, operation_decisions)
     except RefusalError as e:
         raise RefusalError(e.reason, e.remedy, DtypeByOperation(nodes, None, order_entry)) from None
     finally:
-        decisions += [step for step in steps if not isinstance(step, (Joined, TiersJoined, *last))]
-    decisions.append(DtypeByOperation(nodes, found[0], order_entry))
-    decisions += [step for step in steps if isinstance(step, last)]
-    return found
+        decisions += [
+            decision
+            for decision in operation_decisions
+            if not isinstance(decision, (Joined, TiersJoined, *final_decision_types))
+        ]
+    decisions.append(DtypeByOperation(nodes, joined[0], order_entry))
+    decisions += [decision for decision in operation_decisions if isinstance(decision, final_decision_types)]
+    return joined
 
 
 @lru_cache
@@ -146,15 +150,15 @@ def check_same_dtype(rules: Rules, op: OperationRules, operands: Sequence[Operan
     """Raise RefusalError unless every array has this dtype, or counts as it."""
     arrays = [counted_dtype(rules, op, o) or o.dtype or dtype for o in operands if o.tier != "scalar"]
     if any(d is not dtype for d in arrays):
-        step = DtypeByOperation(tuple(arrays), None, deciding_entry(rules, op, "joins"))
+        decision = DtypeByOperation(tuple(arrays), None, deciding_entry(rules, op, "joins"))
         reason = f"{op.name} does not promote: operands have to be of one dtype"
-        raise RefusalError(reason, cast_remedy(rules, op, [dtype], "all"), step)
+        raise RefusalError(reason, cast_remedy(rules, op, [dtype], "all"), decision)
 
 
 def check_weak_result(rules: Rules, op: OperationRules, result: DType) -> None:
     """Raise RefusalError for a weak result that is not of the default dtype of its kind."""
     default = rules.defaults.get(result.kind, result)
     if result is not default:
-        step = DtypeByOperation((result,), None, deciding_entry(rules, op, "weak_result"))
+        decision = DtypeByOperation((result,), None, deciding_entry(rules, op, "weak_result"))
         reason = f"{op.name} gives a weak {result.kind} only as {default}, not as {result}"
-        raise RefusalError(reason, "make an operand an array that is not weak", step)
+        raise RefusalError(reason, "make an operand an array that is not weak", decision)

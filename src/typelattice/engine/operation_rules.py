@@ -230,14 +230,14 @@ def merge_entries(operation: Operation, entries: Mapping[str, Mapping[str, objec
     >>> merge_entries(find_operation("divide"), {}).kernels.listed
     (<Kind.FLOAT: 'float'>, <Kind.COMPLEX: 'complex'>)
     """
-    said: dict[str, object] = {}
+    fields: dict[str, object] = {}
     for entry in reversed(entry_names(operation)):
-        said |= entries.get(entry, {})
+        fields |= entries.get(entry, {})
     if not operation.adds_up:  # the entry of a class or group may describe other operations
-        said = {key: value for key, value in said.items() if key not in ADDING_FIELDS}
-    said |= {"name": operation.name, "writes": operation.is_in_place}
+        fields = {key: value for key, value in fields.items() if key not in ADDING_FIELDS}
+    fields |= {"name": operation.name, "writes": operation.is_in_place}
     # The reader of files has checked the types, which mypy cannot see.
-    return replace(STANDARD[class_of(operation)], **said)
+    return replace(STANDARD[class_of(operation)], **fields)
 
 
 def class_of(operation: Operation) -> str:
@@ -267,9 +267,9 @@ def entry_names(operation: Operation) -> tuple[str, ...]:
     signs = (
         (operation.name, IN_PLACE_CLASS, operation.name[:-1]) if operation.is_in_place else (operation.name,)
     )
-    named = signs if operation.is_operator else ()
-    alike = (*operation.also_like, operation.like) if operation.like else ()
-    return *named, operation.function, *alike, of_class, GROUPS[of_class]
+    operator_entries = signs if operation.is_operator else ()
+    like_entries = (*operation.also_like, operation.like) if operation.like else ()
+    return *operator_entries, operation.function, *like_entries, of_class, GROUPS[of_class]
 
 
 def look_up(table: Mapping[DtypeOrKind, T], d: DType | Operand) -> T | None:

@@ -25,7 +25,7 @@ def promote_operands(
 
     Raises OpError if the operation is unknown or does not take these operands.
     """
-    trail: list[Decision] = []
+    decisions: list[Decision] = []
     promoting, op = operands, None
     if name is not None:
         operation = rules.find_operation(name)
@@ -47,21 +47,21 @@ def promote_operands(
             )
 
             check_nonpromoting_foreign(rules, operands, promoting)
-            promoting = replace_foreign_arrays(rules, op, promoting, trail)
+            promoting = replace_foreign_arrays(rules, op, promoting, decisions)
         evaluation = (
-            _evaluate_promotion(rules, promoting, trail)
+            _evaluate_promotion(rules, promoting, decisions)
             if op is None
-            else evaluate_operation(rules, op, promoting, trail)
+            else evaluate_operation(rules, op, promoting, decisions)
         )
         if rules.families:
             from typelattice.engine.join_parametric_dtypes import replace_families_by_members
 
-            evaluation = replace_families_by_members(rules, op, with_parameters, evaluation, trail)
+            evaluation = replace_families_by_members(rules, op, with_parameters, evaluation, decisions)
     except RefusalError as e:
-        steps = (*trail, e.decision)
-        return Promotion(rules, operands, name, steps, find_rule, reason=e.reason, remedy=e.remedy)
+        decisions = [*decisions, e.decision]
+        return Promotion(rules, operands, name, tuple(decisions), find_rule, reason=e.reason, remedy=e.remedy)
     return Promotion(
-        rules, operands, name, tuple(trail), find_rule,
+        rules, operands, name, tuple(decisions), find_rule,
         evaluation.node, evaluation.compute, evaluation.dtype, evaluation.weak, evaluation.fits,
         evaluation.python_number_kind, evaluation.accumulator,
     )  # fmt: skip

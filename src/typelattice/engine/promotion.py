@@ -121,7 +121,7 @@ class Promotion(NotebookDisplay):
 
     @property
     def decision(self) -> Decision:
-        """The step that decided the answer: the last one that had a choice."""
+        """The decision behind the answer: the last one that had a choice."""
         return next(
             (s for s in reversed(self.decisions) if len(s.nodes) > 1 or s.node is None), self.decisions[-1]
         )

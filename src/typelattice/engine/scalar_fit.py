@@ -57,18 +57,22 @@ def fit_values(
     `op` is the operation, if the question names one. It may have its own policy.
     """
     # If another dtype stands in for the scalar (`stand-in`), the scalar's default dtype must hold the value.
-    stands = op is not None and bool(op.loops) and any(o.dtype in rules.stand_in_beside for o in operands)
-    own_policy = op.fit if op is not None and not (stands and not op.fit) else None
+    has_stand_in = (
+        op is not None and bool(op.loops) and any(o.dtype in rules.stand_in_beside for o in operands)
+    )
+    own_policy = op.fit if op is not None and not (has_stand_in and not op.fit) else None
     policy = rules.fit if own_policy is None else own_policy
-    first = rules.first_is_array and all(o.tier == "scalar" for o in operands)
-    held = (rules.limits if op is None or op.limits is None else op.limits).get(target, ())
+    first_counts_as_array = rules.first_is_array and all(o.tier == "scalar" for o in operands)
+    limit_dtypes = (rules.limits if op is None or op.limits is None else op.limits).get(target, ())
     for i, o in enumerate(operands):
         if o.weak and o.tier == "scalar" and o.value is not None:
             # A first scalar that counts as an array is converted by itself.
-            alone = (stands and target in rules.stand_in_beside) or (first and i == 0)
-            alone = alone or _has_to_fit_default(policy, i, operands)
-            own = dtype_or_default(rules, o, len(operands) == 1) if alone else None
-            bounds = [[own] if own else [], held if o.kind is Kind.SIGNED else []]
+            must_fit_default = (has_stand_in and target in rules.stand_in_beside) or (
+                first_counts_as_array and i == 0
+            )
+            must_fit_default = must_fit_default or _has_to_fit_default(policy, i, operands)
+            default_dtype = dtype_or_default(rules, o, len(operands) == 1) if must_fit_default else None
+            bounds = [[default_dtype] if default_dtype else [], limit_dtypes if o.kind is Kind.SIGNED else []]
             yield _fit_within_bounds(o.kind, o.value, target, policy, bounds)
 
 
@@ -123,8 +127,8 @@ def _fit_value(kind: Kind, value: Value, target: DType, policy: Mapping[str, str
     if isinstance(value, int) and target.precision is not None and abs(value) >= BEYOND_FLOATS:
         # Python itself cannot convert it to a float, whatever the library would do.
         return ValueFit(kind, value, target, "raise", None)
-    decides = kind if target.kind.category <= kind.category else target.kind
-    outcome = (policy.get(target.name) or policy.get(decides.python_name, "unsaid")).partition(", ")[0]
+    deciding_kind = kind if target.kind.category <= kind.category else target.kind
+    outcome = (policy.get(target.name) or policy.get(deciding_kind.python_name, "unsaid")).partition(", ")[0]
     if outcome == WRAP_NEGATIVES:
         wraps = isinstance(value, int) and value < 0 and is_in_range(-value, target)
         outcome = "wrap" if wraps else "raise"

@@ -137,9 +137,9 @@ class System(Rules, NotebookDisplay):
 
         Raises KeyError or a similar error for others.
         """
-        marks = CACHE_KEYS[type(a)](a), CACHE_KEYS[type(b)](b)
-        found = self._remembered.get(marks)
-        return self._remembered[(*marks, *_scalar_values((a, b)))] if found is None else found
+        cache_keys = CACHE_KEYS[type(a)](a), CACHE_KEYS[type(b)](b)
+        found = self._remembered.get(cache_keys)
+        return self._remembered[(*cache_keys, *_scalar_values((a, b)))] if found is None else found
 
     def _remember(self, operands: tuple[Any, ...], dtype: DType) -> None:
         """Remember the dtype for operands like these.
@@ -153,15 +153,17 @@ class System(Rules, NotebookDisplay):
                 if a.family or b.family:  # a family may have any number of members
                     return
                 self._pairs.setdefault(a, {})[b] = dtype
-            case (a, b) if (known := self._arrays_remembered_for(a, b)) is not None:
-                known.setdefault(type(a), {}).setdefault(a.dtype, {})[b.dtype] = dtype
+            case (a, b) if (cache := self._arrays_remembered_for(a, b)) is not None:
+                cache.setdefault(type(a), {}).setdefault(a.dtype, {})[b.dtype] = dtype
             case _ if self.combine != "value" and all(type(x) in CACHE_KEYS for x in operands):
                 if len(self._remembered) >= MAX_REMEMBERED_CALLS:
                     self._remembered.clear()
-                decides = any(PYTHON_KINDS.get(type(x)) in self._valued_kinds for x in operands)
+                value_may_decide = any(PYTHON_KINDS.get(type(x)) in self._valued_kinds for x in operands)
                 try:
-                    marks = tuple(CACHE_KEYS[type(x)](x) for x in operands)
-                    self._remembered[(*marks, *_scalar_values(operands)) if decides else marks] = dtype
+                    cache_keys = tuple(CACHE_KEYS[type(x)](x) for x in operands)
+                    self._remembered[
+                        (*cache_keys, *_scalar_values(operands)) if value_may_decide else cache_keys
+                    ] = dtype
                 except (TypeError, AttributeError):  # an object with a cache key that has no hash
                     return
 

@@ -74,15 +74,15 @@ def write_code(
     >>> write_code(system("numpy"), ((a, b),))
     ('import numpy as np', ("np.ones(1, 'int8') + np.ones(1, 'uint8')",))
     """
-    known = find_form(system.name, system.library)
+    form = find_form(system.name, system.library)
     operands = [o for term in terms for o in list_leaves(term)]
-    if not (_add_promotes(system, terms, python_adds_scalars) and _can_make(known, operands)):
+    if not (_add_promotes(system, terms, python_adds_scalars) and _can_make(form, operands)):
         arrays = all(o.tier == "array" and not o.weak for o in operands)
-        chosen = known if known.dtype and arrays else PLAIN_FORM
+        chosen = form if form.dtype and arrays else PLAIN_FORM
         return chosen.setup, tuple(_write_term(chosen, term, as_dtype=True) for term in terms)
-    if not python_adds_scalars and known.add == ADDITION_FORM and all(o.tier == "scalar" for o in operands):
-        known = PLAIN_FORM  # run as the library's code, `1 + 1.0` would be Python's own sum
-    return known.setup, tuple(_write_term(known, term, as_dtype=False) for term in terms)
+    if not python_adds_scalars and form.add == ADDITION_FORM and all(o.tier == "scalar" for o in operands):
+        form = PLAIN_FORM  # run as the library's code, `1 + 1.0` would be Python's own sum
+    return form.setup, tuple(_write_term(form, term, as_dtype=False) for term in terms)
 
 
 def _add_promotes(system: System, terms: tuple[Term, ...], python_adds_scalars: bool) -> bool:

@@ -88,11 +88,11 @@ class Answers(NotebookDisplay):
         """Return a row for each answer and reason under a heading, with the names of the systems."""
         rows, cells = [], []
         for heading, found in _group_by_heading(self):
-            for given_, whys in _group_systems(found).items():
-                for why, names in whys.items():
+            for answer, names_by_reason in _group_systems(found).items():
+                for why, names in names_by_reason.items():
                     rows.append(Cell(heading))
-                    mark = ("refused",) if given_ == "refused" else ()
-                    cells.append((Cell(given_, mark), Cell(", ".join(names)), Cell(why)))
+                    mark = ("refused",) if answer == "refused" else ()
+                    cells.append((Cell(answer, mark), Cell(", ".join(names)), Cell(why)))
         columns = (Cell("answer"), Cell("systems"), Cell("reason"))
         return Grid(self.question, columns, tuple(rows), tuple(cells), tuple(list_notes(self)))
 
@@ -157,10 +157,12 @@ def list_groups(answers: Iterable[Promotion], layout: Layout) -> Iterator[str]:
     """Write systems by answer: the library's own if it is recorded, with a different answer of the rule."""
     groups = _group_systems(answers)
     stub = max(map(len, groups)) + 8
-    for given_, whys in groups.items():
-        ordered = sorted(whys.items(), key=lambda w: (bool(w[0]), -len(w[1])))
+    for answer, names_by_reason in groups.items():
+        ordered = sorted(names_by_reason.items(), key=lambda w: (bool(w[0]), -len(w[1])))
         lines = [f"{why}: {', '.join(names)}" if why else ", ".join(names) for why, names in ordered]
-        yield layout.join_columns(f"  {given_.ljust(stub - 8)}{sum(map(len, whys.values())):4}", lines, stub)
+        yield layout.join_columns(
+            f"  {answer.ljust(stub - 8)}{sum(map(len, names_by_reason.values())):4}", lines, stub
+        )
 
 
 def pick_example(answers: Answers) -> str:
@@ -185,8 +187,8 @@ def _group_by_heading(answers: Answers) -> Iterator[tuple[str, list[Promotion]]]
 def _group_systems(answers: Iterable[Promotion]) -> Groups:
     """Group the names of systems by answer and reason, the commonest answer first, refusals last."""
     groups: Groups = {}
-    for given_, why, name in map(_make_row, answers):
-        groups.setdefault(given_, {}).setdefault(why, []).append(name)
+    for answer, why, name in map(_make_row, answers):
+        groups.setdefault(answer, {}).setdefault(why, []).append(name)
     return dict(sorted(groups.items(), key=lambda g: (g[0] == "refused", -sum(map(len, g[1].values())))))
 
 

@@ -38,7 +38,7 @@ def _describe_taken(p: Promotion, rule: OperationRules) -> Iterator[str]:
     concerned = [
         n for n in (p.node, p.compute, *(o.dtype for o in p.promoting_operands)) if isinstance(n, DType)
     ]
-    concerned += [n for step in p.decisions for n in step.nodes if isinstance(n, DType)]
+    concerned += [n for decision in p.decisions for n in decision.nodes if isinstance(n, DType)]
     yield f"{p.op} can compute in {_describe_domain(rule.kernels, concerned)}"
     if rule.accepts and any(o.dtype and o.dtype not in rule.accepts for o in p.promoting_operands):
         yield f"an operand may be {_describe_domain(rule.accepts, concerned)}"

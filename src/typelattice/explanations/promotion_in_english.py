@@ -71,25 +71,30 @@ def question_text(operands: Sequence[str], op: str | None) -> str:
 
 
 def explain_in_sections(p: Promotion, with_operation: bool = True) -> Iterator[TitledLines]:
-    """Explain a promotion section by section, in the order of its steps.
+    """Explain a promotion section by section, in the order of its decisions.
 
     `with_operation` adds a section on the operation.
     """
-    steps = _select_steps(p)
-    entered = _explain_scalars(p, steps)
-    if entered:
-        yield "on entry", entered
-    joins = [step for step in steps if isinstance(step, (Joined, Tied)) and len(step.nodes) > 1]
-    for step in steps:
-        if len(steps) > 1 and step in joins:
-            heading = f"step {joins.index(step) + 1}" if len(joins) > 1 else "join"
-            yield heading, [f"{' with '.join(map(name_node, step.nodes))}: {step.node or 'refused'}"]
-        yield from _explain_step(p, step)
-    spans = list_intervals(p) if p.system.combine == "value" else []
-    if spans:
+    decisions = _select_decisions(p)
+    entry_lines = _explain_scalars(p, decisions)
+    if entry_lines:
+        yield "on entry", entry_lines
+    joins = [
+        decision for decision in decisions if isinstance(decision, (Joined, Tied)) and len(decision.nodes) > 1
+    ]
+    for decision in decisions:
+        if len(decisions) > 1 and decision in joins:
+            heading = f"step {joins.index(decision) + 1}" if len(joins) > 1 else "join"
+            yield heading, [f"{' with '.join(map(name_node, decision.nodes))}: {decision.node or 'refused'}"]
+        yield from _explain_decision(p, decision)
+    intervals = list_intervals(p) if p.system.combine == "value" else []
+    if intervals:
         yield (
             "by value",
-            [f"{_format_number(low)} to {_format_number(high)}: {d or 'refused'}" for low, high, d in spans],
+            [
+                f"{_format_number(low)} to {_format_number(high)}: {d or 'refused'}"
+                for low, high, d in intervals
+            ],
         )
     if p.op and with_operation and not isinstance(p.decision, MissingOperation):
         yield "operation", describe_operation(p)
@@ -108,33 +113,37 @@ def explain_in_sections(p: Promotion, with_operation: bool = True) -> Iterator[T
         yield "instead", [str(p.remedy)]
 
 
-def _select_steps(p: Promotion) -> Sequence[Decision]:
-    """Return the steps that are not obvious, or the last one if all are.
+def _select_decisions(p: Promotion) -> Sequence[Decision]:
+    """Return the decisions that are not obvious, or the last one if all are.
 
     A join of a node with itself is obvious. So is a Python scalar that does not change the result, after its
     value has chosen a dtype.
     """
-    by_value = any(isinstance(step, JoinedByValue) for step in p.decisions)
+    by_value = any(isinstance(decision, JoinedByValue) for decision in p.decisions)
     found = []
-    for step in p.decisions:
-        if isinstance(step, (Joined, Tied)) and len(set(step.nodes)) == 1 and step.node is not None:
+    for decision in p.decisions:
+        if (
+            isinstance(decision, (Joined, Tied))
+            and len(set(decision.nodes)) == 1
+            and decision.node is not None
+        ):
             continue
-        if by_value and isinstance(step, TiersJoined) and step.node is step.nodes[0]:
+        if by_value and isinstance(decision, TiersJoined) and decision.node is decision.nodes[0]:
             continue
-        found.append(step)
+        found.append(decision)
     return found or p.decisions[-1:]
 
 
-def _explain_step(p: Promotion, step: Decision) -> Iterator[TitledLines]:
-    nodes, node = tuple(dict.fromkeys(step.nodes)), step.node
+def _explain_decision(p: Promotion, decision: Decision) -> Iterator[TitledLines]:
+    nodes, node = tuple(dict.fromkeys(decision.nodes)), decision.node
     names = " and ".join(map(name_node, nodes))
-    match step:
+    match decision:
         case SizedByValue() if node:
             yield "on entry", [f"{names} counts as {node}, {_explain_counting(p)}"]
         case Joined() | Tied() | Incomparable() if all(n in p.system.order for n in nodes):
             if len(nodes) > 1:
                 yield from (
-                    (heading, [*lines]) for heading, lines in _explain_bounds(p.system.order, step, nodes)
+                    (heading, [*lines]) for heading, lines in _explain_bounds(p.system.order, decision, nodes)
                 )
             elif any(o.dtype for o in p.promoting_operands):
                 several = len(p.promoting_operands) > 1
@@ -142,9 +151,9 @@ def _explain_step(p: Promotion, step: Decision) -> Iterator[TitledLines]:
         case Overridden():
             yield "override", [f"the file states the result of {names}: {node}"]
         case TiersJoined():
-            yield "tiers", [_explain_lower_tiers(p, step)]
-        case ForeignArrayCounted() if step.entry and p.dtype:
-            yield "foreign array", [step.entry]
+            yield "tiers", [_explain_lower_tiers(p, decision)]
+        case ForeignArrayCounted() if decision.entry and p.dtype:
+            yield "foreign array", [decision.entry]
         case ReplacedOnEntry():
             yield "on entry", [f"{nodes[0]} counts as {name_node(node) if node else node}"]
         case Parameterized() if isinstance(node, DType):
@@ -174,31 +183,31 @@ def _explain_counting(p: Promotion) -> str:
     return f"as its value is unknown and taken to be {ASSUMED_VALUE}"
 
 
-def _explain_lower_tiers(p: Promotion, step: TiersJoined) -> str:
+def _explain_lower_tiers(p: Promotion, decision: TiersJoined) -> str:
     """Explain how a Python scalar or 0-d array (a lower tier) changes the dtype of an operand above it."""
-    high, low = step.nodes
-    if step.node is high:
+    high, low = decision.nodes
+    if decision.node is high:
         return f"{_name_lower_operand(p, low)} is of no higher kind than {high}, so {high} stays"
     higher = f"{_name_lower_operand(p, low)} is of a higher kind than {high}"
-    if step.node is None:
+    if decision.node is None:
         return f"{higher}, and no rule joins them"
-    by_default = low is step.node and low in p.system.defaults.values()
-    return f"{higher}: {'its default dtype is ' if by_default else 'they join at '}{step.node}"
+    by_default = low is decision.node and low in p.system.defaults.values()
+    return f"{higher}: {'its default dtype is ' if by_default else 'they join at '}{decision.node}"
 
 
 @lru_cache(maxsize=4096)  # many answers of one system rest on the same join
 def _explain_bounds(
-    order: Order[Node], step: Decision, nodes: tuple[Node, ...]
+    order: Order[Node], decision: Decision, nodes: tuple[Node, ...]
 ) -> Sequence[tuple[str, Sequence[str]]]:
     """Explain a join: the paths up to it, the upper bounds, and the choice among them."""
-    node = step.node
+    node = decision.node
     lines: list[tuple[str, Sequence[str]]] = []
     bounds, lowest = order.bounds(*nodes), order.minimal_bounds(*nodes)
     target = node or (lowest[0] if len(lowest) == 1 else None)
     if target:
         lines.append(("way up", [_write_way(order, n, target) for n in nodes]))
     lines.append(("upper bounds", _upper_bounds(nodes, bounds, lowest)))
-    match step:
+    match decision:
         case Tied():
             lost = [n for n in lowest if n is not node]
             rest = f"; {join_words(lost)} lost" if node in lowest else f", above {join_words(lowest)}"
@@ -223,11 +232,13 @@ def _upper_bounds(nodes: Sequence[Node], bounds: Sequence[Node], lowest: Sequenc
     return [listed, f"{join_words(lowest)} are the lowest, and {unordered}"]
 
 
-def _explain_scalars(p: Promotion, steps: Sequence[Decision]) -> list[str]:
+def _explain_scalars(p: Promotion, decisions: Sequence[Decision]) -> list[str]:
     """Explain each Python scalar that counts as its default dtype."""
-    nodes = {n for s in steps for n in s.nodes if not isinstance(s, TiersJoined)}
+    nodes = {n for s in decisions for n in s.nodes if not isinstance(s, TiersJoined)}
     kinds = {o.kind: p.system.defaults.get(o.kind) for o in p.promoting_operands if o.dtype is None}
-    if any(isinstance(s, WidenedDefault) for s in steps):  # the step WidenedDefault explains this itself
+    if any(
+        isinstance(s, WidenedDefault) for s in decisions
+    ):  # the decision WidenedDefault explains this itself
         return []
     counted = {kind: d for kind, d in kinds.items() if d in nodes}
     return [f"a Python {kind.python_name} counts as its default dtype, {d}" for kind, d in counted.items()]
@@ -268,12 +279,12 @@ def describe_explicit_cast(source: DType, target: DType, cast_rule: CastRule) ->
     >>> describe_explicit_cast(dtype("float32"), dtype("int8"), CastRule("nearest even", "clamp"))
     'float32 to int8: rounds to nearest, ties to even; values beyond the range become the nearest value'
     """
-    said = [
+    phrases = [
         cast_rule.obstacle,
         ROUNDING_WORDS.get(cast_rule.rounding, ""),
         BEYOND_WORDS.get(cast_rule.beyond, ""),
     ]
-    return f"{source} to {target}: {'; '.join(filter(None, said))}"
+    return f"{source} to {target}: {'; '.join(filter(None, phrases))}"
 
 
 ROUNDING_WORDS = {
@@ -358,12 +369,12 @@ def describe_fit(f: ValueFit) -> str:
 
 def describe_outcome(f: ValueFit) -> str:
     """Describe what a system does with a value out of range."""
-    fates = {
+    text_by_outcome = {
         "raise": "an error", "wrap": f"it wraps to {f.becomes}", "inf": f"it becomes {f.becomes}",
         "saturate": f"it becomes {f.becomes}, the nearest", "widen": "computed without a limit",
         "exact": "used as it is, exactly",
     }  # fmt: skip
-    return fates.get(f.outcome, "no rule covers it")
+    return text_by_outcome.get(f.outcome, "no rule covers it")
 
 
 def _format_number(value: object) -> str:

@@ -58,10 +58,10 @@ def describe_recorded_answer(p: Promotion, recorded: RecordedAnswer | None) -> l
         if is_missing_operation(p):
             return [f"looked up in {recorded_library_version(p.system)}: it has no function of that name"]
         if recording_name_of(p.system):
-            lacking = missing_dtype_of(p)
-            why = f"it has no {lacking}" if lacking else "this is what the rule says"
+            missing_dtype = missing_dtype_of(p)
+            why = f"it has no {missing_dtype}" if missing_dtype else "this is what the rule says"
             lines = [f"never asked of {recorded_library_version(p.system)}: {why}"]
-            if not lacking and (found := listed_departure(p)):
+            if not missing_dtype and (found := listed_departure(p)):
                 lines += [f"such calls may depart from it: {found.reason}", found.source]
             return lines
         return [f"never asked: there is no recording of {p.system.name}"] if p.system.library else []

@@ -101,10 +101,10 @@ def cast_chain(source: DType, through: DType, target: DType, rules: ChainRules =
     casts = ((source, through), (through, target), (source, target))
     for rule, (start, end) in zip(rules, casts, strict=True):
         if not is_proved(rule, start) and end.kind is not Kind.BOOL:
-            how = f"{rule.rounding or rule.beyond} of {start} to {end} is not compared for all values"
-            return CastChain(*names, None, obstacle=how)
-    found = _first_difference(*map(real_part_dtype, names), rules)
-    return CastChain(*names, found is None, *(found or ()))
+            reason = f"{rule.rounding or rule.beyond} of {start} to {end} is not compared for all values"
+            return CastChain(*names, None, obstacle=reason)
+    difference_found = _first_difference(*map(real_part_dtype, names), rules)
+    return CastChain(*names, difference_found is None, *(difference_found or ()))
 
 
 def _compare_imaginary_part(through: DType, target: DType) -> tuple[str, str, str] | None:
@@ -151,11 +151,17 @@ def may_be_folded(source: DType, through: DType, target: DType, rules: ChainRule
 
 def _ends(known: Sequence[FiniteValues]) -> Iterator[int]:
     """Yield values of the first dtype that lie at the ends of the ranges of all: the greatest, the finest."""
-    have = known[0]
-    for its in known:
-        unit = max(its.unit, have.unit)
-        for size in (its.high, its.high + unit, unit, 3 * unit, (unit << (its.bits or 0)) + unit):
-            yield from (v for v in (size, -size) if have.holds(v))
+    source_values = known[0]
+    for finite_values in known:
+        unit = max(finite_values.unit, source_values.unit)
+        for size in (
+            finite_values.high,
+            finite_values.high + unit,
+            unit,
+            3 * unit,
+            (unit << (finite_values.bits or 0)) + unit,
+        ):
+            yield from (v for v in (size, -size) if source_values.holds(v))
 
 
 @lru_cache(maxsize=100_000)  # only real dtypes, since the parts of complex ones are cast one by one
@@ -169,41 +175,53 @@ def _find_difference(
     source: DType, through: DType, target: DType, rules: ChainRules, tried: Iterable[ScaledValue]
 ) -> Difference | None:
     """Return the first of these values with different results, and both as text, or None without one."""
-    between, take = find_finite_values(through), find_finite_values(target)
-    assert between is not None
-    assert take is not None
+    through_values, target_values = find_finite_values(through), find_finite_values(target)
+    assert through_values is not None
+    assert target_values is not None
     is_plain = rules == PLAIN_CASTS
     if source is through or through is target or (is_plain and _surely_exact(source, through, target)):
         return None
     to_through, to_target, directly = rules
-    first, straight = (
-        make_caster(source, through, between, to_through),
-        make_caster(source, target, take, directly),
+    cast_to_through, cast_directly = (
+        make_caster(source, through, through_values, to_through),
+        make_caster(source, target, target_values, directly),
     )
-    alike = (source.kind.category < FLOAT_CATEGORY) == (
+    second_is_direct = (source.kind.category < FLOAT_CATEGORY) == (
         through.kind.category < FLOAT_CATEGORY
     ) and to_target == directly
-    second = straight if alike else make_caster(through, target, take, to_target)
+    cast_to_target = (
+        cast_directly if second_is_direct else make_caster(through, target, target_values, to_target)
+    )
     for value in tried:
-        middle = first(value)
-        if alike and middle == value:
+        middle = cast_to_through(value)
+        if second_is_direct and middle == value:
             continue
-        if second(middle) != straight(value):
-            chained = _text(middle, through) if isinstance(middle, tuple) else _text(second(middle), target)
-            return _text(value, source), chained, _text(straight(value), target)
+        if cast_to_target(middle) != cast_directly(value):
+            chained = (
+                _text(middle, through) if isinstance(middle, tuple) else _text(cast_to_target(middle), target)
+            )
+            return _text(value, source), chained, _text(cast_directly(value), target)
     return None
 
 
 def _list_tried_values(source: DType, through: DType, target: DType) -> Iterator[int]:
     """Yield values of the source, among them the first that differs: the smallest first."""
-    have, *others = (v for d in (source, through, target) if (v := find_finite_values(d)))
-    if have.listed or have.count(have.low, have.high) <= MAX_VALUES_ALL_TRIED:
-        yield from sorted(_list_all_values(have), key=lambda v: (abs(v), v < 0))
+    source_values, *others = (v for d in (source, through, target) if (v := find_finite_values(d)))
+    if (
+        source_values.listed
+        or source_values.count(source_values.low, source_values.high) <= MAX_VALUES_ALL_TRIED
+    ):
+        yield from sorted(_list_all_values(source_values), key=lambda v: (abs(v), v < 0))
         return
-    sizes = _sizes(have, others)
+    sizes = _sizes(source_values, others)
     if all(d.kind.category < FLOAT_CATEGORY for d in (source, through)):
-        sizes = iter(sorted(_shifted(set(sizes), have, others)))
-    yield from (v for size in sizes for v in ((size, -size) if size else (0,)) if have.low <= v <= have.high)
+        sizes = iter(sorted(_shifted(set(sizes), source_values, others)))
+    yield from (
+        v
+        for size in sizes
+        for v in ((size, -size) if size else (0,))
+        if source_values.low <= v <= source_values.high
+    )
 
 
 def _list_all_values(finite_values: FiniteValues) -> Iterator[int]:
@@ -250,13 +268,17 @@ def _points(exponent: int, others: list[FiniteValues]) -> Iterator[int]:
     start = 1 << exponent
     for sign in (-1, 1):
         # The values of a list are breakpoints themselves, whatever the spacing.
-        steps = sorted(_spacing(its, start if sign > 0 else start - 1) for its in others if not its.listed)
+        steps = sorted(
+            _spacing(finite_values, start if sign > 0 else start - 1)
+            for finite_values in others
+            if not finite_values.listed
+        )
         fine, coarse = steps[0] if steps else 0, steps[-1] if steps else 0
         points = {(sign * phase * coarse + other) // 2 for phase, other in product(PHASES, (-fine, 0, fine))}
         yield from (start + p for p in points if abs(p) <= start // 2)
-    for its in others:
-        yield from (size for v in its.listed if (size := abs(v)).bit_length() - 1 == exponent)
-        for end in {abs(its.high), abs(its.low)} if not its.listed else ():
+    for finite_values in others:
+        yield from (size for v in finite_values.listed if (size := abs(v)).bit_length() - 1 == exponent)
+        for end in {abs(finite_values.high), abs(finite_values.low)} if not finite_values.listed else ():
             if end.bit_length() - 1 == exponent:
                 # Beyond the end of one dtype the values of another still change.
                 spacings = {_spacing(each, end) for each in others if not each.listed}
@@ -269,21 +291,24 @@ def _points(exponent: int, others: list[FiniteValues]) -> Iterator[int]:
 
 def _doublings(source_values: FiniteValues, others: list[FiniteValues]) -> list[int]:
     """Return the exponents of the doublings to try, of SCALE times a value."""
-    near = set[int]()
-    for its in (source_values, *others):
-        if its.listed:
-            near |= {abs(v).bit_length() - 1 for v in its.listed}
+    exponents = set[int]()
+    for finite_values in (source_values, *others):
+        if finite_values.listed:
+            exponents |= {abs(v).bit_length() - 1 for v in finite_values.listed}
             continue
-        first, last = its.unit.bit_length() - 1, max(its.high, -its.low).bit_length() - 1
-        normal = last if its.bits is None else first + its.bits
-        near |= {*range(first - 2, normal + 3), *range(last - 2, last + 3)}
+        first, last = (
+            finite_values.unit.bit_length() - 1,
+            max(finite_values.high, -finite_values.low).bit_length() - 1,
+        )
+        normal = last if finite_values.bits is None else first + finite_values.bits
+        exponents |= {*range(first - 2, normal + 3), *range(last - 2, last + 3)}
     first, last = (
         source_values.unit.bit_length() - 1,
         max(source_values.high, -source_values.low).bit_length() - 1,
     )
     # below this power, all values become zero in both ways
-    lowest = min(_least(its).bit_length() for its in others) - 4
-    return sorted(e for e in near if first <= e <= last and (e >= lowest or e == first))
+    lowest = min(_least(finite_values).bit_length() for finite_values in others) - 4
+    return sorted(e for e in exponents if first <= e <= last and (e >= lowest or e == first))
 
 
 def _least(finite_values: FiniteValues) -> int:
@@ -293,10 +318,10 @@ def _least(finite_values: FiniteValues) -> int:
 def _shifted(sizes: set[int], source_values: FiniteValues, others: list[FiniteValues]) -> set[int]:
     """Return the sizes, and the values that wrap to them in an integer."""
     found = set(sizes)
-    for its in others:
-        if its.bits is not None or its.unit != SCALE:
+    for finite_values in others:
+        if finite_values.bits is not None or finite_values.unit != SCALE:
             continue
-        modulus = its.high - its.low + SCALE
+        modulus = finite_values.high - finite_values.low + SCALE
         found |= {abs(modulus - size) for size in sizes} | {modulus + size for size in sizes}
     return {size for size in found if size <= max(source_values.high, -source_values.low)}
 

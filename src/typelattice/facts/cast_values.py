@@ -42,25 +42,25 @@ def make_caster(
     All else is undefined, such as nan as an integer. An undefined result equals only the result of the same
     value in the same dtype.
     """
-    find: Cast
-    into_whole = target.kind.category < Kind.FLOAT.category
-    rounding = rule.rounding or (TOWARD_ZERO if into_whole else EVEN)
+    convert: Cast
+    into_integer = target.kind.category < Kind.FLOAT.category
+    rounding = rule.rounding or (TOWARD_ZERO if into_integer else EVEN)
     if target.kind is Kind.BOOL:
-        find = _truth
+        convert = _truth
     elif target_values.listed:
-        find = _listed_values_caster(target, target_values)
+        convert = _listed_values_caster(target, target_values)
     elif target.kind.category >= Kind.FLOAT.category:
-        made = _rounding_caster if target_values.bits is not None else _fixed_point_caster
-        find = made(target, target_values, rounding, rule.beyond)
+        build_caster = _rounding_caster if target_values.bits is not None else _fixed_point_caster
+        convert = build_caster(target, target_values, rounding, rule.beyond)
     elif source.kind.category < Kind.FLOAT.category:
-        find = _wrapping_caster(
+        convert = _wrapping_caster(
             target, target_values, rule.beyond or (WRAP if wraps_integers(target) else UNDEFINED)
         )
     else:
-        find = _truncating_caster(target, target_values, rounding, rule.beyond)
+        convert = _truncating_caster(target, target_values, rounding, rule.beyond)
 
     def cast(value: ScaledValue) -> ScaledValue:
-        return (target.name, value) if isinstance(value, tuple) else find(value)
+        return (target.name, value) if isinstance(value, tuple) else convert(value)
 
     return cast
 
@@ -106,13 +106,13 @@ def _wrapping_caster(target: DType, target_values: FiniteValues, beyond: str) ->
 
 def _truncating_caster(target: DType, target_values: FiniteValues, rounding: str, beyond: str) -> Cast:
     """Cast floats to integers."""
-    modulus, rounded = target_values.high - target_values.low + SCALE, ROUND[rounding]
+    modulus, round_size = target_values.high - target_values.low + SCALE, ROUND[rounding]
 
     def cast(value: ScaledValue) -> ScaledValue:
         if value == "-0":
             return 0
         if isinstance(value, int):
-            size = rounded(abs(value), SCALE, value < 0)
+            size = round_size(abs(value), SCALE, value < 0)
             found = -size if value < 0 else size
             if target_values.low <= found <= target_values.high:
                 return found
@@ -131,40 +131,42 @@ def _clamped(value: ScaledValue, target_values: FiniteValues) -> ScaledValue:
 
 
 def _rounding_caster(target: DType, target_values: FiniteValues, rounding: str, word: str) -> Cast:
-    has, unit, bits = {*target.specials}, target_values.unit, target_values.bits
+    special_letters, unit, bits = {*target.specials}, target_values.unit, target_values.bits
     assert bits is not None
-    rounded = ROUND[rounding]
+    round_size = ROUND[rounding]
 
     def beyond(value: ScaledValue, negative: bool) -> ScaledValue:
-        if negative and "s" not in has and word != CLAMP:
+        if negative and "s" not in special_letters and word != CLAMP:
             return target.name, value
         if word == UNDEFINED:
             return target.name, value
         if word == CLAMP or (not word and isinstance(value, int) and stays_finite(rounding, negative)):
             return target_values.low if negative else target_values.high
-        if "i" in has:
+        if "i" in special_letters:
             return "-inf" if negative else "inf"
-        return "nan" if "n" in has else target_values.low if negative else target_values.high
+        return "nan" if "n" in special_letters else target_values.low if negative else target_values.high
 
     def zero(value: ScaledValue, negative: bool) -> ScaledValue:
-        if negative and "m" in has:
+        if negative and "m" in special_letters:
             return "-0"
-        return 0 if "z" in has else (target.name, value)
+        return 0 if "z" in special_letters else (target.name, value)
 
     def cast(value: ScaledValue) -> ScaledValue:
         if not isinstance(value, int):
             if value == "nan":
                 undefined = (
-                    (0 if "z" in has else target_values.high) if word == CLAMP else (target.name, value)
+                    (0 if "z" in special_letters else target_values.high)
+                    if word == CLAMP
+                    else (target.name, value)
                 )
-                return "nan" if "n" in has else undefined
+                return "nan" if "n" in special_letters else undefined
             return zero(value, True) if value == "-0" else beyond(value, value == "-inf")
         if value == 0:
             return zero(value, False)
         negative, size = value < 0, abs(value)
-        if negative and "s" not in has:
+        if negative and "s" not in special_letters:
             return beyond(value, True)
-        found = rounded(size, max(unit, 1 << max(size.bit_length() - bits, 0)), negative)
+        found = round_size(size, max(unit, 1 << max(size.bit_length() - bits, 0)), negative)
         if found == 0:
             return zero(value, negative)
         if found > (-target_values.low if negative else target_values.high):
@@ -175,13 +177,13 @@ def _rounding_caster(target: DType, target_values: FiniteValues, rounding: str, 
 
 
 def _fixed_point_caster(target: DType, target_values: FiniteValues, rounding: str, word: str) -> Cast:
-    rounded = ROUND[rounding]
+    round_size = ROUND[rounding]
 
     def cast(value: ScaledValue) -> ScaledValue:
         if value == "-0":
             return 0
         if isinstance(value, int):
-            size = rounded(abs(value), target_values.unit, value < 0)
+            size = round_size(abs(value), target_values.unit, value < 0)
             found = -size if value < 0 else size
             if target_values.low <= found <= target_values.high:
                 return found

@@ -68,11 +68,11 @@ def libraries() -> Mapping[str, LibraryEntry]:
     """Every library, by its name."""
     found: dict[str, LibraryEntry] = {}
     for name, modules, environment, packages, *_ in _rows():
-        known = found.get(name, LibraryEntry(name))
-        installed = dict(known.packages)
+        entry = found.get(name, LibraryEntry(name))
+        installed = dict(entry.packages)
         if environment != EMPTY_COLUMN:
             installed[environment] = installed.get(environment, ()) + _split_words(packages)
-        found[name] = LibraryEntry(name, known.modules + _split_words(modules), installed)
+        found[name] = LibraryEntry(name, entry.modules + _split_words(modules), installed)
     return found
 
 

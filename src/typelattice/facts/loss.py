@@ -65,23 +65,26 @@ def loss(source: DType, target: DType) -> Loss:
     special = tuple(
         SPECIAL_BY_LETTER[c] for c in source.specials if c in SPECIAL_BY_LETTER and c not in target.specials
     )
-    have, take = find_finite_values(source, widest=True), find_finite_values(target, widest=False)
-    if have is None or take is None:
+    source_values, target_values = (
+        find_finite_values(source, widest=True),
+        find_finite_values(target, widest=False),
+    )
+    if source_values is None or target_values is None:
         if decimal := _of_decimals(source, target):
             return Loss(*decimal, sign, imaginary, special)
         beyond = _known_beyond(source, target)
         return Loss(magnitude=beyond, sign=sign, imaginary=imaginary, special=special, unknown=True)
-    low, high = representable_ends(target, take)
-    magnitude = have.high > high or ("s" in target.specials and have.low < low)
+    low, high = representable_ends(target, target_values)
+    magnitude = source_values.high > high or ("s" in target.specials and source_values.low < low)
     if "s" not in target.specials:
         low = 0 if "z" in target.specials else 1  # the loss has its own field for values below
-    low, high = max(have.low, low), min(have.high, high)
+    low, high = max(source_values.low, low), min(source_values.high, high)
     # the loss has its own field for zero
-    zero = "z" not in target.specials and low <= 0 <= high and have.holds(0)
-    precision = have.count(low, high) - zero > have.in_common(take, low, high)
+    zero = "z" not in target.specials and low <= 0 <= high and source_values.holds(0)
+    precision = source_values.count(low, high) - zero > source_values.in_common(target_values, low, high)
     floating = target.kind.category >= Kind.FLOAT.category
-    underflow = floating and "z" in target.specials and _vanishes(have, take)
-    first = _first_inexact(have, take) if floating else None
+    underflow = floating and "z" in target.specials and _vanishes(source_values, target_values)
+    first = _first_inexact(source_values, target_values) if floating else None
     return Loss(magnitude, precision, first, underflow, sign, imaginary, special)
 
 
@@ -102,35 +105,36 @@ def _of_decimals(source: DType, target: DType) -> tuple[bool, bool, int | None, 
     A decimal of p digits, s of them after the point, has the multiples of 10**-s below 10**(p - s). All
     numbers here have the factors 10**s and SCALE. Return None if the values of a dtype are unknown.
     """
-    has, keeps = _digits_of(source), _digits_of(target)
-    have, take = find_finite_values(source, widest=True), find_finite_values(target, widest=False)
-    if keeps:
-        power, top = 10 ** keeps[1], 10 ** keeps[0] - 1
-        if has:
+    source_digits, target_digits = _digits_of(source), _digits_of(target)
+    source_values = find_finite_values(source, widest=True)
+    target_values = find_finite_values(target, widest=False)
+    if target_digits:
+        power, top = 10 ** target_digits[1], 10 ** target_digits[0] - 1
+        if source_digits:
             # the greatest value and the number 1, counted in units of the last digit
-            units, unit = (10 ** has[0] - 1) * power, 10 ** has[1]
-            finer = has[1] > keeps[1]
+            units, unit = (10 ** source_digits[0] - 1) * power, 10 ** source_digits[1]
+            finer = source_digits[1] > target_digits[1]
             return 2 * units >= (2 * top + 1) * unit, finer, None, finer
-        if have is None:
+        if source_values is None:
             return None
-        ends = have.high, -have.low if "s" in target.specials else 0
+        ends = source_values.high, -source_values.low if "s" in target.specials else 0
         beyond = any(2 * end * power >= (2 * top + 1) * SCALE for end in ends)
-        least = [size for size in have.nearest_to_zero() if size]
-        finer = any(v * power % SCALE for v in have.listed or (have.unit,))
+        least = [size for size in source_values.nearest_to_zero() if size]
+        finer = any(v * power % SCALE for v in source_values.listed or (source_values.unit,))
         return beyond, finer, None, any(2 * size * power <= SCALE for size in least)
-    if not has or take is None:
+    if not source_digits or target_values is None:
         return None
-    power, top = 10 ** has[1], (10 ** has[0] - 1) * SCALE
-    low, high = representable_ends(target, take)
-    whole = FiniteValues(SCALE, None, -(top // power // SCALE * SCALE), top // power // SCALE * SCALE)
-    inside = max(whole.low, low if "s" in target.specials else 0), min(whole.high, high)
-    inexact = whole.count(*inside) > whole.in_common(take, *inside)
+    power, top = 10 ** source_digits[1], (10 ** source_digits[0] - 1) * SCALE
+    low, high = representable_ends(target, target_values)
+    integers = FiniteValues(SCALE, None, -(top // power // SCALE * SCALE), top // power // SCALE * SCALE)
+    inside = max(integers.low, low if "s" in target.specials else 0), min(integers.high, high)
+    inexact = integers.count(*inside) > integers.in_common(target_values, *inside)
     floating = target.kind.category >= Kind.FLOAT.category
     return (
         top > high * power or ("s" in target.specials and -top < low * power),
-        has[1] > 0 or inexact,  # no fraction of 10**s is one of 2**n
-        _first_inexact(whole, take) if floating else None,
-        floating and any(0 < 2 * SCALE <= size * power for size in take.nearest_to_zero()),
+        source_digits[1] > 0 or inexact,  # no fraction of 10**s is one of 2**n
+        _first_inexact(integers, target_values) if floating else None,
+        floating and any(0 < 2 * SCALE <= size * power for size in target_values.nearest_to_zero()),
     )
 
 
@@ -139,8 +143,11 @@ def _surely_holds(target: DType, source: DType) -> bool:
     imaginary = source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX
     if imaginary or not {*source.specials} <= {*target.specials}:
         return False
-    have, take = find_finite_values(source, widest=True), find_finite_values(target, widest=False)
-    return have is not None and take is not None and take.encloses(have)
+    source_values, target_values = (
+        find_finite_values(source, widest=True),
+        find_finite_values(target, widest=False),
+    )
+    return source_values is not None and target_values is not None and target_values.encloses(source_values)
 
 
 def representable_ends(d: DType, finite_values: FiniteValues) -> tuple[int, int]:
@@ -206,5 +213,5 @@ def _first_inexact(source_values: FiniteValues, target_values: FiniteValues) -> 
         return None
     else:
         number = 2**target_values.bits + 1
-    held = source_values.bits is None or significant_bits(number) <= source_values.bits
-    return number * unit // SCALE if held and number * unit <= top else None
+    is_source_value = source_values.bits is None or significant_bits(number) <= source_values.bits
+    return number * unit // SCALE if is_source_value and number * unit <= top else None

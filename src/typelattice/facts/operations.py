@@ -203,7 +203,7 @@ Row = tuple[int, list[str]]  # the number of a row, and its columns
 def _rows() -> Mapping[str, Row]:
     """Read the rows of the table by the operation's name. Raises OpError for a name in two rows."""
     found: dict[str, Row] = {}
-    named: dict[str, int] = {}  # the row of each other name
+    row_by_other_name: dict[str, int] = {}  # the row of each other name
     with open(TABLE, encoding="utf-8") as file:
         rows = [(n, row.split()) for n, row in enumerate(file, 1) if not row.startswith("#")]
     for n, columns in rows:
@@ -213,14 +213,16 @@ def _rows() -> Mapping[str, Row]:
             raise OpError(f"{_at(n)}, column 1: {quote_short(columns[0])} has a row already; join the two")
         found[columns[0]] = n, columns
         for column, name in enumerate(columns[4:], 5):
-            if name in named:
+            if name in row_by_other_name:
+                earlier_row = row_by_other_name[name]
                 raise OpError(
-                    f"{_at(n)}, column {column}: {quote_short(name)} stands in row {named[name]} already"
+                    f"{_at(n)}, column {column}: {quote_short(name)} stands in row {earlier_row} already"
                 )
-            named[name] = n
-    for name in named.keys() & found.keys():
-        of = rows[[n for n, _ in rows].index(named[name])][1][0]
-        cause = f"{quote_short(name)} is another operation's one name, and stands in row {named[name]}"
+            row_by_other_name[name] = n
+    for name in row_by_other_name.keys() & found.keys():
+        n = row_by_other_name[name]
+        of = rows[[row for row, _ in rows].index(n)][1][0]
+        cause = f"{quote_short(name)} is another operation's one name, and stands in row {n}"
         raise OpError(f"{TABLE.rpartition('/')[2]}, row of {of}: {cause}")
     return found
 
@@ -273,13 +275,13 @@ def _has_in_place(row: Row) -> bool:
 
 def _operator(sign: str, function: str) -> Operation:
     """Make the operation of an operator: its function under other names."""
-    of = OPERATIONS[function]
-    assert of.special_method is not None
-    if sign == of.operator:
-        return replace(of, name=sign, other_names=(of.special_method,))
-    names = _names_in_place(of.special_method)
+    function_operation = OPERATIONS[function]
+    assert function_operation.special_method is not None
+    if sign == function_operation.operator:
+        return replace(function_operation, name=sign, other_names=(function_operation.special_method,))
+    names = _names_in_place(function_operation.special_method)
     return replace(
-        of,
+        function_operation,
         name=sign,
         operation_class=IN_PLACE_CLASS,
         other_names=names,
@@ -331,8 +333,8 @@ def find_operation(name: str, custom_operations: Mapping[str, Operation] = {}) -
     try:
         return custom_operations[name] if name in custom_operations else OPERATION_BY_NAME[name]
     except KeyError:
-        known = (
+        hint = (
             spelling_hint(name, (*custom_operations, *OPERATION_BY_NAME))
             or "; `typelattice explain --help` lists those known"
         )
-    raise OpError(f"unknown operation {quote_short(name)}{known}")
+    raise OpError(f"unknown operation {quote_short(name)}{hint}")

@@ -107,22 +107,26 @@ class Order(NotebookDisplay, Generic[N]):
         """
         # The remaining nodes still form an order. The set above a node changes only if one of its own covers
         # was removed, or if the set above one of its covers changed.
-        part: Order[N] = object.__new__(Order)
-        part._downward, part._place, part._below = self._downward, self._place, {}
-        part.nodes = tuple(a for a in self.nodes if a not in nodes) if nodes else self.nodes
-        part._bit, part._above, part._up = dict(self._bit), dict(self._above), dict(self._up)
+        reduced_order: Order[N] = object.__new__(Order)
+        reduced_order._downward, reduced_order._place, reduced_order._below = self._downward, self._place, {}
+        reduced_order.nodes = tuple(a for a in self.nodes if a not in nodes) if nodes else self.nodes
+        reduced_order._bit, reduced_order._above, reduced_order._up = (
+            dict(self._bit),
+            dict(self._above),
+            dict(self._up),
+        )
         for a, b in covers:
-            part._above[a] = tuple(c for c in part._above[a] if c != b)
+            reduced_order._above[a] = tuple(c for c in reduced_order._above[a] if c != b)
         changed = {a for a, _ in covers}
         for a in self._downward:
-            if a in changed or not changed.isdisjoint(part._above.get(a, ())):
-                up = reduce(or_, (part._up[b] for b in part._above[a]), self._bit[a])
-                if up != part._up[a]:
-                    part._up[a] = up
+            if a in changed or not changed.isdisjoint(reduced_order._above.get(a, ())):
+                up = reduce(or_, (reduced_order._up[b] for b in reduced_order._above[a]), self._bit[a])
+                if up != reduced_order._up[a]:
+                    reduced_order._up[a] = up
                     changed.add(a)
         for a in nodes:
-            del part._bit[a], part._above[a], part._up[a]
-        return part
+            del reduced_order._bit[a], reduced_order._above[a], reduced_order._up[a]
+        return reduced_order
 
     @classmethod
     def parse(cls, text: str) -> Order[str]:

@@ -100,8 +100,8 @@ def _has(d: DType, v: float) -> bool:
         return False
     if v - v != 0:
         return "i" in d.specials
-    if its := find_finite_values(d):
-        low, high = representable_ends(d, its)
+    if finite_values := find_finite_values(d):
+        low, high = representable_ends(d, finite_values)
         return low <= scale(v) <= high
     return d.max is None or v <= d.max if v > 0 else d.min is None or v >= d.min
 

@@ -35,18 +35,18 @@ def read_casts(
     for entry, said in reader.read_table("casts"):
         with reader.noting():
             rule = _read_rule(entry, said, custom_operations)
-            for pair, named in _list_pairs(entry, words, dtypes):
+            for pair, named_sides in _list_pairs(entry, words, dtypes):
                 if why := why_impossible(rule, *pair):
-                    if named == 2:
+                    if named_sides == 2:
                         raise ValueError(why)
                     continue
-                level, earlier = found.get(pair, (-1, rule))
-                if level == named and earlier.entry != entry:
+                earlier_named_sides, earlier = found.get(pair, (-1, rule))
+                if earlier_named_sides == named_sides and earlier.entry != entry:
                     source, target = pair
                     cause = f"{source} to {target} is said in {quote_short(earlier.entry)}, too; say it once"
                     raise ValueError(cause)
-                if level < named:
-                    found[pair] = named, rule
+                if earlier_named_sides < named_sides:
+                    found[pair] = named_sides, rule
     return {pair: rule for pair, (_, rule) in found.items()}
 
 

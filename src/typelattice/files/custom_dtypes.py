@@ -58,13 +58,15 @@ def read_custom_dtype(words: Vocabulary, name: str, facts: object, noting: Notin
 
     `noting` keeps a mistake in one fact, so that mistakes in others are also found.
     """
-    given = _read_facts(facts, noting)
-    kind, code = Kind(require_text(given["kind"])), require_text(given.get("code", name))
-    form = _find_form(kind, given)
-    if isinstance(given.get("values"), list):
-        _sort_values(kind, given["values"])  # first of all, since the other facts are compared with them
-    _check_facts(form, given)
-    bits, storage = _read_bits(given), given.get("storage_bits")
+    stated_facts = _read_facts(facts, noting)
+    kind, code = Kind(require_text(stated_facts["kind"])), require_text(stated_facts.get("code", name))
+    form = _find_form(kind, stated_facts)
+    if isinstance(stated_facts.get("values"), list):
+        _sort_values(
+            kind, stated_facts["values"]
+        )  # first of all, since the other facts are compared with them
+    _check_facts(form, stated_facts)
+    bits, storage = _read_bits(stated_facts), stated_facts.get("storage_bits")
     if kind is Kind.BOOL:
         bits = bits or 1
     if bits and isinstance(storage, int) and storage < bits:
@@ -73,13 +75,13 @@ def read_custom_dtype(words: Vocabulary, name: str, facts: object, noting: Notin
         raise ValueError("a complex dtype needs the fact bits, an even number: those of both parts")
     for word in {name, code}:
         words.check_new_name(word, "dtype")
-        if as_numpy := numpy_reading(word):
-            raise ValueError(f"{quote_short(word)} is no name for a dtype: NumPy means {as_numpy} by it")
-    low, high, precision, exponent, step, listed = _read_values(form, kind, bits, given)
-    specials = _read_specials(form, kind, low, given)
+        if numpy_dtype := numpy_reading(word):
+            raise ValueError(f"{quote_short(word)} is no name for a dtype: NumPy means {numpy_dtype} by it")
+    low, high, precision, exponent, step, listed = _read_values(form, kind, bits, stated_facts)
+    specials = _read_specials(form, kind, low, stated_facts)
     storage = storage if storage or kind is Kind.BOOL else bits
     facts = (name, code, kind, bits, storage, low, high, precision, exponent, step, listed, specials)
-    parameters = read_parameters(given["parameters"]) if "parameters" in given else ()
+    parameters = read_parameters(stated_facts["parameters"]) if "parameters" in stated_facts else ()
     d = intern_dtype(*facts, parameters, None, ())
     _check_count(d)
     words.known[name] = words.known[code] = d
@@ -90,8 +92,8 @@ def _check_facts(form: str, stated_facts: Mapping[str, object]) -> None:
     """Raise UnknownWordError for a fact that does not go with the form of a dtype."""
     for fact in stated_facts:
         if fact not in (*COMMON_FACTS, *FORMS[form]):
-            beside = ", ".join((*COMMON_FACTS, *FORMS[form]))
-            cause = f"the fact {fact} does not go with {form}, which has {beside}; leave it out"
+            allowed_facts = ", ".join((*COMMON_FACTS, *FORMS[form]))
+            cause = f"the fact {fact} does not go with {form}, which has {allowed_facts}; leave it out"
             raise UnknownWordError(cause, fact)
 
 
@@ -120,12 +122,12 @@ def _read_facts(facts: object, noting: Noting) -> Mapping[str, object]:
 
     Raises ConsequentError if some facts had mistakes.
     """
-    given, right = dict(table_items(facts)), set[str]()
+    given, valid_facts = dict(table_items(facts)), set[str]()
     for fact, value in given.items():
         with noting(fact):
             _check_fact(fact, value)
-            right.add(fact)
-    if len(right) < len(given):
+            valid_facts.add(fact)
+    if len(valid_facts) < len(given):
         raise ConsequentError("facts")
     if "kind" not in given:
         raise ValueError("a dtype needs the fact kind")
@@ -298,10 +300,12 @@ def _read_specials(form: str, kind: Kind, low: Number | None, stated_facts: Mapp
 
 def _check_count(d: DType) -> None:
     """Raise ValueError if a dtype has more values than its bits can distinguish."""
-    its = find_finite_values(d)
-    if its is None or d.bits is None:
+    finite_values = find_finite_values(d)
+    if finite_values is None or d.bits is None:
         return
     bits = d.bits // 2 if d.kind is Kind.COMPLEX else d.bits
-    beside = ("m" in d.specials) + ("i" in d.specials) * (1 + ("s" in d.specials)) + ("n" in d.specials)
-    if its.count(its.low, its.high) + beside > 2**bits:
+    special_count = (
+        ("m" in d.specials) + ("i" in d.specials) * (1 + ("s" in d.specials)) + ("n" in d.specials)
+    )
+    if finite_values.count(finite_values.low, finite_values.high) + special_count > 2**bits:
         raise ValueError(f"the facts give it more values than can be told apart by bits: {bits}")

@@ -46,14 +46,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 WithoutLines = Callable[[Rules, Lines], Rules]  # returns the rules without some lines of the order
-STEPS_GIVING_OPERAND_DTYPES = (
+DECISIONS_GIVING_OPERAND_DTYPES = (
     ReplacedOnEntry,
     WidenedDefault,
     JoinedByValue,
     DtypeByOperation,
-)  # steps that give an operand a dtype to join the others with
+)  # decisions that give an operand a dtype to join the others with
 # Keys that may decide an answer although no decision in it names them.
-KEYS_NAMED_BY_NO_STEP = ("defaults", "weak-join", "tiers", "combine", "requested")
+KEYS_NAMED_BY_NO_DECISION = ("defaults", "weak-join", "tiers", "combine", "requested")
 # Keys that other lines of a file may need, with their values if no line gives them.
 VALUES_IF_ABSENT: Mapping[str, Any] = {"ties": {}, "tiers": ("array",), "combine": "join"}
 
@@ -70,12 +70,12 @@ class DecidingLineSearch:
 
     def deciding_rule(self, p: Promotion) -> DecidingLines:
         """Return the lines that decided an answer, in the system's file or in one of our tables."""
-        step = p.decision
-        if isinstance(step, MissingOperation):
-            return _find_row(missing_operations.TABLE, step.entry)
+        decision = p.decision
+        if isinstance(decision, MissingOperation):
+            return _find_row(missing_operations.TABLE, decision.entry)
         return (
-            operation_table_rule(step)
-            if isinstance(step, MissingDimensions)
+            operation_table_rule(decision)
+            if isinstance(decision, MissingDimensions)
             else next(self._candidate_rules(p))
         )
 
@@ -89,9 +89,9 @@ class DecidingLineSearch:
             else self._rule_without_line(text, key, entry)
         )
 
-    def _rules_of_step(self, step: Decision) -> Sequence[DecidingLines]:
-        """Return the lines of the key and entry that a step names."""
-        return self._rules_of_key(step.key, step.entry)
+    def _rules_of_decision(self, decision: Decision) -> Sequence[DecidingLines]:
+        """Return the lines of the key and entry that a decision names."""
+        return self._rules_of_key(decision.key, decision.entry)
 
     def _find_rules_of_key(self, key: str, entry: str | None) -> Sequence[DecidingLines]:
         """Return the line of a key or of its entry. For an operation, return the lines of all its entries."""
@@ -144,7 +144,7 @@ class DecidingLineSearch:
             needed = rule.key == "defaults" and p.system.combine == "value"
             if self._depends_on_defaults(p) if needed else self.decides(rule, p):
                 yield rule
-        yield from self._rules_of_decision(p, of_operation)
+        yield from self._rules_of_main_decision(p, of_operation)
         yield from self._deciding(self._rules_before_joining(p, names), p)
         yield from self._rules_with_the_order(p, names, of_operation)
         yield self._lines_with_the_dtypes(p)
@@ -164,26 +164,26 @@ class DecidingLineSearch:
             and last.node not in (None, *last.nodes)
         ):
             yield from self._deciding(of_operation, p)
-            standard = standard_rule(last)
+            standard = standard_table_rule(last)
             if standard.lines:
                 yield standard
 
-    def _rules_of_decision(
+    def _rules_of_main_decision(
         self, p: Promotion, of_operation: Sequence[DecidingLines]
     ) -> Iterator[DecidingLines]:
-        """Yield the rules of the step that decided, and then the operation's."""
-        step = p.decision
-        behind = () if isinstance(step, Joined) else self._rules_of_step(step)
+        """Yield the rules of the decision that decided, and then the operation's."""
+        decision = p.decision
+        behind = () if isinstance(decision, Joined) else self._rules_of_decision(decision)
         yield from self._deciding(behind, p)
         yield from self._deciding(of_operation, p)
-        if isinstance(step, DtypeByOperation) and (step.node is None or not behind[0].lines):
+        if isinstance(decision, DtypeByOperation) and (decision.node is None or not behind[0].lines):
             # An entry of the file is more specific, even if the standard has the same rule.
-            if step.node is None:
-                yield from self._rules_of_part("ops", step.entry, "kernels")
-                yield from self._rules_of_part("ops", step.entry, "loops")
-                if step.entry in (p.op, IN_PLACE_CLASS):
-                    yield from self._rules_of_part("ops", step.entry, "gives")
-            standard = standard_rule(step)
+            if decision.node is None:
+                yield from self._rules_of_part("ops", decision.entry, "kernels")
+                yield from self._rules_of_part("ops", decision.entry, "loops")
+                if decision.entry in (p.op, IN_PLACE_CLASS):
+                    yield from self._rules_of_part("ops", decision.entry, "gives")
+            standard = standard_table_rule(decision)
             if standard.lines:  # a group and an operator have no lines in the standard
                 yield standard
 
@@ -198,21 +198,27 @@ class DecidingLineSearch:
         further = () if is_refused_join else [*self._remaining_rules(p, names)]
         yield from self._deciding(further, p)
         # No single line decides. So another one says the same as the operation's own, which explains more.
-        yield from (rule for rule in of_operation if self._changes_steps(rule, p))
+        yield from (rule for rule in of_operation if self._changes_decisions(rule, p))
         if order:
             yield order
         yield from self._deciding(self._pairs_of_lines(further), p)
         # The order may have the same effect. A decision on an operand still explains more than its place in
         # the order.
-        done = (step for step in reversed(p.decisions) if isinstance(step, (SizedByValue, TiersJoined)))
-        yield from chain.from_iterable(() if is_refused_join else self._rules_of_step(step) for step in done)
+        done = (
+            decision
+            for decision in reversed(p.decisions)
+            if isinstance(decision, (SizedByValue, TiersJoined))
+        )
+        yield from chain.from_iterable(
+            () if is_refused_join else self._rules_of_decision(decision) for decision in done
+        )
 
     def _rules_of_single_operands(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules for foreign operands, and for values out of range."""
         foreign = [o for o in p.operands if o.foreign_library]
-        counted = (step for step in p.decisions if isinstance(step, ForeignArrayCounted))
-        for o, step in zip(foreign, counted, strict=False):
-            if step.node is not step.nodes[0]:
+        counted = (decision for decision in p.decisions if isinstance(decision, ForeignArrayCounted))
+        for o, decision in zip(foreign, counted, strict=False):
+            if decision.node is not decision.nodes[0]:
                 lines = [
                     *self._rules_of_part("foreign", o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX))
                 ]
@@ -225,13 +231,13 @@ class DecidingLineSearch:
 
     def _rules_of_parameters(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that compute or refuse the parameters of a result."""
-        step = p.decisions[-1]
-        if not isinstance(step, Parameterized):
+        decision = p.decisions[-1]
+        if not isinstance(decision, Parameterized):
             return
-        given = [rule for op in names for rule in self._rules_of_part("ops", op, "gives") if step.node]
+        given = [rule for op in names for rule in self._rules_of_part("ops", op, "gives") if decision.node]
         parts = ("joins", "from", "parameters")
-        stated = [rule for part in parts for rule in self._rules_of_part("dtypes", step.entry, part)]
-        yield from (rule for rule in (*given, *stated) if step.node is None or self.decides(rule, p))
+        stated = [rule for part in parts for rule in self._rules_of_part("dtypes", decision.entry, part)]
+        yield from (rule for rule in (*given, *stated) if decision.node is None or self.decides(rule, p))
 
     def _rules_of_part(self, key: str, entry: str | None, part: str | None = None) -> Iterator[DecidingLines]:
         """Yield a rule for each line that states an entry of the table `key`, or a part of the entry."""
@@ -246,14 +252,14 @@ class DecidingLineSearch:
         """
         made, joined = p.decisions[-1], p.decision
         if isinstance(made, (Defaulted, ReplacedInAnswer)):
-            yield from self._rules_of_step(made)
+            yield from self._rules_of_decision(made)
         if not isinstance(joined, (Joined, TiersJoined)):
             return
-        for step in reversed(p.decisions):
-            if isinstance(step, SizedByValue) or (
-                isinstance(step, STEPS_GIVING_OPERAND_DTYPES) and step.node is joined.node
+        for decision in reversed(p.decisions):
+            if isinstance(decision, SizedByValue) or (
+                isinstance(decision, DECISIONS_GIVING_OPERAND_DTYPES) and decision.node is joined.node
             ):
-                yield from self._rules_of_step(step)
+                yield from self._rules_of_decision(decision)
         for kind in dict.fromkeys(o.kind for o in p.promoting_operands if o.dtype is None):
             if p.system.defaults.get(kind) is joined.node:
                 yield self.rule_of_key("defaults", kind.python_name)
@@ -266,21 +272,21 @@ class DecidingLineSearch:
         """
         if isinstance(p.decision, OutOfTargetRange):
             yield from self._value_rules(p.decision, names)
-        for step, then in pairwise(p.decisions):
-            if isinstance(step, DtypeByOperation) and not isinstance(then, DtypeByOperation):
-                yield from self._rules_of_step(step)
+        for decision, then in pairwise(p.decisions):
+            if isinstance(decision, DtypeByOperation) and not isinstance(then, DtypeByOperation):
+                yield from self._rules_of_decision(decision)
 
-    def _changes_steps(self, rule: DecidingLines, p: Promotion) -> bool:
-        """Return True if the system takes other steps without a rule, though its answer may be the same."""
+    def _changes_decisions(self, rule: DecidingLines, p: Promotion) -> bool:
+        """Return True if the system decides otherwise on the way without a rule, though its answer may be the same."""
         rules = self.line_removal.without(p.system, rule)
         return rules is not None and _computation(self._ask_again(rules, p)) != _computation(p)
 
     def _remaining_rules(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
-        """Yield the remaining candidates: keys of all steps, keys that no step names, and the operation's."""
-        for step in reversed(p.decisions):
-            if not isinstance(step, Joined):
-                yield from self._rules_of_step(step)
-        for key in KEYS_NAMED_BY_NO_STEP:
+        """Yield the remaining candidates: keys of all decisions, keys that no decision names, and the operation's."""
+        for decision in reversed(p.decisions):
+            if not isinstance(decision, Joined):
+                yield from self._rules_of_decision(decision)
+        for key in KEYS_NAMED_BY_NO_DECISION:
             if key in self.definition.texts:
                 yield from self._rules_of_key(key, None)
         for op in () if isinstance(p.decision, OutOfTargetRange) else names:
@@ -307,14 +313,16 @@ class DecidingLineSearch:
             file, "order", tuple(n for name, n in naming or self.covers if name == file)
         )
 
-    def _value_rules(self, step: Decision, names: Sequence[str]) -> Iterator[DecidingLines]:
+    def _value_rules(self, decision: Decision, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that may decide the fit of a value: the operation's, the file's, or one of each."""
-        own = [told for op in names for told in self._rules_of_key("ops", op)]
+        own = [rule for op in names for rule in self._rules_of_key("ops", op)]
         limits = self._rules_of_key("limits", None) if "limits" in self.definition.texts else ()
         yield from own
         yield from limits
         pairs = (
-            (a, b) for n, a in enumerate(own) for b in (*own[n + 1 :], *self._rules_of_step(step), *limits)
+            (a, b)
+            for n, a in enumerate(own)
+            for b in (*own[n + 1 :], *self._rules_of_decision(decision), *limits)
         )
         for a, b in pairs:  # if both say the same, neither decides without the other
             if a.lines and b.lines and a.file == b.file:
@@ -378,20 +386,20 @@ def comparable_result(p: Promotion) -> tuple[object, ...]:
 
 
 def _computation(p: Promotion) -> tuple[object, ...]:
-    """Return the dtype computed in, the outcomes of values, and the steps, for a comparison."""
+    """Return the dtype computed in, the outcomes of values, and the decisions, for a comparison."""
     return p.compute, p.fits, p.decisions
 
 
-def standard_rule(step: Decision) -> DecidingLines:
+def standard_table_rule(decision: Decision) -> DecidingLines:
     """Return the line of the standard's table that an entry of `ops` overrides."""
-    known = OPERATIONS.get(step.entry or "")
-    of_class = known.operation_class if known else step.entry
+    known = OPERATIONS.get(decision.entry or "")
+    of_class = known.operation_class if known else decision.entry
     return _find_row(STANDARD_TABLE_PATH, of_class)
 
 
-def operation_table_rule(step: Decision) -> DecidingLines:
+def operation_table_rule(decision: Decision) -> DecidingLines:
     """Return the line of the table of operations with the number of dimensions of an operand."""
-    return _find_row(facts.TABLE, step.entry)
+    return _find_row(facts.TABLE, decision.entry)
 
 
 @cache

@@ -82,23 +82,26 @@ class OperationEntryReader:
         """
         found: dict[str, str] = {}
         # one word holds for all kinds
-        each = dict.fromkeys(KIND_BY_NAME, table) if isinstance(table, str) else table
-        for word, how in table_items(each):
+        outcome_by_kind = dict.fromkeys(KIND_BY_NAME, table) if isinstance(table, str) else table
+        for word, outcome_text in table_items(outcome_by_kind):
             if word not in KIND_BY_NAME and dtypes:
-                one_of(how, OUTCOMES_OF_DTYPE)
+                one_of(outcome_text, OUTCOMES_OF_DTYPE)
                 found |= dict.fromkeys(
-                    map(str, map(self.words.require_dtype, self.words.read_nodes(word))), require_text(how)
+                    map(str, map(self.words.require_dtype, self.words.read_nodes(word))),
+                    require_text(outcome_text),
                 )
                 continue
-            if require_text(how).startswith(LEAST_DTYPE) and word == "int":
-                if how != LEAST_DTYPE and not require_text(how).startswith(f"{LEAST_DTYPE} of "):
+            if require_text(outcome_text).startswith(LEAST_DTYPE) and word == "int":
+                if outcome_text != LEAST_DTYPE and not require_text(outcome_text).startswith(
+                    f"{LEAST_DTYPE} of "
+                ):
                     raise ValueError(
-                        f'{quote_short(require_text(how))} should be "{LEAST_DTYPE}", '
+                        f'{quote_short(require_text(outcome_text))} should be "{LEAST_DTYPE}", '
                         f'or "{LEAST_DTYPE} of u8, u16"'
                     )
                 found[kind_of(word, KIND_BY_NAME).python_name] = LEAST_DTYPE
                 continue
-            outcome, *conditions = map(str.strip, require_text(how).split(","))
+            outcome, *conditions = map(str.strip, require_text(outcome_text).split(","))
             impossible = ("inf",) if word == "int" else ("wrap", LEAST_DTYPE)
             kind = kind_of(word, KIND_BY_NAME)
             one_of(outcome, [x for x in OUTCOMES if x not in impossible])
@@ -111,10 +114,10 @@ class OperationEntryReader:
 
         The default is all integers of `nodes`.
         """
-        how = require_text(table.get("int", ""))
-        if not how.startswith(LEAST_DTYPE):
+        outcome_text = require_text(table.get("int", ""))
+        if not outcome_text.startswith(LEAST_DTYPE):
             return ()
-        listed = how.removeprefix(LEAST_DTYPE).removeprefix(" of ")
+        listed = outcome_text.removeprefix(LEAST_DTYPE).removeprefix(" of ")
         integers = [n for n in nodes if isinstance(n, DType) and n.kind.python_name == "int"]
         named = self.words.read_nodes(listed) if listed else integers
         return tuple(
@@ -168,13 +171,13 @@ class OperationEntryReader:
         is_whole = True
         for key, value in table_items(table):
             self.reader.go_to("ops", op, key)
-            read = False
+            is_read = False
             with self.reader.noting():
                 if key not in readers:
                     raise unknown_key(key)
                 found |= readers[key](value)
-                read = True
-            is_whole &= read
+                is_read = True
+            is_whole &= is_read
         if not is_whole:
             raise ConsequentError(op)
         return found
@@ -187,12 +190,12 @@ class OperationEntryReader:
 
     def _read_domain(self, words: object) -> ops.Domain:
         """Read `real but u16`: kinds and dtypes, without those after `but`."""
-        taken, *but = require_text(words).split(" but ")
-        if len(but) > 1:
+        included_text, *excluded_texts = require_text(words).split(" but ")
+        if len(excluded_texts) > 1:
             raise ValueError("`but` stands twice; name all exceptions after the first")
         listed, left_out = (
-            read_distinct(self.words.read_sources(taken)),
-            read_distinct(self.words.read_sources(but[0]) if but else ()),
+            read_distinct(self.words.read_sources(included_text)),
+            read_distinct(self.words.read_sources(excluded_texts[0]) if excluded_texts else ()),
         )
         known = ops.Domain(listed)
         for source in left_out:
@@ -345,15 +348,19 @@ class OperationEntryReader:
             if pairs:
                 of_pairs: Fields = {"gives_of_pairs": self._read_overrides(pairs)}
                 return of_pairs | self._read_gives(op, said) if said else of_pairs
-            into = {word for word in said.values() if word in LEFT_OPERAND_WORDS} - {LEFT_OPERAND}
+            left_operand_words = {word for word in said.values() if word in LEFT_OPERAND_WORDS} - {
+                LEFT_OPERAND
+            }
             table: dict[str, object] = {
-                names: LEFT_OPERAND if word in into else word for names, word in said.items()
+                names: LEFT_OPERAND if word in left_operand_words else word for names, word in said.items()
             }
             given_of = self._read_mapping(table, self._read_given)
             _check_members(given_of)
             fields: Fields = {"gives_of": given_of}
             return (
-                {"gives_into": InPlaceRule(require_text(into.pop())), **fields} if len(into) == 1 else fields
+                {"gives_into": InPlaceRule(require_text(left_operand_words.pop())), **fields}
+                if len(left_operand_words) == 1
+                else fields
             )
         if said not in LEFT_OPERAND_WORDS:
             _check_members({None: (given := self._read_given(said))})
@@ -399,8 +406,8 @@ class OperationEntryReader:
             return kind_of(require_text(code).removeprefix(DEFAULT_PREFIX))
         node = self.words.read_node(code)
         if not isinstance(node, DType) and not node.dtype:
-            wanted = "uint" if node.kind is Kind.UNSIGNED else node.kind.python_name
-            cause = f'{node} has no width; write "{DEFAULT_PREFIX}{wanted}" for the default dtype'
+            kind_word = "uint" if node.kind is Kind.UNSIGNED else node.kind.python_name
+            cause = f'{node} has no width; write "{DEFAULT_PREFIX}{kind_word}" for the default dtype'
             raise UnknownWordError(cause, str(node))
         return self.words.require_dtype(node)
 

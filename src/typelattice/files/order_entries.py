@@ -29,9 +29,11 @@ def read_order(reader: KeyReader, words: Vocabulary) -> tuple[Order[Node], Cover
         try:
             return Order(collect(chains)), covers
         except OrderError:
-            first = bisect_left(range(len(chains)), True, key=lambda n: bool(_find_fault(chains[: n + 1])))
-        cause = _find_fault(chains[: first + 1])
-        reader.row = _row_to_name(cause, stated_at[first], covers)
+            first_faulty = bisect_left(
+                range(len(chains)), True, key=lambda n: bool(_find_fault(chains[: n + 1]))
+            )
+        cause = _find_fault(chains[: first_faulty + 1])
+        reader.row = _row_to_name(cause, stated_at[first_faulty], covers)
         raise ValueError(cause)
     reader.is_order_whole = False
     return Order({a: () for chain in chains for part in chain for a in part}), covers

@@ -99,9 +99,11 @@ class PairEntryReader:
         """Yield the pairs that an entry sends to a node or rejects. Raises ValueError for a needless pair."""
         for a, b in self.words.read_pairs(entry):
             pair = frozenset((a, b))
-            told = self.entry_texts.get(("overrides", pair)) or self.entry_texts.get(("refusals", pair))
-            if told:
-                raise ValueError(f"{a} + {b} is said already by {quote_short(told)}")
+            earlier_entry = self.entry_texts.get(("overrides", pair)) or self.entry_texts.get(
+                ("refusals", pair)
+            )
+            if earlier_entry:
+                raise ValueError(f"{a} + {b} is said already by {quote_short(earlier_entry)}")
             if a in self.order and b in self.order:
                 self._check_both(a, b, node)
             else:
@@ -111,11 +113,11 @@ class PairEntryReader:
     def _check_both(self, a: Node, b: Node, node: Node | None) -> None:
         """Check an entry for two nodes of the order."""
         self._check_not_below(a, b, node)
-        given = self.order.join(a, b) or self.ties.get(frozenset(self.order.minimal_bounds(a, b)))
-        if self.combine == "comparable" and given not in (a, b):
-            given = None
-        if given is node:
-            what = f"gives {given}" if given else "is refused"
+        result_by_order = self.order.join(a, b) or self.ties.get(frozenset(self.order.minimal_bounds(a, b)))
+        if self.combine == "comparable" and result_by_order not in (a, b):
+            result_by_order = None
+        if result_by_order is node:
+            what = f"gives {result_by_order}" if result_by_order else "is refused"
             raise OrderDependentError(f"{a} + {b} {what} by the order already; leave it out")
         if node and self.combine == "join" and all(isinstance(n, DType) or n.dtype for n in (a, b)):
             cause = 'overrides go pair by pair, and this system joins sets; say combine = "fold"'
@@ -126,12 +128,12 @@ class PairEntryReader:
         for n in (a, b):
             if len(self.tiers) == 1 or isinstance(n, DType) or n.dtype:
                 self.present(n)
-        there = next((n for n in (a, b) if n in self.order), None)
-        if there is None:
+        node_in_order = next((n for n in (a, b) if n in self.order), None)
+        if node_in_order is None:
             cause = f"{a} + {b} never meet: neither is in the order; add one to `order`, or leave them out"
             raise OrderDependentError(cause)
-        self._check_not_below(there, there, node)
-        if node is there and all(n.kind.category <= there.kind.category for n in (a, b)):
+        self._check_not_below(node_in_order, node_in_order, node)
+        if node is node_in_order and all(n.kind.category <= node_in_order.kind.category for n in (a, b)):
             raise OrderDependentError(f"{a} + {b} gives {node} already: the kind is no higher; leave it out")
 
     def _check_not_below(self, a: Node, b: Node, node: Node | None) -> None:

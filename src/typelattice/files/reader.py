@@ -96,10 +96,10 @@ def _older(name: str) -> System:
         text_of,
     )
 
-    at, plain = read_release(name), name.partition("@")[0]
-    if at.is_newest(plain):
+    release, plain = read_release(name), name.partition("@")[0]
+    if release.is_newest(plain):
         return _read_shipped(plain)
-    return build_system(parse_definition(text_of(name), release=at), shipped=True)
+    return build_system(parse_definition(text_of(name), release=release), shipped=True)
 
 
 def parse_system(text: str, file: str = "text") -> System:
@@ -139,9 +139,9 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     combine = _word(reader, "combine", COMBINE)
     weak_join = _word(reader, "weak-join", WEAK_JOIN)
     tiers = _tiers(reader)
-    first = False
+    first_is_array = False
     with reader.noting():
-        first = reader.read_value("first-is-array", first)
+        first_is_array = reader.read_value("first-is-array", first_is_array)
     pairs = PairEntryReader(reader, words, order, combine, tiers)
     ties = pairs.read_ties()
     overrides = dict(pairs.read_overrides())
@@ -160,28 +160,28 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     with reader.noting():
         beside, stand_in = _stand_in(reader, pairs)
     both_ways = frozenset(pairs.read_both_ways())
-    own = read_custom_operations(reader)
-    operations = OperationEntryReader(words, pairs.present, reader, Frozen(own))
+    custom_operations = read_custom_operations(reader)
+    operations = OperationEntryReader(words, pairs.present, reader, Frozen(custom_operations))
     limits: dict[Kind | DType, tuple[DType, ...]] = {}
     for limited, by in reader.read_table("limits"):
         with reader.noting():
-            for held, bounds in operations.read_limits({limited: by}).items():
-                if held in limits:
-                    raise UnknownWordError(f"{held} is mapped twice; keep one entry", limited)
-                limits[held] = bounds
+            for limited_key, bounds in operations.read_limits({limited: by}).items():
+                if limited_key in limits:
+                    raise UnknownWordError(f"{limited_key} is mapped twice; keep one entry", limited)
+                limits[limited_key] = bounds
     fit: dict[str, str] = {}
-    joins: tuple[DType, ...] = ()
-    for word, how in reader.read_table("fit"):
+    int_join_dtypes: tuple[DType, ...] = ()
+    for word, outcome in reader.read_table("fit"):
         with reader.noting():
-            fit |= operations.read_fit({word: how})
-            joins = joins or operations.read_int_join_dtypes({word: how}, order.nodes)
+            fit |= operations.read_fit({word: outcome})
+            int_join_dtypes = int_join_dtypes or operations.read_int_join_dtypes({word: outcome}, order.nodes)
     ops = _entries(reader, "ops", lambda *entry: Frozen(operations.read_operation(*entry)), shipped)
     casts: Mapping[tuple[DType, DType], CastRule] = {}
     if "casts" in reader.definition.values:
         from typelattice.files.cast_entries import read_casts  # most files have none
 
         named = [n for n in (*order.nodes, *before) if isinstance(n, DType)]
-        casts = read_casts(reader, words, [*dict.fromkeys(named)], own)
+        casts = read_casts(reader, words, [*dict.fromkeys(named)], custom_operations)
     found = System(
         name=name,
         title=title,
@@ -193,7 +193,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         refusals=Frozen(refusals),
         combine=combine,
         tiers=tiers,
-        first_is_array=first,
+        first_is_array=first_is_array,
         weak_join=weak_join,
         defaults=Frozen(defaults),
         wider_defaults=Frozen(wider),
@@ -203,7 +203,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         requested=Frozen(requested),
         after=Frozen(after),
         fit=Frozen(fit),
-        int_join_dtypes=joins,
+        int_join_dtypes=int_join_dtypes,
         ops=Frozen(ops),
         stand_in_beside=beside,
         stand_in=Frozen(stand_in),

@@ -60,5 +60,5 @@ def read_release(name: str) -> Release:
 def text_of(name: str) -> SystemText:
     """Return a release as a system file: its name, on top of the file that states its rules."""
     plain, _, number = name.partition(VERSION_SIGN)
-    at = read_release(name)
-    return SystemText(name, f'name = "{name}"\nextends = "{plain}"\nlibrary = "{at.library} {number}"\n')
+    release = read_release(name)
+    return SystemText(name, f'name = "{name}"\nextends = "{plain}"\nlibrary = "{release.library} {number}"\n')

@@ -111,9 +111,11 @@ class SystemDefinition:
         """Return the text that gives a key or an entry of it: a table may inherit some of another file."""
         definition: SystemDefinition | None = self
         while definition is not None:
-            said = definition.main_values.get(key)
-            goes_on = isinstance(said, dict) and DOTS in said and entry is not None and entry not in said
-            if said is not None and not goes_on:
+            value = definition.main_values.get(key)
+            is_inherited = (
+                isinstance(value, dict) and DOTS in value and entry is not None and entry not in value
+            )
+            if value is not None and not is_inherited:
                 return definition.main
             definition = definition.base
         return self.main
@@ -196,9 +198,9 @@ def parse_definition(
     given, base = _read_values(text), SystemDefinition({}, {}, (), text)
     keys = {key: value for key, value in given.values.items() if key != "extends"}
     if "extends" in given.values:
-        below = (*extending_paths, text.path) if text.path else extending_paths
+        paths_so_far = (*extending_paths, text.path) if text.path else extending_paths
         try:
-            base = _read_base(str(given.values["extends"]), text, below, release)
+            base = _read_base(str(given.values["extends"]), text, paths_so_far, release)
         except FormatError as e:  # without the other file, nothing else can be checked
             raise join_errors([*given.mistakes, e]) from None
     elif "extends" in given.broken:
@@ -290,9 +292,9 @@ def _read_base(
     name: str, text: SystemText, extending_paths: tuple[str, ...], release: Release | None
 ) -> SystemDefinition:
     """Return the file that another extends: one in the same folder, or a shipped one."""
-    fail = partial(text.error, key="extends")
+    make_error = partial(text.error, key="extends")
     if not re.fullmatch(r"\w[\w.@-]{0,99}", name):
-        raise fail(f"{name[:60]!r} is out of the folder; name a system, or a file beside this one")
+        raise make_error(f"{name[:60]!r} is out of the folder; name a system, or a file beside this one")
     name = name.removesuffix(".toml")
     folders = [path.dirname(text.path), FOLDER] if text.path else [FOLDER]
     found = _list_files(name, folders)
@@ -302,26 +304,26 @@ def _read_base(
         try:
             release = read_release(name)
         except UnknownSystemError as e:
-            raise fail(str(e)) from None
+            raise make_error(str(e)) from None
         name = name.partition("@")[0]
         found = _list_files(name, folders)
     elif not found:
-        raise fail(
+        raise make_error(
             f"no system {name!r}{spelling_hint(name, systems())}; name a system, or a file beside this one"
         )
     older_than_it = text.path is not None and path.basename(text.path).startswith(f"{name}@")
     if release is not None and not older_than_it:
         found = _list_files(release.stem(name), folders)
-    fresh = [choice for choice in found if choice != text.path]
-    if not fresh or fresh[0] in extending_paths:
-        circle = " -> ".join(path.basename(p)[:-5] for p in (*extending_paths, (fresh or found)[0]))
-        raise fail(f"a circle: {circle}; remove one `extends`")
+    other_files = [choice for choice in found if choice != text.path]
+    if not other_files or other_files[0] in extending_paths:
+        circle = " -> ".join(path.basename(p)[:-5] for p in (*extending_paths, (other_files or found)[0]))
+        raise make_error(f"a circle: {circle}; remove one `extends`")
     if len(extending_paths) > MAX_EXTENDED_FILES:
-        raise fail(f"more than {MAX_EXTENDED_FILES} files deep; extend a nearer one")
+        raise make_error(f"more than {MAX_EXTENDED_FILES} files deep; extend a nearer one")
     return (
-        read_shipped_definition(fresh[0], release)
-        if path.dirname(fresh[0]) == SHIPPED_FOLDER
-        else read_definition(fresh[0], extending_paths, release)
+        read_shipped_definition(other_files[0], release)
+        if path.dirname(other_files[0]) == SHIPPED_FOLDER
+        else read_definition(other_files[0], extending_paths, release)
     )
 
 

@@ -60,8 +60,8 @@ class FormatError(TypelatticeError, ValueError):
         self.file, self.line = _one_line(file, 80), line
         self.key, self.cause = _one_line(key, 40), _one_line(cause, 400)
         self.mark, self.column = mark, mark.column if mark else None
-        at = f"{self.file}{f', line {line}' if line else ''}{f', {self.key}' if key else ''}"
-        self.summary = f"{at}: {self.cause}"
+        location_text = f"{self.file}{f', line {line}' if line else ''}{f', {self.key}' if key else ''}"
+        self.summary = f"{location_text}: {self.cause}"
         self.mistakes: tuple[FormatError, ...] = (self, *further)
         hidden = len(self.mistakes) - MAX_SHOWN_MISTAKES
         more = [f"{self.file}: {hidden} more mistakes"] if hidden > 0 else []
@@ -150,8 +150,8 @@ class SystemText:
 
         None if the text has no such key.
         """
-        below = word if word and part is None and self._paths(key, entry, word) else part
-        spans = [self.positions.span(path) for path in self._stated(key, entry, below)]
+        part_or_word = word if word and part is None and self._paths(key, entry, word) else part
+        spans = [self.positions.span(path) for path in self._stated(key, entry, part_or_word)]
         if not spans:
             return None
         found = (self._find_mark(*span, word) for span in spans)
@@ -239,14 +239,14 @@ class SystemText:
         try:
             return parse_toml(self.path, self.text)
         except ValueError as e:
-            at = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(e))
-            line = int(at[1] or self.text.count("\n") + 1) if at else None
-            column = int(at[2] or 0) if at else 0
-            why = str(e)[: at.start()] if at else "a number of too many digits"
+            position_match = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(e))
+            line = int(position_match[1] or self.text.count("\n") + 1) if position_match else None
+            column = int(position_match[2] or 0) if position_match else 0
+            why = str(e)[: position_match.start()] if position_match else "a number of too many digits"
         if why.startswith("Illegal character '\\n'"):
             why += "; is a closing quotation mark missing?"
-        if (twice := self.positions.repeated) and line and line >= twice[2].line:
-            path, first, again = twice
+        if (repeated_key := self.positions.repeated) and line and line >= repeated_key[2].line:
+            path, first, again = repeated_key
             key = quote_short(".".join(map(str, path)))
             cause = f"{key} is given twice; it stands on line {first.line} already"
             mark = self.mark_of_row(again.line, "", again.column)

@@ -48,16 +48,16 @@ def check_unused_keys(reader: KeyReader, words: Vocabulary, rules: Rules) -> Non
     if not reader.definition.is_whole or not reader.is_order_whole or words.broken:
         return
     is_sound = not reader.mistakes
-    of_keys = [_unused_defaults(rules), _unused_scalars(rules)]
-    of_entries: Iterable[EntryFinding] = ()
+    key_findings = [_unused_defaults(rules), _unused_scalars(rules)]
+    entry_findings: Iterable[EntryFinding] = ()
     if is_sound:
-        of_keys += [_unused_words(reader, words, rules), _unused_loops(rules)]
+        key_findings += [_unused_words(reader, words, rules), _unused_loops(rules)]
         if reader.definition.main_text_states("ops"):
-            of_entries = unused_entries(rules)
+            entry_findings = unused_entries(rules)
     found: list[tuple[str, str | None, str | None, str]] = [
-        (key, entry, None, cause) for key, entry, cause in chain.from_iterable(of_keys)
+        (key, entry, None, cause) for key, entry, cause in chain.from_iterable(key_findings)
     ]
-    found += [("ops", *finding) for finding in of_entries]
+    found += [("ops", *finding) for finding in entry_findings]
     seen: set[tuple[str, str | None]] = set()  # one mistake for each entry, since others may follow from it
     for key, entry, part, cause in found:
         if reader.definition.main_text_states(key, entry) and (key, entry) not in seen:
@@ -156,8 +156,8 @@ def _unused_scalars(rules: Rules) -> Iterator[Finding]:
 
 def _unused_loops(rules: Rules) -> Iterator[Finding]:
     """Find keys that only operations could use, if no operation does."""
-    asked = [target for said in rules.ops.values() for target in _list_targets(said)]
-    if Kind.UNSIGNED in rules.defaults and not any(target is Kind.UNSIGNED for target in asked):
+    targets = [target for said in rules.ops.values() for target in _list_targets(said)]
+    if Kind.UNSIGNED in rules.defaults and not any(target is Kind.UNSIGNED for target in targets):
         yield "defaults", "uint", "no operation of `ops` asks for it, and no Python scalar is unsigned"
     if any(said.get("loops") for said in rules.ops.values()):
         return

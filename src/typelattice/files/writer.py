@@ -94,14 +94,14 @@ def reduce_order(nodes: Iterable[Node], relations: Iterable[tuple[Node, Node]]) 
 
 def chains(order: Order[Node]) -> list[str]:
     """Write the covers of an order as lines of arrow text: long chains, and nodes without covers."""
-    left = {a: list(order.covers(a)) for a in order.nodes}
-    below = {b for bs in left.values() for b in bs}
+    remaining_covers = {a: list(order.covers(a)) for a in order.nodes}
+    below = {b for bs in remaining_covers.values() for b in bs}
     lines = []
-    for start in sorted(left, key=lambda a: a in below):
-        while left[start]:
+    for start in sorted(remaining_covers, key=lambda a: a in below):
+        while remaining_covers[start]:
             chain = [start]
-            while left[chain[-1]]:
-                chain.append(left[chain[-1]].pop(0))
+            while remaining_covers[chain[-1]]:
+                chain.append(remaining_covers[chain[-1]].pop(0))
             lines.append(" -> ".join(map(node_code, chain)))
         if start not in below and not order.covers(start):
             lines.append(node_code(start))

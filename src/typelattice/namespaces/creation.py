@@ -42,8 +42,8 @@ def asarray_maker(context: NamespaceContext) -> Function:
             made = _make_array(context, own._data, context.library.native(d), device, copy)
             return context.wrap(made, d, own.weak and dtype is None)
         if _holds_arrays(obj):
-            met = context.call_on_list("stack", [asarray(item) for item in obj])
-            return asarray(met, dtype=dtype, device=device)
+            stacked = context.call_on_list("stack", [asarray(item) for item in obj])
+            return asarray(stacked, dtype=dtype, device=device)
         if dtype is not None:
             d = context.replace_requested(dtype)
             refuse_out_of_range(context.recipes, obj, d)
@@ -120,9 +120,9 @@ def shape_function_maker(name: str, context: NamespaceContext) -> Function:
 
     def function(*args: Any, dtype: object = None, device: object = None, **options: Any) -> Array:
         of_complex = name == "linspace" and any(isinstance(a, complex) for a in args)
-        d, said = _options(context, dtype, Kind.COMPLEX if of_complex else Kind.FLOAT, device)
-        data = library.function(name)(*args, **said, **options)
-        return context.wrap(library.check_dtype(data, said["dtype"]), d)
+        d, library_options = _options(context, dtype, Kind.COMPLEX if of_complex else Kind.FLOAT, device)
+        data = library.function(name)(*args, **library_options, **options)
+        return context.wrap(library.check_dtype(data, library_options["dtype"]), d)
 
     return function
 
@@ -135,10 +135,10 @@ def full_maker(context: NamespaceContext) -> Function:
         if own is None and context.recipes.is_own_system and kind_of(fill_value) in INTEGERS:
             # The library's dtype may be wider than the default.
             own = asarray_maker(context)(fill_value).dtype
-        d, said = _options(context, own, highest_kind(fill_value) or Kind.FLOAT, device)
-        data = context.library.xp.full(shape, convert_fill_value(context, d, fill_value), **said)
+        d, library_options = _options(context, own, highest_kind(fill_value) or Kind.FLOAT, device)
+        data = context.library.xp.full(shape, convert_fill_value(context, d, fill_value), **library_options)
         weak = own is None and context.recipes.is_weak_alone(d.kind)
-        return context.wrap(context.library.check_dtype(data, said["dtype"]), d, weak)
+        return context.wrap(context.library.check_dtype(data, library_options["dtype"]), d, weak)
 
     return full
 
@@ -174,9 +174,9 @@ def arange_maker(context: NamespaceContext) -> Function:
         if own is None and kind is Kind.SIGNED and any(exceeds_int32(python_number(x)) for x in bounds):
             large = context.recipes.promote("arange", [*map(operand, bounds)])
             own = large.result  # np.arange(2**63) is float64
-        d, said = _options(context, own, Kind.SIGNED if kind is Kind.BOOL else kind, device)
-        data = context.library.xp.arange(start, stop, step, **said)
-        return context.wrap(context.library.check_dtype(data, said["dtype"]), d)
+        d, library_options = _options(context, own, Kind.SIGNED if kind is Kind.BOOL else kind, device)
+        data = context.library.xp.arange(start, stop, step, **library_options)
+        return context.wrap(context.library.check_dtype(data, library_options["dtype"]), d)
 
     return arange
 
@@ -211,9 +211,9 @@ def _make_like(
     own = context.require_array(name, x)
     d = own.dtype if dtype is None else context.replace_requested(dtype)
     weak = dtype is None and context.recipes.promote(name, (own._type.operand,)).weak
-    said = {"dtype": context.library.native(d), **({} if device is None else {"device": device})}
+    library_options = {"dtype": context.library.native(d), **({} if device is None else {"device": device})}
     filled = [convert_fill_value(context, d, value) for value in fill]
-    return context.wrap(context.library.function(name)(own._data, *filled, **said), d, weak)
+    return context.wrap(context.library.function(name)(own._data, *filled, **library_options), d, weak)
 
 
 def from_dlpack_maker(context: NamespaceContext) -> Function:
@@ -244,9 +244,9 @@ def frequencies_maker(name: str, context: NamespaceContext) -> Function:
     """Build a function that returns the sample frequencies of a transform."""
 
     def function(n: int, /, *, d: float = 1.0, dtype: object = None, device: object = None) -> Array:
-        wanted, said = _options(context, dtype, Kind.FLOAT, device)
-        to = said.pop("dtype")
-        data = context.library.function(name)(n, d=d, **said)
+        wanted, library_options = _options(context, dtype, Kind.FLOAT, device)
+        to = library_options.pop("dtype")
+        data = context.library.function(name)(n, d=d, **library_options)
         return context.wrap(context.library.cast(data, to), wanted)
 
     return function

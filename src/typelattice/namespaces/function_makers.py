@@ -138,9 +138,11 @@ def difference_maker(context: NamespaceContext, op: str) -> Function:
         given = {"x": context.require_array(op, x), "prepend": prepend, "append": append}
         arrays = {name: context.require_array(op, v) for name, v in given.items() if v is not None}
         if len(arrays) > 1:
-            met = context.recipes.promote("concat", context.operands([*arrays.values()])).result
-            to = library.native(met)
-            arrays = {name: context.wrap(library.cast(v._data, to), met) for name, v in arrays.items()}
+            common_dtype = context.recipes.promote("concat", context.operands([*arrays.values()])).result
+            to = library.native(common_dtype)
+            arrays = {
+                name: context.wrap(library.cast(v._data, to), common_dtype) for name, v in arrays.items()
+            }
         return context.call(op, (arrays.pop("x"),), axis=axis, n=n, **arrays)
 
     return function
@@ -232,19 +234,20 @@ def parts_maker(context: NamespaceContext, op: str) -> Function:
         x = context.require_array(op, x)
         p = promote(x)
         cast = library.cast(x._data, library.native(p.arithmetic_dtype))
-        made = context.call_library(
+        results = context.call_library(
             p, library.function(op), cast, *context.unwrap(args), **context.unwrap(options)
         )
-        if not isinstance(made, (tuple, list)):
-            return context.wrap_one_of_results(made, p, None)
+        if not isinstance(results, (tuple, list)):
+            return context.wrap_one_of_results(results, p, None)
         if of_class == "distinct":  # the first result has the values; the others are places and counts
-            places = context.default_dtype(Kind.SIGNED)
+            index_dtype = context.default_dtype(Kind.SIGNED)
             wrapped = [
-                context.wrap_one_of_results(out, p, places if i else None) for i, out in enumerate(made)
+                context.wrap_one_of_results(out, p, index_dtype if i else None)
+                for i, out in enumerate(results)
             ]
         else:
             given = p.result if of_class == "position" else None
-            wrapped = [context.wrap_one_of_results(out, p, given) for out in made]
+            wrapped = [context.wrap_one_of_results(out, p, given) for out in results]
         return RESULTS[op](*wrapped) if op in RESULTS else tuple(wrapped)
 
     return function

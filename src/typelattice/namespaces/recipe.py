@@ -165,15 +165,15 @@ class RecipeMaker:
                 p, self.library.uncast_function(name, _zero_d(p.operands)), None, *self.scalar_range(p), None
             )
         dtypes = [o.dtype for o in p.operands]
-        wide = next(d for d in dtypes if d is not None and d.kind is Kind.UNSIGNED)
-        place = next(i for i, d in enumerate(dtypes) if d is not wide)
-        to = self.library.native(wide)
+        unsigned_dtype = next(d for d in dtypes if d is not None and d.kind is Kind.UNSIGNED)
+        signed_position = next(i for i, d in enumerate(dtypes) if d is not unsigned_dtype)
+        to = self.library.native(unsigned_dtype)
         sources = [self.library.native(d) for d in dtypes if d is not None]
         compare = self.library.casting_function(name, to, sources, _zero_d(p.operands))
-        of_negative = name == "not_equal" or name.startswith(("less", "greater")[place])
+        of_negative = name == "not_equal" or name.startswith(("less", "greater")[signed_position])
 
         def compute(x: Any, y: Any) -> Any:
-            negative = (x, y)[place] < 0
+            negative = (x, y)[signed_position] < 0
             found = compare(x, y)
             return found | negative if of_negative else found & ~negative
 
@@ -212,21 +212,21 @@ class RecipeMaker:
 
     def scalar_range(self, p: Promotion) -> tuple[float, float]:
         """Return a range of Python scalars for which the recipe surely holds. It is empty if low > high."""
-        none = 1, 0
+        empty_range = 1, 0
         assert p.op is not None
         if (
             find_operation(p.op).operation_class == "logical"
         ):  # a logical function may use a number before it is rounded
-            return none
+            return empty_range
         scalars = [o for o in p.operands if o.tier == "scalar"]
         if not scalars or self.promotes_by_value or scalars[0].kind is Kind.COMPLEX or p.compute is None:
-            return none
+            return empty_range
         if scalars[0].kind is Kind.BOOL:
             return 0, 1
         default = self.system.defaults.get(scalars[0].kind)
         bounds = [d for d in (p.compute, default) if d and d.kind is not Kind.BOOL]
         if any(d.max is None or d.min is None for d in bounds) or p.compute.kind is Kind.BOOL:
-            return none
+            return empty_range
         return max(d.min or 0 for d in bounds), min(d.max or 0 for d in bounds)
 
     # -- Python scalars
@@ -245,11 +245,11 @@ class RecipeMaker:
         Raises NamespaceError if the system refuses the value, or has no rule for it.
         """
         to = self.operand_dtype(p)
-        counted = self.replace_scalar(value, p)
-        if isinstance(counted, float) and not is_in_range(counted, to):
-            return counted  # an infinity for a comparison, which the dtype cannot hold
+        number = self.replace_scalar(value, p)
+        if isinstance(number, float) and not is_in_range(number, to):
+            return number  # an infinity for a comparison, which the dtype cannot hold
         try:
-            return self.library.number_to_array(counted, self.library.native(to), like)
+            return self.library.number_to_array(number, self.library.native(to), like)
         except (OverflowError, TypeError, ValueError, RuntimeError) as e:
             why = f"{self.library.name} makes no {to} of {number_text(value)} ({one_line(e)})"
             raise NamespaceError(f"{why}; use a value within its range") from e

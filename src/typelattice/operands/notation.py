@@ -44,21 +44,21 @@ def parse_operand(text: str, custom_dtypes: Mapping[str, DType] = {}) -> Operand
     name, *marks = described.split(":")
     found = read_dtype(name, custom_dtypes)
     tiers = [TIER_BY_MARK[mark] for mark in marks if mark in TIER_BY_MARK]
-    further = [mark for mark in marks if mark not in TIER_BY_MARK and mark != "weak"]
-    foreign = further.pop() if further and _is_foreign(further[-1]) else ""
-    if further or len(tiers) > 1 or marks.count("weak") > 1:
+    unknown_marks = [mark for mark in marks if mark not in TIER_BY_MARK and mark != "weak"]
+    foreign = unknown_marks.pop() if unknown_marks and _is_foreign(unknown_marks[-1]) else ""
+    if unknown_marks or len(tiers) > 1 or marks.count("weak") > 1:
         what = quote_short(":".join(marks))
         raise OperandError(f"cannot read {what} in {quote_short(text)}; write :0d or :weak, as in int8:0d")
     tier, weak = (tiers or ["0d" if foreign.endswith(FOREIGN_SCALAR_SUFFIX) else "array"])[0], "weak" in marks
     if "=" not in text:
         return replace(operand_of_dtype(found, weak, tier), foreign_library=foreign)
-    held = parse_number(value)
+    number = parse_number(value)
     if tier == "array":
-        raise OperandError(f"an array has many values; write {name}:0d={clip_number(held)}")
-    if PYTHON_KINDS[type(held)].category > found.kind.category or not is_in_range(held, found):
-        cannot = f"{found} cannot hold {clip_number(held)}"
+        raise OperandError(f"an array has many values; write {name}:0d={clip_number(number)}")
+    if PYTHON_KINDS[type(number)].category > found.kind.category or not is_in_range(number, found):
+        cannot = f"{found} cannot hold {clip_number(number)}"
         raise OperandError(f"{cannot}; give a value that it holds, or another dtype")
-    return replace(operand_of_dtype(found, weak, tier, held), foreign_library=foreign)
+    return replace(operand_of_dtype(found, weak, tier, number), foreign_library=foreign)
 
 
 def read_dtype(name: str, custom_dtypes: Mapping[str, DType] = {}) -> DType:

@@ -108,8 +108,8 @@ def mark_foreign(
             for owner in others
             if alone and owner.removesuffix(FOREIGN_SCALAR_SUFFIX) in known_libraries
         ]
-    both = zip(operands, owners, strict=True)
-    return tuple(replace(o, foreign_library=owner) if owner in others else o for o, owner in both)
+    pairs = zip(operands, owners, strict=True)
+    return tuple(replace(o, foreign_library=owner) if owner in others else o for o, owner in pairs)
 
 
 def _owner(x: object) -> str:

@@ -56,5 +56,5 @@ def departure_of(
     call: RecordedCall, operands: Sequence[Operand], listed: Sequence[Departure]
 ) -> Departure | None:
     """Return the first listed departure that covers a call. `operands` are the call's, as read."""
-    asked = RecordedOperand.of_call(call.operands, operands)
-    return next((departure for departure in listed if departure.covers(call.op, asked)), None)
+    recorded_operands = RecordedOperand.of_call(call.operands, operands)
+    return next((departure for departure in listed if departure.covers(call.op, recorded_operands)), None)

@@ -56,15 +56,15 @@ class DepartureEntryReader:
 
     def departure(self, number: int, entry: object, recording: str) -> Departure | None:
         """Return the departure that an entry states, or None if it is one of other recordings."""
-        at = f"{self.where}, departure {number}"
+        location_text = f"{self.where}, departure {number}"
         if not isinstance(entry, dict):
-            raise DepartureError(f"{at}: no table; write [[departure]] above it")
+            raise DepartureError(f"{location_text}: no table; write [[departure]] above it")
         for key in entry:
             if key not in (known := (*REQUIRED_KEYS, *OPTIONAL_KEYS)):
                 near = spelling_hint(key, known) or f"; the keys are {', '.join(known)}"
-                raise DepartureError(f"{at}: unknown key {quote_short(key)}{near}")
+                raise DepartureError(f"{location_text}: unknown key {quote_short(key)}{near}")
         if missing := [key for key in REQUIRED_KEYS if key not in entry]:
-            raise DepartureError(f"{at}: {missing[0]} is missing")
+            raise DepartureError(f"{location_text}: {missing[0]} is missing")
 
         def read(key: str, reader: Callable[[object], T], default: T) -> T:
             if key not in entry:
@@ -73,7 +73,7 @@ class DepartureEntryReader:
                 return reader(entry[key])
             except (ValueError, OperandError) as e:
                 raise DepartureError(
-                    f"{at}, {key}: {printable(clip_text(str(e), MAX_CAUSE_CHARS))}"
+                    f"{location_text}, {key}: {printable(clip_text(str(e), MAX_CAUSE_CHARS))}"
                 ) from None
 
         counts = read("count", _read_counts, NOT_COUNTED)

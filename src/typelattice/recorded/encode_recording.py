@@ -36,17 +36,20 @@ def encode_recording(
     pairs: dict[str, Mapping[Operands, str]] = {}  # calls of two operands, by operation
     chain = Counter[str]()
     for op in sorted(answers, key=_is_operator):  # encode a function before its operators, which refer to it
-        best, of = _write_rows(op, answers[op], rest=True), ""
+        best, reference = _write_rows(op, answers[op], rest=True), ""
         pairs[op] = {o: kept for o, kept in answers[op].items() if len(o) == 2}
         among = [o for o in head["operands"] if (o, o) in pairs[op]]
         if among and pairs[op].keys() == {*product(among, among)}:
             for like in _find_nearest(op, pairs, chain):
                 changed = {o: k for o, k in answers[op].items() if len(o) != 2 or pairs[like][o] != k}
-                every = len(pairs[op]) == len(pairs[like])
-                form = [json_line([op, like, REST if every else " ".join(among)]), *_write_rows(op, changed)]
-                if sum(map(len, form)) < sum(map(len, best)):
-                    best, of = form, like
-        chain[op] = chain[of] + 1
+                covers_all_pairs = len(pairs[op]) == len(pairs[like])
+                referring_rows = [
+                    json_line([op, like, REST if covers_all_pairs else " ".join(among)]),
+                    *_write_rows(op, changed),
+                ]
+                if sum(map(len, referring_rows)) < sum(map(len, best)):
+                    best, reference = referring_rows, like
+        chain[op] = chain[reference] + 1
         lines += best
     return Recording(head, messages, "\n" + "".join(lines), str(head["library"]), None, len(messages) + 2)
 
@@ -63,17 +66,17 @@ def rest_on_base(recording: Recording, name: str) -> Recording:
     base = load_recording(name)
     operations, operands = _collect_absent(recording)
     reworded = _find_reworded(recording, base)
-    words = {**base.messages, **reworded}
-    known = {split_message(kept, words): kept for kept in reversed(words)}
+    messages = {**base.messages, **reworded}
+    known = {split_message(kept, messages): kept for kept in reversed(messages)}
     errors: dict[str, str] = {}
     lines: list[str] = []
     for op in base.operations:
-        theirs, ours = base.answers(op), recording.answers(op)
+        base_answers, own_answers = base.answers(op), recording.answers(op)
         changed = Answers()
-        for o, before in theirs.items():
-            lacked = op in operations or not operands.isdisjoint(o)
-            now = split_message(ours[o], recording.messages)
-            if not _differs(now, MISSING_IN_RELEASE if lacked else split_message(before, words)):
+        for o, before in base_answers.items():
+            is_missing = op in operations or not operands.isdisjoint(o)
+            now = split_message(own_answers[o], recording.messages)
+            if not _differs(now, MISSING_IN_RELEASE if is_missing else split_message(before, messages)):
                 continue
             if now not in known:
                 number = len(base.messages) + len(errors) + 1
@@ -163,15 +166,15 @@ def _differs(new_answer: tuple[str, str], old_answer: tuple[str, str]) -> bool:
 
 def _find_reworded(recording: Recording, base: Recording) -> dict[str, str]:
     """Map the exceptions of a base to their commonest message in a release that words them otherwise."""
-    said: dict[str, Counter[str]] = {}
+    message_counts: dict[str, Counter[str]] = {}
     for op in base.operations:
         ours = recording.answers(op)
         for operands, before in base.answers(op).items():
             now = split_message(ours[operands], recording.messages)
             other, earlier = split_message(before, base.messages)
             if now[1] and earlier and now[0] == other and now != MISSING_IN_RELEASE:
-                said.setdefault(before, Counter())[now[1]] += 1
-    found = {kept: words.most_common(1)[0][0] for kept, words in said.items()}
+                message_counts.setdefault(before, Counter())[now[1]] += 1
+    found = {kept: words.most_common(1)[0][0] for kept, words in message_counts.items()}
     return {
         kept: words for kept, words in found.items() if _differs((kept, words), (kept, base.messages[kept]))
     }

@@ -145,13 +145,13 @@ def find_recorded_answer(p: Promotion) -> RecordedAnswer | None:
         return None  # a list as a condition or as indices was never recorded
     if any(o.foreign_library for o in p.promoting_operands):
         name = f"{FOREIGN}/{name}"
-    asked = p.system.find_operation(p.op or PROMOTION_CALL)
-    is_power = asked.function == "pow"
-    call = _find_recorded_call(name, asked.name, p.promoting_operands, is_power)
-    if call is None and asked.is_operator and not asked.is_in_place:
+    operation = p.system.find_operation(p.op or PROMOTION_CALL)
+    is_power = operation.function == "pow"
+    call = _find_recorded_call(name, operation.name, p.promoting_operands, is_power)
+    if call is None and operation.is_operator and not operation.is_in_place:
         # Operators were recorded for only a sample of the operands; use the function's recording for the
         # rest.
-        call = _find_recorded_call(name, asked.function, p.promoting_operands, is_power)
+        call = _find_recorded_call(name, operation.function, p.promoting_operands, is_power)
     if call is None or call.answer == NOT_ASKED:
         return None
     recording = open_recording(name)
@@ -159,15 +159,17 @@ def find_recorded_answer(p: Promotion) -> RecordedAnswer | None:
     # The library recorded a real call. It may refuse what promotion by itself does not, such as a value out
     # of range.
     rule = p if p.op else promote_operands(p.system, p.operands, PROMOTION_CALL, p.find_rule)
-    ours = EXCEPTION if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
-    ours = PYTHON_NUMBER_PREFIX + rule.python_number_kind.python_name if rule.python_number_kind else ours
-    number = (
+    rule_answer = EXCEPTION if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
+    rule_answer = (
+        PYTHON_NUMBER_PREFIX + rule.python_number_kind.python_name if rule.python_number_kind else rule_answer
+    )
+    gives_python_number = (
         p.op is not None
         and may_give_python_number(p.system, p.op)
         and call.answer.startswith(PYTHON_NUMBER_PREFIX)
     )
-    refused = call.answer.startswith(NON_NUMBER_PREFIXES) and not number
-    departs = ours != (EXCEPTION if refused else call.answer)
+    refused = call.answer.startswith(NON_NUMBER_PREFIXES) and not gives_python_number
+    departs = rule_answer != (EXCEPTION if refused else call.answer)
     return RecordedAnswer(
         call, recording.versions, recorded_library_version(p.system), departs, name, p.system.custom_dtypes
     )
@@ -185,10 +187,10 @@ def listed_departure(p: Promotion) -> Departure | None:
     from typelattice.recorded.departure import departure_of  # slow to load, and few calls depart
 
     name = recording_name_of(p.system)
-    asked = p.system.find_operation(p.op or PROMOTION_CALL)
-    if name is None or asked.like:  # operations that a file defines have no recording
+    operation = p.system.find_operation(p.op or PROMOTION_CALL)
+    if name is None or operation.like:  # operations that a file defines have no recording
         return None
-    call = RecordedCall(asked.name, tuple(map(str, p.promoting_operands)), NOT_ASKED)
+    call = RecordedCall(operation.name, tuple(map(str, p.promoting_operands)), NOT_ASKED)
     return departure_of(call, p.promoting_operands, _list_departures(name))
 
 

@@ -205,12 +205,15 @@ def decode_section(recording: Recording, op: str, max_operands: int = RANDOM_CAL
         return NO_SECTION
     while lines.startswith(start, end + 1):
         end = lines.find("\n", end + 1)
-    rows, like, among, last = list[AnswerRow](), "", Operands(), 0
+    rows, same_as_operation, same_for_operands, previous_operand_count = list[AnswerRow](), "", Operands(), 0
     start_line = recording.first_line + lines.count("\n", 0, first)
     for number, line in enumerate(lines[first + 1 : end].split("\n"), start_line):
         _, *before, answers = row = parse_line(line, recording, number)
-        if not rows and not like and isinstance(answers, str) and len(row) == 3:
-            like, among = before[0], () if answers == REST else tuple(answers.split(" "))
+        if not rows and not same_as_operation and isinstance(answers, str) and len(row) == 3:
+            same_as_operation, same_for_operands = (
+                before[0],
+                () if answers == REST else tuple(answers.split(" ")),
+            )
             continue
         if not isinstance(answers, dict):
             refuse_line(recording, number, "does not end in an object of answers")
@@ -219,11 +222,11 @@ def decode_section(recording: Recording, op: str, max_operands: int = RANDOM_CAL
         for text in (*before, *answers.values()):
             if not isinstance(text, str):
                 refuse_line(recording, number, f"{short_text(text)} is not a string of operands")
-        if len(before) < last:
+        if len(before) < previous_operand_count:
             refuse_line(recording, number, "stands below calls of more operands")
-        last = len(before)
+        previous_operand_count = len(before)
         rows.append(AnswerRow(tuple(before), answers))
-    return Section(tuple(rows), like, among)
+    return Section(tuple(rows), same_as_operation, same_for_operands)
 
 
 @lru_cache(32)  # most operations refer to another, which refers to a third

@@ -100,8 +100,8 @@ def _read_head(path: str, advice: str) -> Recording:
         refuse_line(draft, 1, f"format is {short_text(head['format'])}, this version reads {FORMAT}")
     _check_head(head, draft)
     try:
-        told = json.loads(f"[{','.join(above[1:])}]")
-        errors = {each["error"]: each["message"] for each in told}
+        messages = json.loads(f"[{','.join(above[1:])}]")
+        errors = {each["error"]: each["message"] for each in messages}
     except (ValueError, TypeError, LookupError, RecursionError):
         for number, line in enumerate(above[1:], 2):
             _check_message(parse_line(line, draft, number), draft, number)
@@ -193,19 +193,19 @@ def _check_rows(recording: Recording, op: str, section: Section, first: int) -> 
     for name in section.same_for_operands:
         if name not in recording.operand_set:
             refuse_line(recording, first - 1, f"there is no operand {short_text(name)}")
-    theirs = recording.base.answers(op) if recording.base else {}
+    base_answers = recording.base.answers(op) if recording.base else {}
     seen: set[Operands] = set()
-    for row, operands, kept in section.calls():
+    for row, operands, named_answer in section.calls():
         question = f"{op}({', '.join(operands)})"
         if not recording.operand_set.issuperset(operands):
             name = next(o for o in operands if o not in recording.operand_set)
             refuse_line(recording, place[id(row)], f"there is no operand {short_text(name)}")
         if operands in seen:
             refuse_line(recording, place[id(row)], f"{question} occurs twice")
-        if recording.base and operands not in theirs:
+        if recording.base and operands not in base_answers:
             refuse_line(recording, place[id(row)], f"the base was not asked {question}")
-        if SEPARATOR in kept and kept not in recording.messages:
-            refuse_line(recording, place[id(row)], f"there is no message {short_text(kept)}")
+        if SEPARATOR in named_answer and named_answer not in recording.messages:
+            refuse_line(recording, place[id(row)], f"there is no message {short_text(named_answer)}")
         seen.add(operands)
 
 

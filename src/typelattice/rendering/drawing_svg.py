@@ -65,11 +65,11 @@ def path(points: Sequence[Point]) -> str:
     >>> path([(0, 0), (10, 0), (30, 8)])
     'M 0 0 H 10 C 20 0 20 8 30 8'
     """
-    said = f"M {points[0][0]:g} {points[0][1]:g}"
+    commands = f"M {points[0][0]:g} {points[0][1]:g}"
     for (x1, y1), (x2, y2) in pairwise(points):
         middle = round((x1 + x2) / 2, 1)
-        said += f" H {x2:g}" if y1 == y2 else f" C {middle:g} {y1:g} {middle:g} {y2:g} {x2:g} {y2:g}"
-    return said
+        commands += f" H {x2:g}" if y1 == y2 else f" C {middle:g} {y1:g} {middle:g} {y2:g} {x2:g} {y2:g}"
+    return commands
 
 
 def _box(box: NodeGroup) -> str:

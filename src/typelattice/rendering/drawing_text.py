@@ -21,23 +21,23 @@ def sketch(placed_diagram: PlacedDiagram, width: int = 80) -> str:
     levels = sorted({n.rect.centre_y for n in placed_diagram.nodes})
     lefts = sorted({n.rect.left for n in placed_diagram.nodes})
     label = {n.vertex.id: _label(n) for n in placed_diagram.nodes}
-    wide = [
+    widths = [
         max(len(label[n.vertex.id]) for n in placed_diagram.nodes if n.rect.left == left) for left in lefts
     ]
-    starts = [sum(w + 4 for w in wide[:i]) for i in range(len(wide))]
+    starts = [sum(w + 4 for w in widths[:i]) for i in range(len(widths))]
     stub = max((len(name) for name, _ in placed_diagram.rows), default=-2) + 2
-    at = {
+    places = {
         n.vertex.id: (levels.index(n.rect.centre_y), starts[lefts.index(n.rect.left)])
         for n in placed_diagram.nodes
     }
-    canvas = [[" "] * (sum(wide) + 4 * len(wide)) for _ in levels]
-    for v, (line, start) in at.items():
+    canvas = [[" "] * (sum(widths) + 4 * len(widths)) for _ in levels]
+    for v, (line, start) in places.items():
         canvas[line][start : start + len(label[v])] = label[v]
     others: dict[str, list[str]] = {}
     for e in placed_diagram.edges:
         for a in e.sources:
             for b in e.targets:
-                (line, start), (there, end) = at[a], at[b]
+                (line, start), (there, end) = places[a], places[b]
                 start += len(label[a]) + 1
                 if line == there and start < end and not "".join(canvas[line][start : end - 1]).strip():
                     canvas[line][start : end - 1] = f"{'-' * (end - start - 2)}>"

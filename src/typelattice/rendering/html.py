@@ -49,8 +49,8 @@ def _cell(tag: str, cell: Cell, is_prose: bool, more: str = "") -> str:
     named = (*cell.marks, "prose") if is_prose else cell.marks
     marks = " ".join(f"tl-{re.sub('[^a-z0-9-]', '-', mark.lower())}" for mark in named)
     classes = f' class="{marks}"' if marks else ""
-    told = cell.tooltip_text
-    title = f' title="{_text(told)}"' if told else ""
+    title_text = cell.tooltip_text
+    title = f' title="{_text(title_text)}"' if title_text else ""
     return f"<{tag}{more}{classes}{title}>{_text(cell.text)}</{tag}>"
 
 

@@ -90,16 +90,16 @@ def changes_between(
     old_name: str, old_answers: Calls, new_name: str, new_answers: Calls, recorded: bool = True
 ) -> Changes:
     """Find the changes between answers to the same calls; `old_name` and `new_name` name who gave them."""
-    compared: dict[str, int] = {}
+    call_counts: dict[str, int] = {}
     changed: dict[str, tuple[CallChange, ...]] = {}
     for op, answers in old_answers.items():
         common = [operands for operands in answers if operands in new_answers.get(op, {})]
         found = (CallChange(operands, answers[operands], new_answers[op][operands]) for operands in common)
         if common:
-            compared[op] = len(common)
+            call_counts[op] = len(common)
         if differing := tuple(change for change in found if change.old_answer != change.new_answer):
             changed[op] = differing
-    return Changes(old_name, new_name, compared, changed, recorded)
+    return Changes(old_name, new_name, call_counts, changed, recorded)
 
 
 def list_recorded_calls(recording: Recording) -> Calls:

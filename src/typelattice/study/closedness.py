@@ -104,12 +104,12 @@ def find_escapes(system: str | Path | System) -> Closedness:
     found = find_system(system)
     inside, every = {*found.dtypes}, (*OPERATIONS.values(), *found.custom_operations.values())
     operations = [o for o in every if o.name not in found.missing_operations]
-    alike: dict[str, list[Operation]] = {}
+    operations_by_rules: dict[str, list[Operation]] = {}
     for operation in operations:
-        alike.setdefault(_rule(found, operation), []).append(operation)
+        operations_by_rules.setdefault(_rule(found, operation), []).append(operation)
     escapes = [*_stated(found, inside)]
-    asked, computed, narrow = 0, set[DType | None](), dict[tuple[str, DType], None]()
-    groups: list[list[Operation]] = [[], *alike.values()]
+    question_count, computed, narrow = 0, set[DType | None](), dict[tuple[str, DType], None]()
+    groups: list[list[Operation]] = [[], *operations_by_rules.values()]
     for group in groups:
         op = group[0] if group else None
         computes = op is not None and GROUPS[class_of(op)] == "computing"
@@ -118,15 +118,17 @@ def find_escapes(system: str | Path | System) -> Closedness:
                 p = found.explain(*operands, op=op.name if op else None)
             except OperandError:
                 continue
-            asked += 1
+            question_count += 1
             if computes and p.dtype:
                 computed |= {o.dtype for o in operands}
             if p.dtype and not {p.dtype, p.compute or p.dtype, p.accumulator or p.dtype} <= inside:
                 escapes += _outside(p, inside)
             if p.dtype and _is_narrow(p.arithmetic_dtype, operands):
                 narrow |= dict.fromkeys((o.name, p.arithmetic_dtype) for o in group if o.adds_up)
-    stored = tuple(d for d in found.dtypes if d not in computed)
-    return Closedness(found, len(operations), asked, tuple(dict.fromkeys(escapes)), stored, tuple(narrow))
+    storage_dtypes = tuple(d for d in found.dtypes if d not in computed)
+    return Closedness(
+        found, len(operations), question_count, tuple(dict.fromkeys(escapes)), storage_dtypes, tuple(narrow)
+    )
 
 
 def _outside(p: Promotion, inside: set[DType]) -> Iterator[Escape]:

@@ -40,14 +40,14 @@ class Closure:
 
 def compute_closure(system: System, operands: Sequence[Operand]) -> Closure:
     """Compute all operands that promotion can reach from some operands, and the table of their promotions."""
-    python = len({o.tier for o in operands}) > 1
+    has_python_scalars = len({o.tier for o in operands}) > 1
     members: list[Operand | None] = [None, *operands]
     number = {o: i for i, o in enumerate(members)}
     table: list[list[int]] = [[REFUSED_NUMBER] * len(members)]
 
     def number_of(i: int, k: int) -> int:
         a, b = members[i], members[k]
-        found = result_operand(system, (a, b), python_adds_scalars=python) if a and b else None
+        found = result_operand(system, (a, b), python_adds_scalars=has_python_scalars) if a and b else None
         if found not in number:
             number[found] = len(members)
             members.append(found)
@@ -62,7 +62,9 @@ def compute_closure(system: System, operands: Sequence[Operand]) -> Closure:
         table[i].append(number_of(i, i))
         i += 1
     table[REFUSED_NUMBER] = [REFUSED_NUMBER] * len(members)
-    return Closure(system, tuple(members), range(1, len(operands) + 1), tuple(map(tuple, table)), python)
+    return Closure(
+        system, tuple(members), range(1, len(operands) + 1), tuple(map(tuple, table)), has_python_scalars
+    )
 
 
 def answer_key(system: System, o: Operand | None) -> Key:

@@ -47,8 +47,8 @@ class Consensus(NotebookDisplay):
         """Map each answer to a pair to the names of the systems that give it; `-` is a refusal."""
         found: dict[str, tuple[str, ...]] = {}
         for p in self.answers[str(row), str(column)]:
-            said = str(p.dtype) if p.dtype else REFUSED_LABEL
-            found[said] = (*found.get(said, ()), p.system.name)
+            answer = str(p.dtype) if p.dtype else REFUSED_LABEL
+            found[answer] = (*found.get(answer, ()), p.system.name)
         return found
 
     def classify(self, row: object, column: object) -> str:

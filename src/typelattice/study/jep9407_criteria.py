@@ -220,9 +220,9 @@ def criteria(
 
 @lru_cache(maxsize=128)  # a system never changes
 def _criteria(system: System, tier: TierChoice, operands: tuple[Operand, ...]) -> Criteria:
-    prices = [pair_cost(system.explain(a, b)) for a, b in _pairs(operands)]
-    broken = {name: tuple(x.promotion for x in prices if c.is_broken_by(x)) for name, c in CRITERIA.items()}
-    return Criteria(system, tier, len(prices), broken)
+    costs = [pair_cost(system.explain(a, b)) for a, b in _pairs(operands)]
+    broken = {name: tuple(x.promotion for x in costs if c.is_broken_by(x)) for name, c in CRITERIA.items()}
+    return Criteria(system, tier, len(costs), broken)
 
 
 def _pairs(operands: Sequence[Operand]) -> Iterator[tuple[Operand, Operand]]:

@@ -146,19 +146,19 @@ class EquationChecker:
 
     def count(self, law: str) -> CaseCount:
         """Count the cases that break a law of EQUATIONS. Raises BeyondReachError."""
-        asked, failing = 0, 0
+        case_count, failing = 0, 0
         smallest: FailingCase | None = None
         for arity, sides in EQUATIONS[law]:
             counts = []
             for group in self._groups(law, arity):
                 counts.append(self._count(sides, self._row(group), product(group, repeat=arity - 1)))
-            asked += sum(count.case_count for count in counts)
+            case_count += sum(count.case_count for count in counts)
             failing += sum(count.failing_count for count in counts)
             broken = [count.smallest for count in counts if count.smallest]
             # equations of fewer operands come first, so their counterexample is the smallest
             if broken and smallest is None:
                 smallest = min(broken, key=lambda case: self._rank(case.numbers))
-        return CaseCount(asked, failing, smallest)
+        return CaseCount(case_count, failing, smallest)
 
     def element(self, law: str) -> tuple[int, CaseCount]:
         """Find the operand that breaks a law of ELEMENTS least often, and the count of its cases."""
@@ -170,9 +170,9 @@ class EquationChecker:
     def answers(self, sides: Equation, numbers: Sequence[int]) -> tuple[Key, Key]:
         """Return the answers on the two sides of an equation in one case."""
         places: Sequence[Place] = numbers
-        two = sides(self._promote, places, self._absorbs)
-        assert two is not None
-        left, right = two
+        both_sides = sides(self._promote, places, self._absorbs)
+        assert both_sides is not None
+        left, right = both_sides
         assert isinstance(left, int)
         assert isinstance(right, int)
         return self.keys[left], self.keys[right]
@@ -195,15 +195,15 @@ class EquationChecker:
 
     def _count(self, sides: Equation, last_row: OperandRow, others: Iterable[tuple[int, ...]]) -> CaseCount:
         """Count the cases that break an equation for these operands; the last operand ranges over a row."""
-        asked, failing = 0, 0
+        case_count, failing = 0, 0
         smallest: tuple[int, tuple[int, ...]] | None = None
         for numbers in others:
             places: tuple[Place, ...] = (*numbers, last_row)
-            two = sides(self._promote, places, self._absorbs)
-            if two is None:
+            both_sides = sides(self._promote, places, self._absorbs)
+            if both_sides is None:
                 continue
-            asked += len(last_row.numbers)
-            broken, first = self._broken(*two, len(last_row.numbers))
+            case_count += len(last_row.numbers)
+            broken, first = self._broken(*both_sides, len(last_row.numbers))
             failing += broken
             if broken:
                 rank = self._rank(
@@ -211,9 +211,9 @@ class EquationChecker:
                 )  # a row begins with the smallest operand
                 smallest = rank if smallest is None else min(smallest, rank)
         if smallest is None:
-            return CaseCount(asked)
+            return CaseCount(case_count)
         case = smallest[1]
-        return CaseCount(asked, failing, FailingCase(sides, case, self.answers(sides, case)))
+        return CaseCount(case_count, failing, FailingCase(sides, case, self.answers(sides, case)))
 
     def _row(self, group: Sequence[int]) -> OperandRow:
         """Make the row of a group for the last operand, the smallest first; keep its promotions with each

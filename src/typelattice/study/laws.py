@@ -172,19 +172,19 @@ def laws(
     True
     """
     found = find_system(system)
-    asked = list_operands(found, tier, dtypes)
-    if not asked:
+    operands = list_operands(found, tier, dtypes)
+    if not operands:
         raise DTypeError(f"{found.name} takes no Python scalars; ask of its arrays")
-    return _laws(found, tier, asked)
+    return _laws(found, tier, operands)
 
 
 @lru_cache(maxsize=128)  # a system never changes
 def _laws(system: System, tier: TierChoice, operands: tuple[Operand, ...]) -> Laws:
-    over = compute_closure(system, operands)
-    judge = EquationChecker(over)
+    closure = compute_closure(system, operands)
+    judge = EquationChecker(closure)
     verdicts = {law: _equation(law, judge) for law in EQUATIONS}
-    verdicts["unique bounds"] = _unique_bounds(over)
-    verdicts["distributive"] = _distributive(over)
+    verdicts["unique bounds"] = _unique_bounds(closure)
+    verdicts["distributive"] = _distributive(closure)
     verdicts |= {law: _element(law, judge) for law in ELEMENTS}
     return Laws(system, tier, operands, {law: verdicts[law] for law in LAWS})
 
@@ -231,9 +231,9 @@ def _correct_by_recording(verdict: LawVerdict, closure: Closure) -> LawVerdict:
 
 def _element(law: str, judge: EquationChecker) -> LawVerdict:
     """Judge a law of one special operand; if none keeps it, show where the nearest one fails."""
-    best, count = judge.element(law)
+    element, count = judge.element(law)
     if count.smallest is None:
-        return LawVerdict(law, True, 0, count.case_count, None, judge.closure.members[best])
+        return LawVerdict(law, True, 0, count.case_count, None, judge.closure.members[element])
     return LawVerdict(
         law, False, count.failing_count, count.case_count, make_counterexample(judge.closure, count.smallest)
     )
@@ -264,7 +264,7 @@ def _distributive(closure: Closure) -> LawVerdict:
         if o and o.dtype and o.dtype in closure.system.order and o.tier != "scalar" and not o.weak:
             number.setdefault(o.dtype, i)
     try:
-        broken, asked = find_uneven(
+        broken, case_count = find_uneven(
             closure.system.order,
             list(number),
             lambda a, b: closure.table[number[a]][number[b]] != REFUSED_NUMBER,
@@ -272,7 +272,7 @@ def _distributive(closure: Closure) -> LawVerdict:
     except BeyondReachError as e:
         return LawVerdict("distributive", None, 0, 0, note=str(e))
     if not broken:
-        return LawVerdict("distributive", True, 0, asked)
+        return LawVerdict("distributive", True, 0, case_count)
 
     def rank(u: DistributivityFailure) -> tuple[int, list[int]]:
         places = [number[n] for n in (u.left, u.right, u.node)]
@@ -285,7 +285,7 @@ def _distributive(closure: Closure) -> LawVerdict:
     answers = (answer_key(closure.system, closure.members[closure.table[left][right]]),)
     note = f"{least.node} lies below {least.join}, but is no join from below {least.left} and {least.right}"
     shown = Counterexample(terms, answers, expressions, setup, note)
-    return LawVerdict("distributive", False, len(broken), asked, shown)
+    return LawVerdict("distributive", False, len(broken), case_count, shown)
 
 
 def _parenthesize_long(code: str) -> str:

@@ -58,15 +58,15 @@ def laws_overview(
 
 def _row(s: System, tier: TierChoice, dtypes: Sequence[object] | None, length: int) -> Iterator[Cell]:
     try:
-        judged, priced = laws(s, tier, dtypes), criteria(s, tier, dtypes)
+        verdicts, broken_criteria = laws(s, tier, dtypes), criteria(s, tier, dtypes)
     except DTypeError as e:
         yield from [Cell(NOT_ASKED, ("refused",), str(e))] * length
         return
-    yield Cell(str(len(judged.operands)))
-    for verdict in judged.values():
+    yield Cell(str(len(verdicts.operands)))
+    for verdict in verdicts.values():
         yield Cell(verdict.mark, () if verdict else ("differs",), str(verdict))
-    yield Cell(str(priced.pair_count))
-    for name, pairs in priced.items():
+    yield Cell(str(broken_criteria.pair_count))
+    for name, pairs in broken_criteria.items():
         yield Cell(
             str(len(pairs)), (), list_pairs(pairs) if pairs else f"no pair: {CRITERIA[name].description}"
         )

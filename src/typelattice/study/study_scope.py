@@ -83,8 +83,8 @@ def list_operands(
     if dtypes is not None:
         chosen = [system.operand(x) for x in dtypes]
         named = tuple(dict.fromkeys(o for o in chosen if o.tier == "scalar"))
-        wanted = {o.dtype for o in chosen if o.tier != "scalar"}
-        have = tuple(d for d in have if d in wanted)
+        chosen_dtypes = {o.dtype for o in chosen if o.tier != "scalar"}
+        have = tuple(d for d in have if d in chosen_dtypes)
         if not have and not named:
             raise DTypeError(f"{system.name} has none of these dtypes; see `typelattice check {system.name}`")
     arrays = tuple(map(operand_of_dtype, have))
@@ -92,15 +92,15 @@ def list_operands(
         *(operand_of_dtype(d, weak=True) for d in weak_widths(system)),
         *map(parse_operand, ("True", *PYTHON_SCALARS)),
     )
-    taken = tuple(o for o in scalars if any(system.explain(o, x).dtype for x in (*arrays, o)))
+    accepted_scalars = tuple(o for o in scalars if any(system.explain(o, x).dtype for x in (*arrays, o)))
     if tier == "scalar" or not has_arrays(system):
-        return taken
+        return accepted_scalars
     zero_d = tuple(operand_of_dtype(d, tier="0d") for d in have)
-    beside = taken if named else ()
+    beside = accepted_scalars if named else ()
     if tier == "array":
         return (*arrays, *beside)
     if tier == "0d":
         return (*zero_d, *beside)
     # Tier `all` leaves out Python's bool: it is not a weak operand, and the sum of two is an int.
-    weak = tuple(o for o in taken if o.weak)
+    weak = tuple(o for o in accepted_scalars if o.weak)
     return (*arrays, *(zero_d if "0d" in system.tiers else ()), *weak)

@@ -78,7 +78,8 @@ class Check:
             "tiers": list(self.system.tiers),
             "pairs": self._pairs,
             "without_join": {
-                DATA_KEYS[fate]: [[str(a), str(b)] for a, b in of] for fate, of in self.unjoined_pairs.items()
+                DATA_KEYS[outcome]: [[str(a), str(b)] for a, b in of]
+                for outcome, of in self.unjoined_pairs.items()
             },
             "ties": [{"bounds": bounds, "winner": str(winner)} for bounds, winner in self._ties()],
             "overrides": len(self.system.overrides),
@@ -96,9 +97,9 @@ class Check:
     def _no_join(self) -> list[str]:
         """Count the pairs that have no join, and list the outcomes with examples."""
         counted = [f"{sum(map(len, self.unjoined_pairs.values()))} of {self._pairs} pairs"]
-        for fate, pairs in self.unjoined_pairs.items():
+        for outcome, pairs in self.unjoined_pairs.items():
             some = ", ".join(f"{a} + {b}" for a, b in pairs[:MAX_SHOWN_PAIRS])
-            counted.append(f"{len(pairs)} {fate}: {some}{', ...' * (len(pairs) > MAX_SHOWN_PAIRS)}")
+            counted.append(f"{len(pairs)} {outcome}: {some}{', ...' * (len(pairs) > MAX_SHOWN_PAIRS)}")
         return counted
 
     def _ties(self) -> Iterator[tuple[list[str], Node]]:
@@ -134,15 +135,15 @@ def check(system: str | Path | System) -> Check:
     """
     found = find_system(system)
     nodes = sorted(found.order.nodes, key=sort_key)
-    fates: dict[str, list[Pair]] = {}
+    pairs_by_outcome: dict[str, list[Pair]] = {}
     split = False
     for a, b in combinations(nodes, 2):
         if found.order.join(a, b) is None:
             bounds = found.order.minimal_bounds(a, b)
             split |= len(bounds) > 1
-            fates.setdefault(_instead(found, (a, b), bounds), []).append((a, b))
-    pairs_by_fate = {fate: tuple(pairs) for fate, pairs in fates.items()}
-    return Check(found, pairs_by_fate, split, laws(found), criteria(found))
+            pairs_by_outcome.setdefault(_instead(found, (a, b), bounds), []).append((a, b))
+    without_join = {fate: tuple(pairs) for fate, pairs in pairs_by_outcome.items()}
+    return Check(found, without_join, split, laws(found), criteria(found))
 
 
 def _instead(system: System, pair: Pair, bounds: tuple[Node, ...]) -> str:

@@ -100,10 +100,10 @@ class Table(NotebookDisplay):
 
     def grid(self, codes: str = "bits") -> Grid:
         """Lay out the table as a grid: dtypes as codes in bits, as NumPy's codes in bytes, or as names."""
-        seen = [[find_recorded_answer(p) for p in row] for row in self.cells]
+        recorded = [[find_recorded_answer(p) for p in row] for row in self.cells]
         cells = tuple(
             tuple(table_cell(p, o, codes) for p, o in zip(*line, strict=True))
-            for line in zip(self.cells, seen, strict=True)
+            for line in zip(self.cells, recorded, strict=True)
         )
         of = f"of {len(self.rows) * len(self.columns)} cells"
         refused = sum(c.text.startswith(REFUSED_LABEL) for row in cells for c in row)
@@ -112,7 +112,7 @@ class Table(NotebookDisplay):
         if departing:
             did = f"{DEPARTS} is what {recorded_library_version(self.system)} did when asked"
             notes.append(f"{did}, and not what the rule says: {departing} {of}")
-        unasked = sum(row.count(None) for row in seen)
+        unasked = sum(row.count(None) for row in recorded)
         if unasked and recording_name_of(self.system):
             notes.append(
                 f"never asked of {recorded_library_version(self.system)}, "

@@ -37,30 +37,34 @@ def spelling_hint(name: str, known_names: Iterable[str]) -> str:
     """
     from difflib import SequenceMatcher
 
-    written = {each.lower(): each for each in known_names}
+    name_by_lower_case = {each.lower(): each for each in known_names}
     typed = name[:80].lower()
-    likely = [each for each in written if sorted(each) == sorted(typed)]
+    likely = [each for each in name_by_lower_case if sorted(each) == sorted(typed)]
     if len(typed) >= MIN_BEGINNING_CHARS:
-        likely += [each for each in written if each.startswith(typed) and each not in likely][
+        likely += [each for each in name_by_lower_case if each.startswith(typed) and each not in likely][
             :MAX_SUGGESTIONS
         ]
-    ends = [each for each in written if len(each) >= MIN_BEGINNING_CHARS and typed.endswith(each)]
+    ends = [each for each in name_by_lower_case if len(each) >= MIN_BEGINNING_CHARS and typed.endswith(each)]
     likely += [each for each in ends if each not in likely]
     if len(likely) < MAX_SUGGESTIONS and not ends and not any(each.startswith(typed) for each in likely):
         matcher = SequenceMatcher(b=typed)
-        alike: dict[str, float] = {}
-        for each in written:
+        likeness_by_name: dict[str, float] = {}
+        for each in name_by_lower_case:
             matcher.set_seq1(each)
             if matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE:
-                alike[each] = matcher.ratio() + FIRST_LETTER * (each[:1] == typed[:1])
-        best = max(alike.values(), default=0)
-        close = [each for each, ratio in alike.items() if ratio >= max(ALIKE, best - CLOSE)]
-        likely += sorted((x for x in close if x not in likely), key=lambda x: (alike[x], x), reverse=True)
+                likeness_by_name[each] = matcher.ratio() + FIRST_LETTER * (each[:1] == typed[:1])
+        best = max(likeness_by_name.values(), default=0)
+        close = [each for each, ratio in likeness_by_name.items() if ratio >= max(ALIKE, best - CLOSE)]
+        likely += sorted(
+            (x for x in close if x not in likely), key=lambda x: (likeness_by_name[x], x), reverse=True
+        )
     if not likely and len(typed) > 1:
-        forms = [each for each in written if is_short_form(typed, each) or is_short_form(each, typed)]
+        forms = [
+            each for each in name_by_lower_case if is_short_form(typed, each) or is_short_form(each, typed)
+        ]
         likely = sorted(forms, key=len)
     return (
-        f" (did you mean {' or '.join(written[each] for each in likely[:MAX_SUGGESTIONS])}?)"
+        f" (did you mean {' or '.join(name_by_lower_case[each] for each in likely[:MAX_SUGGESTIONS])}?)"
         if likely
         else ""
     )

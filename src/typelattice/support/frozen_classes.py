@@ -100,9 +100,9 @@ def _make_class(cls: type[T], eq: bool, repr: bool, slots: bool, weakref_slot: b
         body.setdefault("__eq__", _equality(values))
         if not own_hash:
             body["__hash__"] = lambda value: hash(values(value))
-    made: Any = type(cls)(cls.__name__, cls.__bases__, body)  # type: ignore[misc]
-    made.__qualname__ = cls.__qualname__
-    return made  # type: ignore[no-any-return]
+    new_class: Any = type(cls)(cls.__name__, cls.__bases__, body)  # type: ignore[misc]
+    new_class.__qualname__ = cls.__qualname__
+    return new_class  # type: ignore[no-any-return]
 
 
 def _read_field(cls: type, name: str, kind: str) -> Field:
@@ -157,17 +157,17 @@ class _Constructor:
 
 def _compile_init(cls: type, fields: dict[str, Field]) -> Callable[..., None]:
     """Compile `__init__`: it accepts the fields by position or by name, and sets each."""
-    space: dict[str, Any] = {"_set": object.__setattr__, "_missing": MISSING, "__name__": cls.__module__}
+    namespace: dict[str, Any] = {"_set": object.__setattr__, "_missing": MISSING, "__name__": cls.__module__}
     parameters, lines = ["self"], []
     for name, field in fields.items():
         value = name
         if field.factory is not MISSING:
-            space[f"_new_{name}"] = field.factory
+            namespace[f"_new_{name}"] = field.factory
             value = f"_new_{name}() if {name} is _missing else {name}" if field.init else f"_new_{name}()"
         elif not field.init and field.default is MISSING:
             continue  # `__post_init__` sets this field
         if field.default is not MISSING:
-            space[f"_default_{name}"] = field.default
+            namespace[f"_default_{name}"] = field.default
             value = name if field.init else f"_default_{name}"
         if field.init:
             default = f"_default_{name}" if field.default is not MISSING else "_missing"
@@ -176,12 +176,12 @@ def _compile_init(cls: type, fields: dict[str, Field]) -> Callable[..., None]:
         lines.append(f"    _set(self, {name!r}, {value})")
     if hasattr(cls, "__post_init__"):
         lines.append("    self.__post_init__()")
-    exec(f"def __init__({', '.join(parameters)}):\n" + "\n".join(lines or ["    pass"]), space)
-    made: Callable[..., None] = space["__init__"]
-    made.__qualname__ = f"{cls.__qualname__}.__init__"
-    made.__annotations__ = {name: field.type for name, field in fields.items() if field.init}
-    made.__annotations__["return"] = None
-    return made
+    exec(f"def __init__({', '.join(parameters)}):\n" + "\n".join(lines or ["    pass"]), namespace)
+    init: Callable[..., None] = namespace["__init__"]
+    init.__qualname__ = f"{cls.__qualname__}.__init__"
+    init.__annotations__ = {name: field.type for name, field in fields.items() if field.init}
+    init.__annotations__["return"] = None
+    return init
 
 
 def _getter(names: list[str]) -> Callable[[object], tuple[object, ...]]:

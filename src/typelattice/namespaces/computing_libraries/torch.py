@@ -79,17 +79,17 @@ class Torch(ComputingLibrary):
 
     def put(self, data: Any, key: Any, value: Any) -> Any:
         parts = _parts(key, data)
-        memory, wide = _as_signed(data), data.dtype in SIGNED
+        signed_view, is_unsigned = _as_signed(data), data.dtype in SIGNED
         backwards = any(_is_backwards(part) for part in parts)
         try:
-            if wide or backwards:
+            if is_unsigned or backwards:
                 value = torch.as_tensor(value, device=data.device).to(data.dtype)
             if not backwards:
-                memory[parts] = _as_signed(value)
+                signed_view[parts] = _as_signed(value)
                 return data
             # Index an array of places to find the elements. `put_` counts places in any memory layout.
             places = _read(torch.arange(data.numel(), device=data.device).reshape(data.shape), parts)
-            memory.put_(places, _as_signed(value).broadcast_to(places.shape))
+            signed_view.put_(places, _as_signed(value).broadcast_to(places.shape))
         except (RuntimeError, ValueError) as e:  # the number is beyond the dtype, or beyond int64
             raise OverflowError(str(e)) if "overflow" in str(e).lower() else e from e
         return data

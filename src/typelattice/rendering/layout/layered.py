@@ -122,8 +122,8 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
     """
     groups = boxes(diagram)
     known = {v.id: v for v in diagram.vertices}
-    block = {each: i for i, group in enumerate(groups) for each in group}
-    arrows = {(block[a.source], block[a.target]): a for a in diagram.arrows}
+    group_of_vertex = {each: i for i, group in enumerate(groups) for each in group}
+    arrows = {(group_of_vertex[a.source], group_of_vertex[a.target]): a for a in diagram.arrows}
     edges = break_cycles(len(groups), list(arrows))
     column = _apart(assign_columns(len(groups), edges), edges)
     tall = MAX_MEMBERS_PER_COLUMN if edges else 1  # without arrows, boxes may use all the width
@@ -131,31 +131,32 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
     rows = [known[group[0]].row for group in groups]
     columns, ways = add_bends(column, rows, edges)
     columns = untangle(columns)
-    level, base = levels(columns, ways, [high for _, high, _ in inner], bool(diagram.rows))
-    wide = [
+    heights, base = levels(columns, ways, [high for _, high, _ in inner], bool(diagram.rows))
+    widths = [
         max([MIN_NODE_WIDTH, *(inner[v][0] for v in order if v < len(groups))]) for order in columns.order
     ]
     lefts = _columns(
-        wide, [[(level[a], level[b]) for a in order for b in columns.right[a]] for order in columns.order]
+        widths,
+        [[(heights[a], heights[b]) for a in order for b in columns.right[a]] for order in columns.order],
     )
-    spans = [(left, left + width) for left, width in zip(lefts, wide, strict=True)]
-    at = [
-        Rect(spans[column[i]][0] + width / 2, level[i], width, high)
+    spans = [(left, left + width) for left, width in zip(lefts, widths, strict=True)]
+    rects = [
+        Rect(spans[column[i]][0] + width / 2, heights[i], width, high)
         for i, (width, high, _) in enumerate(inner)
     ]
     nodes = tuple(
-        PlacedNode(known[each], Rect(at[i].centre_x + dx, at[i].centre_y + dy, width, high))
+        PlacedNode(known[each], Rect(rects[i].centre_x + dx, rects[i].centre_y + dy, width, high))
         for i, group in enumerate(groups)
         for each, (dx, dy, width, high) in zip(group, inner[i][2], strict=True)
     )
-    lines = tuple(_edge(way, groups, arrows, at, column, spans, level) for way in ways)
+    lines = tuple(_edge(way, groups, arrows, rects, column, spans, heights) for way in ways)
     shared = tuple(
-        NodeGroup(group, known[group[0]].kind, at[i]) for i, group in enumerate(groups) if len(group) > 1
+        NodeGroup(group, known[group[0]].kind, rects[i]) for i, group in enumerate(groups) if len(group) > 1
     )
     return PlacedDiagram(
         diagram,
         round(max((right for _, right in spans), default=0.0), 1),
-        round(max((r.centre_y + r.height / 2 for r in at), default=0.0), 1),
+        round(max((r.centre_y + r.height / 2 for r in rects), default=0.0), 1),
         nodes, shared, lines,
         tuple((name, base[row]) for row, name in diagram.rows if row in base),
         columns.crossings(),

@@ -29,17 +29,19 @@ def levels(
 
     `sizes` are the heights of the nodes. Without rows, only its neighbours attract a node.
     """
-    high = [*sizes, *(0.0 for _ in columns.row[len(sizes) :])]
-    weights, base = [1.0] * len(high), dict[float, float]()
+    all_sizes = [*sizes, *(0.0 for _ in columns.row[len(sizes) :])]
+    weights, base = [1.0] * len(all_sizes), dict[float, float]()
     if rowed:
-        weights = [_weight(columns, v) for v in range(len(high))]
+        weights = [_weight(columns, v) for v in range(len(all_sizes))]
         rows = sorted({r for r in columns.row if r is not None})
-        apart = _relax_heights(columns, high, {r: r * SEPARATING_DISTANCE for r in rows}, weights, rounds=1)
-        base = _baselines(columns, high, rows, apart)
-    at = _relax_heights(columns, high, base, weights)
-    _straighten(columns, ways, high, at)
-    top = min((y - h / 2 for y, h in zip(at, high, strict=True)), default=0.0)
-    return [round(y - top, 1) for y in at], {row: round(y - top, 1) for row, y in base.items()}
+        apart = _relax_heights(
+            columns, all_sizes, {r: r * SEPARATING_DISTANCE for r in rows}, weights, rounds=1
+        )
+        base = _baselines(columns, all_sizes, rows, apart)
+    positions = _relax_heights(columns, all_sizes, base, weights)
+    _straighten(columns, ways, all_sizes, positions)
+    top = min((y - h / 2 for y, h in zip(positions, all_sizes, strict=True)), default=0.0)
+    return [round(y - top, 1) for y in positions], {row: round(y - top, 1) for row, y in base.items()}
 
 
 def _weight(columns: Columns, v: int) -> float:
@@ -68,7 +70,7 @@ def _baselines(
 ) -> dict[float, float]:
     """Return the middle of each row, with space for nodes of different rows and for bends between them."""
     base = dict.fromkeys(rows, 0.0)
-    need: dict[tuple[float, float], float] = {}
+    min_distances: dict[tuple[float, float], float] = {}
     for order in columns.order:
         extent: dict[float, tuple[float, float]] = {}
         for v in order:
@@ -77,14 +79,16 @@ def _baselines(
                 up, down = extent.get(row, (0.0, 0.0))
                 off = distances[v] - row * SEPARATING_DISTANCE
                 extent[row] = max(up, sizes[v] / 2 - off), max(down, off + sizes[v] / 2)
-        there = sorted(extent)
-        for i, upper in enumerate(there):
-            for lower in there[i + 1 :]:
+        rows_in_column = sorted(extent)
+        for i, upper in enumerate(rows_in_column):
+            for lower in rows_in_column[i + 1 :]:
                 least = extent[upper][1] + APART + extent[lower][0]
-                need[upper, lower] = max(need.get((upper, lower), 0.0), least)
+                min_distances[upper, lower] = max(min_distances.get((upper, lower), 0.0), least)
     for i, row in enumerate(rows[1:], 1):
         above = rows[:i]
-        base[row] = max(base[r] + max(need.get((r, row), 0.0), ROWS * min(row - r, 1)) for r in above)
+        base[row] = max(
+            base[r] + max(min_distances.get((r, row), 0.0), ROWS * min(row - r, 1)) for r in above
+        )
     for before, row, after in zip(rows, rows[1:], rows[2:], strict=False):
         if row != int(row):  # the node lies between two rows
             base[row] = (base[before] + base[after]) / 2
@@ -103,19 +107,21 @@ def _relax_heights(
     Each node moves towards its row. A bend, or a node without a row, moves towards the middle of its
     neighbours.
     """
-    at = [0.0] * len(sizes)
+    positions = [0.0] * len(sizes)
     for order in columns.order:
         y = 0.0
         for i, v in enumerate(order):
             y += _space(columns, sizes, order[i - 1], v) if i else 0.0
             row = columns.row[v]
-            at[v] = base[row] if row is not None and base else y
+            positions[v] = base[row] if row is not None and base else y
     for turn in range(rounds):
         numbers = range(len(columns.order))
         for i in numbers if turn % 2 == 0 else reversed(numbers):
             order = columns.order[i]
-            _place(columns, sizes, order, [_wish(columns, base, at, v) for v in order], weights, at)
-    return at
+            _place(
+                columns, sizes, order, [_wish(columns, base, positions, v) for v in order], weights, positions
+            )
+    return positions
 
 
 def _wish(columns: Columns, base: dict[float, float], positions: Sequence[float], v: int) -> float:

@@ -48,7 +48,7 @@ def add_bends(
     The edges lead to the right.
     """
     row: list[float | None] = list(rows)
-    at, wanted = list(column), list(rows)
+    column_of_node, preferred_rows = list(column), list(rows)
     right: list[list[int]] = [[] for _ in rows]
     left: list[list[int]] = [[] for _ in rows]
     ways = list[list[int]]()
@@ -57,8 +57,8 @@ def add_bends(
         for step in range(1, steps):
             way.append(len(row))
             row.append(None)
-            at.append(column[a] + step)
-            wanted.append(rows[a] + (rows[b] - rows[a]) * step / steps)
+            column_of_node.append(column[a] + step)
+            preferred_rows.append(rows[a] + (rows[b] - rows[a]) * step / steps)
             right.append([])
             left.append([])
         way.append(b)
@@ -69,12 +69,12 @@ def add_bends(
     middle = (min(rows, default=0) + max(rows, default=0)) / 2
     for v in range(len(rows)):
         if not right[v]:  # nodes without outgoing arrows go to the edge
-            wanted[v] += -OUTWARD if rows[v] < middle else OUTWARD
+            preferred_rows[v] += -OUTWARD if rows[v] < middle else OUTWARD
     order: list[list[int]] = [[] for _ in range(max(column, default=-1) + 1)]
     for v in range(len(row)):
-        order[at[v]].append(v)
+        order[column_of_node[v]].append(v)
     for each in order:
-        each.sort(key=lambda v: wanted[v])
+        each.sort(key=lambda v: preferred_rows[v])
     return Columns(order, row, right, left), ways
 
 
@@ -153,10 +153,10 @@ def _sweep(columns: Columns, forth: bool) -> int:
 
 def _sift(column: list[int], v: int, row: list[float | None], sides: Sequence[dict[int, list[int]]]) -> None:
     """Move a node within its row's limits to the position where its arrows cross the fewest others."""
-    at = column.index(v)
-    best, least, cost = at, 0, 0
+    start = column.index(v)
+    best, least, cost = start, 0, 0
     for way in (-1, 1):
-        cost, i = 0, at + way
+        cost, i = 0, start + way
         while 0 <= i < len(column):
             u = column[i]
             mine, other = row[v], row[u]
@@ -170,8 +170,8 @@ def _sift(column: list[int], v: int, row: list[float | None], sides: Sequence[di
             if cost < least:
                 best, least = i, cost
             i += way
-    if best != at:
-        column.insert(best, column.pop(at))
+    if best != start:
+        column.insert(best, column.pop(start))
 
 
 def _crossing(upper: Sequence[int], lower: Sequence[int]) -> int:

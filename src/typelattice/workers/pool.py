@@ -109,7 +109,7 @@ def cluster(make: Callable[[], Worker], lost: Callable[[Any], Iterable[Any]], ad
     `lost` then gives its results. Raises WorkersError if no scheduler answers at the address.
     """
     try:
-        module = import_module(f"{__package__}.dask_workers")
+        module = import_module(f"{__package__}.dask_pool")
     except ImportError:
         raise WorkersError("a cluster needs Dask; install it with pip install distributed") from None
     return cast(Pool, module.DaskPool(make, lost, address))

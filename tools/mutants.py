@@ -8,7 +8,7 @@ remembered, are then the mutant's too. Prints killed / total a module, and the s
 
     python tools/mutants.py [--minutes N] [--jobs N] [--sample N] [--by FILE ...] [MODULE ...]
 
-where a module is written as engine/combine. What the tests of some files kill, `--by`, all tests kill: their
+where a module is written as engine/rules. What the tests of some files kill, `--by`, all tests kill: their
 share is a lower bound, found in less time.
 """
 from __future__ import annotations
@@ -172,7 +172,7 @@ def forget() -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Mutation testing of the engine.")
     parser.add_argument(
-        "modules", nargs="*", help="such as engine/combine (default: the engine, orders, operands)"
+        "modules", nargs="*", help="such as engine/rules (default: the engine, orders, operands)"
     )
     parser.add_argument(
         "--minutes", type=float, default=60, help="stop after so long; what was not tried is counted"

@@ -88,11 +88,11 @@ def test_an_added_operation_is_in_namespaces_of_libraries_that_have_it(house: Pa
 def test_a_recorder_asks_an_added_operation(house: Path) -> None:
     pytest.importorskip("numpy", minversion="2.1")
     use = (
-        f"{HAS_IT} from typelattice.conformance.questions import planned_calls; "
-        "from typelattice.conformance.registry import library; "
-        "numpy = library('numpy'); functions = numpy.operations(); "
+        f"{HAS_IT} from typelattice.conformance.questions import plan_calls; "
+        "from typelattice.conformance.registry import load_library; "
+        "numpy = load_library('numpy'); functions = numpy.operations(); "
         "operands = ('int8', 'float32', 'float'); "
-        "planned = planned_calls(operands, tuple(functions), (), 0, 0); "
+        "planned = plan_calls(operands, tuple(functions), (), 0, 0); "
         "made = map(numpy.make, ('int8', 'float')); "
         "print(planned.binary['wobble'], numpy.read(functions['wobble'](*made)))"
     )
@@ -101,10 +101,11 @@ def test_a_recorder_asks_an_added_operation(house: Path) -> None:
 
 def test_a_recorder_asks_three_operands_at_once(house: Path) -> None:
     use = (
-        "from typelattice.conformance.questions import TAKE_SEVERAL, planned_calls, random_questions; "
+        "from typelattice.conformance.questions import MULTI_OPERAND_OPERATIONS; "
+        "from typelattice.conformance.questions import plan_calls, random_questions; "
         "asked = ('int8', 'int16'), ('blend', 'clip'), ('blend', 'clip'), 8, 0; "
-        "planned = planned_calls(*asked); "
-        "print('blend' in TAKE_SEVERAL, *planned.unary, *planned.binary); "
+        "planned = plan_calls(*asked); "
+        "print('blend' in MULTI_OPERAND_OPERATIONS, *planned.unary, *planned.binary); "
         "of = [*planned.nary, *random_questions(*asked)]; "
         "print({len(operands) for op, operands in of if op == 'blend'})"
     )

@@ -145,5 +145,5 @@ def test_the_box_finds_the_page_of_what_is_typed(typed: str, page: str) -> None:
     found = subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True).stdout.strip()
     assert unquote(found) == page
     assert not page or page in {q.path for q in answers.list_questions()} | {
-        f"{op}.html" for op in answers.SIGNS
+        f"{op}.html" for op in answers.SIGN_BY_OPERATION
     }

@@ -206,7 +206,7 @@ def test_where_compiling_is_off_the_function_is_followed_as_any_other() -> None:
 
 
 def test_what_cannot_be_read_is_named_and_stays_one_opaque_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("typelattice.tracing.compiled.jax.WITHIN", None)
+    monkeypatch.setattr("typelattice.tracing.compiled.jax.JAXPR_PARAMETERS", None)
     compiled = jax.jit(lambda x: jnp.where(x > 1, x, 2))
     compiled(X)
     run = tl.trace(lambda x: compiled(x) + 1, X).run

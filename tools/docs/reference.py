@@ -20,7 +20,10 @@ is first used. This page and those it leads to are made of the docstrings, whose
 
 # What people do, and the rooms with the names for it.
 TASKS = (
-    ("Ask what dtype something has", ("engine", "explanations", "operands", "recorded", "facts", "files")),
+    (
+        "Ask what dtype something has",
+        ("engine", "explanations", "operands", "recorded", "facts", "files", "support"),
+    ),
     ("Compare systems and libraries", ("study", "conformance")),
     ("Draw, and print tables", ("drawings", "rendering")),
     ("Compute programs, and run arrays under any rules", ("programs", "calls", "namespaces")),

@@ -1,1 +1,1 @@
-"""Code for every room that knows nothing of dtypes: base classes, texts of errors, display, lazy tables."""
+"""Common code that knows no dtypes: base classes, texts of errors, display hooks, lazy tables."""

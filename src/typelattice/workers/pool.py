@@ -111,7 +111,7 @@ def cluster(
     `results_of_lost_task` then gives its results. Raises WorkersError if no scheduler answers at the address.
     """
     try:
-        module = import_module(f"{__package__}.dask_workers")
+        module = import_module(f"{__package__}.dask_pool")
     except ImportError:
         raise WorkersError("a cluster needs Dask; install it with pip install distributed") from None
     return cast(WorkerPool, module.DaskPool(make, results_of_lost_task, address))

@@ -277,12 +277,12 @@ class DecidingLineSearch:
                 yield from self._rules_of_decision(decision)
 
     def _changes_decisions(self, rule: DecidingLines, p: Promotion) -> bool:
-        """Return True if the system decides otherwise on the way without a rule, though its answer may be the same."""
+        """Return True if the system takes other decisions without a rule, even to the same answer."""
         rules = self.line_removal.without(p.system, rule)
         return rules is not None and _computation(self._ask_again(rules, p)) != _computation(p)
 
     def _remaining_rules(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
-        """Yield the remaining candidates: keys of all decisions, keys that no decision names, and the operation's."""
+        """Yield the remaining candidates: keys of decisions, keys that none names, and the operation's."""
         for decision in reversed(p.decisions):
             if not isinstance(decision, Joined):
                 yield from self._rules_of_decision(decision)

@@ -12,7 +12,7 @@ from typelattice.engine.rule_enums import ScalarPlaces, WeakResult
 from typelattice.engine.scalar_fit import OUTCOMES, RAISE_BEYOND_DEFAULT
 from typelattice.facts.cast_rounding_and_overflow import BEYOND, ROUNDINGS
 from typelattice.facts.operations import OPERATIONS
-from typelattice.files.reader import COMBINE, parse_system
+from typelattice.files.reader import COMBINE, parse
 
 ORDER = [  # from low to high
     "b", "i*", "u8", "u16", "i8", "i16", "i32", "i64", "m8", "f*", "f16", "f32", "f64", "c*", "c64", "c128",
@@ -36,7 +36,7 @@ def drawn_file(dice: random.Random) -> str:
         keys["dtypes"] = OWN
     elif extends:
         keys = {"name": "mine", "extends": dice.choice(tl.systems()), "library": "mine 1.0"}
-        nodes = [n.code if isinstance(n, tl.DType) else str(n) for n in parse_system(toml(keys)).order.nodes]
+        nodes = [n.code if isinstance(n, tl.DType) else str(n) for n in parse(toml(keys)).order.nodes]
     dtypes = [n for n in nodes if "*" not in n] or ["b", "i32"]
 
     def some(most: int = 3) -> str:
@@ -58,7 +58,7 @@ def drawn_file(dice: random.Random) -> str:
             "complex": "c128",
         },
         "limits": lambda: {"int": dice.choice(["i32", "u64"]), "float": "f64"},
-        "ties": lambda: _tie(dice, parse_system(toml(keys))),
+        "ties": lambda: _tie(dice, parse(toml(keys))),
         "overrides": lambda: {pair(["i*", "f*", "c*"]): dice.choice(dtypes)},
         "refusals": lambda: {pair(["i*", "f*", "c*"]): "because the file says so"},
         "before": lambda: {dice.choice(["u32", "u64", "bf16"]): dice.choice(dtypes)},
@@ -143,7 +143,7 @@ def _departure(dice: random.Random, some: Callable[..., str], dtypes: Sequence[s
 
 def _loads(text: str) -> bool:
     try:
-        parse_system(text)
+        parse(text)
     except tl.FormatError:
         return False
     return True

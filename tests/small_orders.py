@@ -8,7 +8,7 @@ from pathlib import Path
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 
 DESIGNS = Path(__file__).parents[1] / "examples" / "designs"
 KEPT = ["component", "overflow", "subset", "weak"]
@@ -26,7 +26,7 @@ SMALL = [
 def partial(order: str) -> System:
     known = {word: code for word, code in DEFAULTS.items() if code in re.findall(r"\w+", order)}
     defaults = ", ".join(f'{word} = "{code}"' for word, code in known.items())
-    return parse_system(f'name = "small"\ndefaults = {{ {defaults} }}\norder = "{order}"', "small.toml")
+    return parse(f'name = "small"\ndefaults = {{ {defaults} }}\norder = "{order}"', "small.toml")
 
 
 def split(order: Order[Node]) -> bool:

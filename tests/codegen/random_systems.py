@@ -7,7 +7,7 @@ from itertools import combinations
 from random import Random
 
 import typelattice as tl
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.support.errors import TypelatticeError
 
 DTYPES = (
@@ -32,7 +32,7 @@ def random_system(seed: int) -> tl.System:
     codes = dice.sample(DTYPES, dice.randint(3, MOST_DTYPES))
     lines = [f'name = "s{seed}"', _order(dice, codes), *_tiers(dice, codes)]
     lines += dice.choices(["", 'combine = "fold"', 'combine = "comparable"'], [3, 3, 1])
-    system = parse_system("\n".join(lines))
+    system = parse("\n".join(lines))
     for table, entries in (
         ("ties", _ties(system, dice)),
         ("overrides", [f'"{_pair(dice, codes)}" = "{dice.choice(codes)}"' for _ in range(3)]),
@@ -44,7 +44,7 @@ def random_system(seed: int) -> tl.System:
         for entry in entries:
             head = [f"[{table}]"] if table not in lines else []
             try:
-                system = parse_system("\n".join([*lines, *head, *kept, entry]))
+                system = parse("\n".join([*lines, *head, *kept, entry]))
             except TypelatticeError:
                 continue
             kept.append(entry)

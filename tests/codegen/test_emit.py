@@ -22,7 +22,7 @@ from typelattice.cli.main import main
 from typelattice.codegen.emit import LANGUAGES, PROBES, emit_files
 from typelattice.codegen.tables import EmitError, build_tables
 from typelattice.conformance.hand_written_tables import lint_table, read_form
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 
 BY_VALUE = ("numpy1", "polars", "csharp", "python")  # which are refused; Python has no arrays
 OPS = ("add", "divide", "sum", "==")
@@ -75,7 +75,7 @@ ON_PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 def systems() -> dict[str, tl.System]:
     shipped = {name: tl.system(name) for name in ("jax", "torch")}
-    return {**shipped, "chip": parse_system(ACCELERATOR), "npu": parse_system(NPU)}
+    return {**shipped, "chip": parse(ACCELERATOR), "npu": parse(NPU)}
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -127,7 +127,7 @@ def test_formatters_leave_what_is_emitted(tmp_path: Path, lang: str) -> None:
     if (found := shutil.which(program, path=ON_PATH)) is None:
         pytest.skip(f"{program} is not installed")
     name = "matmul_of_two_scaled_operands"
-    system = parse_system(NPU.replace("scaled_matmul", name))
+    system = parse(NPU.replace("scaled_matmul", name))
     write(tmp_path, emit_files(system, lang, ops=["add", name, "quantize"]))
     written = sorted(str(path) for path in tmp_path.iterdir() if path.suffix != ".json")
     run = subprocess.run([found, *options, *written], capture_output=True, text=True, timeout=120)
@@ -216,7 +216,7 @@ def test_python_code_of_operations_answers_as_the_engine(op: str) -> None:
 
 
 def test_tables_of_accumulators_and_casts_answer_as_the_engine() -> None:
-    system = parse_system(NPU)
+    system = parse(NPU)
     files = emit_files(system, "python", ops=["matmul", "scaled_matmul", "add"], tiers=["array"], casts=True)
     generated = module(files)
     for a, b in product(system.dtypes, repeat=2):
@@ -278,10 +278,10 @@ def test_where_operands_are_folded_three_at_once_give_the_same(name: str) -> Non
 
 
 def test_indices_never_change_and_new_dtypes_come_last() -> None:
-    first = emit_files(parse_system('name = "mine"\norder = "u8 -> i16 -> i32"'), "json")
+    first = emit_files(parse('name = "mine"\norder = "u8 -> i16 -> i32"'), "json")
     indices = json.loads(first["mine_dtypes.indices.json"])
     assert indices == {"uint8": 0, "int16": 1, "int32": 2}
-    later = parse_system('name = "mine"\norder = "u8, i8 -> i32"')
+    later = parse('name = "mine"\norder = "u8, i8 -> i32"')
     second = emit_files(later, "json", indices=indices)
     assert json.loads(second["mine_dtypes.indices.json"]) == {**indices, "int8": 3}
     assert json.loads(second["mine_dtypes.json"])["dtypes"] == {"uint8": 0, "int32": 2, "int8": 3}

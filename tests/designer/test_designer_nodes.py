@@ -14,7 +14,7 @@ from random_orders import Covers, dags, reachable
 import typelattice as tl
 from typelattice.designer.missing_nodes import missing_nodes
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 
 CODES = ("b", "u8", "i8", "u16", "i16", "u32", "i32", "f16", "bf16", "f32")
 
@@ -32,7 +32,7 @@ def test_each_set_of_bounds_in_common_without_a_least_one_is_a_node(covers: Cove
         for a, bs in covers.items()
         if bs or a not in covered
     )
-    system = parse_system(f'name = "drawn"\norder = "{order}"')
+    system = parse(f'name = "drawn"\norder = "{order}"')
     found = missing_nodes(system)
     after = found.system.order
     names = {d.code: d for d in after.nodes}
@@ -71,4 +71,4 @@ def test_an_order_with_too_many_cuts_is_beyond_reach() -> None:
     ]
     order = "; ".join(lines)
     with pytest.raises(tl.BeyondReachError, match="more than 2,000 nodes"):
-        missing_nodes(parse_system(f'name = "crown"\norder = "{order}"'))
+        missing_nodes(parse(f'name = "crown"\norder = "{order}"'))

@@ -13,7 +13,7 @@ import typelattice as tl
 from typelattice.designer import BeyondReachError, ConflictError, PlanError, design, read_plan
 from typelattice.designer.plan_file import DEMAND_KEYS, PLAN_KEYS
 from typelattice.designer.solver_facts import build_problem
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 
 
 def test_conflicts_are_minimal_cores() -> None:
@@ -69,7 +69,7 @@ def test_a_hundred_nodes_are_within_reach_if_most_are_fixed() -> None:
     names = [f"d{i}" for i in range(100)]
     order = "; ".join(" -> ".join(names[i : i + 10]) for i in range(0, 100, 10))
     facts = "\n".join(f'{name} = {{ kind = "float", bits = 8, values = "unknown" }}' for name in names)
-    wide = parse_system(f'name = "wide"\norder = "{order}"\n[dtypes]\n{facts}\n')
+    wide = parse(f'name = "wide"\norder = "{order}"\n[dtypes]\n{facts}\n')
     rules = {"rules": ["single"]}
     with pytest.raises(BeyondReachError, match=r"100 nodes .* fix regions of the order by a plan"):
         build_problem(wide, read_plan(file=rules, dtypes=wide.custom_dtypes))

@@ -11,7 +11,7 @@ from typelattice.designer import BeyondReachError, MissingSolverError, design, r
 from typelattice.designer.clingo_solver import solve
 from typelattice.designer.solver_facts import build_problem
 from typelattice.facts.dtypes import DTYPES
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 
 LOOSE = "; ".join(d.code for d in DTYPES.values() if d.bits and 8 <= d.bits <= 64)  # no arrow at all
 HARD = (["lattice"], ["width", "precision", "relations"])  # rules and costs that take long to prove
@@ -21,7 +21,7 @@ def test_an_order_beyond_reach_is_refused_with_an_estimate() -> None:
     names = [f"d{i}" for i in range(300)]
     order, facts = "; ".join(names), 'kind = "float", max = 1.0, precision = 1, min_exponent = -1'
     dtypes = "\n".join(f"{name} = {{ {facts} }}" for name in names)
-    wide = parse_system(f'name = "wide"\norder = "{order}"\n[dtypes]\n{dtypes}\n')
+    wide = parse(f'name = "wide"\norder = "{order}"\n[dtypes]\n{dtypes}\n')
     with pytest.raises(BeyondReachError, match="300 nodes with about 1,012,500,000 constraints"):
         design(wide)
     every = partial("; ".join(d.code for d in DTYPES.values() if d.bits))

@@ -13,7 +13,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.designer import repairs
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.rendering import Cell, Grid, terminal_output
 from typelattice.rendering.grid_svg import grid_svg
 
@@ -83,7 +83,7 @@ def test_repairs_show_what_they_change() -> None:
 
 def test_hostile_names_stay_text_in_notebooks() -> None:
     title = HOSTILE.replace("'", "").replace("\x1b", "")
-    system = parse_system(f"name = 'mine'\ntitle = '{title}'\norder = 'i8 -> i16; u8 -> i16'")
+    system = parse(f"name = 'mine'\ntitle = '{title}'\norder = 'i8 -> i16; u8 -> i16'")
     for value in (
         system,
         system.explain("int8", "uint8"),

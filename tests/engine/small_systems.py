@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import typelattice as tl
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 
 DIAMOND = "u8, i8 -> i16, f16\ni16, f16 -> f32 -> f64, c64 -> c128"  # u8 and i8 have two minimal bounds
 CHAIN = "b -> u8 -> i16 -> i32 -> f32 -> f64\ni8 -> i16\nf32 -> c64 -> c128\nf64 -> c128"
@@ -14,7 +14,7 @@ VALUES = {"tiers": ["array", "scalar"], "defaults": {"int": "i16", "float": "f32
 def make(order: str, **keys: object) -> tl.System:
     """A system of this order."""
     lines = [f"{key.replace('_', '-')} = {toml(value)}" for key, value in keys.items()]
-    return parse_system("\n".join(['name = "mine"', 'order = """', order, '"""', *lines]))
+    return parse("\n".join(['name = "mine"', 'order = """', order, '"""', *lines]))
 
 
 def toml(value: object) -> str:

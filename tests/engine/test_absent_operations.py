@@ -8,7 +8,7 @@ import typelattice as tl
 from typelattice.facts.libraries import recordings
 from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.operations import OPERATIONS
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.recorded.never_asked import is_never_asked
 from typelattice.recorded.recording_files import open_recording
 
@@ -68,7 +68,7 @@ def test_no_listed_operation_was_asked() -> None:
 
 def test_a_variant_of_ones_own_has_what_it_describes() -> None:
     text = 'extends = "dask"\nname = "mine"\nops = { gcd = { kernels = "integer" } }'
-    assert str(parse_system(text).explain("int8", "int8", op="gcd").dtype) == "int8"
+    assert str(parse(text).explain("int8", "int8", op="gcd").dtype) == "int8"
 
 
 @pytest.mark.parametrize("system", IMMUTABLE)

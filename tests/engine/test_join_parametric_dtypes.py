@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 import typelattice as tl
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 
-DECIMALS = parse_system("""
+DECIMALS = parse("""
 name = "decimals"
 combine = "fold"
 order = "u8, i8 -> i32 -> decimal -> f32 -> f64"
@@ -30,7 +30,7 @@ divide.gives = { decimal = "decimal(min(left(p) + right(s) + 4, 38), left(s) + 4
 rounding.gives = { decimal = "decimal(p, 0)" }
 sum.gives = { i32 = "decimal(38, 0)" }
 """)
-BLOCKS = parse_system("""
+BLOCKS = parse("""
 name = "blocks"
 tiers = ["array", "scalar"]
 defaults = { float = "f32" }

@@ -10,7 +10,7 @@ from small_systems import CHAIN, JAXLIKE, NUMPYLIKE, make, said, steps
 import typelattice as tl
 from typelattice.engine.decisions import DtypeByOperation
 from typelattice.facts.operations import OPERATION_BY_NAME, find_operation
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 
 
 def test_pairs_that_an_operation_refuses_are_of_arrays_and_of_scalars_apart() -> None:
@@ -67,7 +67,7 @@ def test_what_has_no_dimensions_is_refused_by_its_dtype_or_its_kind() -> None:
 
 
 def test_of_an_operation_in_two_entries_both_hold() -> None:
-    s = parse_system("""
+    s = parse("""
 name = "mine"
 order = "b -> i8 -> f32"
 [ops]
@@ -203,7 +203,7 @@ def test_an_operation_takes_kinds() -> None:
 
 
 def test_what_a_list_of_operations_says_holds_for_each() -> None:
-    s = parse_system('name = "mine"\norder = "i8 -> f32"\n[ops]\n"add, sum , mean" = { kernels = "float" }\n')
+    s = parse('name = "mine"\norder = "i8 -> f32"\n[ops]\n"add, sum , mean" = { kernels = "float" }\n')
     assert {*s.ops} == {"add", "sum", "mean"}
     assert s.explain("int8", op="sum").rule.lines == s.explain("int8", "int8", op="add").rule.lines == (4,)
 

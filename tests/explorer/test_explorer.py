@@ -23,7 +23,7 @@ from typelattice.explorer.answer_encoding import NO_CELL, PARTS
 from typelattice.explorer.cached_document import built_document
 from typelattice.explorer.document import Document, document
 from typelattice.explorer.page import page_html
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.files.system_origin import SystemOrigin
 
 SYSTEMS, OPS = ("numpy", "torch", "jax-x32", "numpy@2.4"), ("add", "divide", "sqrt")
@@ -184,7 +184,7 @@ def test_a_file_that_is_no_system_is_shown_with_its_mistake(tmp_path: Path) -> N
 
 
 def test_a_system_of_a_program_is_shown() -> None:
-    mine = parse_system('name = "mine"\norder = "i8 -> i16"', "mine.toml")
+    mine = parse('name = "mine"\norder = "i8 -> i16"', "mine.toml")
     (entry,) = json.loads(document([mine], ops=[]).json())["systems"]
     assert entry["covers"] == [["int8", "int16", 2]]
 

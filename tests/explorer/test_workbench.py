@@ -22,7 +22,7 @@ import typelattice as tl
 from typelattice.explorer.edit_order_text import EditError, edit_covers
 from typelattice.explorer.server import MAX_REQUEST_BYTES, Application, ServerError, serve
 from typelattice.explorer.workbench import FileConflictError, open_edited_file, save_text, show_text
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 
 TEXT = """name = "mine"
 order = \"\"\"
@@ -35,7 +35,7 @@ tiers = ["array"]  # stays
 
 
 def order_of(text: str) -> set[tuple[str, str]]:
-    order = parse_system(text, "mine.toml").order
+    order = parse(text, "mine.toml").order
     return {(str(a), str(b)) for a in order.nodes for b in order.covers(a)}
 
 
@@ -53,7 +53,7 @@ def test_a_cover_that_is_dropped_leaves_the_other_lines_and_every_comment() -> N
 
 def test_a_node_without_covers_stays_alone() -> None:
     after = edit_covers('name = "mine"\norder = "i8 -> i16"', "mine.toml", drop=[("i8", "i16")])
-    assert {str(n) for n in parse_system(after, "mine.toml").order.nodes} == {"int8", "int16"}
+    assert {str(n) for n in parse(after, "mine.toml").order.nodes} == {"int8", "int16"}
 
 
 def test_what_a_new_cover_implies_is_stated_no_more() -> None:
@@ -90,17 +90,17 @@ def test_dropping_and_adding_covers_gives_the_order_that_was_meant(data: st.Data
     """Of any system that comes along: the text says what the order was meant to be, line by line."""
     name = data.draw(st.sampled_from(["jep9407-0", "c", "tinygrad", "jax-2019", "array-api-2020"]))
     text = (Path(tl.__file__).parent / "systems" / f"{name}.toml").read_text(encoding="utf-8")
-    system = parse_system(text, "x.toml")
+    system = parse(text, "x.toml")
     covers = [(a, b) for a in system.order.nodes for b in system.order.covers(a)]
     a, b = data.draw(st.sampled_from(covers))
     try:
         after = edit_covers(text, "x.toml", drop=[(str(a), str(b))])
-        found = parse_system(after, "x.toml").order
+        found = parse(after, "x.toml").order
     except tl.FormatError:
         return  # a tie or an entry that has no effect any more, which the page shows in its place
     assert {*found.nodes} == {*system.order.nodes}
     assert {(x, y) for x in found.nodes for y in found.covers(x)} == {*covers} - {(a, b)}
-    again = parse_system(edit_covers(after, "x.toml", add=[(str(a), str(b))]), "x.toml").order
+    again = parse(edit_covers(after, "x.toml", add=[(str(a), str(b))]), "x.toml").order
     assert {(x, y) for x in again.nodes for y in again.covers(x)} == {*covers}
 
 
@@ -239,7 +239,7 @@ def test_a_file_that_came_or_went_is_a_conflict(tmp_path: Path, act: str, says: 
 
 def test_a_new_file_begins_as_a_system_and_is_written_when_it_is_saved(tmp_path: Path) -> None:
     at = open_edited_file(tmp_path / "my own.toml", "jax")
-    assert parse_system(at.text, at.name).name == "my-own" and not at.path.exists()
+    assert parse(at.text, at.name).name == "my-own" and not at.path.exists()
     assert save_text(at, at.text).path.read_text(encoding="utf-8") == at.text
 
 
@@ -329,7 +329,7 @@ def test_connections_that_strangers_hold_keep_no_request_waiting(
 def test_a_new_file_may_begin_blank(tmp_path: Path) -> None:
     at = open_edited_file(tmp_path / "mine.toml", "blank")
     assert at.text.startswith('name = "mine"\n')
-    assert [str(n) for n in parse_system(at.text).order.nodes] == ["bool"]
+    assert [str(n) for n in parse(at.text).order.nodes] == ["bool"]
 
 
 def test_removed_and_added_dtypes_are_named(file: Path) -> None:

@@ -9,9 +9,9 @@ from itertools import permutations
 import typelattice as tl
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.finite_values import SCALE, find_finite_values
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 
-SYSTEM = parse_system("""
+SYSTEM = parse("""
 name = "shop"
 order = "i8 -> price -> f32; grid -> f32"
 [dtypes.price]

@@ -16,7 +16,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.facts.dtypes import DTYPES, DType, Kind, intern_dtype, weak_node
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 
 
 @pytest.mark.parametrize("d", DTYPES.values(), ids=repr)
@@ -159,7 +159,7 @@ def test_a_dtype_that_nobody_uses_is_gone() -> None:
 def test_two_dtypes_of_one_name_are_two() -> None:
     """The files that define them are not mixed up."""
     narrow, wide = (
-        parse_system(
+        parse(
             f'name = "{bits}"\norder = "mine -> f64"\n'
             f'dtypes = {{ mine = {{ kind = "signed", bits = {bits} }} }}'
         )

@@ -19,7 +19,7 @@ from typelattice.facts.dtypes import DTYPES, DType, Kind
 from typelattice.facts.loss import Loss, loss
 from typelattice.facts.range_and_overflow import Value, is_in_range, overflow_result
 from typelattice.files.custom_dtypes import read_custom_dtype
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.files.system_text import FormatError
 from typelattice.files.value_reader import Vocabulary
 
@@ -194,7 +194,7 @@ def test_a_float_is_cut_off_into_an_integer() -> None:
 
 # -- what the facts can say
 
-EXAMPLES = parse_system("""
+EXAMPLES = parse("""
 name  = "examples"
 order = "q8_8, nf4, posit16, decimal -> f64; narrow -> i16"
 
@@ -297,7 +297,7 @@ def test_a_fact_that_cannot_be_is_refused_by_file_line_and_key() -> None:
     with pytest.raises(
         FormatError, match=r"^text, line 4, dtypes: a complex dtype needs the fact bits, an even number"
     ):
-        parse_system(
+        parse(
             'name = "a"\norder = "c99"\n[dtypes]\n'
             'c99 = { kind = "complex", max = 3, precision = 2, min_exponent = 0 }'
         )

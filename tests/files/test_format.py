@@ -8,13 +8,13 @@ from small_files import MINE, answers
 
 import typelattice as tl
 from typelattice.facts.dtypes import DTYPE_BY_CODE, weak_node
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.files.system_definition import parse_definition as read_spec
 from typelattice.files.system_text import FormatError, SystemText
 
 
 def test_a_file_of_two_keys_is_enough() -> None:
-    s = parse_system('name = "a"\norder = "i8"')
+    s = parse('name = "a"\norder = "i8"')
     assert (s.title, s.source, s.library) == ("", "", "")
     assert (s.combine, s.tiers, s.first_is_array, s.weak_join) == ("join", ("array",), False, "kind")
     assert not (
@@ -32,19 +32,19 @@ def test_a_file_of_two_keys_is_enough() -> None:
 
 
 def test_comments_blank_lines_and_either_line_end_do_not_count() -> None:
-    plain = parse_system('name = "a"\norder = "i8 -> i16; u8 -> i16"')
+    plain = parse('name = "a"\norder = "i8 -> i16; u8 -> i16"')
     assert answers(
-        parse_system('name = "a"\norder = """\n\n# first\ni8 -> i16  # -> f32\n\n  ;; u8 -> i16;\n"""')
+        parse('name = "a"\norder = """\n\n# first\ni8 -> i16  # -> f32\n\n  ;; u8 -> i16;\n"""')
     ) == answers(plain)
-    assert answers(parse_system('name = "a"\r\norder = """\r\ni8 -> i16\r\nu8 -> i16\r\n"""\r\n')) == answers(
+    assert answers(parse('name = "a"\r\norder = """\r\ni8 -> i16\r\nu8 -> i16\r\n"""\r\n')) == answers(
         plain
     )
-    assert answers(parse_system('name = "a"\norder = "i8 -> i16\\nu8 -> i16"')) == answers(plain)
+    assert answers(parse('name = "a"\norder = "i8 -> i16\\nu8 -> i16"')) == answers(plain)
 
 
 def test_a_file_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
     (tmp_path / "bom.toml").write_text(MINE, encoding="utf-8-sig")
-    assert answers(tl.system(tmp_path / "bom.toml")) == answers(parse_system(MINE))
+    assert answers(tl.system(tmp_path / "bom.toml")) == answers(parse(MINE))
 
 
 @pytest.mark.parametrize(
@@ -62,16 +62,16 @@ def test_a_file_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
 )
 def test_a_statement_of_the_order_stands_on_its_own_line(text: str, lines: list[int]) -> None:
     assert [of.line_of_row(row) for (of, row), _ in read_spec(SystemText("a", text)).order] == lines
-    assert answers(parse_system(text)) == answers(parse_system('name = "a"\norder = "i8 -> i16; u8 -> i16"'))
+    assert answers(parse(text)) == answers(parse('name = "a"\norder = "i8 -> i16; u8 -> i16"'))
 
 
 def test_codes_and_names_mean_the_same() -> None:
-    names = parse_system('name = "a"\norder = "uint8, int8 -> int16 -> float32 -> complex64"')
-    assert answers(names) == answers(parse_system(MINE))
+    names = parse('name = "a"\norder = "uint8, int8 -> int16 -> float32 -> complex64"')
+    assert answers(names) == answers(parse(MINE))
 
 
 def test_weak_nodes_are_one_object_each() -> None:
-    s = parse_system('name = "a"\norder = "i* -> i32*"')
+    s = parse('name = "a"\norder = "i* -> i32*"')
     low, high = s.order.nodes
     assert low is weak_node(tl.Kind.SIGNED)
     assert high is weak_node(tl.Kind.SIGNED, tl.dtype("int32"))
@@ -81,7 +81,7 @@ def test_weak_nodes_are_one_object_each() -> None:
 
 
 def test_sets_may_hold_sets_and_stand_wherever_a_list_may() -> None:
-    s = parse_system(
+    s = parse(
         'name = "a"\ntiers = ["array", "scalar"]\norder = "b -> ints -> f32"\n'
         'ties = {}\n[sets]\nints = "small, i16"\nsmall = "u8, i8"\n'
         '[refusals]\n"ints" = "no two"\n"b + small" = "no truth"\n"i16 + f*" = "no fractions"\n'
@@ -92,13 +92,13 @@ def test_sets_may_hold_sets_and_stand_wherever_a_list_may() -> None:
 
 
 def test_a_set_may_be_named_after_it_is_used() -> None:
-    s = parse_system('name = "a"\nsets = { first = "second, u8", second = "i8" }\norder = "first -> i16"')
+    s = parse('name = "a"\nsets = { first = "second, u8", second = "i8" }\norder = "first -> i16"')
     assert s.order.le(DTYPE_BY_CODE["i8"], DTYPE_BY_CODE["i16"])
 
 
 def test_an_unused_set_is_checked_alike() -> None:
     with pytest.raises(FormatError, match="unknown dtype 'i9'"):
-        parse_system(f'{MINE}sets = {{ unused = "i9" }}')
+        parse(f'{MINE}sets = {{ unused = "i9" }}')
 
 
 # -- what nothing uses
@@ -110,7 +110,7 @@ def test_what_is_inherited_may_have_no_use_in_a_variant() -> None:
         '[ops]\nindex = { gives = "default uint" }\nadd = { loops = "f32" }\n'
         '[stand-in]\nbeside = "u8"\nint = "u8"'
     )
-    s = parse_system(f'name = "a"\n{base}')
+    s = parse(f'name = "a"\n{base}')
     variant = s.replace(order="b -> u8, i8 -> i16 -> f32", ops={})
     assert (variant.ops, variant.stand_in) == ({}, s.stand_in)
     with pytest.raises(FormatError, match="few is used nowhere"):

@@ -5,11 +5,11 @@ import pytest
 from small_files import MINE, POSITS
 
 import typelattice as tl
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 
 
 def test_own_dtypes_take_part_as_ours_do() -> None:
-    s = parse_system(POSITS)
+    s = parse(POSITS)
     p16, p32 = s.custom_dtypes["posit16"], s.custom_dtypes["posit32"]
     assert s.result_type("uint8", "posit16") is p16
     assert s.result_type("posit16:0d", "int8") is p16
@@ -28,7 +28,7 @@ def test_own_dtypes_take_part_as_ours_do() -> None:
 
 
 def test_own_dtypes_have_the_facts_that_the_file_gives() -> None:
-    s = parse_system(POSITS)
+    s = parse(POSITS)
     p16, p32 = s.custom_dtypes["posit16"], s.custom_dtypes["posit32"]
     assert (p16.name, p16.code, p32.code, s.custom_dtypes["p32"]) == ("posit16", "posit16", "p32", p32)
     assert (p16.kind, p16.bits, p16.storage_bits) == ("float", 16, 16)
@@ -36,11 +36,11 @@ def test_own_dtypes_have_the_facts_that_the_file_gives() -> None:
     assert not p16.finite_only
     loss = tl.loss(tl.dtype("float64"), p16)
     assert loss.magnitude and loss.unknown
-    assert parse_system(POSITS).custom_dtypes["posit16"] is p16
+    assert parse(POSITS).custom_dtypes["posit16"] is p16
 
 
 def test_facts_that_are_left_out_follow_from_the_others() -> None:
-    own = parse_system(
+    own = parse(
         f'{MINE.replace("c64", "c64; i12, u12, logical, word, f99")}[dtypes]\n'
         'i12 = { kind = "signed", bits = 12, storage_bits = 16 }\nu12 = { kind = "unsigned", bits = 12 }\n'
         'logical = { kind = "bool" }\nword = { kind = "unsigned" }\n'
@@ -59,14 +59,14 @@ def test_facts_that_are_left_out_follow_from_the_others() -> None:
 
 
 def test_own_dtypes_are_known_in_their_own_system_only() -> None:
-    parse_system(POSITS)
+    parse(POSITS)
     with pytest.raises(tl.DTypeError):
-        parse_system(MINE).result_type("posit16", "uint8")
+        parse(MINE).result_type("posit16", "uint8")
     with pytest.raises(tl.DTypeError):
         tl.dtype("posit16")
 
 
 def test_own_dtypes_stand_in_tables() -> None:
-    text = str(tl.table(parse_system(POSITS)))
+    text = str(tl.table(parse(POSITS)))
     assert "posit16" in text
     assert "p32" in text

@@ -7,7 +7,7 @@ import pytest
 from small_files import MINE, answers
 
 import typelattice as tl
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.files.system_text import FormatError
 
 
@@ -16,7 +16,7 @@ def test_a_file_extends_one_beside_it_before_one_that_comes_along(tmp_path: Path
     (tmp_path / "mine.toml").write_text('name = "other"\nextends = "numpy"\n')
     s = tl.system(tmp_path / "mine.toml")
     assert s.name == "other"
-    assert answers(s) == answers(parse_system(MINE))
+    assert answers(s) == answers(parse(MINE))
 
 
 def test_a_file_may_extend_its_namesake_that_comes_along(tmp_path: Path) -> None:
@@ -25,14 +25,14 @@ def test_a_file_may_extend_its_namesake_that_comes_along(tmp_path: Path) -> None
 
 
 def test_a_key_replaces_the_other_whole() -> None:
-    s = parse_system('name = "mine"\nextends = "numpy"\ndefaults = { float = "f32" }\n')
+    s = parse('name = "mine"\nextends = "numpy"\ndefaults = { float = "f32" }\n')
     assert s.defaults == {tl.Kind.FLOAT: tl.dtype("float32")}
     assert s.title == tl.system("numpy").title
     assert answers(s) == answers(tl.system("numpy"))
 
 
 def test_dots_stand_for_the_order_of_the_other() -> None:
-    s = parse_system('name = "mine"\nextends = "numpy"\norder = """\nb -> bf16\n...\nbf16 -> f32\n"""\n')
+    s = parse('name = "mine"\nextends = "numpy"\norder = """\nb -> bf16\n...\nbf16 -> f32\n"""\n')
     numpy = tl.system("numpy")
     assert {*s.order.nodes} == {*numpy.order.nodes, tl.dtype("bfloat16")}
     assert {pair: a for pair, a in answers(s).items() if "bfloat16" not in pair} == answers(numpy)
@@ -47,7 +47,7 @@ def test_dots_stand_for_all_that_was_extended_so_far(tmp_path: Path) -> None:
 
 
 def test_an_extension_of_a_text_finds_those_that_come_along() -> None:
-    assert parse_system('name = "mine"\nextends = "torch"').combine == "fold"
+    assert parse('name = "mine"\nextends = "torch"').combine == "fold"
 
 
 def test_an_empty_entry_takes_away_what_the_other_file_says(tmp_path: Path) -> None:
@@ -77,15 +77,15 @@ def test_an_empty_table_of_an_operation_empties_that_of_its_class() -> None:
 
 
 def test_three_dots_stand_for_the_other_files_entries() -> None:
-    s = parse_system('name = "mine"\nextends = "numpy"\n[defaults]\n"..." = true\nfloat = "f32"\n')
+    s = parse('name = "mine"\nextends = "numpy"\n[defaults]\n"..." = true\nfloat = "f32"\n')
     assert {str(d) for d in s.defaults.values()} == {"int64", "float32", "complex128"}
-    alone = parse_system('name = "mine"\nextends = "numpy"\n[defaults]\nfloat = "f32"\n')
+    alone = parse('name = "mine"\nextends = "numpy"\n[defaults]\nfloat = "f32"\n')
     assert {str(d) for d in alone.defaults.values()} == {"float32"}
 
 
 def test_an_answer_names_the_file_that_states_the_entry() -> None:
     text = 'name = "mine"\nextends = "numpy"\n[ops]\n"..." = true\nfloor = { kernels = "float" }\n'
-    mine = parse_system(text, "mine.toml")
+    mine = parse(text, "mine.toml")
     assert mine.explain("int8", op="floor").rule.file == "mine.toml"
     assert mine.explain("int8", op="sqrt").rule.file == "numpy.toml"
 
@@ -93,11 +93,11 @@ def test_an_answer_names_the_file_that_states_the_entry() -> None:
 @pytest.mark.parametrize("value", ["false", "{}", '"numpy"'])
 def test_three_dots_are_true_or_not_there(value: str) -> None:
     with pytest.raises(FormatError, match=r"ops: `\"\.\.\.\" = true` stands for the entries of the file"):
-        parse_system(f'name = "mine"\nextends = "numpy"\n[ops]\n"..." = {value}\n')
+        parse(f'name = "mine"\nextends = "numpy"\n[ops]\n"..." = {value}\n')
 
 
 def test_three_dots_need_a_file_that_is_extended() -> None:
     with pytest.raises(
         FormatError, match=r'`"\.\.\." = true` stands for the entries of the file that `extends` names'
     ):
-        parse_system('name = "mine"\norder = "b"\n[sets]\n"..." = true\n')
+        parse('name = "mine"\norder = "b"\n[sets]\n"..." = true\n')

@@ -10,7 +10,7 @@ from small_files import answers
 
 import typelattice as tl
 from typelattice.files import system_text as source
-from typelattice.files.reader import build_system, parse_system
+from typelattice.files.reader import build_system, parse
 from typelattice.files.system_definition import KEY_TYPES, read_definition
 from typelattice.files.system_definition import parse_definition as read_spec
 from typelattice.files.system_text import FormatError, SystemText
@@ -92,7 +92,7 @@ def test_an_idle_entry_is_refused_in_what_a_shipped_file_says() -> None:
 def test_a_system_with_another_order_is_written_as_a_file_that_is_read(name: str) -> None:
     """Single pairs are left out, and ties that settle no pair, so that nothing in the file has no effect."""
     s = tl.system(name)
-    again = parse_system(write_system_file(s, s.order, "again", s.title))
+    again = parse(write_system_file(s, s.order, "again", s.title))
     assert again.order.nodes == tuple(dict.fromkeys(n for n in again.order.nodes if n in s.order))
     assert {*again.order.nodes} == {*s.order.nodes}
     assert (again.overrides, again.refusals) == ({}, {})

@@ -18,7 +18,7 @@ import pytest
 from typelattice.facts.dtypes import DTYPE_BY_CODE
 from typelattice.files import system_text as source
 from typelattice.files.order_entries import MAX_COVERS, MAX_STATEMENTS
-from typelattice.files.reader import build_system, parse_system, system
+from typelattice.files.reader import build_system, parse, system
 from typelattice.files.system_definition import MAX_EXTENDED_FILES, parse_definition
 from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES, FormatError, SystemText, UnknownSystemError
 from typelattice.files.value_reader import MAX_ENTRIES, MAX_NODES, Vocabulary
@@ -109,7 +109,7 @@ divide = { computes = { integer = "f23" } }
 
 def test_all_mistakes_of_a_file_are_reported_in_order_and_marked() -> None:
     with pytest.raises(FormatError) as caught:
-        parse_system(ALL_WRONG)
+        parse(ALL_WRONG)
     lines = ALL_WRONG.split("\n")
     found = [
         (e.line, e.key, lines[e.mark.line - 1][e.mark.column - 1 :][: e.mark.width])
@@ -147,7 +147,7 @@ computes = { i8 = "i*" }
 
 def test_every_mistake_in_the_facts_of_a_dtype_is_reported_on_its_line() -> None:
     with pytest.raises(FormatError) as caught:
-        parse_system(FACTS_WRONG)
+        parse(FACTS_WRONG)
     lines = FACTS_WRONG.split("\n")
     found = [
         (e.line, lines[e.mark.line - 1][e.mark.column - 1 :][: e.mark.width])
@@ -172,7 +172,7 @@ def test_a_wrong_word_in_a_file_that_is_read_on_demand_is_an_error_with_its_plac
 def test_an_error_shows_twenty_mistakes_and_counts_the_others() -> None:
     entries = "\n".join(f's{i} = "x{i}"' for i in range(30))
     with pytest.raises(FormatError) as caught:
-        parse_system(f'{MINE}order = "u8"\n[sets]\n{entries}\n')
+        parse(f'{MINE}order = "u8"\n[sets]\n{entries}\n')
     assert len(caught.value.mistakes) == 30
     assert str(caught.value).endswith("\ntext: 10 more mistakes")
 
@@ -180,7 +180,7 @@ def test_an_error_shows_twenty_mistakes_and_counts_the_others() -> None:
 def test_a_long_line_and_tabs_are_shown_around_the_caret() -> None:
     long = ", ".join(["u8", *(f"i{n}" for n in (8, 16, 32)), "f32"]) + " " * 200
     with pytest.raises(FormatError) as caught:
-        parse_system(f'{MINE}order = "\t{long} -> q9"\n')
+        parse(f'{MINE}order = "\t{long} -> q9"\n')
     _, shown, caret = str(caught.value).split("\n")
     assert len(shown) < 120
     assert shown[caret.index("^") :].startswith("q9")
@@ -193,7 +193,7 @@ def test_a_file_that_is_too_large_is_not_read_to_its_end(tmp_path: Path) -> None
     assert well_formed(e)
     assert str(e) == "huge.toml: larger than 200,000 bytes; a system file states a rule"
     with pytest.raises(FormatError, match="larger than 200,000 bytes"):
-        parse_system(path.read_text())
+        parse(path.read_text())
 
 
 def test_a_pipe_or_a_device_is_refused_without_waiting_for_it(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_too_many_statements(tmp_path: Path) -> None:
 def test_too_many_entries() -> None:
     sets = "\n".join(f's{i} = "u8"' for i in range(MAX_ENTRIES + 1))
     with pytest.raises(FormatError) as caught:
-        parse_system(f'{MINE}order = "u8"\n[sets]\n{sets}\n')
+        parse(f'{MINE}order = "u8"\n[sets]\n{sets}\n')
     said = f"text, line 3, sets: more than {MAX_ENTRIES:,} entries; a system file states a rule"
     assert caught.value.summary == said
 
@@ -270,7 +270,7 @@ def test_too_many_entries() -> None:
 def test_a_list_that_sets_make_too_long_is_refused_before_it_is_made() -> None:
     sets = "\n".join(f's{i} = "{", ".join([f"s{i + 1}"] * 100)}"' for i in range(7))
     with pytest.raises(FormatError) as caught:
-        parse_system(f'{MINE}order = "s0"\n[sets]\n{sets}\ns7 = "u8"\n')
+        parse(f'{MINE}order = "s0"\n[sets]\n{sets}\ns7 = "u8"\n')
     said = f"text, line 4, sets: a list of more than {MAX_NODES:,}; a system file states a rule"
     assert caught.value.summary == said
 
@@ -408,7 +408,7 @@ def test_an_error_in_a_list_names_the_line_of_the_element() -> None:
         FormatError,
         match=r"^text, line 4, both-ways: unknown dtype 'i9'; no dtype and no set has this name; ",
     ):
-        parse_system(f'{MINE}order = "i8, i16"\nboth-ways = ["i8, i16",\n  "i8, i9"]\n')
+        parse(f'{MINE}order = "i8, i16"\nboth-ways = ["i8, i16",\n  "i8, i9"]\n')
 
 
 def test_what_does_not_go_with_a_replaced_key_is_named_where_it_stands() -> None:

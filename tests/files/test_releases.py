@@ -12,7 +12,7 @@ import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.engine.rules import Rules
 from typelattice.facts.releases import installed_release, releases, system_for_version
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.files.release_files import read_release
 from typelattice.files.system_text import FOLDER
 
@@ -109,12 +109,12 @@ def test_the_command_line_takes_versions_wherever_it_takes_systems(
 
 
 def test_a_file_of_ones_own_extends_an_older_release() -> None:
-    mine = parse_system('name = "mine"\nextends = "numpy@2.4"\n')
+    mine = parse('name = "mine"\nextends = "numpy@2.4"\n')
     assert str(mine.explain("int16", 65536, op="where").dtype) == "int16"
-    older = parse_system('name = "mine"\nextends = "numpy@2.0"\n')
+    older = parse('name = "mine"\nextends = "numpy@2.0"\n')
     assert str(older.explain("int16", op="floor").dtype) == "float32"
     with pytest.raises(tl.FormatError, match=r"extends: unknown version '7' of numpy; there are 2\.0"):
-        parse_system('name = "mine"\nextends = "numpy@7"\n')
+        parse('name = "mine"\nextends = "numpy@7"\n')
 
 
 def test_what_a_file_extends_is_read_at_the_same_release() -> None:

@@ -11,7 +11,7 @@ from samples import one_in
 from small_files import POSITS, answers
 
 import typelattice as tl
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.files.system_text import FormatError
 
 
@@ -123,7 +123,7 @@ def test_a_system_survives_a_pickle_and_a_copy(name: str) -> None:
 
 
 def test_own_dtypes_and_variants_survive_a_pickle() -> None:
-    s = parse_system(POSITS).replace(name="variant")
+    s = parse(POSITS).replace(name="variant")
     twin = pickle.loads(pickle.dumps(s))
     assert (twin.name, twin.custom_dtypes["posit16"]) == ("variant", s.custom_dtypes["posit16"])
     p = pickle.loads(pickle.dumps(s.explain("posit16", "int8")))

@@ -9,7 +9,7 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.conformance.compare_with_system import compare
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.files.system_text import FormatError
 from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import FOREIGN, RECORDINGS, load_recording
@@ -135,16 +135,16 @@ def test_an_explanation_says_what_a_foreign_array_counts_as() -> None:
         ('{ nunpy = "array" }', "unknown library 'nunpy' (did you mean numpy"),
         ('{ numpy = "arrays" }', "'arrays' is none of array, number, float, other, and no reason in words"),
         ("{ numpy = {} }", "says nothing of numpy; leave it out"),
-        ("{ numpy = 3 }", "this should be a table, is a whole number"),
+        ("{ numpy = 3 }", "this should be a table, not a whole number"),
         ('{ numpy = { matrix = "array" } }', "unknown dtype 'matrix'"),
-        ("{ numpy = { array = 1 } }", "this should be a string, is a whole number"),
-        ("{ numpy = { made = 1 } }", "this should be a table, is a whole number"),
+        ("{ numpy = { array = 1 } }", "this should be a string, not a whole number"),
+        ("{ numpy = { made = 1 } }", "this should be a table, not a whole number"),
         ('{ numpy = { made = { f64 = "f23" } } }', "unknown dtype 'f23'"),
     ],
 )
 def test_what_a_file_cannot_say_of_foreign_arrays_is_refused(given: str, cause: str) -> None:
     with pytest.raises(FormatError) as caught:
-        parse_system(f'name = "mine"\norder = "i8"\nforeign = {given}\n')
+        parse(f'name = "mine"\norder = "i8"\nforeign = {given}\n')
     assert cause in str(caught.value)
 
 
@@ -178,7 +178,7 @@ def test_a_list_that_counts_as_a_number_has_dimensions_where_they_are_needed() -
 
 
 def test_a_list_that_counts_as_a_number_is_one_beside_an_array_and_an_array_alone() -> None:
-    s = parse_system(f"""{COUNTING}foreign = {{ python = "number" }}
+    s = parse(f"""{COUNTING}foreign = {{ python = "number" }}
 [ops]
 computing = {{ kernels = "all", scalars = "beside an array" }}
 cumulative = {{ scalars = "none, nor 0d" }}
@@ -191,7 +191,7 @@ cumulative = {{ scalars = "none, nor 0d" }}
 
 
 def test_what_is_said_of_a_foreign_array_that_is_assigned_holds_at_the_right_of_an_assignment_alone() -> None:
-    s = parse_system(
+    s = parse(
         COUNTING + 'foreign = { numpy = { array = "it is refused here", assigned = "array" } }\n'
     )
     assert str(s.explain("int64", "int64:numpy", op="setitem").dtype) == "int64"
@@ -201,7 +201,7 @@ def test_what_is_said_of_a_foreign_array_that_is_assigned_holds_at_the_right_of_
 def test_a_foreign_array_keeps_its_dtype_where_the_operation_makes_arrays() -> None:
     ops = '[ops]\nadd = { counts-as = "array if first" }\nappend = { counts-as = "array" }\n'
     ops += '"+" = { counts-as = "itself" }\n'
-    s = parse_system(f'{COUNTING}foreign = {{ numpy = "other" }}\n{ops}')
+    s = parse(f'{COUNTING}foreign = {{ numpy = "other" }}\n{ops}')
     both = ("int16:numpy", "int8"), ("int8", "int16:numpy")
     for op, dtypes in {"add": "int16 int8", "append": "int16 int16", "+": "int8 int8"}.items():
         assert [str(s.explain(*x, op=op).dtype) for x in both] == dtypes.split(), op

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 
 pytestmark = pytest.mark.live
 
@@ -47,7 +47,7 @@ IN_HLO = {
     "int8": "i8", "uint8": "ui8", "int32": "i32", "float32": "f32", "bfloat16": "bf16", "float16": "f16",
     "float8_e4m3fn": "f8E4M3FN", "float8_e5m2": "f8E5M2",
 }  # fmt: skip
-NPU_SYSTEM = parse_system(NPU)
+NPU_SYSTEM = parse(NPU)
 
 
 def run_stablehlo(text: str, *arrays: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import typelattice as tl
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.programs.program import Program
 
 pytestmark = pytest.mark.live
@@ -236,7 +236,7 @@ def test_a_graph_adds_in_the_dtype_that_the_system_computes_in() -> None:
     runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("ndonnx")
     pytest.importorskip("jax")
-    wide = parse_system(WIDE)
+    wide = parse(WIDE)
     model = tl.program("sum(x)", x="float16[4096]").to_onnx(wide)
     given = {"x": np.ones(4096, "float16")}
     (found,) = runtime.InferenceSession(model.SerializeToString()).run(None, given)

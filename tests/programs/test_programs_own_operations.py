@@ -10,7 +10,7 @@ import pytest
 from command_line import refused, said
 
 import typelattice as tl
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 
 NPU = """
 name = "npu"
@@ -32,7 +32,7 @@ conv = { like = "convolve", operands = "x, w", parameters = "strides" }
 
 
 def npu() -> tl.System:
-    return parse_system(NPU)
+    return parse(NPU)
 
 
 def text(source: str, **given: object) -> str:
@@ -140,18 +140,18 @@ def test_a_wrong_call_of_an_own_operation_is_refused(source: str, why: str) -> N
 def test_an_own_operation_may_be_like_an_earlier_one_of_the_file() -> None:
     ops = 'f = { like = "positive", kernels = "integer", gives = "f32" }'
     head = f'{NPU.partition("[ops]")[0]}[ops]\n'
-    found = parse_system(f'{head}{ops}\ng.like = "f"\nh = {{ like = "g", gives = "i32" }}')
+    found = parse(f'{head}{ops}\ng.like = "f"\nh = {{ like = "g", gives = "i32" }}')
     assert [str(found.explain("int8", op=op).dtype) for op in "fgh"] == ["float32", "float32", "int32"]
     assert [found.explain("float32", op=op).dtype for op in "fgh"] == [None, None, None]
     with pytest.raises(tl.FormatError, match="no operation can be like 'g'"):
-        parse_system(f'{head}h.like = "g"\n{ops}\ng.like = "f"')
+        parse(f'{head}h.like = "g"\n{ops}\ng.like = "f"')
 
 
 def test_an_operation_of_another_system_is_refused_there() -> None:
     program = tl.program("quantize(x)", npu(), x="float32")
     reason = program.under("numpy")[-1].reason
     assert reason == "unknown operation 'quantize' (did you mean quantile?)"
-    other = parse_system(NPU.replace('parameters = "scale"', 'parameters = "step"').replace('"npu"', '"tpu"'))
+    other = parse(NPU.replace('parameters = "scale"', 'parameters = "step"').replace('"npu"', '"tpu"'))
     with pytest.raises(tl.ProgramError, match="quantize is called otherwise in tpu"):
         tl.program("quantize(x)", npu(), other, x="float32")
 

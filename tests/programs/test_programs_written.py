@@ -8,7 +8,7 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 
 np = pytest.importorskip("numpy")
 PROGRAMS: dict[str, tuple[str, dict[str, str]]] = {
@@ -264,7 +264,7 @@ matmul = { computes = { "bf16, f16" = "f32" }, gives = { f32 = "joined" } }
 @pytest.mark.parametrize("text", ["sum(x)", "cumulative_sum(x)[-1]", "x @ x"])
 def test_what_adds_wide_and_gives_narrow_still_adds_wide_when_explicit(text: str) -> None:
     """4,096 ones added in bfloat16 are 256, and in float32 4,096."""
-    wide = parse_system(WIDE)
+    wide = parse(WIDE)
     p = tl.program(text, x="bfloat16[4096]")
     explicit = p.explicit(wide)
     explicit.check()
@@ -277,7 +277,7 @@ def test_what_adds_wide_and_gives_narrow_still_adds_wide_when_explicit(text: str
 
 def test_a_product_or_deviation_computed_wide_is_cast_after_it() -> None:
     for text in ("prod(x)", "std(x)"):
-        lines = str(tl.program(text, x="float16[9]").explicit(parse_system(WIDE))).splitlines()
+        lines = str(tl.program(text, x="float16[9]").explicit(parse(WIDE))).splitlines()
         assert "float32" in lines[-3]
         assert "astype(t2, float16)" in lines[-2]
 

@@ -9,7 +9,7 @@ import pytest
 
 from typelattice.disk.read import FileError
 from typelattice.facts.libraries import libraries, recordings
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.operands.notation import parse_operand as operand
 from typelattice.recorded.departure import Departure, departure_of
 from typelattice.recorded.departure_files import FOLDER, DepartureError
@@ -96,7 +96,7 @@ def test_a_set_and_a_dtype_of_ones_own_are_words(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
     path.write_text(text, encoding="utf-8")
     tiny = '[dtypes]\ntiny = { kind = "signed", bits = 2 }'
-    system = parse_system(f'name = "own"\norder = "tiny -> i8 -> u16"\n{tiny}')
+    system = parse(f'name = "own"\norder = "tiny -> i8 -> u16"\n{tiny}')
     (found,) = list_departures("own", path, system.custom_dtypes)
     read = [system.operand(text) for text in ("int8", "tiny", "uint16")]
     assert [bool(departure_of(RecordedCall("add", (str(o),), ""), [o], [found])) for o in read] == [
@@ -184,19 +184,19 @@ def entry(**said: str) -> str:
     (f"{GOOD}{GOOD}operand = 3", r"departure 2: unknown key 'operand' [(]did you mean operands\?[)]"),
     (f"{GOOD}calls = 'add.*'", "1: unknown key 'calls'; the keys are ops, reason, source, operands, count"),
     ('[[departure]]\nops = "add"', "departure 1: reason is missing"),
-    (entry(reason="3"), "departure 1, reason: this should be a string, is a whole number"),
+    (entry(reason="3"), "departure 1, reason: this should be a string, not a whole number"),
     (entry(ops='""'), "departure 1, ops: unknown operation or class ''"),
     (entry(ops='"ad"'), r"departure 1, ops: unknown operation or class 'ad' [(]did you mean add or pad"),
     (entry(ops='"concatenate"'), "unknown operation or class 'concatenate'; write concat"),
     (entry(ops='"add, add"'), "departure 1, ops: add stands twice in this list"),
     (entry(ops='"all but add but pow"'), "ops: `but` stands twice; name all that is left out"),
-    (entry(ops='["add"]'), "departure 1, ops: this should be a string, is a list"),
+    (entry(ops='["add"]'), "departure 1, ops: this should be a string, not a list"),
     (entry(count="true"), "departure 1, count: should be how many calls there are, is true or false"),
     (entry(count="-1"), "departure 1, count: should be how many calls there are, is -1"),
     (entry(count="{ nunpy = 3 }"), r"count: no recording is called 'nunpy' [(]did you mean numpy"),
     (entry(operands='"bool"'), r'operands: should be a list of texts, as in \["bool \+ int, i\*"\]'),
     (entry(operands="[]"), "departure 1, operands: should be a list of texts"),
-    (entry(operands="[3]"), "departure 1, operands: this should be a string, is a whole number"),
+    (entry(operands="[3]"), "departure 1, operands: this should be a string, not a whole number"),
     (entry(operands='["bool", "bool"]'), "departure 1, operands: bool stands twice in this list"),
     (entry(operands='[""]'), "departure 1, operands: a kind is missing"),
     (entry(operands='["bool +"]'), "departure 1, operands: a kind is missing"),
@@ -220,8 +220,8 @@ def entry(**said: str) -> str:
     ("[sets]\nint = 'i8'\n", "list.toml, sets: 'int' is no name for a set"),
     ("[sets]\nsmall = 'i9'\n", "list.toml, sets: unknown dtype 'i9'"),
     ("[sets]\na = 'd'\nd = 'a'\n", "list.toml, sets: a circle of sets: a -> d -> a"),
-    ("sets = 3\n", "list.toml, sets: this should be a table, is a whole number"),
-    ("[sets]\nsmall = 3\n", "list.toml, sets: this should be a string, is a whole number"),
+    ("sets = 3\n", "list.toml, sets: this should be a table, not a whole number"),
+    ("[sets]\nsmall = 3\n", "list.toml, sets: this should be a string, not a whole number"),
 ])  # fmt: skip
 def test_a_list_that_cannot_be_right_is_refused_by_entry_key_and_cause(
     tmp_path: Path, text: str | bytes, why: str

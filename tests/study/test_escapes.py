@@ -13,7 +13,7 @@ from samples import one_in
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.facts.operations import OPERATIONS
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.study.closedness import find_escapes
 
 CHIP = """
@@ -30,22 +30,22 @@ sum       = { computes = { i8 = "i32" } }
 
 
 def test_a_comparison_leaves_a_system_without_bool() -> None:
-    found = find_escapes(parse_system('name = "m"\norder = "u8 -> i16; i8 -> i16"'))
+    found = find_escapes(parse('name = "m"\norder = "u8 -> i16; i8 -> i16"'))
     assert not found
     assert {e.dtype.name for e in found.escapes} == {"bool"}
     assert "equal of uint8 and uint8" in {e.question for e in found.escapes}
-    assert find_escapes(parse_system('name = "m"\norder = "b -> u8 -> i16; i8 -> i16"')).escapes == ()
+    assert find_escapes(parse('name = "m"\norder = "b -> u8 -> i16; i8 -> i16"')).escapes == ()
 
 
 def test_dtypes_that_are_only_stored_and_sums_in_few_bits_are_named() -> None:
-    found = find_escapes(parse_system(CHIP))
+    found = find_escapes(parse(CHIP))
     assert [d.name for d in found.storage_dtypes] == ["float8_e4m3fn"]
     narrow = {(op, d.name) for op, d in found.narrow_accumulators}
     assert ("prod", "int8") in narrow
     assert ("matmul", "int8") in narrow
     assert ("sum", "int8") not in narrow
     stated = CHIP.replace('computes = { i8 = "i32" }', 'accumulates = { i8 = "i32" }')
-    narrow = {(op, d.name) for op, d in find_escapes(parse_system(stated)).narrow_accumulators}
+    narrow = {(op, d.name) for op, d in find_escapes(parse(stated)).narrow_accumulators}
     assert ("sum", "int8") not in narrow and ("prod", "int8") in narrow
     assert not {op for op, _ in narrow} & {"outer", "kron", "cross"}
 
@@ -53,10 +53,10 @@ def test_dtypes_that_are_only_stored_and_sums_in_few_bits_are_named() -> None:
 def test_operations_of_ones_own_and_accumulators_may_leave_the_dtypes() -> None:
     text = CHIP.replace("sum       =", 'scaled = { like = "matmul", gives = "i32" }\nsum       =')
     assert (
-        find_escapes(parse_system(text)).operation_count
-        == find_escapes(parse_system(CHIP)).operation_count + 1
+        find_escapes(parse(text)).operation_count
+        == find_escapes(parse(CHIP)).operation_count + 1
     )
-    wide = parse_system(text).replace(ops={"scaled": {"like": "matmul", "gives": "complex"}})
+    wide = parse(text).replace(ops={"scaled": {"like": "matmul", "gives": "complex"}})
     found = [e for e in find_escapes(wide).escapes if e.question.startswith("scaled")]
     assert {e.part for e in found} == {"the result is"}
 

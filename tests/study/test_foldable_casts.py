@@ -8,7 +8,7 @@ import pytest
 from command_line import refused, said
 
 import typelattice as tl
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 
 
 def test_a_chain_that_rounds_twice_ends_in_floats_that_the_first_cast_can_hold() -> None:
@@ -36,7 +36,7 @@ def test_only_the_dtypes_that_are_named_make_chains() -> None:
 def test_a_dtype_of_unknown_values_makes_chains_of_unknown_outcome() -> None:
     posit = 'p = { kind = "float", bits = 8, values = "unknown" }'
     text = f'name = "m"\norder = "p -> f32 -> f64"\n[dtypes]\n{posit}'
-    found = tl.cast_chains(parse_system(text))
+    found = tl.cast_chains(parse(text))
     assert {c.exact for c in found if "p" in {c.source.name, c.through.name, c.target.name}} == {None}
     assert "are not known, as the values of a dtype are not" in "\n".join(found.section(3)[1])
 

@@ -11,7 +11,7 @@ from samples import one_in
 import typelattice as tl
 from typelattice.explanations.expression_terms import Term, result_of_term
 from typelattice.facts.order import Order
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.study.laws import LAWS, LawVerdict
 
 np = pytest.importorskip("numpy")
@@ -81,7 +81,7 @@ def test_counts_of_random_systems_are_those_of_the_definitions(seed: int, combin
         "[ties]" if ties else "",
         *ties,
     ]
-    system = parse_system("\n".join(written))
+    system = parse("\n".join(written))
     found = tl.laws(system)
     size = {o: (o.dtype.bits or 64, i) for i, o in enumerate(found.operands) if o.dtype}
     for law, arity in (("idempotent", 1), ("commutative", 2), ("associative", 3), ("monotone", 3)):

@@ -9,7 +9,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.facts.order import Order
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.study.distributivity import find_uneven
 
 NODES = ("i8", "i16", "i32", "i64", "u8", "u16")
@@ -74,7 +74,7 @@ def check(order: Relation, count: int) -> int:
     """Compare the three laws in every way to settle an order; return the number of ways."""
     ways = [*settled(order, count)]
     for unique, text in ways:
-        found = tl.laws(parse_system(text, "tied.toml"))
+        found = tl.laws(parse(text, "tied.toml"))
         assert found["unique bounds"].holds == unique, text
         assert found["associative"].holds == unique, text
         assert found["monotone"].holds == unique, text

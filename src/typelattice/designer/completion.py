@@ -12,7 +12,7 @@ from typelattice.designer.solver_facts import Problem, build_problem
 from typelattice.designer.standard_demands import DEMANDS, Demand, count_violations
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.writer import node_code, reduce_order, write_system_file
 from typelattice.support.display_hooks import NotebookDisplay
@@ -249,5 +249,5 @@ def _completions(
     for i, (covers, order, counts) in enumerate(found, 1):
         name = f"{system.name[:40]}-complete{f'-{i}' if len(found) > 1 else ''}"
         text = write_system_file(system, order, name, f"{system.title[:120] or system.name}, completed")
-        completions.append(Completion(parse_system(text, f"{name}.toml"), text, covers, counts))
+        completions.append(Completion(parse(text, f"{name}.toml"), text, covers, counts))
     return tuple(completions)

@@ -16,7 +16,7 @@ from typelattice.designer.solver_facts import make_mask
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, Node, intern_dtype
 from typelattice.facts.order import Order
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.writer import node_code, reduce_order, write_system_file
@@ -99,7 +99,7 @@ def missing_nodes(order: str | Path | System) -> MissingNodes:
     title = f"{partial.title[:100] or partial.name}, with the nodes that it lacks"
     text = write_system_file(_with_dtypes(partial, made), completed, f"{partial.name[:40]}-nodes", title)
     found = tuple(_describe_missing(completed, partial.order, x, set(made)) for x in made)
-    return MissingNodes(partial, found, parse_system(text, f"{partial.name}-nodes.toml"), text)
+    return MissingNodes(partial, found, parse(text, f"{partial.name}-nodes.toml"), text)
 
 
 def _list_cuts(up: Sequence[int], name: str) -> set[int]:

@@ -21,7 +21,7 @@ from typelattice.designer.solver_facts import (
 from typelattice.designer.standard_demands import DEMANDS, Demand, count_violations, list_node_facts
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.writer import node_code, reduce_order, write_system_file
 from typelattice.support.display_hooks import NotebookDisplay
@@ -186,7 +186,7 @@ def _make_repair(system: System, atoms: frozenset[Atom]) -> Repair:
     text = write_system_file(system, order, f"{system.name[:40]}-repaired", title)
     counts = count_violations(tuple(DEMANDS.values()), order, before, facts_of_node)
     return Repair(
-        tuple(pairs["add"]), tuple(pairs["drop"]), parse_system(text, "repaired.toml"), text, counts, changed
+        tuple(pairs["add"]), tuple(pairs["drop"]), parse(text, "repaired.toml"), text, counts, changed
     )
 
 

@@ -8,7 +8,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
 from typelattice.files.positions import SCALAR, find_positions
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.writer import chains, node_code, reduce_order
 from typelattice.support.errors import TypelatticeError
@@ -36,7 +36,7 @@ def edit_covers(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[
     i8; i16 -> f32
     \"""
     """
-    system = parse_system(text, file)
+    system = parse(text, file)
     nodes = {name: node for node in system.order.nodes for name in (str(node), node_code(node))}
     added, dropped = ([_cover(system, nodes, pair) for pair in pairs] for pairs in (add, drop))
     order = system.order

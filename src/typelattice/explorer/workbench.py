@@ -14,7 +14,7 @@ from typelattice.disk.write import check_writable, write_text
 from typelattice.engine.system import System
 from typelattice.explorer.document import document, entry_of_invalid_text
 from typelattice.explorer.edit_order_text import Cover, edit_covers
-from typelattice.files.reader import parse_system
+from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import FOLDER, FormatError, read_text
 from typelattice.study.system_check import Check, check
@@ -83,7 +83,7 @@ def save_text(edited_file: EditedFile, text: str) -> EditedFile:
     Raises FormatError if the text is not a valid system, FileError if the file cannot be written, and
     FileConflictError if the file has changed since it was read.
     """
-    parse_system(text, edited_file.name)
+    parse(text, edited_file.name)
     now = _digest(_text(edited_file.path)) if os.path.lexists(edited_file.path) else None
     if now != edited_file.digest:
         what = "was made" if edited_file.digest is None else "was changed" if now else "was removed"
@@ -101,7 +101,7 @@ def show_text(edited_file: EditedFile, text: str, compared_systems: Sequence[str
     """
     others = [find_system(name) for name in compared_systems]
     try:
-        found = parse_system(text, edited_file.name)
+        found = parse(text, edited_file.name)
     except FormatError as e:
         data = document(others or [START], ops=()).data
         first = {**entry_of_invalid_text(edited_file.path, text, e), "of": edited_file.name, "release": ""}
@@ -126,7 +126,7 @@ def _changes(edited_file: EditedFile, system: System) -> dict[str, object]:
         "split": new_check.has_several_bounds,
     }
     try:
-        old_check = check(parse_system(edited_file.text, edited_file.name))
+        old_check = check(parse(edited_file.text, edited_file.name))
     except FormatError:
         return result
     before, after = (
@@ -170,7 +170,7 @@ def propose_repairs(edited_file: EditedFile, text: str) -> dict[str, object]:
     )
 
     try:
-        found = repairs(parse_system(text, edited_file.name), limit=MAX_REPAIRS, seconds=REPAIR_SECONDS)
+        found = repairs(parse(text, edited_file.name), limit=MAX_REPAIRS, seconds=REPAIR_SECONDS)
     except (*ERRORS, TimeoutError) as e:
         return {"repairs": [], "why": str(e).split("\n", 1)[0]}
     shown = [

@@ -102,7 +102,7 @@ def _older(name: str) -> System:
     return build_system(parse_definition(text_of(name), release=release), shipped=True)
 
 
-def parse_system(text: str, file: str = "text") -> System:
+def parse(text: str, file: str = "text") -> System:
     """Return the system that a text describes. The text may extend a shipped system. Raises FormatError."""
     return build_system(parse_definition(SystemText(file, text)))
 

@@ -17,7 +17,7 @@ def test_one_of_several_dtypes_may_have_to_hold_what_becomes_another() -> None:
 
 
 def test_operands_may_stay_apart_where_the_result_has_a_dtype_of_its_own() -> None:
-    s = make("b; u8; i8; c64", ops={"equal": {"joins": "never"}, "less": {"joins": "never"}})
+    s = make("b; u8; i8; c64", ops={"equal": {"joins": "if possible"}, "less": {"joins": "if possible"}})
     assert said(s, "uint8", "int8", op="equal") == "bool"
     assert said(s, "uint8", "int8") == "- nothing lies above both"
     assert said(s, "uint8", "complex64", op="less") == "- less takes no complex"

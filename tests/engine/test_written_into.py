@@ -13,7 +13,7 @@ KIND = {"gives": "left, same-kind cast"}
 
 
 def test_what_operands_give_that_stay_apart_is_written_into_the_left_one() -> None:
-    s = make("b; u8; i8; f64", ops={"+=": {"joins": "never", "gives": "f64", "kernels": "all"}})
+    s = make("b; u8; i8; f64", ops={"+=": {"joins": "if possible", "gives": "f64", "kernels": "all"}})
     assert said(s, "float64", "int8", op="+=") == "float64"
     assert said(s, "int8", "float64", op="+=") == "- float64 cannot be written into int8"
     assert steps(s, "float64", "int8", op="+=") == [("ops", "+=", ("float64", "int8"), "float64")]

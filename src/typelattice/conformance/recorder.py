@@ -50,9 +50,9 @@ def record(
     of the same versions, whose answers are taken over; only what it was not asked is asked. Raises
     RecordingError if it is of other versions.
 
-    `jobs`, `scheduler` and `journal` are those of `AnswerProcessPool`: processes, the address of a Dask scheduler whose
-    workers ask, and a file that keeps each answer as it comes. A second run goes on from that file, which is
-    deleted when all is answered.
+    `jobs`, `scheduler` and `journal` are those of `AnswerProcessPool`: processes, the address of a Dask
+    scheduler whose workers ask, and a file that keeps each answer as it comes. A second run goes on from that
+    file, which is deleted when all is answered.
     """
     with start_askers(make, limit, jobs, scheduler, journal) as asked:
         if recording_to_repeat is not None:

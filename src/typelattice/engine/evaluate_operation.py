@@ -145,7 +145,7 @@ def _evaluate_unjoined(
     into = operands[0].dtype
     if op.gives_into.casts_any and op.gives == "left" and into is not None:
         return _evaluate_assignment(rules, op, operands, rules.dtype_of_new_array(into), decisions)
-    if op.joins is JoinRule.NEVER and not _operands_join(rules, op, operands):
+    if op.joins is JoinRule.IF_POSSIBLE and not _operands_join(rules, op, operands):
         return _evaluate_separately(rules, op, operands, decisions)
     if find_pair_join(op, operands) is PairJoin.NEVER:
         return _evaluate_separately(rules, op, operands, decisions)

@@ -43,7 +43,7 @@ class JoinRule(StrEnum):
 
     BY_THE_ORDER = "by the order"
     SAME_DTYPE = "same dtype"
-    NEVER = "never"
+    IF_POSSIBLE = "if possible"
 
 
 class PairJoin(StrEnum):

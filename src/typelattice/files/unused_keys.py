@@ -205,12 +205,12 @@ def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iter
     """Yield the keys of an entry of `ops` that cannot be followed, or change nothing, with the mistakes."""
     for o in (
         _find_followers(entry, "joins", rules)
-        if said.get("joins") is JoinRule.NEVER
+        if said.get("joins") is JoinRule.IF_POSSIBLE
         or any(pair.join is PairJoin.NEVER for pair in _find_pairs(said, "joins_of_pairs"))
         else ()
     ):
         if not isinstance(merge_entries(o, rules.ops).gives, (DType, Kind)):
-            yield "joins", 'joins = "never" needs a dtype in `gives`, since the operands have none in common'
+            yield "joins", "operands that need not join have no dtype in common; name one in `gives`"
     for o in _find_followers(entry, "kernels", rules) if "kernels" in said else ():
         op = merge_entries(o, rules.ops)
         if op.kernels.listed and op.accepts is not None and not _computes_any(op, rules):
@@ -404,7 +404,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     ),
     "weak-result": (
         "weak-result has no effect: the operands never join; remove it",
-        lambda o, op, without, rules: op.joins is not JoinRule.NEVER,
+        lambda o, op, without, rules: op.joins is not JoinRule.IF_POSSIBLE,
     ),
     "computes.scalars": (
         "computes.scalars has no effect: the operation has neither `computes` nor `loops`; remove it",

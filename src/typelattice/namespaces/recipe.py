@@ -111,7 +111,7 @@ class RecipeMaker:
         Raises NamespaceError if the system accepts the operands though they have no dtype in common.
         """
         found = self.system.promote(*operands, op=op)
-        if found.node is None and operation_rules(self.system, op).joins is JoinRule.NEVER:
+        if found.node is None and operation_rules(self.system, op).joins is JoinRule.IF_POSSIBLE:
             listed = " and ".join(map(str, operands))
             raise NamespaceError(f"{listed} have no dtype in common to compute {op} in; cast them to one")
         return found

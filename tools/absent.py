@@ -14,8 +14,8 @@ from pathlib import Path
 
 from typelattice.conformance.find_missing_operations import list_absent_operations
 from typelattice.conformance.library import MissingLibraryError
-from typelattice.conformance.process import LibraryProcess
-from typelattice.conformance.registry import load_library
+from typelattice.conformance.library_process import LibraryProcess
+from typelattice.conformance.load_library import load_library
 from typelattice.facts.libraries import recordings
 from typelattice.facts.missing_operations import TABLE, find_missing_operations
 from typelattice.facts.operations import OPERATIONS

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.library import Library
-from typelattice.conformance.registry import load_library
+from typelattice.conformance.load_library import load_library
 from typelattice.facts.libraries import library_of, recordings
 from typelattice.files.reader import system
 from typelattice.files.system_text import systems

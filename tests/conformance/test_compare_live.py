@@ -23,7 +23,7 @@ from typelattice.conformance.implementation_differences import (
     calls_of_implementation,
     find_differences,
 )
-from typelattice.conformance.process import LibraryProcess
+from typelattice.conformance.library_process import LibraryProcess
 from typelattice.conformance.questions import Question
 from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import load_recording

@@ -19,8 +19,8 @@ import pytest
 from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.libraries.language_base import Language
 from typelattice.conformance.library import CannotAskError, UnknownLibraryError
-from typelattice.conformance.process import CRASH, HANG, START_TIME_FACTOR, LibraryProcess
-from typelattice.conformance.registry import load_library
+from typelattice.conformance.library_process import CRASH, HANG, START_TIME_FACTOR, LibraryProcess
+from typelattice.conformance.load_library import load_library
 from typelattice.recorded.recording_files import RECORDINGS, load_recording
 from typelattice.support.errors import TypelatticeError
 

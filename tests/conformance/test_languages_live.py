@@ -8,8 +8,8 @@ import pytest
 
 import typelattice as tl
 from typelattice.conformance.compare_with_system import answer_as_recorded
-from typelattice.conformance.process import LibraryProcess
-from typelattice.conformance.registry import load_library
+from typelattice.conformance.library_process import LibraryProcess
+from typelattice.conformance.load_library import load_library
 
 pytestmark = pytest.mark.live
 

@@ -9,7 +9,7 @@ import typelattice as tl
 from typelattice.conformance.compare_random_calls import compare_live, shrink_mismatch
 from typelattice.conformance.compare_with_system import Mismatch
 from typelattice.conformance.library import NoSuchOperandError, ParsedOperandString
-from typelattice.conformance.process import LibraryProcess
+from typelattice.conformance.library_process import LibraryProcess
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recorded_calls import RecordedCall
 

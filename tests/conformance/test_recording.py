@@ -9,8 +9,9 @@ from tiny import DTYPES, Tiny
 
 import typelattice as tl
 from typelattice.conformance.compare_with_system import compare
-from typelattice.conformance.functions import skip_number_first
 from typelattice.conformance.library import MissingLibraryError, UnknownLibraryError
+from typelattice.conformance.load_library import load_library
+from typelattice.conformance.operation_functions import skip_number_first
 from typelattice.conformance.questions import (
     ASKED_OF_EVERY_DTYPE,
     MAX_OPERANDS_FOR_OPERATORS,
@@ -20,7 +21,6 @@ from typelattice.conformance.questions import (
     random_questions,
 )
 from typelattice.conformance.recorder import record
-from typelattice.conformance.registry import load_library
 from typelattice.facts.operations import OPERATIONS
 from typelattice.recorded.answer_notation import MAX_MESSAGES, Messages, answer_of, split_message
 from typelattice.recorded.recording import Recording

@@ -10,7 +10,7 @@ import pytest
 
 from typelattice.cli.main import main
 from typelattice.conformance.library import MissingLibraryError
-from typelattice.conformance.registry import load_library
+from typelattice.conformance.load_library import load_library
 from typelattice.recorded.recording_files import load_recording
 
 # A made-up library, at a release: its dtypes, what adding an int8 and an int16 gives, what else it can do.

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 import typelattice as tl
 from typelattice.explorer.edit_order_text import EditError, edit_covers
+from typelattice.explorer.edited_file import FileConflictError, open_edited_file, save_text, show_text
 from typelattice.explorer.server import MAX_REQUEST_BYTES, Application, ServerError, serve
-from typelattice.explorer.workbench import FileConflictError, open_edited_file, save_text, show_text
 from typelattice.files.reader import parse
 
 TEXT = """name = "mine"

@@ -89,7 +89,7 @@ def test_a_recorder_asks_an_added_operation(house: Path) -> None:
     pytest.importorskip("numpy", minversion="2.1")
     use = (
         f"{HAS_IT} from typelattice.conformance.questions import plan_calls; "
-        "from typelattice.conformance.registry import load_library; "
+        "from typelattice.conformance.load_library import load_library; "
         "numpy = load_library('numpy'); functions = numpy.operations(); "
         "operands = ('int8', 'float32', 'float'); "
         "planned = plan_calls(operands, tuple(functions), (), 0, 0); "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from typelattice import TypelatticeError
-from typelattice.conformance.registry import load_library
+from typelattice.conformance.load_library import load_library
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 OPERATIONS = ("add", "-", "*", "divide", "floor_divide", "%", "maximum", "equal", "where", "atan2")

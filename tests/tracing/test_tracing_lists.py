@@ -7,8 +7,8 @@ from followed import followed
 
 import typelattice as tl
 from typelattice.calls.steps import Call, Created, Index, Input, Opaque
+from typelattice.tracing.findings.divergences_from_run import find_divergences
 from typelattice.tracing.findings.predicted_run import predict_run
-from typelattice.tracing.findings.run_divergences import find_divergences
 from typelattice.tracing.report.run_as_data import run_data
 from typelattice.tracing.report.text_report import report
 

@@ -6,7 +6,6 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.conformance.functions import functions, skip_unless_numbers
 from typelattice.conformance.library import (
     CannotAskError,
     Library,
@@ -15,6 +14,7 @@ from typelattice.conformance.library import (
     python_answer,
     sort_dtype_names,
 )
+from typelattice.conformance.operation_functions import functions, skip_unless_numbers
 
 INFO = "__array_namespace_info__"
 """The function by which a namespace says which dtypes it has; it is in the standard since 2023."""

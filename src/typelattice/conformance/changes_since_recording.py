@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from typelattice.conformance.library import ParsedOperandString, versions
-from typelattice.conformance.process import LibraryProcess
+from typelattice.conformance.library_process import LibraryProcess
 from typelattice.conformance.recorder import Progress, repeat_recording
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.recorded.answer_notation import NOT_ASKED

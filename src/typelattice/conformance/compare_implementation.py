@@ -45,7 +45,7 @@ from typelattice.conformance.library import (
     versions,
     versions_of,
 )
-from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
+from typelattice.conformance.library_process import CALL_SECONDS, LibraryProcess
 from typelattice.conformance.questions import Question
 from typelattice.conformance.stub_implementation import Stubs
 from typelattice.engine.system import System

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from typelattice.conformance.compare_with_system import ConformanceReport, Mismatch, compare
-from typelattice.conformance.process import LibraryProcess
+from typelattice.conformance.library_process import LibraryProcess
 from typelattice.conformance.questions import Question, random_questions
 from typelattice.engine.system import System
 from typelattice.facts.operations import Operation, find_operation

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from typelattice.conformance.chains import CHAIN_SEPARATOR, split_chain
-from typelattice.conformance.functions import first_result, function_of_operands
 from typelattice.conformance.implementation_differences import (
     ARRAY_OR_SCALAR,
     OTHER_VALUE,
@@ -16,6 +15,7 @@ from typelattice.conformance.implementation_differences import (
     is_operator,
 )
 from typelattice.conformance.library import NotAskedError, ParsedOperandString
+from typelattice.conformance.operation_functions import first_result, function_of_operands
 from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.recorded.answer_notation import EXCEPTION, PYTHON_NUMBER_PREFIX
 from typelattice.recorded.recorded_calls import RecordedCall

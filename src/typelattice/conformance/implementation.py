@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from typelattice.calls.call_tables import signature
-from typelattice.conformance.functions import SpelledFunction
 from typelattice.conformance.library import (
     CannotAskError,
     Library,
@@ -18,8 +17,9 @@ from typelattice.conformance.library import (
     ParsedOperandString,
     UnknownLibraryError,
 )
+from typelattice.conformance.load_library import load_library, missing_library_error
+from typelattice.conformance.operation_functions import SpelledFunction
 from typelattice.conformance.questions import OPERAND_SUFFIXES
-from typelattice.conformance.registry import load_library, missing_library_error
 from typelattice.facts.libraries import file_of, recordings
 from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS
 from typelattice.support.error_texts import quote_short, spelling_hint

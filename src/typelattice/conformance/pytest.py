@@ -26,7 +26,7 @@ from typelattice.conformance.compare_with_system import REFUSAL, ConformanceRepo
 from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.known_differences import not_known, read_known
 from typelattice.conformance.library import Library, ParsedOperandString
-from typelattice.conformance.process import CALL_SECONDS
+from typelattice.conformance.library_process import CALL_SECONDS
 from typelattice.conformance.questions import plan_calls
 from typelattice.engine.operation_rules import STANDARD, class_of
 from typelattice.engine.system import System

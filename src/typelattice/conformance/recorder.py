@@ -10,7 +10,7 @@ from pathlib import Path
 from typelattice.conformance.ask_in_parallel import AnswerProcessPool, AnswerSource
 from typelattice.conformance.in_process_library import Answer, Catalogue
 from typelattice.conformance.library import Library, versions
-from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
+from typelattice.conformance.library_process import CALL_SECONDS, LibraryProcess
 from typelattice.conformance.questions import Question, plan_calls
 from typelattice.recorded.answer_notation import MISSING_IN_RELEASE, Messages
 from typelattice.recorded.encode_recording import encode_recording

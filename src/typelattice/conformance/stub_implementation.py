@@ -12,7 +12,7 @@ from typing import Any, Self
 from typelattice.conformance.difference_reproducer import CodeFragment, written_call
 from typelattice.conformance.in_process_library import Answer
 from typelattice.conformance.library import MissingLibraryError, ParsedOperandString, versions_of
-from typelattice.conformance.process import START_TIME_FACTOR, LibraryProcess
+from typelattice.conformance.library_process import START_TIME_FACTOR, LibraryProcess
 from typelattice.conformance.questions import SCALAR_OPERANDS, Question
 from typelattice.conformance.type_checkers import EXPRESSIONS_PER_RUN, end_checker, infer, require_checker
 from typelattice.facts.operations import OPERATION_BY_NAME

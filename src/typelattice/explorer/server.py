@@ -19,8 +19,7 @@ from socket import socket
 from typing import Any
 
 from typelattice.explorer.document import Document
-from typelattice.explorer.page import POLICY_OF_SERVED, page_html
-from typelattice.explorer.workbench import (
+from typelattice.explorer.edited_file import (
     EditedFile,
     FileConflictError,
     change_covers,
@@ -28,6 +27,7 @@ from typelattice.explorer.workbench import (
     save_text,
     show_text,
 )
+from typelattice.explorer.page import POLICY_OF_SERVED, page_html
 from typelattice.facts.dtypes import DTYPES
 from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES
 from typelattice.support.errors import TypelatticeError

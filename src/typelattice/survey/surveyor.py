@@ -20,7 +20,7 @@ from select import select
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from typelattice.conformance.process import limit_memory
+from typelattice.conformance.library_process import limit_memory
 from typelattice.survey.argument_recipes import recipe_calls
 from typelattice.survey.example_calls import (
     ExampleCall,

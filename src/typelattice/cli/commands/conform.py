@@ -59,8 +59,8 @@ def run(args: Namespace) -> Paragraphs:
     """
     if args.live:
         from typelattice.conformance.compare_random_calls import compare_live
-        from typelattice.conformance.process import LibraryProcess
-        from typelattice.conformance.registry import load_library
+        from typelattice.conformance.library_process import LibraryProcess
+        from typelattice.conformance.load_library import load_library
 
         with interrupts.raise_on_interrupt(), LibraryProcess(partial(load_library, args.library)) as asked:
             name = installed_release(args.library, asked.catalogue.versions)

@@ -13,9 +13,9 @@ from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import check_writable, write_text
 from typelattice.explorer.cached_document import built_document
 from typelattice.explorer.document import COMMON_OPERATIONS, document
+from typelattice.explorer.edited_file import BLANK, open_edited_file
 from typelattice.explorer.page import page_html
 from typelattice.explorer.server import serve
-from typelattice.explorer.workbench import BLANK, open_edited_file
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal_output import print_error, progress_bar
 from typelattice.support.error_texts import quote_short

@@ -49,8 +49,8 @@ def run(args: Namespace) -> Paragraphs:
     The file of an older release, `numpy@2.4`, has only the differences from the recording of the newest one.
     """
     from typelattice.conformance.library import versions
+    from typelattice.conformance.load_library import load_library
     from typelattice.conformance.recorder import record_everything, repeat_recording, start_askers
-    from typelattice.conformance.registry import load_library
 
     if args.output == STANDARD_OUTPUT:
         raise UsageError("record: a recording is not printed; name a file with -o")

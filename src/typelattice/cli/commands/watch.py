@@ -24,9 +24,9 @@ from typelattice.cli.commands.table import draw_table
 from typelattice.cli.output_checks import check_not_read
 from typelattice.conformance.changes_since_recording import LibraryChanges, changes_since_recording
 from typelattice.conformance.library import BrokenLibraryError, CannotAskError, MissingLibraryError, versions
-from typelattice.conformance.process import LibraryProcess
+from typelattice.conformance.library_process import LibraryProcess
+from typelattice.conformance.load_library import load_library
 from typelattice.conformance.recorder import record_everything
-from typelattice.conformance.registry import load_library
 from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import VERSION_SIGN, installed_release

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from typelattice.conformance.functions import SpelledFunction, first_result
 from typelattice.conformance.libraries.numpy import DTYPES, NumPy
 from typelattice.conformance.library import ParsedOperandString
+from typelattice.conformance.operation_functions import SpelledFunction, first_result
 from typelattice.conformance.questions import EXPONENTS
 from typelattice.facts.operations import OPERATION_BY_NAME, Operation, make_custom_operation
 from typelattice.recorded.answer_notation import ARRAY, SCALAR

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from typelattice.conformance.functions import functions, operators
 from typelattice.conformance.library import Library, versions_of
+from typelattice.conformance.operation_functions import functions, operators
 
 os.environ["SCIPY_ARRAY_API"] = "1"  # SciPy reads this once, when it is imported
 

@@ -10,7 +10,6 @@ import torch
 import torch._numpy as tnp
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from typelattice.conformance.functions import functions, operators
 from typelattice.conformance.libraries.framework_base import Operations
 from typelattice.conformance.libraries.numpy import RENAMED, NumPy
 from typelattice.conformance.libraries.torch import Torch
@@ -20,6 +19,7 @@ from typelattice.conformance.library import (
     python_answer,
     versions_of,
 )
+from typelattice.conformance.operation_functions import functions, operators
 
 
 class Meta(Torch):

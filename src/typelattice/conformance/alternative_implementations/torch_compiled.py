@@ -11,10 +11,10 @@ from typing import Any
 
 import torch
 
-from typelattice.conformance.functions import SpelledFunction, operators
 from typelattice.conformance.libraries.framework_base import Operations
 from typelattice.conformance.libraries.torch import Torch
 from typelattice.conformance.library import NotAskedError, versions_of
+from typelattice.conformance.operation_functions import SpelledFunction, operators
 from typelattice.facts.operations import OPERATORS, Operation, make_custom_operation
 
 UNARY: Mapping[Any, str] = {

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 import cupy as cp
 import numpy as np
 
-from typelattice.conformance.functions import functions, operators
 from typelattice.conformance.libraries.numpy import DTYPES, RENAMED
 from typelattice.conformance.library import (
     CannotAskError,
@@ -19,6 +18,7 @@ from typelattice.conformance.library import (
     python_answer,
     versions_of,
 )
+from typelattice.conformance.operation_functions import functions, operators
 from typelattice.conformance.questions import EXPONENTS
 
 

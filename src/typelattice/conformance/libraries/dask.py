@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 import dask.array as da
 import numpy as np
 
-from typelattice.conformance.functions import functions, skip_unless_numbers
 from typelattice.conformance.libraries.numpy import DTYPES, RENAMED
 from typelattice.conformance.library import (
     Library,
@@ -16,6 +15,7 @@ from typelattice.conformance.library import (
     python_answer,
     versions_of,
 )
+from typelattice.conformance.operation_functions import functions, skip_unless_numbers
 from typelattice.conformance.questions import EXPONENTS
 
 

@@ -12,7 +12,6 @@ from jax import lax
 from jax._src import dtypes as rules
 from jax._src.lax.lax import _convert_element_type
 
-from typelattice.conformance.functions import as_is, functions
 from typelattice.conformance.library import (
     Library,
     NoSuchOperandError,
@@ -21,6 +20,7 @@ from typelattice.conformance.library import (
     sort_dtype_names,
     versions_of,
 )
+from typelattice.conformance.operation_functions import as_is, functions
 from typelattice.facts.operations import OPERATIONS
 
 TRACED = (

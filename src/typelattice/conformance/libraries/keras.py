@@ -7,9 +7,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from typelattice.conformance.functions import first_result, functions
 from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import NoSuchOperandError, NotAskedError, Scalar, versions_of
+from typelattice.conformance.operation_functions import first_result, functions
 from typelattice.facts.operations import OPERATIONS, OPERATORS
 
 DTYPES = (

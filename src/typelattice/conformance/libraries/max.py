@@ -9,7 +9,6 @@ import numpy as np
 from max.dtype import DType
 from max.graph import DeviceRef, Graph, TensorType, TensorValue, ops
 
-from typelattice.conformance.functions import functions
 from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import (
     NoSuchOperandError,
@@ -17,6 +16,7 @@ from typelattice.conformance.library import (
     Scalar,
     versions_of,
 )
+from typelattice.conformance.operation_functions import functions
 from typelattice.facts.operations import OPERATIONS
 
 DTYPES = (

@@ -7,9 +7,9 @@ from typing import Any
 import mlx.core as mx
 from mlx import nn
 
-from typelattice.conformance.functions import functions, skip_unless_numbers
 from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
+from typelattice.conformance.operation_functions import functions, skip_unless_numbers
 
 DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),

@@ -6,9 +6,9 @@ from typing import Any
 
 import ndonnx as ndx
 
-from typelattice.conformance.functions import as_is, functions, skip_unless_numbers
 from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
+from typelattice.conformance.operation_functions import as_is, functions, skip_unless_numbers
 
 DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from typelattice.conformance.functions import functions
 from typelattice.conformance.library import (
     Library,
     MissingLibraryError,
@@ -17,6 +16,7 @@ from typelattice.conformance.library import (
     sort_dtype_names,
     versions_of,
 )
+from typelattice.conformance.operation_functions import functions
 from typelattice.conformance.questions import EXPONENTS
 
 DTYPES = (

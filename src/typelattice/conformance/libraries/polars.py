@@ -7,15 +7,15 @@ from typing import Any
 
 import polars as pl
 
-from typelattice.conformance.functions import (
+from typelattice.conformance.libraries.framework_base import Framework, Operations
+from typelattice.conformance.library import Scalar, versions_of
+from typelattice.conformance.operation_functions import (
     as_is,
     by_operator,
     functions,
     skip_number_first,
     skip_unless_numbers,
 )
-from typelattice.conformance.libraries.framework_base import Framework, Operations
-from typelattice.conformance.library import Scalar, versions_of
 
 DTYPES = {
     "bool": "Boolean",

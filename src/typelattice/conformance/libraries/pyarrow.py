@@ -7,13 +7,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from typelattice.conformance.functions import functions
 from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import (
     NoSuchOperandError,
     Scalar,
     versions_of,
 )
+from typelattice.conformance.operation_functions import functions
 from typelattice.facts.operations import OPERATIONS
 
 DTYPES = (

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import fft, linalg, ndimage, signal, special, stats
 from scipy.spatial import distance
 
-from typelattice.conformance.functions import SpelledFunction, first_result
 from typelattice.conformance.libraries.numpy import NumPy
 from typelattice.conformance.library import Library, NoSuchOperandError, ParsedOperandString, versions_of
+from typelattice.conformance.operation_functions import SpelledFunction, first_result
 from typelattice.facts.operations import Operation, make_custom_operation
 
 Function = Callable[..., object]

@@ -12,13 +12,13 @@ import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.framework.weak_tensor import WeakTensor
 
-from typelattice.conformance.functions import as_is, functions, operators
 from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import (
     NoSuchOperandError,
     Scalar,
     versions_of,
 )
+from typelattice.conformance.operation_functions import as_is, functions, operators
 from typelattice.conformance.questions import COMMON_DTYPE_PATTERN
 from typelattice.facts.operations import OPERATORS
 

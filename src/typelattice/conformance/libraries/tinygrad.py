@@ -7,9 +7,9 @@ from typing import Any
 from tinygrad import Device, Tensor, dtypes, helpers
 from tinygrad.dtype import least_upper_dtype
 
-from typelattice.conformance.functions import by_operator, functions, skip_unless_numbers
 from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import NoSuchOperandError, NotAskedError, Scalar, versions_of
+from typelattice.conformance.operation_functions import by_operator, functions, skip_unless_numbers
 
 DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),

@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from typelattice.conformance.functions import functions
 from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
+from typelattice.conformance.operation_functions import functions
 
 DTYPES = (
     "bool",

@@ -33,9 +33,9 @@ from typelattice.facts.loss import loss
 from typelattice.facts.operations import ACCUMULATOR, COMPARING_CLASSES
 from typelattice.facts.range_and_overflow import Value, is_in_range
 from typelattice.operands.operand import Operand
-from typelattice.programs.replay.decompose_explicit_casts import PlainStepWriter
 from typelattice.programs.replay.implicit_casts import promoting_inputs
 from typelattice.programs.replay.outcome import Outcome
+from typelattice.programs.replay.plain_steps_of_casts import PlainStepWriter
 from typelattice.support.error_texts import clip_text
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typelattice.calls.steps import SourceLocation
 from typelattice.programs.program import AnySystem, Replay
 from typelattice.tracing.findings.cast_back import CastBack, find_casts_back
+from typelattice.tracing.findings.divergences_from_run import RunDivergence, find_divergences
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
-from typelattice.tracing.findings.run_divergences import RunDivergence, find_divergences
 from typelattice.tracing.findings.widening_causes import WideningCause, find_causes
 from typelattice.tracing.run_data.run import Run, WeaknessChange
 

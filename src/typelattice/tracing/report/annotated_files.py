@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from typelattice.calls.steps import Opaque, SourceLocation
+from typelattice.tracing.findings.divergences_from_run import RunDivergence
 from typelattice.tracing.findings.findings import Findings
-from typelattice.tracing.findings.run_divergences import RunDivergence
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.report.cast_edits import ProposedCast, propose_casts
 from typelattice.tracing.run_data.run import is_operation

@@ -12,9 +12,9 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import systems
 from typelattice.programs.program import Replay
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK
+from typelattice.tracing.findings.divergences_from_run import COSTS, RunDivergence
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.predicted_run import PredictedRun
-from typelattice.tracing.findings.run_divergences import COSTS, RunDivergence
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.report.formatting import count_text, location_text, size_text
 from typelattice.tracing.report.sentences import (

@@ -13,9 +13,9 @@ from typelattice.facts.operations import OPERATIONS
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK
 from typelattice.tracing.findings.cast_back import CastBack
 from typelattice.tracing.findings.cast_plans import CastPlan, PlannedCast, plan_casts
+from typelattice.tracing.findings.divergences_from_run import RunDivergence
 from typelattice.tracing.findings.dtype_argument_origin import find_dtype_origin
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
-from typelattice.tracing.findings.run_divergences import RunDivergence
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.report.formatting import count_text, location_text, size_text
 from typelattice.tracing.run_data.float_widths import with_width_of

@@ -28,21 +28,25 @@ class DifferencesFound(Exception):
     """Ends a command that compared two things and found differences, after it has shown them."""
 
 
-def op_argument(parser: ArgumentParser, names: str = "`typelattice explain --help` lists the names") -> None:
+def add_op_argument(
+    parser: ArgumentParser, names: str = "`typelattice explain --help` lists the names"
+) -> None:
     """Add the option `--op`, which takes any name of an operation; `names` says where the names are."""
     how = f"operation, such as add, + or concat (default: only promotion); {names}"
     parser.add_argument("--op", metavar="OP", help=how)
 
 
-def format_argument(parser: ArgumentParser) -> None:
+def add_format_argument(parser: ArgumentParser) -> None:
     """Add the option `--format` of commands that print paragraphs, or data for programs."""
     how = "print text (default), or JSON for programs"
     parser.add_argument("--format", choices=("text", "json"), default="text", help=how)
 
 
-def workers_arguments(parser: ArgumentParser) -> None:
+def add_workers_arguments(parser: ArgumentParser) -> None:
     """Add the options `--jobs` and `--scheduler` of commands whose work can be shared."""
-    parser.add_argument("--jobs", type=count, default=1, metavar="N", help="processes at a time (default: 1)")
+    parser.add_argument(
+        "--jobs", type=parse_count, default=1, metavar="N", help="processes at a time (default: 1)"
+    )
     scheduler = "run in the workers of the Dask cluster with this scheduler"
     parser.add_argument("--scheduler", default="", metavar="ADDRESS", help=scheduler)
 
@@ -94,21 +98,21 @@ def error_line(text: str) -> str:
     return clip_text(f"typelattice: {printable(text)}", MAX_ERROR_CHARS)
 
 
-def count(text: str) -> int:
+def parse_count(text: str) -> int:
     """Read a count: a whole number from 1 on."""
     if not re.fullmatch("[0-9]{1,9}", text) or int(text) == 0:
         raise ArgumentTypeError(f"{quote_short(text)} is not a whole number from 1 to 999999999")
     return int(text)
 
 
-def seed(text: str) -> int:
+def parse_seed(text: str) -> int:
     """Read the seed of random numbers: a whole number."""
     if not re.fullmatch("-?[0-9]{1,18}", text):
         raise ArgumentTypeError(f"{quote_short(text)} is not a whole number of up to 18 digits")
     return int(text)
 
 
-def duration(text: str) -> float:
+def parse_duration(text: str) -> float:
     """Read a number of seconds."""
     if not re.fullmatch(r"[0-9]{0,9}\.?[0-9]{0,9}", text) or not text.strip("0."):
         raise ArgumentTypeError(f"{quote_short(text)} is no number of seconds, such as 0.5 or 10")

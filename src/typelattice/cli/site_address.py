@@ -10,7 +10,7 @@ from typelattice.cli.command import UsageError
 from typelattice.support.error_texts import quote_short
 
 DISTRIBUTION = "typelattice"
-LABEL = "Documentation"  # label of the site's address in a distribution's metadata
+DOCUMENTATION_LABEL = "Documentation"  # label of the site's address in a distribution's metadata
 MAX_PROGRAM_CHARS = 4_000  # longest program that the live page accepts
 MAX_LINES = 40
 
@@ -45,7 +45,7 @@ def _stated() -> str:
     except PackageNotFoundError:
         return ""
     pairs = (url.partition(",") for url in urls)
-    return next((address.strip() for label, _, address in pairs if label.strip() == LABEL), "")
+    return next((address.strip() for label, _, address in pairs if label.strip() == DOCUMENTATION_LABEL), "")
 
 
 def program_link(source: str, bound: Mapping[str, str], systems: Sequence[str]) -> str:

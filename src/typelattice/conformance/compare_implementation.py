@@ -52,7 +52,7 @@ from typelattice.engine.system import System
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import installed_release
 from typelattice.files.reader import system as find_system
-from typelattice.files.system_text import UnknownSystemError
+from typelattice.files.system_text import UnknownSystemError, systems
 from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
@@ -385,6 +385,6 @@ def _system(other: str) -> System | None:
     try:
         return find_system(other)
     except UnknownSystemError:
-        if near := spelling_hint(other, implementations()):
+        if near := spelling_hint(other, (*implementations(), *systems())):
             raise UnknownLibraryError(f"no system or implementation {quote_short(other)}{near}") from None
         raise

@@ -12,7 +12,7 @@ from typelattice.support.errors import TypelatticeError
 Atom = tuple[str, int, int]
 # seconds, least costs possible, best found
 Progress = Callable[[float, tuple[int, ...], tuple[int, ...] | None], None]
-TICK = 0.2  # seconds between looks at the clock and the keyboard
+POLL_SECONDS = 0.2  # seconds between looks at the clock and the keyboard
 
 
 class MissingSolverError(TypelatticeError, ImportError):
@@ -68,7 +68,7 @@ def solve(
         configuration.opt_mode, configuration.models = mode, models
         with control.solve(on_model=model, on_unsat=bound, async_=True) as handle:
             try:
-                while not handle.wait(TICK):
+                while not handle.wait(POLL_SECONDS):
                     if progress:
                         progress(monotonic() - start, least, cost or None)
                     if seconds is not None and monotonic() - start > seconds:

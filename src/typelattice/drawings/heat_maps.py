@@ -32,7 +32,7 @@ NO_VALUE = float("nan")  # the value of a refusal, which is grey and hatched
 BRIGHT = 0.45  # cells brighter than this have dark text
 PALE = "#f0f0f0"  # background of ordinary cells
 CODE = "DejaVu Sans Mono"
-UPRIGHT = 4  # characters of a name that fits above its column
+MAX_UPRIGHT_CHARS = 4  # characters of a name that fits above its column
 Values = list[list[float]]
 
 
@@ -206,7 +206,9 @@ def _map(heat: HeatMap, colours: Sequence[str], low: float, high: float) -> tupl
     axes.set_yticks(range(len(grid.rows)), [_escape_formula(c.text) for c in grid.rows])
     longest = max((len(c.text) for c in grid.columns), default=0)
     axes.tick_params(length=0, labelsize=8, labelfontfamily=CODE)
-    axes.tick_params("x", top=True, labeltop=True, labelbottom=False, rotation=90 if longest > UPRIGHT else 0)
+    axes.tick_params(
+        "x", top=True, labeltop=True, labelbottom=False, rotation=90 if longest > MAX_UPRIGHT_CHARS else 0
+    )
     axes.set_title(_escape_formula(grid.title), fontsize=9, loc="left", weight="bold")
     for at in range(1, max(len(grid.rows), len(grid.columns))):
         axes.axhline(at - 0.5, color="white", linewidth=0.8)

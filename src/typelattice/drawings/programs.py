@@ -69,7 +69,7 @@ def _drawn_steps(program: Program) -> dict[int, dict[int, int]]:
     Equal steps with equal inputs are drawn once. Numbers are drawn next to each step that takes them.
     """
     first_equal_step: list[int] = []
-    known: dict[str, int] = {}  # text -> number: 1 == 1.0 == True, but their texts differ
+    known: dict[str, int] = {}  # by text, since 1, 1.0 and True would be one key
 
     def renamed(x: Argument) -> Argument:
         return replace(x, step=first_equal_step[x.step]) if isinstance(x, (Ref, DTypeOf)) else x

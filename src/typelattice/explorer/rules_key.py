@@ -10,7 +10,7 @@ from typelattice.facts.operations import find_operation
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.system_text import SystemText
 
-ABOUT = ("name", "title", "source", "library")  # keys that decide no answer
+DESCRIPTIVE_KEYS = ("name", "title", "source", "library")  # keys that decide no answer
 
 
 def rules_key(system: System, op: str | None) -> Hashable:
@@ -27,7 +27,7 @@ def rules_key(system: System, op: str | None) -> Hashable:
     """
     assert isinstance(system.origin, SystemOrigin)
     definition, ops = system.origin.definition, system.origin.definition.entries("ops")
-    said = {key: value for key, value in definition.values.items() if key not in (*ABOUT, "ops")}
+    said = {key: value for key, value in definition.values.items() if key not in (*DESCRIPTIVE_KEYS, "ops")}
     of_op = [entry for entry in entry_names(system.find_operation(op)) if entry in ops] if op else []
     # standard.txt has no line for an operator, so the key has the name of the file.
     main = definition.main.file if op and find_operation(op).is_operator else None

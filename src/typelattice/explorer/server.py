@@ -151,7 +151,7 @@ class Application:
         return propose_repairs(self.edited_file, question["text"])
 
     def save(self, question: RequestData) -> dict[str, object]:
-        """Write a text into the file."""
+        """Save the submitted text, and return how it now reads."""
         self.edited_file = save_text(self.edited_file, question["text"])
         return {
             "saved": str(self.edited_file.path),

@@ -179,7 +179,7 @@ def _beyond(finite_values: FiniteValues, top: int) -> int:
 
 
 def _known_beyond(source: DType, target: DType) -> bool:
-    """Return True if an end of the source's range lies beyond the target's, or False if that is unknown."""
+    """Return True if the source is known to reach beyond the target's range."""
     above = source.max is not None and target.max is not None and scale(source.max) > scale(target.max)
     below = source.min is not None and target.min is not None and scale(source.min) < scale(target.min)
     return above or (below and "s" in target.specials)

@@ -229,12 +229,17 @@ class DecidingLineSearch:
             for op in names:
                 yield from self._rules_of_part("ops", op, "fit")
 
-    def _rules_of_parameters(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
+    def _rules_of_parameters(self, p: Promotion, operation_names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that compute or refuse the parameters of a result."""
         decision = p.decisions[-1]
         if not isinstance(decision, Parameterized):
             return
-        given = [rule for op in names for rule in self._rules_of_part("ops", op, "gives") if decision.node]
+        given = [
+            rule
+            for op in operation_names
+            for rule in self._rules_of_part("ops", op, "gives")
+            if decision.node
+        ]
         parts = ("joins", "from", "parameters")
         stated = [rule for part in parts for rule in self._rules_of_part("dtypes", decision.entry, part)]
         yield from (rule for rule in (*given, *stated) if decision.node is None or self.decides(rule, p))

@@ -34,7 +34,7 @@ class KeptChange:
     after: str
 
     def __str__(self) -> str:
-        return f"{path_text(self.file)}:{self.line}: {self.after}"
+        return f"{shown_path(self.file)}:{self.line}: {self.after}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class UnfixedCause:
     reason: str
 
     def __str__(self) -> str:
-        return f"{path_text(self.file)}:{self.line}: {self.code}: {self.reason}"
+        return f"{shown_path(self.file)}:{self.line}: {self.code}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class StepDifference:
             each.reason
             or f"the largest relative error is {each.relative_error:.1e}, {each.ulp_error:.3g} ulp"
         )
-        return f"{path_text(self.file)}:{self.line}: {self.operation}: {words}"
+        return f"{shown_path(self.file)}:{self.line}: {self.operation}: {words}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class Patch:
         return "".join(
             line
             for path, (before, after) in sorted(self.contents.items())
-            for line in _write_diff(path_text(path), before.decode("utf-8"), after.decode("utf-8"))
+            for line in _write_diff(shown_path(path), before.decode("utf-8"), after.decode("utf-8"))
         )
 
     def data(self) -> dict[str, object]:
@@ -217,7 +217,7 @@ class Patch:
             yield from (f"  {each}" for each in self.unfixed_causes)
 
 
-def path_text(path: Path) -> str:
+def shown_path(path: Path) -> str:
     here = Path(os.path.realpath(os.curdir))
     installed = package_path(str(path))
     if installed is not None:

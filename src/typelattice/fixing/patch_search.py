@@ -24,7 +24,7 @@ from typelattice.fixing.patch import (
     Patch,
     StepDifference,
     UnfixedCause,
-    path_text,
+    shown_path,
 )
 from typelattice.fixing.program_to_run import ProgramToRun
 from typelattice.fixing.source import Edit, FixError, SourceFile
@@ -291,7 +291,7 @@ class _PatchSearch:
         """Raise FixError if the user named a line, and all findings are at other lines."""
         keys = [self.step_key(findings, i) for i, _ in self.goal.list_forbidden(findings)]
         if self.only_line is not None and keys:
-            places = dict.fromkeys(f"{path_text(self.original_path(file))}:{line}" for file, line, _ in keys)
+            places = dict.fromkeys(f"{shown_path(self.original_path(file))}:{line}" for file, line, _ in keys)
             raise FixError(f"nothing is to be fixed at line {self.only_line[0]}; but at {', '.join(places)}")
 
     def compare_steps(self) -> tuple[StepDifference, ...]:
@@ -388,10 +388,10 @@ class _PatchSearch:
         path = self.workspace.inside / file
         archive = next((folder for folder in path.parents if folder.is_file()), None)
         if archive is not None:
-            where = path_text(self.original_path(str(archive)))
+            where = shown_path(self.original_path(str(archive)))
             return f"it is in the archive {where}; unpack it, and run it from there"
         if Path(file).is_absolute():
-            return f"{path_text(self.original_path(file))} is not there any more; run typelattice fix again"
+            return f"{shown_path(self.original_path(file))} is not there any more; run typelattice fix again"
         return ""
 
     def original_path(self, file: str) -> Path:
@@ -444,12 +444,12 @@ class _PatchSearch:
         new_lines = [
             at for at in new_distances if at not in old_distances and at != (change.file, change.line)
         ]
-        places = [f"{path_text(self.original_path(file))}:{line}" for file, line in new_lines]
+        places = [f"{shown_path(self.original_path(file))}:{line}" for file, line in new_lines]
         refused = self.goal.why_rejected(places, self.current_run.values, finished_run.values)
         if refused:
             return refused
         for file, line in sorted(_list_integer_lines(finished_run) - _list_integer_lines(self.current_run)):
-            return f"integers come up at {path_text(self.original_path(file))}:{line}"
+            return f"integers come up at {shown_path(self.original_path(file))}:{line}"
         old, new = sum(old_distances.values()), sum(new_distances.values())
         if new >= old:
             return f"no step nearer: {self.goal.describe_distance(old, new)}"
@@ -488,7 +488,7 @@ class _PatchSearch:
             self.wide_input_run, self.widest_dtype
         )
         for file, line in sorted(new):
-            return f"with wide input a narrow float comes up at {path_text(self.original_path(file))}:{line}"
+            return f"with wide input a narrow float comes up at {shown_path(self.original_path(file))}:{line}"
         largest = compare_values(self.wide_input_run.values, finished_run.values, dtype("float64"))
         return (
             f"with wide input {largest.reason or largest}"

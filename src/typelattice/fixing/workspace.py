@@ -113,7 +113,8 @@ class Workspace:
         )
         text = errors.read_text(encoding="utf-8", errors="replace")
         if traced_run is None or traced_run.status != 0 or status != 0:
-            lines = text.strip().splitlines() or [f"it ended with status {status}"]
+            ended_with = status or (traced_run.status if traced_run else status)
+            lines = text.strip().splitlines() or [f"it ended with status {ended_with}"]
             reason = lines[-1].replace(f"{self.program.copy_folder}{os.sep}", "")
             return FailedRun(OWN_ERROR_CLASS.sub("", reason)[:300])
         if hasattr(os, "fork"):

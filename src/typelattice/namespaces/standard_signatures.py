@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-STUB = Path(__file__).with_name("standard.pyi")
+STUB_FILE = Path(__file__).with_name("standard.pyi")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Standard:
 @cache
 def standard() -> Standard:
     """Read the names and signatures in standard.pyi, once, when the first namespace is made."""
-    stated = ast.parse(STUB.read_text("ascii")).body
+    stated = ast.parse(STUB_FILE.read_text("ascii")).body
     members = {node.name: [*_members(node)] for node in stated if isinstance(node, ast.ClassDef)}
     both, fft = members["Products"], members["FFT"]  # `Functions` and `Linalg` inherit `Products`
     main, linalg = both + members["Functions"], both + members["Linalg"]

@@ -9,7 +9,7 @@ from typelattice.rendering.grid import Grid, printable
 from typelattice.rendering.text import paint, text
 from typelattice.support.frozen_classes import frozen
 
-STUB = 14  # columns for headings
+HEADING_WIDTH = 14  # columns for headings
 
 
 @frozen()
@@ -31,7 +31,7 @@ class Layout:
         """Return a line folded to the width that a margin leaves."""
         return "\n".join(" " * margin + row for row in _fold_line(line, self.width - margin))
 
-    def join_columns(self, heading: str, lines: Sequence[str], stub: int = STUB) -> str:
+    def join_columns(self, heading: str, lines: Sequence[str], stub: int = HEADING_WIDTH) -> str:
         """Write a heading in a column of `stub` characters, with lines next to it; a longer one goes above.
 
         >>> lines = ["int8 to int16: loses nothing", "uint8 to int16: loses nothing"]

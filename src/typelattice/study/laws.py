@@ -40,7 +40,7 @@ LAWS = {  # name -> statement
     "top": "one operand t absorbs all others: t + x is t",
 }
 MARKS = {True: "✓", False: "✗", None: "?"}
-ROOM = 64  # longest code on a line
+MAX_CODE_CHARS = 64  # longest code on a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,4 +290,4 @@ def _distributive(closure: Closure) -> LawVerdict:
 
 def _parenthesize_long(code: str) -> str:
     """Put long code in parentheses, so that it stays an expression if a terminal folds it."""
-    return code if len(code) <= ROOM else f"({code})"
+    return code if len(code) <= MAX_CODE_CHARS else f"({code})"

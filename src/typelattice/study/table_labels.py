@@ -21,7 +21,7 @@ CODE_STYLES = (
 )  # `i32` counts bits; `i4` counts bytes, as NumPy does; `int32` is a name
 REFUSED_LABEL = "-"
 SHOW_SMALL = "; small=True or --small shows them"
-DEPARTS = "!"  # follows a library's answer that its rule contradicts
+DEPARTURE_MARK = "!"  # follows a library's answer that its rule contradicts
 
 
 def operand_label(o: Operand, codes: str) -> Cell:
@@ -48,7 +48,7 @@ def table_cell(p: Promotion, recorded: RecordedAnswer | None, codes: str) -> Cel
             if recorded.error
             else recorded.call.answer
         )
-        return Cell(f"{given}{DEPARTS}", ("departs",), partial(describe_cell, p))
+        return Cell(f"{given}{DEPARTURE_MARK}", ("departs",), partial(describe_cell, p))
     return Cell(dtype_code(p, codes), answer_marks(p), partial(describe_cell, p))
 
 

@@ -24,7 +24,7 @@ from typelattice.recorded.recorded_answer import (
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.study_scope import PYTHON_SCALARS, TierChoice, check_size, weak_widths
 from typelattice.study.table_labels import (
-    DEPARTS,
+    DEPARTURE_MARK,
     REFUSED_LABEL,
     SHOW_SMALL,
     describe_left_out,
@@ -108,9 +108,9 @@ class Table(NotebookDisplay):
         of = f"of {len(self.rows) * len(self.columns)} cells"
         refused = sum(c.text.startswith(REFUSED_LABEL) for row in cells for c in row)
         notes = [f"{REFUSED_LABEL} is a refusal: {refused} {of}"] if refused else []
-        departing = sum(c.text.endswith(DEPARTS) for row in cells for c in row)
+        departing = sum(c.text.endswith(DEPARTURE_MARK) for row in cells for c in row)
         if departing:
-            did = f"{DEPARTS} is what {recorded_library_version(self.system)} did when asked"
+            did = f"{DEPARTURE_MARK} is what {recorded_library_version(self.system)} did when asked"
             notes.append(f"{did}, and not what the rule says: {departing} {of}")
         unasked = sum(row.count(None) for row in recorded)
         if unasked and recording_name_of(self.system):

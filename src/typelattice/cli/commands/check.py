@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from typelattice.cli.command import MAX_EXAMPLES, Command, DifferencesFound, Paragraphs, format_argument
+from typelattice.cli.command import MAX_EXAMPLES, Command, DifferencesFound, Paragraphs, add_format_argument
 from typelattice.engine.system import System
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal_output import layout
@@ -13,11 +13,11 @@ from typelattice.study.system_check import Check, check
 REPAIR_SECONDS = 10  # time limit of the search for repairs
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     closed_help = "try every operation; exit with 1 if a result, a default or a literal leaves the dtypes"
     parser.add_argument("file", metavar="FILE.toml", help="a system file, or the name of a system")
     parser.add_argument("--closed", action="store_true", help=closed_help)
-    format_argument(parser)
+    add_format_argument(parser)
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -60,6 +60,6 @@ def _repairs(s: System) -> list[str]:
 
 
 COMMAND = Command(
-    "Check a system file: show its contents, its laws and its costs.", arguments, run,
+    "Check a system file: show its contents, its laws and its costs.", add_arguments, run,
     ("mine.toml", "numpy", "mine.toml --closed"),
 )  # fmt: skip

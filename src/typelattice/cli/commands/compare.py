@@ -12,11 +12,11 @@ from typelattice.cli.command import (
     DifferencesFound,
     Paragraphs,
     UsageError,
-    count,
-    duration,
-    format_argument,
-    seed,
-    workers_arguments,
+    add_format_argument,
+    add_workers_arguments,
+    parse_count,
+    parse_duration,
+    parse_seed,
 )
 from typelattice.conformance.compare_implementation import (
     Comparison,
@@ -32,28 +32,34 @@ from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     names = f"what to compare: {', '.join(implementations())}; or module:attribute for your own"
     other = "a system, a system file, or another implementation (default: what it imitates)"
     known = "a JSON file of known differences, which do not count; it may only shrink"
     update = "remove fixed differences from the known file; create it if it does not exist"
     parser.add_argument("implementation", metavar="IMPLEMENTATION", help=names)
     parser.add_argument("--with", dest="other", metavar="SYSTEM|IMPLEMENTATION", help=other)
-    parser.add_argument("--calls", type=count, metavar="N", help="compare N random calls (default: all)")
-    parser.add_argument("--seed", type=seed, default=0, help="random seed for the calls (default: 0)")
+    parser.add_argument(
+        "--calls", type=parse_count, metavar="N", help="compare N random calls (default: all)"
+    )
+    parser.add_argument("--seed", type=parse_seed, default=0, help="random seed for the calls (default: 0)")
     parser.add_argument("--known", metavar="FILE", help=known)
     parser.add_argument("--update", action="store_true", help=update)
     parser.add_argument(
-        "--limit", type=duration, default=10.0, metavar="SECONDS", help="time limit for a call (default: 10)"
+        "--limit",
+        type=parse_duration,
+        default=10.0,
+        metavar="SECONDS",
+        help="time limit for a call (default: 10)",
     )
     values = "also compare values: arrays hold several numbers, and the other side runs now"
     parser.add_argument("--values", action="store_true", help=values)
     programs = "also compare N random programs of two to four operations"
-    parser.add_argument("--programs", type=count, default=0, metavar="N", help=programs)
+    parser.add_argument("--programs", type=parse_count, default=0, metavar="N", help=programs)
     folder = "keep each answer in this folder, and go on from it where a comparison was stopped"
     parser.add_argument("--answers", metavar="FOLDER", help=folder)
-    workers_arguments(parser)
-    format_argument(parser)
+    add_workers_arguments(parser)
+    add_format_argument(parser)
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -61,6 +67,8 @@ def run(args: Namespace) -> Paragraphs:
     if args.update and not args.known:
         raise UsageError("compare: --update writes the file of known differences; name it with --known")
     exists = args.known and Path(args.known).exists()
+    if args.known and not (exists or args.update):
+        raise UsageError(f"compare: there is no file {args.known}; create it with --update")
     known = read_known(args.known) if exists else None
     if args.answers:
         check_writable(Path(args.answers) / "any.answers")
@@ -100,7 +108,7 @@ def _summarise_counts(comparison: Comparison, new_causes: Sequence[DifferenceCau
 
 
 COMMAND = Command(
-    "Compare an implementation with the library that it imitates.", arguments, run,
+    "Compare an implementation with the library that it imitates.", add_arguments, run,
     ("torch-meta", "jax-jit --with jax-eager --calls 500", "mine:Mine --with numpy --known known.json",
      "jax-jit --with jax-eager --values --calls 500"),
 )  # fmt: skip

@@ -26,7 +26,7 @@ class MissingCompleterError(TypelatticeError, ImportError):
     """The library that writes completion scripts is not installed."""
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("shell", choices=SHELLS, help="the shell that reads the script")
 
 
@@ -86,6 +86,6 @@ def _words(kind: str, words: Iterable[str], toml: bool = False) -> dict[str, obj
 
 
 COMMAND = Command(
-    "Print a script that completes these commands in a shell.", arguments, run,
+    "Print a script that completes these commands in a shell.", add_arguments, run,
     ("bash", "zsh", "fish"),
 )  # fmt: skip

@@ -16,10 +16,10 @@ from typelattice.cli.command import (
     DifferencesFound,
     Paragraphs,
     UsageError,
-    count,
-    format_argument,
+    add_format_argument,
     list_examples,
-    seed,
+    parse_count,
+    parse_seed,
 )
 from typelattice.conformance.compare_with_system import ConformanceReport, Mismatch, compare
 from typelattice.conformance.library import versions
@@ -38,7 +38,7 @@ from typelattice.rendering.terminal_output import progress_bar
 MAX_SHOWN = 3  # examples of each cause
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     names = "a library as `typelattice systems --versions` names it, with its release; or module:attribute"
     system = "the system to compare (default: the library's; with --live, that of the installed release)"
     recording = "a recording of your own (default: the built-in one)"
@@ -46,10 +46,10 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("library", metavar="LIBRARY", help=names)
     parser.add_argument("--system", metavar="NAME|FILE", help=system)
     parser.add_argument("--recording", metavar="FILE", help=recording)
-    parser.add_argument("--live", type=count, metavar="N", help=live)
-    parser.add_argument("--seed", type=seed, default=0, help="random seed for the calls (default: 0)")
+    parser.add_argument("--live", type=parse_count, metavar="N", help=live)
+    parser.add_argument("--seed", type=parse_seed, default=0, help="random seed for the calls (default: 0)")
     parser.add_argument("--departures", metavar="FILE", help="a list of known departures of your own")
-    format_argument(parser)
+    add_format_argument(parser)
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -165,6 +165,6 @@ def _describe_report(report: ConformanceReport) -> Paragraphs:
 
 
 COMMAND = Command(
-    "Compare a system with its library, recorded or installed.", arguments, run,
+    "Compare a system with its library, recorded or installed.", add_arguments, run,
     ("numpy", "numpy@2.4", "jax --live 10000 --seed 3", "numpy --system mine.toml"),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 import typelattice as tl
-from typelattice.cli.command import Command, Paragraphs, list_examples, op_argument
+from typelattice.cli.command import Command, Paragraphs, add_op_argument, list_examples
 from typelattice.cli.commands.table import draw_table
 from typelattice.explanations.promotion_in_english import answer_text
 from typelattice.rendering import FORMATS
@@ -19,12 +19,12 @@ from typelattice.study.table_labels import CODE_STYLES
 MAX_UNDEFINED_PAIRS = 60  # undefined pairs to print
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     systems = "two systems or more: names or .toml files"
     tiers = "the tier of the rows (default: arrays)"
     standard = "a standard: show undefined pairs for which all systems agree"
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help=systems)
-    op_argument(parser)
+    add_op_argument(parser)
     parser.add_argument("--tier", choices=get_args(TierChoice), default="array", help=tiers)
     parser.add_argument(
         "--codes", choices=CODE_STYLES, default="bits", help="i32 counts bits (default), i4 bytes"
@@ -67,7 +67,7 @@ def _addition_texts(pairs: Sequence[tuple[str, str]]) -> list[str]:
 
 
 COMMAND = Command(
-    "Compare many systems: where they agree, and which of them disagree.", arguments, run,
+    "Compare many systems: where they agree, and which of them disagree.", add_arguments, run,
     (
         "numpy jax torch", "numpy jax torch tensorflow-all --standard array-api",
         "numpy mine.toml --tier scalar",

@@ -9,7 +9,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from typelattice.cli import interrupts
-from typelattice.cli.command import Command, Paragraphs, UsageError, count, duration, format_argument
+from typelattice.cli.command import (
+    Command,
+    Paragraphs,
+    UsageError,
+    add_format_argument,
+    parse_count,
+    parse_duration,
+)
 from typelattice.cli.output_checks import check_not_read
 from typelattice.designer import ERRORS
 from typelattice.designer.completion import Completion, Design, design
@@ -28,7 +35,7 @@ from typelattice.support.errors import TypelatticeError
 MAX_SHOWN = 8  # changed answers to print for a repair
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     words = "; ".join(f"{d.name}: {d.description}" for d in DEMANDS.values())
     costs = f"counts to minimise, the most important first (default: {','.join(DEFAULT_COSTS)}). {words}"
     repair = "add or remove the fewest arrows until no pair has several lowest bounds"
@@ -47,11 +54,11 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--repair", action="store_true", help=repair)
     parser.add_argument("--every", action="store_true", help="with --repair: every pair must have a join")
     parser.add_argument("--nodes", action="store_true", help=nodes)
-    parser.add_argument("--limit", type=count, default=5, metavar="N", help=limit)
+    parser.add_argument("--limit", type=parse_count, default=5, metavar="N", help=limit)
     parser.add_argument(
-        "--seconds", type=duration, metavar="S", help="print the best result after this time, or on Ctrl-C",
+        "--seconds", type=parse_duration, metavar="S", help="print the best result after this time, or on Ctrl-C",
     )  # fmt: skip
-    format_argument(parser)
+    add_format_argument(parser)
     parser.add_argument("-o", "--output", metavar="FOLDER", help="write a system file for each into it")
 
 
@@ -219,6 +226,6 @@ def _progress(seconds: float, least: tuple[int, ...], best_cost: tuple[int, ...]
 
 
 COMMAND = Command(
-    "Complete a partial order at the least cost, or repair one.", arguments, run,
+    "Complete a partial order at the least cost, or repair one.", add_arguments, run,
     ("jep9407-0", "mine.toml --rules lattice,overflow --costs width -o .", "numpy --repair", "numpy --nodes"),
 )  # fmt: skip

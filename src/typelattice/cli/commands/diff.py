@@ -13,7 +13,7 @@ EVERY = "all"  # all operations, or all tiers
 EPILOG = f"--op {EVERY}: what changes from SYSTEM to OTHER in every operation, with counts"
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("a", metavar="SYSTEM", help="a system's name, or a .toml file")
     parser.add_argument("b", metavar="OTHER", help="another system's name, or a .toml file")
     grid_arguments(parser, EVERY)
@@ -49,7 +49,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 COMMAND = Command(
-    "Compare two systems: a cell a|b has both answers where they differ.", arguments, run,
+    "Compare two systems: a cell a|b has both answers where they differ.", add_arguments, run,
     (
         "numpy jax", "numpy mine.toml --op add --format html", "numpy torch --tier 0d",
         "numpy1 numpy --op all",

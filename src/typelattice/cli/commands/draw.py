@@ -9,7 +9,7 @@ from pathlib import Path
 import typelattice as tl
 from typelattice.cli import interrupts
 from typelattice.cli.bindings import bindings
-from typelattice.cli.command import STANDARD_OUTPUT, Command, Paragraphs, UsageError, op_argument
+from typelattice.cli.command import STANDARD_OUTPUT, Command, Paragraphs, UsageError, add_op_argument
 from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import write_bytes
 from typelattice.drawings.heat_maps import HEATS, HeatMap, figure, heat_grid, make_heat
@@ -31,7 +31,7 @@ ENDINGS = {
 }
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("system", metavar="NAME|FILE", help="a system's name, or a .toml file")
     parser.add_argument(
         "other", nargs="?", metavar="OTHER", help="a second system: show what it adds and drops"
@@ -45,7 +45,7 @@ def arguments(parser: ArgumentParser) -> None:
         help="a heat map of all pairs; loss: what casts lose; width: how wide results are; agreement: "
         "whether OTHER agrees",
     )  # fmt: skip
-    op_argument(parser)
+    add_op_argument(parser)
     parser.add_argument(
         "--program", nargs="+", metavar="TEXT",
         help="a program under the system, its casts marked: 'a*2.0 + b' a=int8:0d b=float16",
@@ -157,7 +157,7 @@ def _draw(args: Namespace) -> Drawing:
 
 
 COMMAND = Command(
-    "Draw a system's order, one answer in it, or two systems.", arguments, run,
+    "Draw a system's order, one answer in it, or two systems.", add_arguments, run,
     (
         "jax -o jax.svg", "numpy --highlight int8 uint8", "numpy jax -o both.svg",
         "mine.toml --format mermaid", "numpy --program 'a*2.0 + b' a=int8 b=float16 -o program.svg",

@@ -14,7 +14,7 @@ from typelattice.operands.operand import Tier
 from typelattice.rendering.grid import printable
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("system", metavar="SYSTEM", help="a system's name, or a .toml file")
     parser.add_argument("--lang", required=True, choices=[*LANGUAGES], help="the language")
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder of the files")
@@ -63,7 +63,7 @@ def _words(text: str | None) -> list[str]:
 
 
 COMMAND = Command(
-    "Write a system's tables as source code, as MLIR or as JSON.", arguments, run,
+    "Write a system's tables as source code, as MLIR or as JSON.", add_arguments, run,
     ("jax --lang cpp17 -o generated", "torch --lang rust -o generated --ops add,divide,sum",
      "mine.toml --lang c11 -o generated", "numpy --lang cpp17 -o generated --casts"),
 )  # fmt: skip

@@ -14,9 +14,9 @@ from typelattice.cli.command import (
     DifferencesFound,
     Paragraphs,
     UsageError,
+    add_format_argument,
+    add_op_argument,
     exit_code_argument,
-    format_argument,
-    op_argument,
 )
 from typelattice.cli.site_address import link_argument, site_address
 from typelattice.explanations.explanation_text import explanation
@@ -36,7 +36,7 @@ from typelattice.support.error_texts import clip_text
 MAX_OPERANDS = 1_000  # operands
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     operands = "an array: int8; a 0-d array: int8:0d; a weak array: int8:weak; a Python scalar: int, 300, 1.5"
     whole = "; or one program and its names: 'a*2.0 + b' a=int8:0d b=float16, FILE.py:function x=float32"
     parser.add_argument("operands", nargs="+", metavar="OPERAND", help=operands + whole)
@@ -44,8 +44,8 @@ def arguments(parser: ArgumentParser) -> None:
         "--system", action="append", default=[], metavar="NAME|FILE",
         help="show this system in full; can be repeated",
     )  # fmt: skip
-    op_argument(parser, "the end of this help lists the names")
-    format_argument(parser)
+    add_op_argument(parser, "the end of this help lists the names")
+    add_format_argument(parser)
     exit_code_argument(parser, "the systems differ, or one refuses")
     link_argument(parser)
     listed = "\n".join(wrap(", ".join(sorted(OPERATIONS)), 76))
@@ -143,7 +143,7 @@ def _describe_named_systems(answers: Answers) -> Paragraphs:
 
 
 COMMAND = Command(
-    "Explain the dtype of operands: in all systems, or one in full.", arguments, run,
+    "Explain the dtype of operands: in all systems, or one in full.", add_arguments, run,
     (
         "int64 float16", "int8 uint8 --system jax", "uint8 300 --op add",
         "int32:0d float --system torch --system mine.toml", "-- uint8 -1", "'a*2.0 + b' a=int8:0d b=float16",

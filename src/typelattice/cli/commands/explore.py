@@ -25,7 +25,7 @@ MAX_PORT = 65_535
 NEW_SYSTEM_FILE = "mine.toml"  # the file to edit by default
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--system", action="append", default=[], metavar="NAME|FILE",
         help="a system; can be repeated (default: all, with their older releases); "
@@ -93,7 +93,7 @@ def _edit(args: Namespace) -> Paragraphs:
 
 
 COMMAND = Command(
-    "Write an HTML page that shows systems; --edit serves an editor.", arguments, run,
+    "Write an HTML page that shows systems; --edit serves an editor.", add_arguments, run,
     (
         "--system numpy1 --system numpy --op add", "--system mine.toml --op add -o page.html",
         "--edit mine.toml",

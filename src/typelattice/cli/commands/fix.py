@@ -10,8 +10,8 @@ from typelattice.cli.command import (
     Command,
     Paragraphs,
     UsageError,
+    add_format_argument,
     count_own_words,
-    format_argument,
     note_passed_on,
 )
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OPTIONS_WITH_VALUE = ("--package", "--to", "--like", "--tolerance", "--only", "--format")
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--package", action="append", default=[], metavar="PKG",
         help="a package that may also be changed; can be repeated",
@@ -46,7 +46,7 @@ def arguments(parser: ArgumentParser) -> None:
         "--only", metavar="LINE", help="fix only what this line widens, such as 12 or file.py:12"
     )
     parser.add_argument("--steps", action="store_true", help="also compare the values of each step")
-    format_argument(parser)
+    add_format_argument(parser)
     parser.add_argument("--write", action="store_true", help="write the changes into the sources")
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     parser.add_argument(
@@ -71,7 +71,7 @@ def run(args: Namespace) -> Paragraphs:
         patch.write()
     if args.write and patch.kept_changes and args.format == "text":
         yield f"wrote {', '.join(sorted({str(each.file) for each in patch.kept_changes}))}"
-    if args.format == "text" and target != "pytest" and (note := note_passed_on(arguments, argv)):
+    if args.format == "text" and target != "pytest" and (note := note_passed_on(add_arguments, argv)):
         yield note
     if patch.unfixed_causes:
         raise SystemExit(1)
@@ -95,7 +95,7 @@ def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
 
 
 COMMAND = Command(
-    "Print tested changes that keep a script's floats narrow.", arguments, run,
+    "Print tested changes that keep a script's floats narrow.", add_arguments, run,
     ("script.py", "--to float32 --tolerance 1e-5 script.py --epochs 3", "--write -m mypkg.train",
      "--package mypkg -- pytest tests"),
     partial(count_own_words, OPTIONS_WITH_VALUE),

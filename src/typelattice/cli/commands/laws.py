@@ -25,7 +25,7 @@ from typelattice.study.study_scope import TierChoice, common_dtypes, has_arrays
 HEADING_COLUMNS = 16  # columns for headings
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     systems = "one system in full, several as a table (default: all)"
     tiers = "the operands: arrays (default), 0-d arrays, Python scalars, or all together"
     dtypes = "dtypes, such as int8,uint8, or a system with these dtypes (default: all of each system)"
@@ -111,6 +111,6 @@ def _dtypes(args: Namespace, systems: list[tl.System]) -> list[object] | None:
 
 
 COMMAND = Command(
-    "Show which laws a system keeps, and what its casts lose.", arguments, run,
+    "Show which laws a system keeps, and what its casts lose.", add_arguments, run,
     ("numpy", "numpy jax torch --common", "numpy --casts", "--dtypes jep9407-3-bf16", "mine.toml --tier all"),
 )  # fmt: skip

@@ -22,7 +22,7 @@ from typelattice.rendering.json import document
 FEW_UNREAD = 5
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="the source file that has the table; it is never run")
     form = "the place of the table, and the meaning of its words"
     parser.add_argument("--form", metavar="FORM.toml", required=True, help=form)
@@ -82,6 +82,6 @@ def _read_allowed(path: str | None) -> dict[str, str]:
 
 
 COMMAND = Command(
-    "Compare a hand-written table with a system.", arguments, run,
+    "Compare a hand-written table with a system.", add_arguments, run,
     ("ScalarType.cpp --form form.toml --against torch", "table.csv --form form.toml --against mine.toml"),
 )  # fmt: skip

@@ -18,7 +18,7 @@ class MissingServerError(TypelatticeError, ImportError):
     """The library that speaks the editors' protocol is not installed."""
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--run", metavar="FILE", default=DEFAULT_RUN_FILE,
         help="the last traced run, as typelattice trace --json wrote it; read again when it changes "
@@ -42,6 +42,6 @@ def run(args: Namespace) -> Paragraphs:
 
 
 COMMAND = Command(
-    "Serve dtypes to an editor, by the Language Server Protocol.", arguments, run,
+    "Serve dtypes to an editor, by the Language Server Protocol.", add_arguments, run,
     ("", "--run build/run.json"),
 )  # fmt: skip

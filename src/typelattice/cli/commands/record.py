@@ -13,9 +13,9 @@ from typelattice.cli.command import (
     Command,
     Paragraphs,
     UsageError,
-    duration,
+    add_workers_arguments,
     error_line,
-    workers_arguments,
+    parse_duration,
 )
 from typelattice.disk.read import FileError
 from typelattice.disk.write import check_writable
@@ -30,15 +30,15 @@ REQUIRED_BYTES = 1_000_000  # bytes; the largest recording so far has a fifth of
 ANSWERS = ".answers"  # the ending of the file beside a recording that is not finished
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     names = "a library as `typelattice systems --versions` names it; or module:attribute for your own"
     again = "a recording of the same versions: its calls are not made again"
     seconds = "time limit for a call (default: 10)"
     parser.add_argument("library", metavar="LIBRARY", help=names)
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: LIBRARY.jsonl here)")
     parser.add_argument("--earlier", metavar="FILE", help=again)
-    parser.add_argument("--limit", type=duration, default=10.0, metavar="SECONDS", help=seconds)
-    workers_arguments(parser)
+    parser.add_argument("--limit", type=parse_duration, default=10.0, metavar="SECONDS", help=seconds)
+    add_workers_arguments(parser)
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -90,6 +90,6 @@ def _save(recording: Recording, output: Path, base: str | None) -> None:
 
 
 COMMAND = Command(
-    "Record a library's answers to every call.", arguments, run,
+    "Record a library's answers to every call.", add_arguments, run,
     ("numpy", "numpy --jobs 2", "mine:MyLibrary -o mine.jsonl"),
 )  # fmt: skip

@@ -5,15 +5,15 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from json import dumps
 
-from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError, format_argument
+from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError, add_format_argument
 from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import check_writable, write_text
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("what", choices=("diff", "combine"), help="compare two runs, or merge several")
     parser.add_argument("files", nargs="+", metavar="RUN.json", help="a file of typelattice trace --json")
-    format_argument(parser)
+    add_format_argument(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="where combine writes its run")
 
 
@@ -53,6 +53,6 @@ def run(args: Namespace) -> Paragraphs:
 
 
 COMMAND = Command(
-    "Compare two runs by their upcasts, or combine runs of processes.", arguments, run,
+    "Compare two runs by their upcasts, or combine runs of processes.", add_arguments, run,
     ("diff before.json after.json", "combine part1.json part2.json -o run.json"),
 )  # fmt: skip

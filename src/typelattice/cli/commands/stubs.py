@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typelattice as tl
 from typelattice.cli import interrupts
-from typelattice.cli.command import Command, DifferencesFound, Paragraphs, duration
+from typelattice.cli.command import Command, DifferencesFound, Paragraphs, parse_duration
 from typelattice.cli.output_checks import check_not_read
 from typelattice.codegen.stubs import stub_file
 from typelattice.conformance.type_checkers import CHECKERS, check_stubs
@@ -16,13 +16,13 @@ from typelattice.rendering.grid import printable
 MAX_DIFFERENCES = 10  # differences to print
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("system", metavar="SYSTEM", help="a system's name, or a .toml file")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: print it)")
     parser.add_argument("--ops", metavar="LIST", help="functions of one or two operands, such as add,sqrt")
     parser.add_argument("--check", choices=CHECKERS, help="check every expression with a type checker")
     about_limit = "time for each run of the checker, of 5,000 expressions (default: 600)"
-    parser.add_argument("--limit", type=duration, default=600.0, metavar="SECONDS", help=about_limit)
+    parser.add_argument("--limit", type=parse_duration, default=600.0, metavar="SECONDS", help=about_limit)
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -48,6 +48,6 @@ def run(args: Namespace) -> Paragraphs:
 
 
 COMMAND = Command(
-    "Write type stubs for arrays that promote as a system does.", arguments, run,
+    "Write type stubs for arrays that promote as a system does.", add_arguments, run,
     ("jax -o arrays.pyi", "mine.toml --ops add,sqrt -o arrays.pyi --check mypy"),
 )  # fmt: skip

@@ -7,21 +7,21 @@ from datetime import date
 from pathlib import Path
 
 from typelattice.cli import interrupts
-from typelattice.cli.command import Command, Paragraphs, duration, workers_arguments
+from typelattice.cli.command import Command, Paragraphs, add_workers_arguments, parse_duration
 from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import check_writable, write_text
 from typelattice.rendering.grid import printable
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     about_rows = "append each result to this file; a stopped survey continues from it"
     about_limit = "time limit for each function, in each way to find its arguments (default: 20)"
     about_packages = "a package to import: mypkg, mypkg.sub"
     parser.add_argument("packages", nargs="+", metavar="PACKAGE", help=about_packages)
     parser.add_argument("-o", "--output", metavar="FILE", help="write the result as JSON into this file")
     parser.add_argument("--rows", metavar="FILE", help=about_rows)
-    parser.add_argument("--limit", type=duration, default=20.0, metavar="SECONDS", help=about_limit)
-    workers_arguments(parser)
+    parser.add_argument("--limit", type=parse_duration, default=20.0, metavar="SECONDS", help=about_limit)
+    add_workers_arguments(parser)
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -46,6 +46,6 @@ def run(args: Namespace) -> Paragraphs:
 
 
 COMMAND = Command(
-    "Report which public functions of packages widen float32.", arguments, run,
+    "Report which public functions of packages widen float32.", add_arguments, run,
     ("mypkg", "mypkg.linalg --output survey.json", "mypkg --rows rows.jsonl --jobs 4"),
 )  # fmt: skip

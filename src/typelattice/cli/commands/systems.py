@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 import typelattice as tl
-from typelattice.cli.command import Command, Paragraphs, format_argument
+from typelattice.cli.command import Command, Paragraphs, add_format_argument
 from typelattice.recorded.recording_files import recording_names
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
@@ -14,11 +14,11 @@ from typelattice.rendering.terminal_output import layout
 MAX_NAME_COLUMNS = 30  # greatest width of the names
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("files", nargs="*", metavar="FILE", help="your own .toml file, to list as well")
     versions = "also each older release that was recorded, as NAME@RELEASE"
     parser.add_argument("--versions", action="store_true", help=versions)
-    format_argument(parser)
+    add_format_argument(parser)
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -46,5 +46,5 @@ def _data(s: tl.System) -> dict[str, object]:
 
 
 COMMAND = Command(
-    "List the systems that come with typelattice.", arguments, run, ("", "--versions", "mine.toml")
+    "List the systems that come with typelattice.", add_arguments, run, ("", "--versions", "mine.toml")
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar, get_args
 
 import typelattice as tl
-from typelattice.cli.command import Command, Paragraphs, op_argument
+from typelattice.cli.command import Command, Paragraphs, add_op_argument
 from typelattice.facts.dtypes import DType
 from typelattice.rendering import FORMATS, Grid
 from typelattice.rendering.terminal_output import layout, print_error
@@ -21,7 +21,7 @@ WITHOUT_NOTES = ("csv",)  # formats of tables that cannot have notes
 Shown = TypeVar("Shown", Table, Diff)
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--system", default="numpy", metavar="NAME|FILE", help="the system (default: numpy)")
     grid_arguments(parser, "array")
 
@@ -41,7 +41,7 @@ def grid_arguments(parser: ArgumentParser, tier: str) -> None:
     codes = "i32 counts bits (default), i4 bytes, int32 is a name"
     dtypes = "operands, such as int8,uint8,float (default: all of the system)"
     narrow = "also show integers below 8 bits and floats of at most 8 (your own system always shows them)"
-    op_argument(parser)
+    add_op_argument(parser)
     parser.add_argument("--tier", choices=get_args(TierChoice), default=tier, help=tiers)
     parser.add_argument("--codes", choices=CODE_STYLES, default="bits", help=codes)
     parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
@@ -68,7 +68,7 @@ def draw_table(grid: Grid, format: str) -> str:
 
 
 COMMAND = Command(
-    "Show a system's answer to every pair of dtypes.", arguments, run,
+    "Show a system's answer to every pair of dtypes.", add_arguments, run,
     (
         "--system jax", "--op divide --codes names --dtypes int8,int32,float16,float",
         "--system mine.toml --format markdown",

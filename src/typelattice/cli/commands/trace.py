@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typelattice.tracing.run_data.run import Run
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--package", action="append", default=[], metavar="PKG",
         help="a package whose modules are followed; can be repeated (default: only the script, or the "
@@ -112,7 +112,7 @@ def run(args: Namespace) -> Paragraphs:
     width, errors, output = layout().width, sys.stderr, sys.stdout
     target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
 
-    note = note_passed_on(arguments, argv)
+    note = note_passed_on(add_arguments, argv)
 
     def tell(ended: EndedScript) -> None:
         if json:
@@ -183,7 +183,7 @@ def _report(
 
 
 COMMAND = Command(
-    "Run a script, and report where its floats widen.", arguments, run,
+    "Run a script, and report where its floats widen.", add_arguments, run,
     (
         "script.py", "--system torch --system jax script.py --epochs 3", "--package mypkg -m mypkg.train",
         "--json run.json script.py",

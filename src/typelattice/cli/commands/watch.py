@@ -14,10 +14,10 @@ from typelattice.cli.command import (
     DifferencesFound,
     Paragraphs,
     UsageError,
-    duration,
+    add_format_argument,
     error_line,
-    format_argument,
     list_examples,
+    parse_duration,
 )
 from typelattice.cli.commands.record import REQUIRED_BYTES
 from typelattice.cli.commands.table import draw_table
@@ -39,7 +39,7 @@ from typelattice.rendering.terminal_output import print_error, progress_bar
 MAX_NAMES = 12  # names of new or removed things to print
 
 
-def arguments(parser: ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     names = "recorded libraries, by name, or module:attribute (default: all installed ones)"
     recording = "a recording of your own to compare with (default: that of the installed release)"
     seconds = "time limit for a call (default: 10)"
@@ -47,8 +47,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help=names)
     parser.add_argument("--recording", metavar="FILE", help=recording)
     parser.add_argument("-o", "--output", metavar="FOLDER", help=output)
-    parser.add_argument("--limit", type=duration, default=10.0, metavar="SECONDS", help=seconds)
-    format_argument(parser)
+    parser.add_argument("--limit", type=parse_duration, default=10.0, metavar="SECONDS", help=seconds)
+    add_format_argument(parser)
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -154,6 +154,6 @@ def _data(name: str, news: LibraryChanges, proposed: Path | None) -> dict[str, o
 
 
 COMMAND = Command(
-    "Report what has changed in a library since it was recorded.", arguments, run,
+    "Report what has changed in a library since it was recorded.", add_arguments, run,
     ("numpy", "numpy@2.4 -o proposed", "mine:MyLibrary --recording mine.jsonl"),
 )  # fmt: skip

@@ -10,8 +10,8 @@ from typelattice.operands.adapters import dtype_named, find_module
 from typelattice.operands.notation import number_operand
 from typelattice.operands.operand import PYTHON_KINDS, Operand, operand_of_dtype
 
-OWN = {"bool": "boolean"}  # Polars's names of dtypes, apart from capitals
-NAMES = {own: name for name, own in OWN.items()}
+NATIVE_NAMES = {"bool": "boolean"}  # Polars's names of dtypes, apart from capitals
+NAMES = {own: name for name, own in NATIVE_NAMES.items()}
 DYNAMIC = "dyn "  # Polars's prefix for a literal without a fixed type
 
 
@@ -54,7 +54,7 @@ def _find_dtype(d: Any) -> DType:
 def native(d: DType) -> Any:
     """Return the class of the data type. Raises DTypeError for a dtype that Polars lacks."""
     pl: Any = find_module("polars")
-    wanted = OWN.get(d.name, d.name)
+    wanted = NATIVE_NAMES.get(d.name, d.name)
     found = next((getattr(pl, own) for own in vars(pl) if own.lower() == wanted), None)
     if not (isinstance(found, type) and issubclass(found, pl.DataType)):
         raise DTypeError(f"Polars has no dtype {d}; cast to one that it has")

@@ -46,7 +46,7 @@ class Divergences:
 
     @property
     def causes(self) -> tuple[StepDivergence, ...]:
-        """The steps that cause a difference: the steps that they use have the same outcomes."""
+        """The steps that differ although their operands agree. The others inherit their difference."""
         return tuple(d for d in self.step_divergences if not d.inherited_from)
 
     @property

@@ -9,7 +9,7 @@ from typelattice.rendering.diagram import Link
 from typelattice.rendering.layout.layered import PlacedDiagram, Point, Rect
 
 MAX_LINK_LENGTH = 160.0  # pixels to the side; a longer line would cross the whole drawing
-STUB = 14.0
+STUB_LENGTH = 14.0
 BULGE = 26.0  # how far a link bends away from the nodes between its ends
 
 
@@ -57,8 +57,8 @@ def _stubs(a: Rect, b: Rect, is_below: bool) -> tuple[str, Point]:
     """Return two short ends instead of a path, and the position of the sign, at one of the ends.
     """
     end_a, end_b = a.centre_y + a.height / 2, b.centre_y - b.height / 2
-    line = f"M {a.centre_x:g} {end_a:g} v {STUB:g} M {b.centre_x:g} {end_b:g} v {-STUB:g}"
-    return line, (b.centre_x, end_b - STUB) if is_below else (a.centre_x, end_a + STUB)
+    line = f"M {a.centre_x:g} {end_a:g} v {STUB_LENGTH:g} M {b.centre_x:g} {end_b:g} v {-STUB_LENGTH:g}"
+    return line, (b.centre_x, end_b - STUB_LENGTH) if is_below else (a.centre_x, end_a + STUB_LENGTH)
 
 
 def _ring(rect: Rect) -> str:

@@ -26,7 +26,7 @@ from typelattice.support.error_texts import clip_text, quote_short
 from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.record.trace_imports import Tracing
 from typelattice.tracing.record.value_loss_witness import ValueChecks
-from typelattice.tracing.report.formatting import file_text
+from typelattice.tracing.report.formatting import shown_path
 from typelattice.tracing.run_data.run import Run
 
 MAX_SCRIPT_BYTES = 10_000_000  # bytes of a script
@@ -211,7 +211,7 @@ def _compile_script(path: str, data: bytes, tracing: Tracing) -> CodeType:
 
 def _short_path(path: str) -> str:
     """Name a file as the report does: from the current folder on if it is below it."""
-    return clip_text(file_text(path), 200)
+    return clip_text(shown_path(path), 200)
 
 
 @contextmanager

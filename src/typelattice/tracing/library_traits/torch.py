@@ -17,7 +17,7 @@ CAST = "{}.to({})"
 """How a program casts an array to a dtype."""
 
 
-NUMPY_OPTIONS = {"dim": "axis", "keepdim": "keepdims", "correction": "ddof"}
+NUMPY_NAME_BY_OPTION = {"dim": "axis", "keepdim": "keepdims", "correction": "ddof"}
 
 
 def value_losses(
@@ -27,7 +27,7 @@ def value_losses(
     own = as_array(result)
     unbiased = name in ("var", "std") and any(type(x) is bool for x in operands)
     if own is not result and not unbiased:
-        axes = {NUMPY_OPTIONS.get(key, key): x for key, x in named.items()}
+        axes = {NUMPY_NAME_BY_OPTION.get(key, key): x for key, x in named.items()}
         if name in ("var", "std"):
             axes = {"ddof": 1, **axes}
         yield from value_checks.value_losses(name, operands, axes, own, as_array)

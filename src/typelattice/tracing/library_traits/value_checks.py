@@ -20,7 +20,7 @@ NAMES = {"pow": "power", "abs": "absolute", "add=": "add", "subtract=": "subtrac
 PRODUCTS = {"dot", "matmul", "inner", "vdot"}
 SUMS = {"sum", "mean", "cumsum", "var", "std", "nansum", "nanmean", "trace", *PRODUCTS}
 WRAPPING = {*SUMS, "add", "subtract", "multiply", "power", "square", "negative", "absolute", "prod"}
-DEEDS = {WRAPPED: "wrapped", LOST_FRACTION: "lost a fraction", LOST_DIGITS: "lost digits"}
+VERB_BY_LOSS = {WRAPPED: "wrapped", LOST_FRACTION: "lost a fraction", LOST_DIGITS: "lost digits"}
 EXACT = {"add", "subtract", "multiply", "negative", "absolute", "square", "sum"}
 """Operations that never overflow float64 for integers."""
 OPTIONS = {"axis", "keepdims", "ddof"}  # sums with other options are not computed in a wide dtype
@@ -221,5 +221,5 @@ def describe_loss(np: Any, rule: str, lost: Any, expected: Any, result: Any, whe
     """Describe a loss by the first number that has it."""
     at = tuple(int(i[0]) for i in np.nonzero(np.atleast_1d(lost)))
     before, after = (np.atleast_1d(x)[at].item() for x in (expected, result))
-    what = f"{DEEDS[rule]}{when}, such as {before:.9g}, which is {after:.9g} in {result.dtype}"
+    what = f"{VERB_BY_LOSS[rule]}{when}, such as {before:.9g}, which is {after:.9g} in {result.dtype}"
     return ValueLoss(rule, int(lost.sum()), result.size, what)

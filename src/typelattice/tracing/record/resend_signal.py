@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from time import sleep
 
-PAUSE = 0.02  # seconds
+RESEND_SECONDS = 0.02  # seconds
 
 
 class RepeatedSignal:
@@ -54,6 +54,6 @@ class RepeatedSignal:
         with suppress(OSError):  # the program closed all files
             while number := os.read(read, 1):
                 while number[0] == self.number and self.is_unhandled():
-                    sleep(PAUSE)
+                    sleep(RESEND_SECONDS)
                     if self.is_unhandled():
                         signal.pthread_kill(main, self.number)

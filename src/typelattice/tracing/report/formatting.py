@@ -34,10 +34,10 @@ def size_text(count: int) -> str:
     return f"{amount:.1f} {SIZE_UNITS[unit]}"
 
 
-def file_text(file: str) -> str:
+def shown_path(file: str) -> str:
     """Name a file as a report does: from the package on if it is installed, else from the current folder.
 
-    >>> file_text("/opt/lib/python3.13/site-packages/skimage/color/colorconv.py")
+    >>> shown_path("/opt/lib/python3.13/site-packages/skimage/color/colorconv.py")
     'skimage/color/colorconv.py'
     """
     path = PurePath(file)
@@ -65,4 +65,4 @@ def package_path(file: str) -> PurePath | None:
 
 def location_text(location: SourceLocation | None) -> str:
     """Write a source location, such as `file.py:12`."""
-    return f"{file_text(location.file)}:{location.line}" if location else "somewhere"
+    return f"{shown_path(location.file)}:{location.line}" if location else "somewhere"

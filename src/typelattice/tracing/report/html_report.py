@@ -15,7 +15,7 @@ from typelattice.disk.write import explain_failure, write_text
 from typelattice.programs.program import AnySystem
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.report.annotated_files import AnnotatedFile, annotate_files
-from typelattice.tracing.report.formatting import file_text, location_text, size_text
+from typelattice.tracing.report.formatting import location_text, shown_path, size_text
 from typelattice.tracing.report.html_elements import element, escape_text, page
 from typelattice.tracing.report.report_entries import (
     DIVERGENCE_RULES,
@@ -60,7 +60,7 @@ def _find_earlier_pages(index: Path) -> set[str]:
 
 def _page_name(number: int, file: str) -> str:
     """Return the file name of a source file's page, with letters, digits and the page's number."""
-    stem = re.sub("[^A-Za-z0-9]+", "_", file_text(file).removesuffix(".py"))[-60:].strip("_")
+    stem = re.sub("[^A-Za-z0-9]+", "_", shown_path(file).removesuffix(".py"))[-60:].strip("_")
     return f"{number + 1:03}_{stem or 'source'}.html"
 
 
@@ -131,7 +131,7 @@ def _write_files(findings: Findings, files: Sequence[AnnotatedFile], names: dict
     )
     rows = []
     for file in files:
-        link = element("a", escape_text(file_text(file.name)), href=names[file.name])
+        link = element("a", escape_text(shown_path(file.name)), href=names[file.name])
         cells = [
             f"{file.operation_count:,}",
             str(file.cause_count or ""),

@@ -16,7 +16,7 @@ from typelattice.operands.operand import KIND_BY_NAME
 from typelattice.rendering.grid import printable
 from typelattice.support.error_texts import clip_text
 from typelattice.support.errors import TypelatticeError
-from typelattice.tracing.report.formatting import file_text
+from typelattice.tracing.report.formatting import shown_path
 from typelattice.tracing.report.run_as_data import VERSION
 from typelattice.tracing.run_data.float_widths import dtype_width
 
@@ -156,7 +156,7 @@ def _list_upcasts(document: dict[str, Any]) -> list[tuple[str, Upcast]]:
         if narrower and step["file"]:
             narrow = max(narrower, key=_count_bits)
             upcast = Upcast(basename(step["file"]), step["code"], narrow, step["observed"])
-            places[printable(f"{file_text(step['file'])}:{step['line']}"), upcast] = None
+            places[printable(f"{shown_path(step['file'])}:{step['line']}"), upcast] = None
     return [*places]
 
 

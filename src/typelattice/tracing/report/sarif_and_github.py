@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from typelattice.rendering.grid import printable
-from typelattice.tracing.report.formatting import file_text
+from typelattice.tracing.report.formatting import shown_path
 from typelattice.tracing.report.report_entries import RULES, ReportEntry, TraceReport
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -28,7 +28,7 @@ def sarif(report: TraceReport, version: str) -> Mapping[str, Any]:
             "locations": [
                 {
                     "physicalLocation": {
-                        "artifactLocation": {"uri": file_text(entry.location.file)},
+                        "artifactLocation": {"uri": shown_path(entry.location.file)},
                         "region": {"startLine": entry.location.line},
                     }
                 }
@@ -45,7 +45,7 @@ def github(report: TraceReport) -> Iterator[str]:
     for entry in report.entries:
         if entry.location is not None:
             level = LEVELS.get(entry.rule, "note").replace("note", "notice")
-            file = _escape_data(file_text(entry.location.file)).replace(",", "%2C").replace(":", "%3A")
+            file = _escape_data(shown_path(entry.location.file)).replace(",", "%2C").replace(":", "%3A")
             where = f"file={file},line={entry.location.line},title={entry.rule}"
             yield f"::{level} {where}::{_escape_data(_write_message(entry))}"
 

@@ -11,7 +11,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.report.annotated_files import AnnotatedFile, AnnotatedLine
-from typelattice.tracing.report.formatting import count_text, file_text, location_text, size_text
+from typelattice.tracing.report.formatting import count_text, location_text, shown_path, size_text
 from typelattice.tracing.report.html_elements import element, escape_text, page, read_asset
 from typelattice.tracing.report.sentences import cause_sections, describe_operands, divergence_lines
 from typelattice.tracing.report.syntax_colours import highlight
@@ -36,7 +36,7 @@ LEGEND = (
 def source_page(findings: Findings, file: AnnotatedFile, names: Mapping[str, str]) -> str:
     """Return a file, line by line."""
     flagged = [n for n, line in sorted(file.lines.items()) if _is_finding(line)]
-    title = file_text(file.name)
+    title = shown_path(file.name)
     links = [element("a", escape_text("all files"), href="index.html#files")]
     links += [element("a", escape_text("first finding"), href=f"#L{flagged[0]}")] if flagged else []
     following = dict(pairwise(flagged))
@@ -179,7 +179,7 @@ def _write_about(
 
 def definitions(sections: Iterable[tuple[str, Sequence[str]]], names: Mapping[str, str]) -> str:
     """Show headings and their lines as a list of terms. A line that begins with a place links to it."""
-    pages = {file_text(file): page for file, page in names.items()}
+    pages = {shown_path(file): page for file, page in names.items()}
     told = "".join(
         element("dt", escape_text(heading))
         + element(

@@ -47,7 +47,10 @@ from typelattice.tracing.steps.arguments import (
 )
 from typelattice.tracing.steps.equivalent_operations import operation_of
 
-ELSEWHERE = (".control_flow.", ".scimath")  # functions in these modules differ from others with their names
+UNRELATED_MODULES = (
+    ".control_flow.",
+    ".scimath",
+)  # functions in these modules differ from others with their names
 STANDARDS_OWN = "array_api_compat"  # the package that gives libraries the functions of the standard
 
 
@@ -230,7 +233,7 @@ class CallReader:
         return list_arguments(map(self.argument, x))
 
     def text(self, x: str) -> Argument:
-        """Return a dtype that is given as text. Any other text is itself."""
+        """Return the dtype that a text names, or the text unchanged."""
         with suppress(UnknownCallError):
             return self.dtype(x)
         return x
@@ -274,7 +277,7 @@ def identify_function(function: Any) -> CalledFunction:
         return CalledFunction(name, STANDARDS_OWN)
     cls = type(function)
     module = getattr(function, "__module__", None) if not isinstance(function, type) else function.__module__
-    if isinstance(module, str) and any(each in module for each in ELSEWHERE):
+    if isinstance(module, str) and any(each in module for each in UNRELATED_MODULES):
         return CalledFunction("", _find_library(module))
     library = _find_library(module if isinstance(module, str) else "") or _find_library(cls.__module__)
     operand_limit = function.nin if cls.__name__ == "ufunc" and hasattr(function, "nin") else None

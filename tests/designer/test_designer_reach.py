@@ -38,7 +38,7 @@ def test_the_nodes_of_jax_are_within_reach() -> None:
 
 def test_an_interrupt_leaves_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looking at the keyboard after every moment, however fast the solver is."""
-    monkeypatch.setattr("typelattice.designer.clingo_solver.TICK", 0.0)
+    monkeypatch.setattr("typelattice.designer.clingo_solver.POLL_SECONDS", 0.0)
     calls = []
 
     def stop(seconds: float, least: tuple[int, ...], best: tuple[int, ...] | None) -> None:
@@ -55,7 +55,7 @@ def test_an_interrupt_leaves_the_best_so_far(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_time_that_is_up_leaves_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a clock that stands still until there is one."""
-    monkeypatch.setattr("typelattice.designer.clingo_solver.TICK", 0.0)
+    monkeypatch.setattr("typelattice.designer.clingo_solver.POLL_SECONDS", 0.0)
     now = [0.0]
     monkeypatch.setattr("typelattice.designer.clingo_solver.monotonic", lambda: now[0])
 
@@ -71,7 +71,7 @@ def test_time_that_is_up_leaves_the_best_so_far(monkeypatch: pytest.MonkeyPatch)
 
 def test_no_time_at_all_leaves_what_there_is_or_says_to_give_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether there is one at the first look depends on the machine."""
-    monkeypatch.setattr("typelattice.designer.clingo_solver.TICK", 0.0)
+    monkeypatch.setattr("typelattice.designer.clingo_solver.POLL_SECONDS", 0.0)
     try:
         found = design(partial(LOOSE), *HARD, seconds=0.0)
     except TimeoutError as e:

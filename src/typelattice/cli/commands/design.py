@@ -56,8 +56,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--nodes", action="store_true", help=nodes)
     parser.add_argument("--limit", type=parse_count, default=5, metavar="N", help=limit)
     parser.add_argument(
-        "--seconds", type=parse_duration, metavar="S", help="print the best result after this time, or on Ctrl-C",
-    )  # fmt: skip
+        "--seconds",
+        type=parse_duration,
+        metavar="S",
+        help="print the best result after this time, or on Ctrl-C",
+    )
     add_format_argument(parser)
     parser.add_argument("-o", "--output", metavar="FOLDER", help="write a system file for each into it")
 

@@ -27,7 +27,7 @@ def test_a_negative_integer_on_the_right_may_be_refused() -> None:
     assert said(s, "int8", 0, op="pow") == "int8"
     assert said(s, "float32", -1, op="pow") == "float32"
     assert said(s, "int8", "int8:0d=-1", op="pow") == "int8"
-    power = {"kernels": "all", "limits": {"right": "not negative, nor 0d"}}
+    power = {"kernels": "all", "limits": {"right": "not negative, also 0d"}}
     both = make(CHAIN, **NUMPYLIKE, ops={"pow": power})
     assert said(both, "int8", "int8:0d=-1", op="pow") == said(s, "int8", -1, op="pow")
     assert said(s, "int8", "int", op="pow") == "int8"  # of a value that is unknown nothing is said
@@ -90,7 +90,7 @@ def test_an_exponent_that_wraps_may_be_negative() -> None:
     assert said(s, "int8", -1, op="pow") == refused
     assert said(s, "int8", -129, op="pow") == "int8"  # 127
     assert said(s, 255, "int8", op="pow") == "int8"
-    power = {"kernels": "all", "limits": {"right": "not negative, nor 0d"}}
+    power = {"kernels": "all", "limits": {"right": "not negative, also 0d"}}
     of_0d = make(CHAIN, **NUMPYLIKE, fit={"int": "wrap"}, ops={"power": power})
     assert said(of_0d, 255, "int8:0d", op="pow") == "int8"  # it is the base that wraps
     assert said(of_0d, "int8", "int8:0d=-1", op="pow") == refused

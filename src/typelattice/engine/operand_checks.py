@@ -166,7 +166,7 @@ def check_right_value(
 ) -> None:
     """Raise RefusalError for an integer on the right that is negative or too great after wrapping."""
     limit = op.limits_right
-    tiers = ("scalar", "0d") if limit is RightLimit.NOT_NEGATIVE_NOR_0D else ("scalar",)
+    tiers = ("scalar", "0d") if limit is RightLimit.NOT_NEGATIVE_ALSO_0D else ("scalar",)
     if limit is None or right.tier not in tiers or not isinstance(value, int):
         return
     is_allowed = is_in_range(value, limit) if isinstance(limit, DType) else value >= 0

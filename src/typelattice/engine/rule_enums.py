@@ -59,7 +59,7 @@ class RightLimit(StrEnum):
     """The integers that an operation takes on the right. A 0-d array has a value in systems like NumPy's."""
 
     NOT_NEGATIVE = "not negative"
-    NOT_NEGATIVE_NOR_0D = "not negative, nor 0d"
+    NOT_NEGATIVE_ALSO_0D = "not negative, also 0d"
 
 
 class ScalarTarget(StrEnum):

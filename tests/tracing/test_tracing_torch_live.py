@@ -25,7 +25,7 @@ def function(x):
 
 run = tl.trace(function, torch.ones(2, 3)).run
 assert "torch._dynamo" not in sys.modules
-print(run.opaque, *run.not_followed)
+print(run.opaque, *run.unfollowed_code)
 """
 
 

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import tarfile
-import tomllib
 import venv
 from pathlib import Path
 from zipfile import ZipFile
@@ -28,16 +27,13 @@ def run(*command: str | Path, cwd: Path = Path(sys.prefix)) -> str:
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the source distribution, and the wheel that was built from it."""
-    folder, backend = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("backend")
-    pip = (sys.executable, "-m", "pip")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    run(*pip, "install", "-qq", "--no-compile", "--target", backend, *project["build-system"]["requires"])
-    build = f"import sys; sys.path.insert(0, {str(backend)!r}); from hatchling import build; build."
+    folder, unpacked = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("unpacked")
+    build = "from hatchling import build; build."
     run(sys.executable, "-c", f"{build}build_sdist({str(folder)!r})", cwd=ROOT)
     (sdist,) = folder.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
-        archive.extractall(backend, filter="data")
-    source = backend / sdist.name.removesuffix(".tar.gz")
+        archive.extractall(unpacked, filter="data")
+    source = unpacked / sdist.name.removesuffix(".tar.gz")
     run(sys.executable, "-c", f"{build}build_wheel({str(folder)!r})", cwd=source)
     return folder
 

@@ -94,9 +94,10 @@ def _evaluate_joined(
     joining: Sequence[Operand] = operands
     dtypes = find_casting_dtypes(rules, op, operands)
     if not dtypes:
-        joining = operands[find_joining_places(op, operands)]
+        pair_join = find_pair_join(op, operands)
+        joining = operands[find_joining_places(pair_join)]
         # If an exponent is a constant, as in `x ** 2`, no value is checked and its weakness does not count.
-        is_product = find_pair_join(op, operands) is PairJoin.LEFT_AS_PRODUCT
+        is_product = pair_join is PairJoin.LEFT_AS_PRODUCT
         node, dtype, weak = join_operands(rules, op, joining, decisions)
         if len(joining) < len(operands):
             nodes = tuple(o.node for o in operands)

@@ -41,7 +41,10 @@ SCALAR_PLACE_TEXTS = {
     ScalarPlaces.NONE_NOR_0D_NOR_WEAK: "no Python scalar and no weak array",
 }
 
-LEFT_JOINS = (PairJoin.LEFT, PairJoin.LEFT_AS_PRODUCT)
+# The places of the operands that join. Other pairs join as they stand.
+JOINING_PLACES = {
+    PairJoin.LEFT: slice(1), PairJoin.LEFT_AS_PRODUCT: slice(1), PairJoin.RIGHT: slice(1, None),
+}  # fmt: skip
 REWRITE_ADVICE = "write it with operations that it has"
 
 
@@ -219,10 +222,9 @@ def find_pair_join(op: OperationRules, operands: Sequence[Operand]) -> PairJoin 
     )
 
 
-def find_joining_places(op: OperationRules, operands: Sequence[Operand]) -> slice:
+def find_joining_places(pair_join: PairJoin | None) -> slice:
     """Return the places of the operands that join: one of two if the operation ignores the other, or all."""
-    join = find_pair_join(op, operands)
-    return slice(1) if join in LEFT_JOINS else slice(1, None) if join is PairJoin.RIGHT else slice(None)
+    return slice(None) if pair_join is None else JOINING_PLACES.get(pair_join, slice(None))
 
 
 def _matches_pair(pair: PairEntry, operands: Sequence[Operand]) -> bool:

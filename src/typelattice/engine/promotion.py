@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typelattice.engine.decisions import Decision
 from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.engine.join_one_tier import dtype_or_default
-from typelattice.engine.operand_checks import find_joining_places
+from typelattice.engine.operand_checks import find_joining_places, find_pair_join
 from typelattice.engine.rules import Rules
 from typelattice.engine.scalar_fit import ValueFit
 from typelattice.facts.dtypes import DType, Kind, Node
@@ -117,7 +117,8 @@ class Promotion(NotebookDisplay):
         """The places of the promoting operands that join: all, or one if the operation ignores the other."""
         if self.op is None:
             return slice(None)
-        return find_joining_places(operation_rules(self.system, self.op), self.promoting_operands)
+        op = operation_rules(self.system, self.op)
+        return find_joining_places(find_pair_join(op, self.promoting_operands))
 
     @property
     def decision(self) -> Decision:

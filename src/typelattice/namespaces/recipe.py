@@ -15,7 +15,7 @@ from typing import Any
 from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.engine.operand_checks import find_pair_join
 from typelattice.engine.promotion import Promotion
-from typelattice.engine.rule_enums import JoinRule
+from typelattice.engine.rule_enums import JoinRule, PairJoin
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, Weak
 from typelattice.facts.operations import COMPARING_CLASSES, find_operation
@@ -138,7 +138,8 @@ class RecipeMaker:
         """Make the recipe that casts the operands of an operation before the library computes."""
         assert p.op is not None
         native = self.library.native
-        if p.node is None and find_pair_join(operation_rules(self.system, p.op), p.operands):
+        rules = operation_rules(self.system, p.op)
+        if p.node is None and find_pair_join(rules, p.operands) is PairJoin.NEVER:
             return self.exact_comparison_recipe(p)
         to = native(self.operand_dtype(p))
         as_is = self.compares_exactly(p)

@@ -148,12 +148,13 @@ def _evaluate_unjoined(
         return _evaluate_assignment(rules, op, operands, rules.dtype_of_new_array(into), decisions)
     if op.joins is JoinRule.IF_POSSIBLE and not _operands_join(rules, op, operands):
         return _evaluate_separately(rules, op, operands, decisions)
-    if find_pair_join(op, operands) is PairJoin.NEVER:
+    pair_join = find_pair_join(op, operands)
+    if pair_join is PairJoin.NEVER:
         return _evaluate_separately(rules, op, operands, decisions)
     if op.accumulates_of_pairs and (paired := dtype_of_pair(op.accumulates_of_pairs, operands)):
         return _evaluate_unjoined_product(rules, op, operands, paired, decisions)
-    if op.overrides and (paired := dtype_of_pair(op.overrides, operands)):
-        return _evaluate_override(rules, op, operands, paired, decisions)
+    if isinstance(pair_join, DType):
+        return _evaluate_pair_at_dtype(rules, op, operands, pair_join, decisions)
     return None
 
 
@@ -205,14 +206,14 @@ def _evaluate_separately(
     return Evaluation(None, None, result, False, ())
 
 
-def _evaluate_override(
+def _evaluate_pair_at_dtype(
     rules: Rules, op: OperationRules, operands: Sequence[Operand], target: DType, decisions: list[Decision]
 ) -> Evaluation:
-    """Evaluate an operation on operands that an override gives a dtype, whatever their join is."""
+    """Evaluate an operation on a pair that the operation joins at a dtype, whatever the order says."""
     for o in operands:
         find_entry_node(rules, o, decisions)
     nodes = tuple(o.node for o in operands)
-    decisions.append(DtypeByOperation(nodes, target, deciding_entry(rules, op, "overrides")))
+    decisions.append(DtypeByOperation(nodes, target, deciding_entry(rules, op, "joins_of_pairs")))
     result = left_dtype_after_write(rules, op, target, operands[0], decisions) if op.writes else target
     return Evaluation(None, target, result, False, (), _python_number_kind(op, target, result))
 

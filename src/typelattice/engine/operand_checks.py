@@ -42,7 +42,7 @@ SCALAR_PLACE_TEXTS = {
 }
 
 # The places of the operands that join. Other pairs join as they stand.
-JOINING_PLACES = {
+JOINING_PLACES: Mapping[PairJoin | DType | None, slice] = {
     PairJoin.LEFT: slice(1), PairJoin.LEFT_AS_PRODUCT: slice(1), PairJoin.RIGHT: slice(1, None),
 }  # fmt: skip
 REWRITE_ADVICE = "write it with operations that it has"
@@ -206,25 +206,28 @@ def dtype_of_pair(pairs: Sequence[PairEntry], operands: Sequence[Operand]) -> DT
     return next((pair.dtype for pair in pairs if _matches_pair(pair, operands)), None)
 
 
-def find_pair_join(op: OperationRules, operands: Sequence[Operand]) -> PairJoin | None:
-    """Return the way in which these operands join, if the operation's table of pairs names them.
+def find_pair_join(op: OperationRules, operands: Sequence[Operand]) -> PairJoin | DType | None:
+    """Return how these operands join, or at which dtype, if the operation's table of pairs names them.
 
     An operand whose dtype the kernels exclude joins like any other, so that it is refused.
     """
     return next(
         (
-            pair.join
+            pair.join or pair.dtype
             for pair in op.joins_of_pairs
             if _matches_pair(pair, operands)
-            and (pair.join is PairJoin.NEVER or all(o.dtype not in op.kernels.excluded for o in operands[1:]))
+            and (
+                pair.join not in JOINING_PLACES
+                or all(o.dtype not in op.kernels.excluded for o in operands[1:])
+            )
         ),
         None,
     )
 
 
-def find_joining_places(pair_join: PairJoin | None) -> slice:
+def find_joining_places(pair_join: PairJoin | DType | None) -> slice:
     """Return the places of the operands that join: one of two if the operation ignores the other, or all."""
-    return slice(None) if pair_join is None else JOINING_PLACES.get(pair_join, slice(None))
+    return JOINING_PLACES.get(pair_join, slice(None))
 
 
 def _matches_pair(pair: PairEntry, operands: Sequence[Operand]) -> bool:

@@ -113,7 +113,7 @@ class Domain:
 
 @frozen()
 class PairEntry:
-    """Pairs of operands that become `dtype` whatever their join is, that join by `join`, or are refused.
+    """Pairs of operands that become `dtype` whatever the order says, that join by `join`, or are refused.
 
     `is_ordered`: the left side must come first. `reason` says why a pair is refused.
     """
@@ -152,7 +152,6 @@ class OperationRules:
     accepts: Domain | None = None
     scalars: ScalarPlaces = ScalarPlaces.ANY
     refusals: tuple[PairEntry, ...] = ()
-    overrides: tuple[PairEntry, ...] = ()
     counts_as: CountsAs = CountsAs.ITSELF
     counts_as_of: Mapping[DtypeOrKind, DtypeOrKind] = field(default_factory=dict)
     joins: JoinRule = JoinRule.BY_THE_ORDER

@@ -62,9 +62,9 @@ def _describe_join(p: Promotion, rule: OperationRules) -> Iterator[str]:
         yield from (f"{o} first becomes {d}" for o, d in counted.items() if d)
     if rule.joins_order and p.node is not None:
         yield "its operands join in an order of the operation's own"
-    override = dtype_of_pair(rule.overrides, p.promoting_operands) if p.node is None else None
-    if override is not None:
-        yield f"such operands become {override}, whatever their join is"
+    of_pair = dtype_of_pair(rule.joins_of_pairs, p.promoting_operands) if p.node is None else None
+    if of_pair is not None:
+        yield f"such operands become {of_pair}, whatever the order says"
     elif rule.loops and p.node is None:
         yield "it computes in the first of its loops to which every operand casts"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import starmap
 
 from typelattice.engine import operation_rules as ops
 from typelattice.engine.rule_enums import (
@@ -50,6 +51,7 @@ Fields = dict[str, object]  # fields of `OperationRules`
 LEFT_OPERAND = "left"  # in `gives`: the dtype of the left operand
 LEFT_OPERAND_WORDS = tuple(InPlaceRule)
 ORDERED_PAIR_SEPARATOR = " then "  # between two sides in a fixed order
+REST = "rest"  # in a table of pairs: all operands that no pair names
 ZERO_D = "0d "  # before a kind: `0d integer`
 NUMBER_PATTERN = re.compile(r"-?\d+(\.\d+)?")  # `2` is the Python int, and `2.0` the float
 DEFAULT_PREFIX = "default "  # as in `default int`, the default dtype of a Python int
@@ -153,7 +155,6 @@ class OperationEntryReader:
             "accepts": lambda words: {"accepts": self._read_domain(words)},
             "scalars": lambda word: {"scalars": one_of(word, ScalarPlaces)},
             "refusals": lambda table: {"refusals": self._read_refusals(table)},
-            "overrides": lambda table: {"overrides": self._read_overrides(table)},
             "counts-as": self._read_counts_as,
             "joins": self._read_joins,
             "loops": self._read_loops,
@@ -214,14 +215,16 @@ class OperationEntryReader:
             found.append(ops.PairEntry(left, right, ordered, None, phrase(reason)))
         return tuple(found)
 
-    def _read_overrides(self, table: object) -> tuple[ops.PairEntry, ...]:
-        """Read `{ "bool + any" = "b" }`: operands of two sides → the dtype that they become."""
-        found = []
-        for pair, code in table_items(table):
-            left, right, ordered = self._read_sides(pair)
-            d = self.words.require_dtype(self.present(self.words.read_node(code)))
-            found.append(ops.PairEntry(left, right, ordered, d))
-        return tuple(found)
+    def _read_dtypes_of_pairs(self, table: object) -> tuple[ops.PairEntry, ...]:
+        """Read `{ "u8 + i8" = "i32" }`: operands of two sides → a dtype."""
+        return tuple(
+            ops.PairEntry(*self._read_sides(pair), self._read_dtype_of_pair(code))
+            for pair, code in table_items(table)
+        )
+
+    def _read_dtype_of_pair(self, code: object) -> DType:
+        """Read the dtype of a pair of operands, which must be in the order."""
+        return self.words.require_dtype(self.present(self.words.read_node(code)))
 
     def _read_sides(self, pair: str) -> tuple[ops.Side, ops.Side, bool]:
         """Read two sides, and whether the left one must come first."""
@@ -275,12 +278,25 @@ class OperationEntryReader:
         return {"counts_as": one_of(said, CountsAs), "counts_as_of": {}}
 
     def _read_joins(self, said: object) -> Fields:
-        """Read `joins`: a word such as `"same dtype"`, the operation's own order, or single pairs."""
+        """Read `joins`: a word such as `"same dtype"`, the operation's own order, or a table of pairs.
+
+        The entry `rest` of a table is the word or the order for all other operands.
+        """
         if isinstance(said, Mapping):
-            found = []
-            for pair, word in table_items(said):
-                found.append(ops.PairEntry(*self._read_sides(pair), join=one_of(word, PairJoin)))
-            return {"joins_of_pairs": tuple(found)}
+            pairs = dict(table_items(said))
+            joins_of_rest = self._read_joins_of_all(pairs.pop(REST, JoinRule.BY_THE_ORDER))
+            return joins_of_rest | {"joins_of_pairs": tuple(starmap(self._read_pair_join, pairs.items()))}
+        return self._read_joins_of_all(said) | {"joins_of_pairs": ()}
+
+    def _read_pair_join(self, pair: str, said: object) -> ops.PairEntry:
+        """Read how a pair of operands joins: by a word such as `"left"`, or at a dtype."""
+        sides = self._read_sides(pair)
+        if require_text(said) in self.words.known:
+            return ops.PairEntry(*sides, self._read_dtype_of_pair(said))
+        return ops.PairEntry(*sides, join=one_of(said, PairJoin))
+
+    def _read_joins_of_all(self, said: object) -> Fields:
+        """Read how all operands join: a word such as `"same dtype"`, or the operation's own order."""
         if "->" not in require_text(said) and ";" not in require_text(said):
             return {"joins": one_of(said, JoinRule), "joins_order": ()}
         chains = [
@@ -326,7 +342,7 @@ class OperationEntryReader:
         table, pairs = self._split_pairs(said)
         return {
             "accumulates": self._read_mapping(table, self._read_target),
-            "accumulates_of_pairs": self._read_overrides(pairs),
+            "accumulates_of_pairs": self._read_dtypes_of_pairs(pairs),
         }
 
     def _split_pairs(self, said: object) -> tuple[dict[str, object], dict[str, object]]:
@@ -346,7 +362,7 @@ class OperationEntryReader:
         if isinstance(said, Mapping):
             said, pairs = self._split_pairs(said)
             if pairs:
-                of_pairs: Fields = {"gives_of_pairs": self._read_overrides(pairs)}
+                of_pairs: Fields = {"gives_of_pairs": self._read_dtypes_of_pairs(pairs)}
                 return of_pairs | self._read_gives(op, said) if said else of_pairs
             left_operand_words = {word for word in said.values() if word in LEFT_OPERAND_WORDS} - {
                 LEFT_OPERAND
@@ -478,7 +494,7 @@ def unknown_key(key: str) -> UnknownWordError:
 
 CUSTOM_OPERATION_KEYS = ("like", "operands", "parameters")  # keys of an operation that the file defines
 OPERATION_KEYS = (
-    *CUSTOM_OPERATION_KEYS, "kernels", "accepts", "scalars", "refusals", "overrides", "counts-as",
+    *CUSTOM_OPERATION_KEYS, "kernels", "accepts", "scalars", "refusals", "counts-as",
     "joins", "loops", "computes", "accumulates", "gives", "weak-result", "limits", "fit",
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -487,7 +503,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "computes.scalars": ("computes_scalars",), "loops.own": ("loops_own",), "gives of each": ("gives_of",),
     "gives of pairs": ("gives_of_pairs",), "gives of the left": ("gives_into",),
     "accumulates": ("accumulates", "accumulates_of_pairs"), "weak-result": ("weak_result", "weak_result_of"),
-    **{key: (key,) for key in ("kernels", "accepts", "scalars", "refusals", "overrides", "loops", "computes",
+    **{key: (key,) for key in ("kernels", "accepts", "scalars", "refusals", "loops", "computes",
                                "gives", "limits", "fit")},
 }  # fmt: skip
 """The fields of `OperationRules` that each key, or part of a key, sets."""

@@ -28,7 +28,7 @@ from typelattice.files.value_reader import Vocabulary, not_in_order
 
 GIVES_OF_PAIRS_FIELD = "gives_of_pairs"
 # Fields of `OperationRules` with pairs of operands.
-PAIR_FIELDS = ("refusals", "overrides", "accumulates_of_pairs", "joins_of_pairs", GIVES_OF_PAIRS_FIELD)
+PAIR_FIELDS = ("refusals", "accumulates_of_pairs", "joins_of_pairs", GIVES_OF_PAIRS_FIELD)
 MAPPING_FIELDS = (
     "counts_as_of",
     "computes",
@@ -231,7 +231,7 @@ def _computes_any(op: OperationRules, rules: Rules) -> bool:
         op.computes
         or op.counts_as_of
         or op.loops
-        or op.overrides
+        or any(pair.dtype for pair in op.joins_of_pairs)
         or rules.before
         or rules.overrides
         or rules.ties
@@ -382,12 +382,6 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         "limits.right has no effect: {cause}; remove it",
         lambda o, op, without, rules: (
             op.limits_right is None or (o.max_operands != 1 and op.limits_right != without.limits_right)
-        ),
-    ),
-    "overrides": (
-        "overrides has no effect: {cause}; remove it",
-        lambda o, op, without, rules: (
-            (o.max_operands != 1 or o.call_form == "separate") and op.overrides != without.overrides
         ),
     ),
     "refusals": (

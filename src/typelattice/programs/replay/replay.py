@@ -314,10 +314,10 @@ class _Evaluator:
         if op.gives == LAST_ARRAY:
             return Outcome(replace(own_operand, dtype=operands[-1].dtype, kind=operands[-1].kind, value=None))
         for o in operands:
-            if o.dtype is not operands[0].dtype and not dtype_of_pair(op.overrides, (operands[0], o)):
+            if o.dtype is not operands[0].dtype and not dtype_of_pair(op.joins_of_pairs, (operands[0], o)):
                 what = f"{step.name} does not promote: operands have to be of one dtype"
                 return Outcome(None, None, f"{what}, and these are {operands[0]} and {o}")
-        to = dtype_of_pair(op.overrides, (operands[0], own_operand))
+        to = dtype_of_pair(op.joins_of_pairs, (operands[0], own_operand))
         return Outcome(operand_of_dtype(to, tier=own_operand.tier)) if to else None
 
     def why_out_refused(self, output: Operand, result: Operand) -> str | None:

@@ -98,7 +98,7 @@ def _entry(dice: Random, codes: Sequence[str]) -> str:
         f'gives = "{one}"', f'gives = {{ "{some}" = "{one}", {kind} = "joined" }}', 'gives = "real"',
         f'counts-as = {{ "{some}" = "{one}" }}', 'counts-as = "array"', 'joins = "same dtype"',
         f'loops = "{some}"', f'refusals = {{ "{kind} + {one}" = "no kernel does it" }}',
-        f'overrides = {{ "{one} + any" = "{one}" }}', 'scalars = "beside an array"',
+        f'joins = {{ "{one} + any" = "{one}", rest = "same dtype" }}', 'scalars = "beside an array"',
     ])  # fmt: skip
     own = f'fused = {{ like = "{dice.choice(["matmul", "add", "sum"])}", {key} }}'
     return own if dice.random() < 0.2 else f'"{what}".{key}'

@@ -41,8 +41,8 @@ ties = { "bf16, f16" = "bf16" }
 """
 NPU = ACCELERATOR.replace('"chip"', '"npu"') + """
 [ops]
-matmul.accumulates = { "i8, u8" = "i32", f8_e5m2 = "f32", "u8 + i8" = "i32" }
-matmul.gives = { f8_e5m2 = "bf16" }
+products.accumulates = { "i8, u8" = "i32", f8_e5m2 = "f32", "u8 + i8" = "i32" }
+products.gives = { f8_e5m2 = "bf16" }
 scaled_matmul = { like = "matmul", parameters = "scale" }
 quantize = { like = "positive", kernels = "f32", gives = "i8" }
 [casts]

@@ -16,8 +16,8 @@ f8_e4m3fn, f8_e5m2 -> bf16 -> f32
 [sets]
 f8 = "f8_e4m3fn, f8_e5m2"
 [ops]
-matmul.accumulates = { "i8, u8" = "i32", "f8, bf16" = "f32", "u8 + i8" = "i32", "f8_e4m3fn + f8_e5m2"="f32" }
-matmul.gives = { f8 = "bf16", bf16 = "joined", "f8_e4m3fn + f8_e5m2" = "bf16" }
+products.accumulates = {"i8, u8" = "i32", "f8, bf16" = "f32", "u8 + i8" = "i32", "f8_e4m3fn + f8_e5m2"="f32"}
+products.gives = { f8 = "bf16", bf16 = "joined", "f8_e4m3fn + f8_e5m2" = "bf16" }
 sum = { accumulates = { "i8, u8" = "i32" } }
 """
 

@@ -39,7 +39,7 @@ def test_a_pair_that_never_joins_is_compared_as_it_is() -> None:
 
 
 def test_an_array_of_a_dtype_that_absorbs_decides_alone() -> None:
-    ops = {"*": {"kernels": "all", "overrides": {"bool + any": "b"}}, "*=": {"gives": "new array"}}
+    ops = {"*": {"kernels": "all", "joins": {"bool + any": "b"}}, "*=": {"gives": "new array"}}
     s = make("b -> u8; f32", tiers=["array", "scalar"], ops=ops)
     for operands in (("bool", "float32"), ("uint8", "bool:0d"), ("bool", 1.5), ("bool", "bool")):
         assert said(s, *operands, op="*") == "bool"
@@ -84,7 +84,7 @@ def test_an_operation_gives_single_dtypes_another_result() -> None:
 
 
 def test_an_operation_gives_another_dtype_than_it_computes_in() -> None:
-    s = make(CHAIN, defaults={"int": "i32"}, ops={"index": {"kernels": "all"}, "sum": {"gives": "f64"}})
+    s = make(CHAIN, defaults={"int": "i32"}, ops={"arg-extreme": {"kernels": "all"}, "sum": {"gives": "f64"}})
     p = s.explain("int8", "int16", op="equal")
     assert (p.compute, p.dtype) == (tl.dtype("int16"), tl.dtype("bool"))
     assert steps(s, "int8", "int16", op="equal")[-1] == ("ops", "comparison", ("int16",), "bool")

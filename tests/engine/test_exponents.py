@@ -120,7 +120,7 @@ def test_a_square_is_another_function_than_a_power(
 
 
 def test_an_override_may_name_the_value_of_a_python_number() -> None:
-    power = {"kernels": "all", "overrides": {"bool then 2": "u8"}}
+    power = {"kernels": "all", "joins": {"bool then 2": "u8"}}
     s = make(CHAIN, **NUMPYLIKE, ops={"pow": power})
     given = [said(s, "bool", n, op="pow") for n in (2, 3, 2.0, "int")]
     assert given == ["uint8", "int32", "float64", "int32"]

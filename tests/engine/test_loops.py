@@ -10,7 +10,7 @@ LOOPS = {"add": {"kernels": "all", "loops": {"search": "i16, f32", "own": "u8"}}
 
 def test_loops_of_a_class_may_be_taken_away() -> None:
     looped = {"kernels": "all", "loops": "f32"}
-    s = make(CHAIN, ops={"matmul": looped, "vecdot": {"loops": ""}})
+    s = make(CHAIN, ops={"products": looped, "vecdot": {"loops": ""}})
     assert [said(s, "int8", "int8", op=op) for op in ("tensordot", "vecdot")] == ["float32", "int8"]
 
 

@@ -52,10 +52,10 @@ def test_a_dtype_may_meet_itself_alone() -> None:
 
 
 def test_an_operation_may_need_dimensions_in_one_system_alone() -> None:
-    s = make(CHAIN, **NUMPYLIKE, ops={"index": {"scalars": "none, nor 0d"}})
+    s = make(CHAIN, **NUMPYLIKE, ops={"arg-extreme": {"scalars": "none, nor 0d"}})
     p = s.explain("int8:0d", op="argmax")
     assert p.reason == "argmax takes no 0-d array: every operand has at least 1 dimension"
-    assert (p.decision.key, p.decision.entry) == ("ops", "index")
+    assert (p.decision.key, p.decision.entry) == ("ops", "arg-extreme")
     assert said(s, "int8", op="argmax") == "int32"
     assert said(make(CHAIN, **NUMPYLIKE), "int8:0d", op="argmax") == "int32"
 

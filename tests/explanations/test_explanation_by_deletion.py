@@ -243,7 +243,7 @@ def test_the_standard_operations_are_named_by_their_line() -> None:
 @pytest.mark.parametrize(("op", "operands", "keys"), [
     ("*", ("int8", np.bool_(True)), ["b"]),
     ("*", ("int8", np.float64(2)), ["scalar"]),
-    ("mean", ("int8",), ["mean"]),
+    ("mean", ("int8",), ["averages"]),
     ("where", ("float16", 65520.0), ['"where, assignment".fit."f16, bf16, overflowing_f8"']),
     ("where", ("uint8", -1), ['"where, assignment".fit."u8, wide_unsigned"']),
 ])  # fmt: skip

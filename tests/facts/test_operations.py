@@ -34,6 +34,14 @@ def test_every_class_has_an_operation() -> None:
     assert {op.operation_class for op in every} == {*STANDARD}
 
 
+def test_a_class_has_the_name_of_an_operation_only_if_it_is_its_only_member() -> None:
+    """Otherwise a line of a system file for one operation could not be told from one for its class."""
+    members = {name: [op for op in OPERATIONS.values() if op.operation_class == name] for name in STANDARD}
+    of_one_name = {name: OPERATION_BY_NAME[name] for name in STANDARD if name in OPERATION_BY_NAME}
+    assert of_one_name  # such as clip
+    assert {name: members[name] for name in of_one_name} == {name: [op] for name, op in of_one_name.items()}
+
+
 @pytest.mark.parametrize("name", [name for name in OPERATION_BY_NAME if name not in OPERATIONS])
 def test_an_operation_is_asked_by_any_of_its_names(name: str) -> None:
     op = OPERATION_BY_NAME[name]

@@ -107,7 +107,7 @@ def test_an_unused_set_is_checked_alike() -> None:
 def test_what_is_inherited_may_have_no_use_in_a_variant() -> None:
     base = (
         'order = "b -> few -> i16 -> f32"\ndefaults = { uint = "u8" }\n[sets]\nfew = "u8, i8"\n'
-        '[ops]\nindex = { gives = "default uint" }\nadd = { loops = "f32" }\n'
+        '[ops]\narg-extreme = { gives = "default uint" }\nadd = { loops = "f32" }\n'
         '[stand-in]\nbeside = "u8"\nint = "u8"'
     )
     s = parse(f'name = "a"\n{base}')

@@ -25,12 +25,12 @@ accumulate = { accumulates = { i8 = "i32" } }
 scaled_matmul = { like = "matmul", parameters = "scale, offset" }
 quantize = { like = "positive", parameters = "scale", kernels = "float", gives = "i8" }
 conv = { like = "convolve", operands = "x, w", parameters = "strides" }
-[ops.matmul.accumulates]
+[ops.products.accumulates]
 "i8, u8" = "i32"
 "f8, bf16, f16" = "f32"
 "u8 + i8" = "i32"
 "f8_e4m3fn + f8_e5m2" = "f32"
-[ops.matmul.gives]
+[ops.products.gives]
 "f8, bf16" = "bf16"
 f16 = "joined"
 "f8_e4m3fn + f8_e5m2" = "bf16"

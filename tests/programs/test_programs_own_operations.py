@@ -18,8 +18,8 @@ tiers = ["array", "scalar"]
 defaults = { int = "i32", float = "f32" }
 order = "u8, i8 -> i32 -> f32; f8_e4m3fn, f8_e5m2 -> bf16 -> f32"
 [ops]
-matmul.accumulates = { "i8, u8" = "i32", "f8_e4m3fn + f8_e5m2" = "f32", bf16 = "f32" }
-matmul.gives = { "f8_e4m3fn + f8_e5m2" = "bf16", bf16 = "joined" }
+products.accumulates = { "i8, u8" = "i32", "f8_e4m3fn + f8_e5m2" = "f32", bf16 = "f32" }
+products.gives = { "f8_e4m3fn + f8_e5m2" = "bf16", bf16 = "joined" }
 scaled_matmul = { like = "matmul", operands = "x, y", parameters = "scale, axis" }
 quantize = { like = "positive", parameters = "scale", kernels = "float", gives = "i8" }
 conv = { like = "convolve", operands = "x, w", parameters = "strides" }

@@ -48,10 +48,11 @@ from typelattice.operands.read_objects import operand
 from typelattice.support.error_texts import quote_short, spelling_hint
 
 CLASSES_COMPUTED_IN_DTYPE = (
-    "arithmetic", "subtract", "divide", "maths", "mean", "deviation", "extreme", "power", "modulo", "matmul",
+    "arithmetic", "subtraction", "division", "maths", "averages", "deviation", "extreme", "power", "modulo",
+    "products",
 )  # fmt: skip
 CLASS_CAST_AFTERWARDS = "absolute"  # in this class `dtype` states the dtype of the result
-CLASSES_NEEDING_FLOATS = ("maths", "divide")  # classes without integer loops in NumPy
+CLASSES_NEEDING_FLOATS = ("maths", "division")  # classes without integer loops in NumPy
 FORMS_OF_OPERANDS_ALONE = ("separate", "promotion", "cases")  # forms that take any number of operands
 FORMS_WHERE_ALL_PROMOTE = (
     *FORMS_OF_OPERANDS_ALONE,
@@ -289,7 +290,7 @@ def _compute_in_dtype(
     result = builder.add_call(excerpt, op, operands, call.args, call.keywords)
     target = builder.dtype(dtype)
     if (
-        op.operation_class in ("mean", "deviation")
+        op.operation_class in ("averages", "deviation")
         and target is not None
         and target.kind.category <= Kind.SIGNED.category
     ):

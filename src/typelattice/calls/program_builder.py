@@ -374,7 +374,7 @@ class ProgramBuilder:
         self, excerpt: Excerpt, op: Operation, operands: Sequence[Argument]
     ) -> Sequence[Argument]:
         """Return the operands as the library converts them before the operation runs."""
-        joined = op.call_form == "list" or op.name == "append" or op.operation_class == "matmul"
+        joined = op.call_form == "list" or op.name == "append" or op.operation_class == "products"
         if not joined:
             return operands  # most calls need no change
         arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]

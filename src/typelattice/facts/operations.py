@@ -23,7 +23,7 @@ from typelattice.support.lazy_tables import LazyTable
 TABLE = __file__.rpartition(".")[0] + ".txt"
 IN_PLACE_CLASS = "in-place"  # the class of operators that write into their left operand
 COMPARING_CLASSES = ("comparison", "ordering")  # classes of operations that compare
-ADDING_CLASSES = ("accumulate", "cumulative", "matmul")  # classes of operations that add up many values
+ADDING_CLASSES = ("accumulate", "cumulative", "products")  # classes of operations that add up many values
 FEW_TERMS = ("outer", "kron", "cross")  # operations of these classes that add up few values or none
 # classes and operations with a parameter `dtype`
 TAKING_DTYPE = ("accumulate", "cumulative", "like", "cov", "corrcoef")

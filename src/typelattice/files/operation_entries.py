@@ -293,7 +293,12 @@ class OperationEntryReader:
         sides = self._read_sides(pair)
         if require_text(said) in self.words.known:
             return ops.PairEntry(*sides, self._read_dtype_of_pair(said))
-        return ops.PairEntry(*sides, join=one_of(said, PairJoin))
+        if said not in (*PairJoin,):
+            near = spelling_hint(require_text(said), (*PairJoin, *self.words.known))
+            words = ", ".join(f'"{word}"' for word in PairJoin)
+            cause = f"should be a dtype or one of {words}, not {quote_short(require_text(said))}{near}"
+            raise UnknownWordError(cause, require_text(said))
+        return ops.PairEntry(*sides, join=PairJoin(require_text(said)))
 
     def _read_joins_of_all(self, said: object) -> Fields:
         """Read how all operands join: a word such as `"same dtype"`, or the operation's own order."""

@@ -27,7 +27,7 @@ TRACED = (
     "traced by eval_shape, but linear algebra of float16 and bfloat16 computed; 300 random eager calls agree "
     "(dtypes under 8 bits left out: the CPU cannot compute them all)"
 )
-COMPUTED = ("linear", "matrix-power", "spectrum", "eigen", "norm", "rank")
+COMPUTED = ("linear", "matrix-power", "spectrum", "eigen", "norms", "rank")
 """Classes of operations that some releases trace with half floats, though they have no kernel for these."""
 HALVES = ("float16", "bfloat16")
 

@@ -138,7 +138,8 @@ def explained(dice: Dice) -> list[str]:
         bound = [f"{name}={an_operand(dice)}" for name in ("a", "b", "c") if dice.random() < 0.8]
         return [an_expression(dice), *bound, *which, *options(dice, format=named("text", "json"))]
     operands = [an_operand(dice) for _ in range(dice.choice((1, 2, 2, 2, 3, 4)))]
-    return [*operands, *which, *options(dice, op=OP, format=named("text", "json"), exit_code=None)]
+    given = options(dice, op=OP, format=named("text", "json"), exit_code=None, list_ops=None)
+    return [*operands, *which, *given]
 
 
 def tabled(dice: Dice) -> list[str]:

@@ -29,7 +29,7 @@ rule of `add` in a file holds for `+`, and the rule of `+` for `+=`, unless thes
 
 `tools/operations.py` writes this page from two tables. `facts/operations.txt` lists the operations, and
 `engine/standard.txt` has the rules of the array API standard for each class. A system's file has the
-departures of its library from the standard ([format.md](format.md)).
+departures of its library from the standard ([operations of a system file](format-operations.md)).
 """
 
 

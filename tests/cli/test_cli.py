@@ -8,6 +8,7 @@ import shlex
 import sys
 import tomllib
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
@@ -15,7 +16,9 @@ from command_line import MINE, own_file, said, sampled
 from samples import one_in
 
 import typelattice as tl
+from typelattice.cli import commands
 from typelattice.cli.main import COMMANDS, command, main
+from typelattice.facts.operations import OPERATIONS
 from typelattice.rendering import FORMATS
 from typelattice.study.tables import Table, table
 
@@ -38,8 +41,23 @@ def test_help_shows_a_command(capsys: pytest.CaptureFixture[str], argv: list[str
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_of_a_command_has_examples_of_it(capsys: pytest.CaptureFixture[str], name: str) -> None:
-    assert f"\nexamples:\n  typelattice {name}" in said(capsys, name, "--help")
+def test_help_of_a_command_has_examples_of_it_and_its_exit_status(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    page = said(capsys, name, "--help")
+    assert f"\nexamples:\n  typelattice {name}" in page
+    assert f"\nexit status:\n  {command(name).exit_status}\n" in page
+
+
+def test_each_module_of_a_command_has_one_place_in_the_help() -> None:
+    assert sorted(COMMANDS) == sorted(module.name for module in iter_modules(commands.__path__))
+
+
+def test_explain_lists_the_operations(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = said(capsys, "explain", "--list-ops").partition(":\n")[2]
+    assert {name.strip() for name in listed.split(",")} == {*OPERATIONS}
+    assert main(["explain"]) == 2
+    assert "arguments are required: OPERAND" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def test_as_many_as_there_are_where_there_is_no_limit() -> None:
 def test_an_unknown_operation_names_the_nearest() -> None:
     with pytest.raises(tl.OpError, match=r"unknown operation 'cumsun' [(]did you mean cumsum"):
         NUMPY.explain("int8", op="cumsun")
-    listed = "`typelattice explain --help` lists those known"
+    listed = "`typelattice explain --list-ops` lists those known"
     with pytest.raises(tl.OpError, match=f"^unknown operation 'zzz'; {listed}$"):
         NUMPY.explain("int8", op="zzz")
 

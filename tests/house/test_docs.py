@@ -87,23 +87,34 @@ def first_column(page: Path, heading: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("heading", "words"),
+    ("page", "heading", "words"),
     [
-        ("Keys", {*KEY_TYPES}),
-        ("Ways to combine", {*COMBINE}),
-        ("Facts of a dtype of your own", {*FACTS}),
-        ("What becomes of a value out of range", {*OUTCOMES, *CONDITIONS}),
-        ("Kinds", {*KINDS_BY_WORD}),
-        ("What may be written into the left operand", {"gives", *(f'"{word}"' for word in InPlaceRule)}),
-        ("What becomes of a weak result", {"weak-result", *(f'"{word}"' for word in WeakResult)}),
-        ("Keys of an operation", {*OPERATION_KEYS}),
-        ("Pairs of operands", {*SIDES, "0d integer"}),
-        ("Explicit casts", {*ROUNDINGS, *BEYOND, "needs quantize", "refused: the reason"}),
-        ("Exponents and shifts", {"limits.right", *(f'"{word}"' for word in (*PairJoin, *RightLimit))}),
+        ("keys", "Keys", {*KEY_TYPES}),
+        ("dtypes", "Ways to combine", {*COMBINE}),
+        ("dtypes", "Facts of a dtype of your own", {*FACTS}),
+        ("operands", "What becomes of a value out of range", {*OUTCOMES, *CONDITIONS}),
+        ("keys", "Kinds", {*KINDS_BY_WORD}),
+        (
+            "operations", "What may be written into the left operand",
+            {"gives", *(f'"{word}"' for word in InPlaceRule)},
+        ),
+        (
+            "operations", "What becomes of a weak result",
+            {"weak-result", *(f'"{word}"' for word in WeakResult)},
+        ),
+        ("operations", "Keys of an operation", {*OPERATION_KEYS}),
+        ("operations", "Pairs of operands", {*SIDES, "0d integer"}),
+        ("dtypes", "Explicit casts", {*ROUNDINGS, *BEYOND, "needs quantize", "refused: the reason"}),
+        (
+            "operations", "Exponents and shifts",
+            {"limits.right", *(f'"{word}"' for word in (*PairJoin, *RightLimit))},
+        ),
     ],
 )
-def test_format_page_lists_exactly_what_the_loader_knows(heading: str, words: set[str]) -> None:
-    assert first_column(ROOT / "docs" / "format.md", heading) == words
+def test_pages_of_the_format_list_exactly_what_the_loader_knows(
+    page: str, heading: str, words: set[str]
+) -> None:
+    assert first_column(ROOT / "docs" / f"format-{page}.md", heading) == words
 
 
 PUBLIC = {name: getattr(tl, name) for name in tl.__all__}

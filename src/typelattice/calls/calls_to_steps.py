@@ -183,7 +183,7 @@ def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
     )
     raise excerpt.error(
         f"unknown function {quote_short(name)}{near}; functions are {known}; "
-        "`typelattice explain --help` lists them"
+        "`typelattice explain --list-ops` lists them"
     )
 
 

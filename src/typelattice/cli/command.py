@@ -29,7 +29,7 @@ class DifferencesFound(Exception):
 
 
 def add_op_argument(
-    parser: ArgumentParser, names: str = "`typelattice explain --help` lists the names"
+    parser: ArgumentParser, names: str = "`typelattice explain --list-ops` lists them"
 ) -> None:
     """Add the option `--op`, which takes any name of an operation; `names` says where the names are."""
     how = f"operation, such as add, + or concat (default: only promotion); {names}"
@@ -121,7 +121,7 @@ def parse_duration(text: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: its purpose, its arguments, its output, and examples of its arguments.
+    """One command: its purpose, its arguments, its output, examples of its arguments, and its exit status.
 
     If a command line ends with that of another program, `count_own_words` counts the command's own words. The
     other words are its argument `command`.
@@ -132,3 +132,4 @@ class Command:
     run: Callable[[Namespace], Paragraphs]
     examples: tuple[str, ...]
     count_own_words: Callable[[Sequence[str]], int] = len
+    exit_status: str = "0 if there is an answer, 2 if there is none"

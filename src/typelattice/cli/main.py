@@ -24,11 +24,17 @@ from typelattice.cli.interrupts import end_by_interrupt, end_in_silence
 from typelattice.rendering.terminal_output import OutputError, print_error, print_output
 from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
 
-COMMANDS = (  # each a module in `commands/`
-    "explain", "table", "diff", "consensus", "laws", "draw", "explore", "conform", "compare", "record",
-    "watch", "trace", "runs", "fix", "survey", "lsp", "design", "emit", "stubs", "lint", "systems",
-    "check", "completion",
-)  # fmt: skip
+# Each command is a module in `commands/`.
+COMMANDS_BY_PURPOSE = {
+    "find and fix wide floats in your code": ("trace", "fix", "runs", "survey"),
+    "ask for dtypes; this runs no code of yours": (
+        "explain", "table", "diff", "consensus", "laws", "draw", "explore", "systems",
+    ),
+    "write rules, and code from them": ("check", "design", "emit", "stubs", "lint"),
+    "compare rules with what libraries do": ("conform", "compare", "record", "watch"),
+    "set up your editor and shell": ("lsp", "completion"),
+}  # fmt: skip
+COMMANDS = tuple(name for names in COMMANDS_BY_PURPOSE.values() for name in names)
 
 ANSWERED, DIFFERENT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 130  # exit statuses; shells report Ctrl-C as 130
 
@@ -48,6 +54,7 @@ class Parser(ArgumentParser):
         super().__init__(
             prog=f"typelattice {name}",
             description="\n".join([found.description, "", "examples:", *examples]),
+            epilog=f"exit status:\n  {found.exit_status}",
             allow_abbrev=False,
             formatter_class=RawDescriptionHelpFormatter,
         )
@@ -183,7 +190,11 @@ def _before_dashes(words: Sequence[str]) -> Sequence[str]:
 
 
 def _help() -> Paragraphs:
-    yield "What dtype does x + y have, in every array library, and why?\n\nusage: typelattice COMMAND ...\n"
-    yield from (f"  {name:9} {command(name).description}" for name in COMMANDS)
+    yield "Where did my float32 become float64? What dtype does x + y have?\n"
+    yield "usage: typelattice COMMAND ..."
+    for purpose, names in COMMANDS_BY_PURPOSE.items():
+        yield f"\n{purpose}:"
+        yield from (f"  {name:10} {command(name).description}" for name in names)
     yield "\n  typelattice COMMAND --help: more, with examples; typelattice --version\n\ntry:"
-    yield from (f"  typelattice {name} {command(name).examples[0]}" for name in ("explain", "table", "diff"))
+    yield from (f"  typelattice {name} {command(name).examples[0]}" for name in ("trace", "explain", "diff"))
+    yield "\nexit status: 0 an answer, 1 a difference or a failed check, 2 no answer"

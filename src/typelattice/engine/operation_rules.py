@@ -130,8 +130,9 @@ class PairEntry:
 class OperationRules:
     """The rules of a system for one operation: accepted dtypes, the join of operands, the result's dtype.
 
-    Each field has the name of the key that sets it: the key `weak-result` sets `weak_result`. docs/format.md
-    explains the keys. A key with several forms sets several fields, which begin with its name:
+    Each field has the name of the key that sets it: the key `weak-result` sets `weak_result`.
+    docs/format-operations.md explains the keys. A key with several forms sets several fields, which begin
+    with its name:
 
     - `..._of` is a table for single dtypes and kinds. It counts more than the field for all dtypes.
     - `..._of_pairs` is a table for pairs of operands.

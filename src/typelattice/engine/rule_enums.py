@@ -1,4 +1,4 @@
-"""The words that a system file uses to describe an operation. docs/format.md explains each."""
+"""The words that a system file uses to describe an operation. docs/format-operations.md explains each."""
 
 from enum import StrEnum
 

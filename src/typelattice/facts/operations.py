@@ -335,6 +335,6 @@ def find_operation(name: str, custom_operations: Mapping[str, Operation] = {}) -
     except KeyError:
         hint = (
             spelling_hint(name, (*custom_operations, *OPERATION_BY_NAME))
-            or "; `typelattice explain --help` lists those known"
+            or "; `typelattice explain --list-ops` lists those known"
         )
     raise OpError(f"unknown operation {quote_short(name)}{hint}")

@@ -200,14 +200,12 @@ class Recording:
 def decode_section(recording: Recording, op: str, max_operands: int = RANDOM_CALL_OPERANDS) -> Section:
     """Decode the lines for calls of up to `max_operands` operands of one operation. Raises RecordingError."""
     lines, start = recording.lines, f"[{json.dumps(op)}, "
-    first = end = lines.find("\n" + start)
+    first = lines.find("\n" + start)
     if first < 0:
         return NO_SECTION
-    while lines.startswith(start, end + 1):
-        end = lines.find("\n", end + 1)
     rows, same_as_operation, same_for_operands, previous_operand_count = list[AnswerRow](), "", Operands(), 0
     start_line = recording.first_line + lines.count("\n", 0, first)
-    for number, line in enumerate(lines[first + 1 : end].split("\n"), start_line):
+    for number, line in enumerate(_lines_from(lines, first + 1, start), start_line):
         _, *before, answers = row = parse_line(line, recording, number)
         if not rows and not same_as_operation and isinstance(answers, str) and len(row) == 3:
             same_as_operation, same_for_operands = (
@@ -227,6 +225,14 @@ def decode_section(recording: Recording, op: str, max_operands: int = RANDOM_CAL
         previous_operand_count = len(before)
         rows.append(AnswerRow(tuple(before), answers))
     return Section(tuple(rows), same_as_operation, same_for_operands)
+
+
+def _lines_from(lines: str, begin: int, start: str) -> Iterator[str]:
+    """Yield the lines from an offset on, as long as they start with a text."""
+    while lines.startswith(start, begin):
+        end = lines.find("\n", begin)
+        yield lines[begin:end]
+        begin = end + 1
 
 
 @lru_cache(32)  # most operations refer to another, which refers to a third

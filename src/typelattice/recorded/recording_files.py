@@ -114,7 +114,7 @@ def _read_head(path: str, advice: str) -> Recording:
     del head["format"]
     if not text.endswith("\n"):
         refuse_line(draft, text.count("\n") + 1, "does not end: the file was cut")
-    return Recording(head, errors, "\n" + text[begin:], source, base, len(above) + 1)
+    return Recording(head, errors, text[begin - 1 :], source, base, len(above) + 1)
 
 
 def _check_head(head: Mapping[str, Any], recording: Recording) -> None:

@@ -62,4 +62,8 @@ def _repairs(s: System) -> list[str]:
 COMMAND = Command(
     "Check a system file: show its contents, its laws and its costs.", add_arguments, run,
     ("mine.toml", "numpy", "mine.toml --closed"),
+    exit_status=(
+        "0 if there is an answer, 1 with --closed if a dtype leaves the file's,\n"
+        "  2 if there is none"
+    ),
 )  # fmt: skip

@@ -111,4 +111,5 @@ COMMAND = Command(
     "Compare an implementation with the library that it imitates.", add_arguments, run,
     ("torch-meta", "jax-jit --with jax-eager --calls 500", "mine:Mine --with numpy --known known.json",
      "jax-jit --with jax-eager --values --calls 500"),
+    exit_status="0 if no new call differs, 1 if one does, 2 if there is no answer",
 )  # fmt: skip

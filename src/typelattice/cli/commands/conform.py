@@ -167,4 +167,8 @@ def _describe_report(report: ConformanceReport) -> Paragraphs:
 COMMAND = Command(
     "Compare a system with its library, recorded or installed.", add_arguments, run,
     ("numpy", "numpy@2.4", "jax --live 10000 --seed 3", "numpy --system mine.toml"),
+    exit_status=(
+        "0 if every call agrees or is a listed departure, 1 if one does not,\n"
+        "  2 if there is none"
+    ),
 )  # fmt: skip

@@ -18,7 +18,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("b", metavar="OTHER", help="another system's name, or a .toml file")
     grid_arguments(parser, EVERY)
     exit_code_argument(parser, "the systems differ")
-    parser.epilog = EPILOG
+    parser.epilog = f"{EPILOG}\n\n{parser.epilog}"
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -53,5 +53,9 @@ COMMAND = Command(
     (
         "numpy jax", "numpy mine.toml --op add --format html", "numpy torch --tier 0d",
         "numpy1 numpy --op all",
+    ),
+    exit_status=(
+        "0 if there is an answer, 1 with --exit-code if the systems differ,\n"
+        "  2 if there is none"
     ),
 )  # fmt: skip

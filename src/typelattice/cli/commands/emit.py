@@ -66,4 +66,8 @@ COMMAND = Command(
     "Write a system's tables as source code, as MLIR or as JSON.", add_arguments, run,
     ("jax --lang cpp17 -o generated", "torch --lang rust -o generated --ops add,divide,sum",
      "mine.toml --lang c11 -o generated", "numpy --lang cpp17 -o generated --casts"),
+    exit_status=(
+        "0 if the files are written, 1 if --check finds an old one,\n"
+        "  2 if there is none"
+    ),
 )  # fmt: skip

@@ -39,21 +39,28 @@ MAX_OPERANDS = 1_000  # operands
 def add_arguments(parser: ArgumentParser) -> None:
     operands = "an array: int8; a 0-d array: int8:0d; a weak array: int8:weak; a Python scalar: int, 300, 1.5"
     whole = "; or one program and its names: 'a*2.0 + b' a=int8:0d b=float16, FILE.py:function x=float32"
-    parser.add_argument("operands", nargs="+", metavar="OPERAND", help=operands + whole)
+    parser.add_argument("operands", nargs="*", metavar="OPERAND", help=operands + whole)
     parser.add_argument(
         "--system", action="append", default=[], metavar="NAME|FILE",
         help="show this system in full; can be repeated",
     )  # fmt: skip
-    add_op_argument(parser, "the end of this help lists the names")
+    add_op_argument(parser)
+    parser.add_argument("--list-ops", action="store_true", help="list the names of operations, and end")
     add_format_argument(parser)
     exit_code_argument(parser, "the systems differ, or one refuses")
     link_argument(parser)
-    listed = "\n".join(wrap(", ".join(sorted(OPERATIONS)), 76))
-    parser.add_argument_group("operations, and Python's operators such as + and +=", listed)
 
 
 def run(args: Namespace) -> Paragraphs:
     """Return the named systems, compared and in full, or all systems grouped by answer."""
+    if args.list_ops:
+        yield "operations, and Python's operators such as + and +=:"
+        yield from (f"  {line}" for line in wrap(", ".join(sorted(OPERATIONS)), 76))
+        return
+    if not args.operands:
+        raise UsageError(
+            "explain: the following arguments are required: OPERAND; see typelattice explain --help"
+        )
     if len(args.operands) > MAX_OPERANDS:
         raise UsageError(
             f"explain: {len(args.operands):,} operands; at most {MAX_OPERANDS:,} are taken together"
@@ -148,5 +155,9 @@ COMMAND = Command(
         "int64 float16", "int8 uint8 --system jax", "uint8 300 --op add",
         "int32:0d float --system torch --system mine.toml", "-- uint8 -1", "'a*2.0 + b' a=int8:0d b=float16",
         "int64 float16 --op divide --link https://example.org",
+    ),
+    exit_status=(
+        "0 if there is an answer, 1 with --exit-code if systems differ or one refuses,\n"
+        "  2 if there is none"
     ),
 )  # fmt: skip

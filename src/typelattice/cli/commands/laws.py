@@ -113,4 +113,8 @@ def _dtypes(args: Namespace, systems: list[tl.System]) -> list[object] | None:
 COMMAND = Command(
     "Show which laws a system keeps, and what its casts lose.", add_arguments, run,
     ("numpy", "numpy jax torch --common", "numpy --casts", "--dtypes jep9407-3-bf16", "mine.toml --tier all"),
+    exit_status=(
+        "0 if there is an answer, 1 with --exit-code if a law fails,\n"
+        "  2 if there is none"
+    ),
 )  # fmt: skip

@@ -84,4 +84,5 @@ def _read_allowed(path: str | None) -> dict[str, str]:
 COMMAND = Command(
     "Compare a hand-written table with a system.", add_arguments, run,
     ("ScalarType.cpp --form form.toml --against torch", "table.csv --form form.toml --against mine.toml"),
+    exit_status="0 if the tables agree, 1 if a cell differs, 2 if there is no answer",
 )  # fmt: skip

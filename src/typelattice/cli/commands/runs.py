@@ -55,4 +55,5 @@ def run(args: Namespace) -> Paragraphs:
 COMMAND = Command(
     "Compare two runs by their upcasts, or combine runs of processes.", add_arguments, run,
     ("diff before.json after.json", "combine part1.json part2.json -o run.json"),
+    exit_status="0, or with diff 1 if the runs differ; 2 if there is no answer",
 )  # fmt: skip

@@ -50,4 +50,8 @@ def run(args: Namespace) -> Paragraphs:
 COMMAND = Command(
     "Write type stubs for arrays that promote as a system does.", add_arguments, run,
     ("jax -o arrays.pyi", "mine.toml --ops add,sqrt -o arrays.pyi --check mypy"),
+    exit_status=(
+        "0 if the stubs are written, 1 if --check finds a wrong type,\n"
+        "  2 if there is none"
+    ),
 )  # fmt: skip

@@ -189,4 +189,5 @@ COMMAND = Command(
         "--json run.json script.py",
     ),
     partial(count_own_words, OPTIONS_WITH_VALUE),
+    exit_status="that of the script; 2 if the script could not be run",
 )  # fmt: skip

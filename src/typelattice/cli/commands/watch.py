@@ -156,4 +156,5 @@ def _data(name: str, news: LibraryChanges, proposed: Path | None) -> dict[str, o
 COMMAND = Command(
     "Report what has changed in a library since it was recorded.", add_arguments, run,
     ("numpy", "numpy@2.4 -o proposed", "mine:MyLibrary --recording mine.jsonl"),
+    exit_status="0 if nothing has changed, 1 if a call has, 2 if there is no answer",
 )  # fmt: skip

@@ -105,10 +105,8 @@ def first_column(page: Path, heading: str) -> set[str]:
         ("operations", "Keys of an operation", {*OPERATION_KEYS}),
         ("operations", "Pairs of operands", {*SIDES, "0d integer"}),
         ("dtypes", "Explicit casts", {*ROUNDINGS, *BEYOND, "needs quantize", "refused: the reason"}),
-        (
-            "operations", "Exponents and shifts",
-            {"limits.right", *(f'"{word}"' for word in (*PairJoin, *RightLimit))},
-        ),
+        ("operations", "Joins of pairs", {f'"{word}"' for word in PairJoin}),
+        ("operations", "An integer on the right", {"limits.right", *(f'"{word}"' for word in RightLimit)}),
     ],
 )
 def test_pages_of_the_format_list_exactly_what_the_loader_knows(

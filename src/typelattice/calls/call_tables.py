@@ -24,8 +24,8 @@ from typelattice.support.error_texts import spelling_hint
 from typelattice.support.errors import TypelatticeError
 
 T = TypeVar("T")
-CAST = "astype"
-TABLE_FOLDER = Path(__file__).parent
+CAST_OPERATION = "astype"
+CALL_TABLE_FOLDER = Path(__file__).parent
 OPERATION_BY_FUNCTION: Mapping[str, Operation] = {
     name: op for op in OPERATIONS.values() for name in op.functions
 }
@@ -34,9 +34,9 @@ CREATORS_WITH_ROWS = (  # functions with rows that are not operations
     "opaque", "rand", "randn", "zeros",
 )  # fmt: skip
 COMMON_PARAMETERS = ("dtype", "out", "where", "initial")  # parameters that mean the same in every row
-KIND_WORDS = tuple(kind.python_name for kind in Kind)
-SAME_ARGUMENTS, ANY_RESULT_COUNT = "=", "..."  # marks in equivalents.txt
-ITSELF, COMPUTED, OF_OPERAND = "itself", "computed", "(x)"
+PYTHON_KIND_NAMES = tuple(kind.python_name for kind in Kind)
+SAME_ARGUMENTS_PREFIX, ANY_RESULT_COUNT_MARK = "=", "..."  # marks in equivalents.txt
+DTYPE_OF_FUNCTION_ITSELF, DTYPE_OF_COMPUTED_RESULT, OPERAND_DTYPE_SUFFIX = "itself", "computed", "(x)"
 
 
 class NameSort(StrEnum):
@@ -115,7 +115,7 @@ class ResultRow:
     """
 
     name: str
-    dtype_origin: str = ITSELF
+    dtype_origin: str = DTYPE_OF_FUNCTION_ITSELF
     call: str = ""
     matches_dtype_only: bool = False
 
@@ -337,9 +337,13 @@ def equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
     for row, (library, name, *operations) in read_rows("equivalents.txt", 3):
         check_library(library, "equivalents.txt", row, 1)
         for column, each in enumerate(operations, 3):
-            if each != ANY_RESULT_COUNT:
+            if each != ANY_RESULT_COUNT_MARK:
                 _check_word(
-                    each.removeprefix(SAME_ARGUMENTS), OPERATION_BY_FUNCTION, "equivalents.txt", row, column
+                    each.removeprefix(SAME_ARGUMENTS_PREFIX),
+                    OPERATION_BY_FUNCTION,
+                    "equivalents.txt",
+                    row,
+                    column,
                 )
         stated.add(library, name, row=row)
         found[library, name] = tuple(operations)
@@ -362,7 +366,7 @@ def graph_names() -> Mapping[tuple[str, str], tuple[str, str]]:
     found = {}
     for row, (library, name, ours, *operands) in read_rows("graph_names.txt", 3):
         _check_word(library, ("onnx", *libraries()), "graph_names.txt", row, 1)
-        _check_word(ours, (*OPERATION_BY_FUNCTION, CAST), "graph_names.txt", row, 3)
+        _check_word(ours, (*OPERATION_BY_FUNCTION, CAST_OPERATION), "graph_names.txt", row, 3)
         found[library, name] = ours, "".join(operands)
     return found
 
@@ -374,7 +378,13 @@ def graph_operation(library: str, name: str) -> str:
     ('sum', 'where')
     """
     ours = graph_names().get((library, name), (name.lower(), ""))[0]
-    return CAST if ours == CAST else OPERATION_BY_FUNCTION[ours].name if ours in OPERATION_BY_FUNCTION else ""
+    return (
+        CAST_OPERATION
+        if ours == CAST_OPERATION
+        else OPERATION_BY_FUNCTION[ours].name
+        if ours in OPERATION_BY_FUNCTION
+        else ""
+    )
 
 
 def graph_operands(library: str, name: str, operands_given: Sequence[T]) -> tuple[T, ...]:
@@ -410,7 +420,7 @@ class _StatedKeys:
 
 def read_rows(file: str, least: int, most: int | None = None) -> Iterator[tuple[int, list[str]]]:
     """Read the rows of a table with their numbers. Raises TableError for too few or too many columns."""
-    with open(TABLE_FOLDER / file, encoding="ascii") as lines:
+    with open(CALL_TABLE_FOLDER / file, encoding="ascii") as lines:
         for number, line in enumerate(lines, 1):
             words = line.split()
             if not words or line.startswith("#"):
@@ -456,10 +466,10 @@ def _parse_signature(words: list[str], row: int) -> Signature:
     value_dependent_kind = ""
     if "unless" in words[:-1]:
         *words, _, value_dependent_kind = words
-        if value_dependent_kind not in KIND_WORDS:
+        if value_dependent_kind not in PYTHON_KIND_NAMES:
             raise TableError(
                 f"signatures.txt, row {row}: unless {value_dependent_kind!r} is no kind; "
-                f"give one of {KIND_WORDS}"
+                f"give one of {PYTHON_KIND_NAMES}"
             )
     arrow_index = words.index("->") if "->" in words else len(words)
     parameters: list[ParameterRow] = []
@@ -492,7 +502,7 @@ def _parse_signature(words: list[str], row: int) -> Signature:
 
 
 # The mark before a name -> its role.
-ROLES = {"/": "position", "+": "joined", "!": "deciding", "~": "ignored"}
+ROLE_BY_NAME_PREFIX = {"/": "position", "+": "joined", "!": "deciding", "~": "ignored"}
 
 
 def _parse_parameter(word: str, by_name: bool) -> ParameterRow:
@@ -500,8 +510,8 @@ def _parse_parameter(word: str, by_name: bool) -> ParameterRow:
         return ParameterRow((word,), word)
     plain, _, of = word.removesuffix("...").partition("=")
     plain, _, kind = plain.partition(":")
-    names = tuple(name.removesuffix("?") for name in plain.lstrip("".join(ROLES)).split("|"))
-    role = ROLES.get(word[0]) or (
+    names = tuple(name.removesuffix("?") for name in plain.lstrip("".join(ROLE_BY_NAME_PREFIX)).split("|"))
+    role = ROLE_BY_NAME_PREFIX.get(word[0]) or (
         "operand" if "?" in word else names[0] if names[0] in COMMON_PARAMETERS else "name"
     )
     if role == "joined":
@@ -521,7 +531,7 @@ def _parse_result(word: str, row: int, column: int) -> ResultRow:
         _check_word(call, OPERATION_BY_FUNCTION, "signatures.txt", row, column)
         return ResultRow(name, call=call, matches_dtype_only=made.startswith("~"))
     name, _, of = word.partition("=")
-    if not of or of == COMPUTED:
-        return ResultRow(name, of or ITSELF)
-    _check_word(of.removesuffix(OF_OPERAND), OPERATION_BY_FUNCTION, "signatures.txt", row, column)
+    if not of or of == DTYPE_OF_COMPUTED_RESULT:
+        return ResultRow(name, of or DTYPE_OF_FUNCTION_ITSELF)
+    _check_word(of.removesuffix(OPERAND_DTYPE_SUFFIX), OPERATION_BY_FUNCTION, "signatures.txt", row, column)
     return ResultRow(name, of)

@@ -14,7 +14,7 @@ from functools import cache
 from typelattice.calls.attributes import read_attribute
 from typelattice.calls.call_tables import ParameterRow, Signature, TableError, check_library, read_rows
 from typelattice.calls.function_call import FunctionCall
-from typelattice.calls.multiple_results import INNER_PART, STANDS_FOR_KEYWORD, MultipleResults
+from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, STANDS_FOR_NO_RESULT, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.steps import Argument, Excerpt, NamedDType, Ref, leaves
@@ -22,7 +22,7 @@ from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.operands.operand import PYTHON_KINDS, scalar
 
 COMPOSITIONS_FILE = "compositions.txt"
-PART_OF_ANOTHER = "_"  # functions whose name begins with this occur only in these tables
+INNER_FUNCTION_PREFIX = "_"  # functions whose name begins with this occur only in these tables
 Caller = Callable[[FunctionCall], "Argument | MultipleResults"]
 
 
@@ -106,7 +106,7 @@ def compose(
 
     def mark_inexact(node: ast.expr, made: Argument | MultipleResults) -> Argument | MultipleResults:
         if not row.is_exact and isinstance(made, Ref):
-            name = row.name.rpartition(".")[2] if node in row.results else INNER_PART
+            name = row.name.rpartition(".")[2] if node in row.results else STANDS_FOR_NO_RESULT
             if name or not builder.keyword(made, STANDS_FOR_KEYWORD):
                 builder.mark_same_dtype_as(
                     made, (STANDS_FOR_KEYWORD, name), builder.shape(made) if keeps_shape else None

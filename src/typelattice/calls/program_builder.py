@@ -46,11 +46,11 @@ from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
 from typelattice.operands.read_objects import operand
 from typelattice.support.error_texts import clip_text
 
-YIELDING_LIBRARY = "numpy"  # in `numpy_array + tensor`, the other library decides
+LIBRARY_YIELDING_TO_OTHERS = "numpy"  # in `numpy_array + tensor`, the other library decides
 MAX_LIST_CHARS = 48  # characters of a list, as a step writes it
 MAX_STEPS = 1_000_000  # steps
-BITWISE = "bitwise"  # the class of operations that keep bools
-LENGTH_STEP = "length"  # the name of a step for a length that depends on values
+BITWISE_CLASS = "bitwise"  # the class of operations that keep bools
+LENGTH_STEP_NAME = "length"  # the name of a step for a length that depends on values
 RESULT_KEYWORD = "result"  # the keyword of a call that selects one of its results
 DTYPE_DECIDING_KEYWORDS = (
     RESULT_KEYWORD,
@@ -164,12 +164,12 @@ class ProgramBuilder:
                 return None
             before += step.inputs
         number = Operand(None, PYTHON_KINDS[int], True, "scalar")
-        return self.add_opaque(excerpt, LENGTH_STEP, number, (x.step,), ())
+        return self.add_opaque(excerpt, LENGTH_STEP_NAME, number, (x.step,), ())
 
     def is_unknown_length(self, x: Argument) -> bool:
         """Return True if an argument is a length that the values of an array decide."""
         step = self.steps[x.step] if isinstance(x, Ref) else None
-        return isinstance(step, Opaque) and step.name == LENGTH_STEP
+        return isinstance(step, Opaque) and step.name == LENGTH_STEP_NAME
 
     def dtype(self, x: DTypeArgument | Ref) -> DType | None:
         """Return the dtype that is named, or that an earlier step states, or None if the system decides.
@@ -199,7 +199,7 @@ class ProgramBuilder:
         owner = None
         for i in steps:
             found = self.steps[i].owner
-            if found is not None and (owner is None or owner == YIELDING_LIBRARY):
+            if found is not None and (owner is None or owner == LIBRARY_YIELDING_TO_OTHERS):
                 owner = found
         return owner
 
@@ -420,7 +420,7 @@ class ProgramBuilder:
         if isinstance(given, Kind):
             return given
         is_mask = [self._index_kind(Ref(i)) is Kind.BOOL for i in step.operands]
-        return Kind.BOOL if step.operation.operation_class == BITWISE and all(is_mask) else None
+        return Kind.BOOL if step.operation.operation_class == BITWISE_CLASS and all(is_mask) else None
 
     def add_item(self, excerpt: Excerpt, x: Ref) -> Ref:
         """Add the step of an array's element as a Python number."""

@@ -12,7 +12,12 @@ from typelattice.facts.range_and_overflow import Value
 from typelattice.operands.notation import MAX_INT_BITS
 from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
 
-SAMPLES: dict[Kind, Value] = {Kind.BOOL: True, Kind.SIGNED: 1, Kind.FLOAT: 1.0, Kind.COMPLEX: 1j}
+SAMPLE_NUMBER_BY_KIND: dict[Kind, Value] = {
+    Kind.BOOL: True,
+    Kind.SIGNED: 1,
+    Kind.FLOAT: 1.0,
+    Kind.COMPLEX: 1j,
+}
 
 
 def python_result(op: str, operands: Sequence[Operand]) -> Operand | None:
@@ -28,7 +33,7 @@ def python_result(op: str, operands: Sequence[Operand]) -> Operand | None:
     """
     function: Callable[..., Any] = getattr(operator, find_operation(op).special_method or "")
     values = [o.value for o in operands if o.value is not None]
-    samples = [SAMPLES[o.kind] for o in operands]
+    samples = [SAMPLE_NUMBER_BY_KIND[o.kind] for o in operands]
     if op == "bitwise_invert":
         # ~True is ~1, and Python warns of it.
         values, samples = [_convert_to_int(x) for x in values], [_convert_to_int(x) for x in samples]

@@ -24,13 +24,14 @@ from typelattice.cli.interrupts import end_by_interrupt, end_in_silence
 from typelattice.rendering.terminal_output import OutputError, print_error, print_output
 from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
 
-COMMANDS = (  # each a module in `commands/`
+COMMAND_NAMES = (  # each a module in `commands/`
     "explain", "table", "diff", "consensus", "laws", "draw", "explore", "conform", "compare", "record",
     "watch", "trace", "runs", "fix", "survey", "lsp", "design", "emit", "stubs", "lint", "systems",
     "check", "completion",
 )  # fmt: skip
 
-ANSWERED, DIFFERENT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 130  # exit statuses; shells report Ctrl-C as 130
+# exit statuses; shells report Ctrl-C as 130
+EXIT_ANSWERED, EXIT_DIFFERENT, EXIT_NO_ANSWER, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
 def command(name: str) -> Command:
@@ -133,17 +134,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         print_output(run(list(sys.argv[1:] if argv is None else argv), argv is None), sys.stdout)
     except DifferencesFound:
-        return DIFFERENT
+        return EXIT_DIFFERENT
     except (KeyboardInterrupt, ScriptInterrupted):
         if argv is not None:
-            return INTERRUPTED
+            return EXIT_INTERRUPTED
         end_in_silence()
         raise KeyboardInterrupt from None
     except tl.TypelatticeError as e:
         if not (isinstance(e, OutputError) and e.is_pipe_closed):
             print_error(_error_text(e))
-        return NO_ANSWER
-    return ANSWERED
+        return EXIT_NO_ANSWER
+    return EXIT_ANSWERED
 
 
 def _error_text(e: tl.TypelatticeError) -> str:
@@ -163,9 +164,9 @@ def run(argv: list[str], ends_process: bool = False) -> Paragraphs:
         yield from _help()
     elif first == "--version":
         yield f"typelattice {tl.__version__}"
-    elif first not in COMMANDS:
-        near = spelling_hint(first, COMMANDS)
-        raise UsageError(f"no command {quote_short(first)}{near}; there are {', '.join(COMMANDS)}")
+    elif first not in COMMAND_NAMES:
+        near = spelling_hint(first, COMMAND_NAMES)
+        raise UsageError(f"no command {quote_short(first)}{near}; there are {', '.join(COMMAND_NAMES)}")
     else:
         own = command(first).count_own_words(rest)
         if {"-h", "--help"} & {*_before_dashes(rest[:own])}:
@@ -184,6 +185,6 @@ def _before_dashes(words: Sequence[str]) -> Sequence[str]:
 
 def _help() -> Paragraphs:
     yield "What dtype does x + y have, in every array library, and why?\n\nusage: typelattice COMMAND ...\n"
-    yield from (f"  {name:9} {command(name).description}" for name in COMMANDS)
+    yield from (f"  {name:9} {command(name).description}" for name in COMMAND_NAMES)
     yield "\n  typelattice COMMAND --help: more, with examples; typelattice --version\n\ntry:"
     yield from (f"  typelattice {name} {command(name).examples[0]}" for name in ("explain", "table", "diff"))

@@ -21,7 +21,7 @@ from typelattice.recorded.answer_notation import (
 from typelattice.recorded.departure import Departure, departure_of
 from typelattice.recorded.recorded_calls import RecordedCall
 
-REFUSAL = "-"
+REFUSED_SIGN = "-"
 """How a system's refusal is written."""
 
 
@@ -49,7 +49,7 @@ class Mismatch:
         theirs = self.call.answer
         if theirs.startswith(EXCEPTION):
             who = f"the library raises {theirs[1:]}, the system answers"
-        elif self.system_answer == REFUSAL:
+        elif self.system_answer == REFUSED_SIGN:
             who = "the library answers, the system refuses"
         elif theirs.rstrip("*") == self.system_answer.rstrip("*"):
             who = "they differ in weakness"
@@ -117,7 +117,7 @@ def compare(
             ours = answer_as_recorded(system.explain(*operands, op=call.op))
             number = call.answer.startswith(PYTHON_NUMBER_PREFIX) and may_give_python_number(system, call.op)
             refused = call.answer.startswith(NON_NUMBER_PREFIXES) and not number
-            if ours != (REFUSAL if refused else call.answer):
+            if ours != (REFUSED_SIGN if refused else call.answer):
                 matching_departure = departure_of(call, operands, departures)
                 (mismatches_by_departure[matching_departure] if matching_departure else found).append(
                     Mismatch(call, ours)
@@ -129,7 +129,7 @@ def answer_as_recorded(p: Promotion) -> str:
     """Return a promotion's answer as a recording writes it."""
     if p.python_number_kind:
         return PYTHON_NUMBER_PREFIX + p.python_number_kind.python_name
-    return REFUSAL if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
+    return REFUSED_SIGN if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
 
 
 def _sort_by_variety(mismatches: Sequence[Mismatch]) -> list[Mismatch]:

@@ -20,9 +20,9 @@ from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.recorded.answer_notation import EXCEPTION, PYTHON_NUMBER_PREFIX
 from typelattice.recorded.recorded_calls import RecordedCall
 
-LETTERS = "xyzuvw"
-MANY_LINES = 10
-FILLED = {"ones(2": "full((2,), {value}", "ones(()": "full((), {value}"}
+VARIABLE_LETTERS = "xyzuvw"
+MAX_REPRODUCER_LINES = 10
+FILLED_CALL_BY_ONES_CALL = {"ones(2": "full((2,), {value}", "ones(()": "full((), {value}"}
 """An array of ones as it is written, and one of another number in its place."""
 
 
@@ -54,7 +54,7 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
     if not forms or any(answer.startswith(PYTHON_NUMBER_PREFIX) for answer in answers):
         return ""
     lines, names, variables = [forms["setup"]], list[CodeFragment](), list[str]()
-    for operand, letter in zip(found.operands, LETTERS, strict=False):
+    for operand, letter in zip(found.operands, VARIABLE_LETTERS, strict=False):
         parsed = ParsedOperandString.parse(operand)
         if parsed.dtype is None:
             number = re.sub("inf|nan", r"float('\g<0>')", repr(parsed.value))  # inf and nan have no literals
@@ -98,7 +98,7 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
         )
     ]
     lines += reversed(print_lines) if expected.answer.startswith(EXCEPTION) else print_lines
-    return "\n".join(lines) if len(lines) <= MANY_LINES else ""
+    return "\n".join(lines) if len(lines) <= MAX_REPRODUCER_LINES else ""
 
 
 def first_snippet(
@@ -118,7 +118,7 @@ def _named(dtype: str, forms: Mapping[str, Any]) -> str:
 
 def _filled(form: str, forms: Mapping[str, Any]) -> str:
     """Return the line that makes an array of a number, not of ones."""
-    for ones, filled in forms.get("filled", FILLED).items():
+    for ones, filled in forms.get("filled", FILLED_CALL_BY_ONES_CALL).items():
         form = form.replace(ones, filled)
     return form
 

@@ -20,7 +20,7 @@ from typelattice.rendering.terminal_output import layout
 from typelattice.study.table_labels import CODE_STYLES
 from typelattice.support.error_texts import quote_short
 
-ENDINGS = {
+FORMAT_BY_FILE_ENDING = {
     "svg": "svg",
     "png": "png",
     "dot": "dot",
@@ -129,15 +129,15 @@ def _format(args: Namespace) -> str:
     if args.output in (None, STANDARD_OUTPUT):
         return "text"
     ending = Path(args.output).suffix.removeprefix(".").lower()
-    if ending not in ENDINGS:
-        endings = ", ".join(f".{each}" for each in ENDINGS)
+    if ending not in FORMAT_BY_FILE_ENDING:
+        endings = ", ".join(f".{each}" for each in FORMAT_BY_FILE_ENDING)
         what = (
             f"no format ends in {quote_short(f'.{ending}')}"
             if ending
             else f"{quote_short(args.output)} has no ending"
         )
         raise UsageError(f"draw: {what}; a format is known by one of {endings}, or by --format")
-    return ENDINGS[ending]
+    return FORMAT_BY_FILE_ENDING[ending]
 
 
 def _draw(args: Namespace) -> Drawing:

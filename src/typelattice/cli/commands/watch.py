@@ -19,7 +19,7 @@ from typelattice.cli.command import (
     list_examples,
     parse_duration,
 )
-from typelattice.cli.commands.record import REQUIRED_BYTES
+from typelattice.cli.commands.record import REQUIRED_DISK_BYTES
 from typelattice.cli.commands.table import draw_table
 from typelattice.cli.output_checks import check_not_read
 from typelattice.conformance.changes_since_recording import LibraryChanges, changes_since_recording
@@ -36,7 +36,7 @@ from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal_output import print_error, progress_bar
 
-MAX_NAMES = 12  # names of new or removed things to print
+MAX_SHOWN_NAMES = 12  # names of new or removed things to print
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -61,7 +61,7 @@ def run(args: Namespace) -> Paragraphs:
         raise UsageError("watch: --recording compares one library; name only that library")
     if args.output is not None:
         check_writable(
-            Path(args.output) / "any.jsonl", REQUIRED_BYTES
+            Path(args.output) / "any.jsonl", REQUIRED_DISK_BYTES
         )  # check before the calls, which take minutes
     changed, lines, documents = False, list[str](), list[dict[str, object]]()
     for name in args.libraries or _find_installed():
@@ -128,7 +128,7 @@ def _describe_news(name: str, news: LibraryChanges, proposed: Path | None) -> Pa
         yield draw_table(news.changes.grid(), "text")
     for what, names in (("gone", news.removed_names), ("new", news.added_names)):
         if names:
-            yield printable(f"{what}: {list_examples(names, MAX_NAMES)}")
+            yield printable(f"{what}: {list_examples(names, MAX_SHOWN_NAMES)}")
     if proposed:
         yield printable(f"proposed recording: {proposed}")
 

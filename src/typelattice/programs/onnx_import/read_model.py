@@ -8,7 +8,7 @@ from typing import Any
 import onnx
 from google.protobuf.message import DecodeError
 
-from typelattice.calls.call_tables import CAST, OPERATION_BY_FUNCTION, graph_names, graph_operation
+from typelattice.calls.call_tables import CAST_OPERATION, OPERATION_BY_FUNCTION, graph_names, graph_operation
 from typelattice.calls.program_builder import MAX_STEPS
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.steps import MAX_STEP_CHARS, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step
@@ -98,7 +98,7 @@ class _Reader:
         parts = tuple(made.step_of(node_name, name) for name in node.input if name)
         dtype, shape = made.type_of(node_name, node.output[0])
         text = self.text(node_name, node)
-        if ours == CAST:
+        if ours == CAST_OPERATION:
             return made.add(Cast(parts[0], NamedDType(dtype), text=text, shape=shape))
         refs = tuple(map(Ref, parts))
         return made.add(Call(ours, refs, (), parts, False, NamedDType(dtype), text=text, shape=shape))

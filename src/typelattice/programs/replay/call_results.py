@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.calls.call_tables import COMPUTED, ITSELF, OF_OPERAND
+from typelattice.calls.call_tables import (
+    DTYPE_OF_COMPUTED_RESULT,
+    DTYPE_OF_FUNCTION_ITSELF,
+    OPERAND_DTYPE_SUFFIX,
+)
 from typelattice.calls.multiple_results import result_dtype_origin
 from typelattice.calls.steps import Call
 from typelattice.engine.evaluate_operation import operation_rules
@@ -34,13 +38,13 @@ def result_of(
             if found
             else (None, f"has no dtype of kind {named['kind']}")
         )
-    source = result_dtype_origin(step.name, named) if named else ITSELF
-    if source == COMPUTED and p.compute is not None:
+    source = result_dtype_origin(step.name, named) if named else DTYPE_OF_FUNCTION_ITSELF
+    if source == DTYPE_OF_COMPUTED_RESULT and p.compute is not None:
         return operand_of_dtype(p.compute, p.weak, tier), None
-    if source == ITSELF:
+    if source == DTYPE_OF_FUNCTION_ITSELF:
         return made, None
-    of_which = operands[0] if source.endswith(OF_OPERAND) else made
-    other = system.explain(of_which, op=source.removesuffix(OF_OPERAND))
+    of_which = operands[0] if source.endswith(OPERAND_DTYPE_SUFFIX) else made
+    other = system.explain(of_which, op=source.removesuffix(OPERAND_DTYPE_SUFFIX))
     return (
         (None, other.reason)
         if other.dtype is None

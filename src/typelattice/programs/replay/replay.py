@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from typelattice.calls.call_tables import NameSort, name_meaning, system_of_array_class, system_of_module
 from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, source_arguments
-from typelattice.calls.program_builder import YIELDING_LIBRARY
+from typelattice.calls.program_builder import LIBRARY_YIELDING_TO_OTHERS
 from typelattice.calls.python_arithmetic import python_result
 from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     IN_PLACE_OF_FUNCTION,
-    SAME_KIND_MARK,
+    SAME_KIND_KEYWORD_AND_VALUE,
     Argument,
     Call,
     Cast,
@@ -111,13 +111,13 @@ def evaluator_finder(system: System | Systems, steps: Sequence[Step]) -> FindEva
     scalars. For example, `np.float64(2.5)` is not a tensor when it is added to one.
     """
     if isinstance(system, System):
-        constants = _find_constants(steps) if YIELDING_LIBRARY in system.foreign else ()
+        constants = _find_constants(steps) if LIBRARY_YIELDING_TO_OTHERS in system.foreign else ()
         if not constants:
             evaluator = _Evaluator(system)
             return _module_evaluator_finder(lambda step: evaluator, steps)
         constant_step_ids = {id(steps[i]) for i in constants}
         owners = [_foreign_mark(step) if i in constants else None for i, step in enumerate(steps)]
-        numpy, evaluator = _Evaluator(find_system(YIELDING_LIBRARY)), _Evaluator(system, owners)
+        numpy, evaluator = _Evaluator(find_system(LIBRARY_YIELDING_TO_OTHERS)), _Evaluator(system, owners)
         return _module_evaluator_finder(
             lambda step: numpy if id(step) in constant_step_ids else evaluator, steps
         )
@@ -183,12 +183,16 @@ def _foreign_mark(step: Step) -> str | None:
 def _find_constants(steps: Sequence[Step]) -> frozenset[int]:
     """Return NumPy's steps that are computed from constants, or none if no other library is used."""
     owners = {step.owner for step in steps}
-    if YIELDING_LIBRARY not in owners or not owners - {YIELDING_LIBRARY, None}:
+    if LIBRARY_YIELDING_TO_OTHERS not in owners or not owners - {LIBRARY_YIELDING_TO_OTHERS, None}:
         return frozenset()
     found: set[int] = set()
     for i, step in enumerate(steps):
         own = (part for part in step.inputs if not isinstance(steps[part], Number))
-        if step.owner == YIELDING_LIBRARY and not isinstance(step, (Input, Opaque)) and found.issuperset(own):
+        if (
+            step.owner == LIBRARY_YIELDING_TO_OTHERS
+            and not isinstance(step, (Input, Opaque))
+            and found.issuperset(own)
+        ):
             found.add(i)
     return frozenset(found)
 
@@ -290,7 +294,7 @@ class _Evaluator:
         has float64 arrays.
         """
         owner = self.owners[source] if self.owners else None
-        library = (owner or YIELDING_LIBRARY).removesuffix(FOREIGN_SCALAR_SUFFIX)
+        library = (owner or LIBRARY_YIELDING_TO_OTHERS).removesuffix(FOREIGN_SCALAR_SUFFIX)
         made = converted_dtype(self.system, library, o.dtype) if o.dtype else None
         return dtype(made) if made else self.system.explain(o).dtype
 
@@ -491,7 +495,7 @@ class _Evaluator:
         ):
             cause = f"{self.system.name} has no assignment to elements: its arrays do not change"
             return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")
-        if SAME_KIND_MARK in step.keywords and (why := self.why_out_refused(*operands)):
+        if SAME_KIND_KEYWORD_AND_VALUE in step.keywords and (why := self.why_out_refused(*operands)):
             return Outcome(None, None, why)
         if requested is not None:
             refused = self.dtype_refusal(step, operands)

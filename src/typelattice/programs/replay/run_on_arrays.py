@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.function_handlers import PYTHON_TYPES
+from typelattice.calls.function_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, source_arguments
 from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
@@ -81,7 +81,7 @@ class _Runner:
                 return self.values[source][self.lists(key, lists) if lists else self.argument(key)]
             case Item(operand=source):
                 x = self.values[source]
-                return PYTHON_TYPES[operand(x).kind.python_name](x)
+                return PYTHON_TYPE_BY_NAME[operand(x).kind.python_name](x)
             case Created(name=name, args=args, keywords=keywords, dtype=dtype):
                 named = {key: self.argument(value) for key, value in keywords}
                 if dtype is not None:
@@ -92,7 +92,7 @@ class _Runner:
             case Opaque(name=name, input_steps=parts):
                 if name.partition(".")[0] in LIMITS:
                     return self.limit(name, self.values[parts[0]])
-                function = PYTHON_TYPES.get(name) or vars(math).get(name.removeprefix("math."))
+                function = PYTHON_TYPE_BY_NAME.get(name) or vars(math).get(name.removeprefix("math."))
                 if function is not None:
                     return function(*(self.values[part] for part in parts))
         raise ProgramError(
@@ -218,8 +218,8 @@ class _Runner:
         if isinstance(requested, DTypeOf):
             value = self.values[requested.step]
             return value.dtype if hasattr(value, "dtype") else value
-        if requested.name in PYTHON_TYPES and requested.name != "bool":
-            return self.xp.asarray(PYTHON_TYPES[requested.name](1)).dtype
+        if requested.name in PYTHON_TYPE_BY_NAME and requested.name != "bool":
+            return self.xp.asarray(PYTHON_TYPE_BY_NAME[requested.name](1)).dtype
         if isinstance(self.xp, Namespace):
             return self.xp._context.read_dtype(requested.name)
         return getattr(self.xp, requested.name, requested.name)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
-from typelattice.calls.function_handlers import PYTHON_TYPES
+from typelattice.calls.function_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.result_shapes import NO_SHAPE
+from typelattice.calls.result_shapes import UNKNOWN_SHAPE_MESSAGE
 from typelattice.calls.steps import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref, leaves
 from typelattice.facts.dtypes import Kind
 from typelattice.operands.operand import Operand, scalar
@@ -45,7 +45,7 @@ def call_builtin(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_arg
         if found is not USE_PYTHON:
             return found
     if name == "range" and any(builder.is_unknown_length(x) for x in known_args):
-        raise excerpt.error(NO_SHAPE)
+        raise excerpt.error(UNKNOWN_SHAPE_MESSAGE)
     if any(
         isinstance(x, (Ref, DottedName, DefinedFunction, BoundMethod, NamedDType, DTypeOf))
         for x in known_args
@@ -70,7 +70,7 @@ def _call_len(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: 
     if length is None and shape != ():
         length = builder.add_length(excerpt, known_args[0])
     if length is None:
-        raise excerpt.error(NO_SHAPE)
+        raise excerpt.error(UNKNOWN_SHAPE_MESSAGE)
     return length
 
 
@@ -132,7 +132,7 @@ def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any
     names = [
         each.path[-1] if isinstance(each, DottedName) else each.name for each in _flatten_classes(classes)
     ]
-    asked = tuple(PYTHON_TYPES.get(name) or PYTHON_CLASSES.get(name) for name in names)
+    asked = tuple(PYTHON_TYPE_BY_NAME.get(name) or PYTHON_CLASSES.get(name) for name in names)
     if isinstance(x, (DefinedFunction, DottedName, BoundMethod)) or None in asked:
         raise excerpt.error("it asks for a class that libraries have of their own; leave it out")
     if not isinstance(x, Ref):
@@ -144,7 +144,9 @@ def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any
         and builder.is_scalar(x)
     ):
         return any(
-            issubclass(PYTHON_TYPES[given.fixed_result.kind.python_name], each) for each in asked if each
+            issubclass(PYTHON_TYPE_BY_NAME[given.fixed_result.kind.python_name], each)
+            for each in asked
+            if each
         )
     if builder.is_scalar(x):
         raise excerpt.error("it asks of what kind a number is, which is not known; leave it out")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import EllipsisType
 from typing import Any
 
-from typelattice.calls.attributes import ATTRIBUTES, read_attribute
+from typelattice.calls.attributes import READABLE_ATTRIBUTES, read_attribute
 from typelattice.calls.call_tables import (
     NameSort,
     attribute_dtype,
@@ -21,7 +21,7 @@ from typelattice.calls.call_tables import (
 )
 from typelattice.calls.calls_to_steps import call_function
 from typelattice.calls.compositions import is_composition
-from typelattice.calls.function_handlers import CREATION_HANDLERS, PYTHON_TYPES, cast_to
+from typelattice.calls.function_handlers import CREATION_HANDLERS, PYTHON_TYPE_BY_NAME, cast_to
 from typelattice.calls.methods import METHOD_HANDLERS, call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
@@ -29,7 +29,7 @@ from typelattice.calls.program_inputs import names_dtype
 from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     MAX_STEP_CHARS,
-    SAME_KIND_MARK,
+    SAME_KIND_KEYWORD_AND_VALUE,
     Argument,
     Call,
     DTypeOf,
@@ -165,7 +165,9 @@ class SourceReader:
             found: ReadValue = scope[name]
             return found
         return (
-            NamedDType(name) if name in PYTHON_TYPES else attribute_dtype(name, None) or DottedName((name,))
+            NamedDType(name)
+            if name in PYTHON_TYPE_BY_NAME
+            else attribute_dtype(name, None) or DottedName((name,))
         )
 
     def attribute(self, node: ast.Attribute, x: ReadValue, name: str) -> ReadValue:
@@ -194,7 +196,7 @@ class SourceReader:
 
     def attribute_of_array(self, node: ast.Attribute, x: Ref, name: str) -> ReadValue:
         """Return an attribute of an array: a dtype, lengths, a view or a method."""
-        if name in ATTRIBUTES:
+        if name in READABLE_ATTRIBUTES:
             return read_attribute(self.builder, self.excerpt(node), name, x)
         if name == "dtype":
             return DTypeOf(x.step)
@@ -217,7 +219,7 @@ class SourceReader:
                 raise self.excerpt(node).error("a dictionary; take one of its values, or give them names")
             case DTypeLimits(name=name):
                 raise self.excerpt(node).error(f"{name} gives several numbers; take one: {name}(dtype).max")
-            case BoundMethod(name=name) if near := spelling_hint(name, ("dtype", *ATTRIBUTES)):
+            case BoundMethod(name=name) if near := spelling_hint(name, ("dtype", *READABLE_ATTRIBUTES)):
                 raise self.excerpt(node).error(f"no array has {quote_short(name)}{near}")
             case DottedName() | IndexUpdateRef() | DefinedFunction() | BoundMethod():
                 raise self.excerpt(node).error("a function that is not called; call it")
@@ -549,7 +551,7 @@ class SourceReader:
             constant_keywords = [
                 (k.arg, k.value.value) for k in node.keywords if isinstance(k.value, ast.Constant)
             ]
-            marks = (SAME_KIND_MARK,) if SAME_KIND_MARK in constant_keywords else ()
+            marks = (SAME_KIND_KEYWORD_AND_VALUE,) if SAME_KIND_KEYWORD_AND_VALUE in constant_keywords else ()
             return self.builder.add_setitem(excerpt, target.array, target.key, args[0], marks=marks)
         elements = self.builder.add_index(excerpt, target.array, target.key)
         made = self.builder.add_call(excerpt, find_operation(update_methods[method]), [elements, args[0]])

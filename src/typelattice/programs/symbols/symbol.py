@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from types import EllipsisType
 from typing import Any, NoReturn
 
-from typelattice.calls.attributes import ATTRIBUTES
+from typelattice.calls.attributes import READABLE_ATTRIBUTES
 from typelattice.calls.methods import is_method
 from typelattice.calls.steps import Argument, DTypeOf, Excerpt, NamedDType, ProgramError, Ref, Slice
 from typelattice.engine.foreign_arrays import INDEX_FORMS
@@ -217,7 +217,7 @@ def _make_attribute(name: str) -> property:
     return property(lambda self: self._xp._attribute(self, name))
 
 
-for _name in ATTRIBUTES:
+for _name in READABLE_ATTRIBUTES:
     setattr(Symbol, _name, _make_attribute(_name))
 for _op in OPERATIONS.values():
     if (

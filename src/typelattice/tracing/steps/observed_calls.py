@@ -21,12 +21,12 @@ from typelattice.calls.call_tables import (
     system_of_module,
 )
 from typelattice.calls.calls_to_steps import call_function, may_affect_dtype, operand_count
-from typelattice.calls.function_handlers import PYTHON_TYPES
+from typelattice.calls.function_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.calls.methods import call_method
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, NamedDType, Ref, Slice
-from typelattice.calls.ufunc_methods import POSITIONS, REDUCED
+from typelattice.calls.ufunc_methods import REDUCTION_BY_UFUNC_METHOD, REDUCTION_METHOD_PARAMETERS
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import Operation
 from typelattice.facts.releases import VERSION_SIGN
@@ -242,7 +242,7 @@ class CallReader:
         """Convert a dtype argument. Raises UnknownCallError if it is not a dtype."""
         if isinstance(x, type) and x in PYTHON_KINDS:
             return NamedDType(x.__name__)
-        if isinstance(x, str) and x in PYTHON_TYPES:
+        if isinstance(x, str) and x in PYTHON_TYPE_BY_NAME:
             return NamedDType(x)
         try:
             found = operand(dtype_text(x)) if isinstance(x, str) else operand(x)
@@ -266,8 +266,8 @@ def identify_function(function: Any) -> CalledFunction:
         if cls.__name__ == "ufunc":
             if name == "outer":
                 return CalledFunction(owner.__name__, library)
-            reduced = REDUCED.get(name, {}).get(owner.__name__, "")
-            return CalledFunction(reduced, library, (), None, lambda: ("", *POSITIONS))
+            reduced = REDUCTION_BY_UFUNC_METHOD.get(name, {}).get(owner.__name__, "")
+            return CalledFunction(reduced, library, (), None, lambda: ("", *REDUCTION_METHOD_PARAMETERS))
         if hasattr(cls, "dtype") and hasattr(cls, "shape"):
             libraries = filter(None, (_find_library(c.__module__) for c in cls.__mro__))
             own = next(libraries, None)

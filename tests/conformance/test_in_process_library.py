@@ -26,7 +26,7 @@ from typelattice.conformance.library_process import (
     LibraryProcess,
 )
 from typelattice.conformance.load_library import load_library
-from typelattice.recorded.recording_files import RECORDINGS, load_recording
+from typelattice.recorded.recording_files import RECORDINGS_FOLDER, load_recording
 from typelattice.support.errors import TypelatticeError
 
 HERE = Path(__file__).parents[1]
@@ -241,7 +241,7 @@ def alive(number: int) -> bool:
 
 def test_what_strangers_wrote_does_not_reach_the_terminal_raw(tmp_path: Path) -> None:
     """Neither from a recording nor from a list of departures."""
-    text = (Path(RECORDINGS) / "arrow-unify.jsonl").read_text(encoding="utf-8")
+    text = (Path(RECORDINGS_FOLDER) / "arrow-unify.jsonl").read_text(encoding="utf-8")
     head, rows = text.split("\n", 1)
     head = json.dumps(json.loads(head) | {"versions": {"pyarrow": "\x1b[31m26"}})
     rows = rows.replace('"int8": ', '"\\u001b[2Jint8": ')

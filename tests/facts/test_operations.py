@@ -8,8 +8,8 @@ from itertools import product
 import pytest
 
 import typelattice as tl
-from typelattice.engine.operation_rules import STANDARD
-from typelattice.facts.operation_forms import FORMS
+from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS
+from typelattice.facts.operation_forms import MEANING_BY_CALL_FORM
 from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS, OPERATORS, Operation, find_operation
 
 NUMPY = tl.system("numpy")
@@ -24,14 +24,14 @@ def test_every_name_stands_for_one_operation() -> None:
 
 @pytest.mark.parametrize("op", OPERATIONS.values(), ids=lambda op: op.name)
 def test_a_row_has_a_class_of_the_standard_a_form_and_operands(op: Operation) -> None:
-    assert op.operation_class in STANDARD
-    assert op.call_form in FORMS
+    assert op.operation_class in STANDARD_RULES_BY_CLASS
+    assert op.call_form in MEANING_BY_CALL_FORM
     assert 1 <= op.min_operands <= (op.max_operands or op.min_operands)
 
 
 def test_every_class_has_an_operation() -> None:
     every = (*OPERATIONS.values(), *OPERATORS.values())
-    assert {op.operation_class for op in every} == {*STANDARD}
+    assert {op.operation_class for op in every} == {*STANDARD_RULES_BY_CLASS}
 
 
 @pytest.mark.parametrize("name", [name for name in OPERATION_BY_NAME if name not in OPERATIONS])

@@ -19,12 +19,12 @@ from samples import one_in
 import typelattice as tl
 from typelattice.engine.operation_rules import KINDS_BY_WORD
 from typelattice.engine.rule_enums import InPlaceRule, PairJoin, RightLimit, WeakResult
-from typelattice.engine.scalar_fit import CONDITIONS, OUTCOMES
-from typelattice.facts.cast_rounding_and_overflow import BEYOND, ROUNDINGS
-from typelattice.files.custom_dtypes import FACTS
-from typelattice.files.operation_entries import OPERATION_KEYS, SIDES
-from typelattice.files.reader import COMBINE
-from typelattice.files.system_definition import KEY_TYPES
+from typelattice.engine.scalar_fit import FIT_CONDITIONS, FIT_OUTCOMES
+from typelattice.facts.cast_rounding_and_overflow import OVERFLOW_WORDS, ROUNDING_WORDS
+from typelattice.files.custom_dtypes import TYPE_BY_FACT
+from typelattice.files.operation_entries import OPERANDS_BY_SIDE_WORD, OPERATION_KEYS
+from typelattice.files.reader import COMBINE_WORDS
+from typelattice.files.system_definition import TYPE_BY_KEY
 from typelattice.tracing.report.run_as_data import run_data
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
@@ -89,16 +89,16 @@ def first_column(page: Path, heading: str) -> set[str]:
 @pytest.mark.parametrize(
     ("heading", "words"),
     [
-        ("Keys", {*KEY_TYPES}),
-        ("Ways to combine", {*COMBINE}),
-        ("Facts of a dtype of your own", {*FACTS}),
-        ("What becomes of a value out of range", {*OUTCOMES, *CONDITIONS}),
+        ("Keys", {*TYPE_BY_KEY}),
+        ("Ways to combine", {*COMBINE_WORDS}),
+        ("Facts of a dtype of your own", {*TYPE_BY_FACT}),
+        ("What becomes of a value out of range", {*FIT_OUTCOMES, *FIT_CONDITIONS}),
         ("Kinds", {*KINDS_BY_WORD}),
         ("What may be written into the left operand", {"gives", *(f'"{word}"' for word in InPlaceRule)}),
         ("What becomes of a weak result", {"weak-result", *(f'"{word}"' for word in WeakResult)}),
         ("Keys of an operation", {*OPERATION_KEYS}),
-        ("Pairs of operands", {*SIDES, "0d integer"}),
-        ("Explicit casts", {*ROUNDINGS, *BEYOND, "needs quantize", "refused: the reason"}),
+        ("Pairs of operands", {*OPERANDS_BY_SIDE_WORD, "0d integer"}),
+        ("Explicit casts", {*ROUNDING_WORDS, *OVERFLOW_WORDS, "needs quantize", "refused: the reason"}),
         ("Exponents and shifts", {"limits.right", *(f'"{word}"' for word in (*PairJoin, *RightLimit))}),
     ],
 )

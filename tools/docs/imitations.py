@@ -28,7 +28,7 @@ from typelattice.conformance.implementation_differences import (
     REFUSES_ACCEPTED,
     VAGUE_ANSWER,
 )
-from typelattice.engine.operation_rules import STANDARD
+from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS
 from typelattice.facts.operations import OPERATIONS
 
 FOLDER = "imitations"
@@ -116,7 +116,10 @@ def implementation_page(name: str, releases: Sequence[Data]) -> str:
 
 def _classes(rows: Sequence[Data]) -> list[str]:
     """Return the standard classes, and those of a library's own operations, such as `special`."""
-    return [*STANDARD, *sorted({of_class for row in rows for of_class in row["classes"]} - {*STANDARD})]
+    return [
+        *STANDARD_RULES_BY_CLASS,
+        *sorted({of_class for row in rows for of_class in row["classes"]} - {*STANDARD_RULES_BY_CLASS}),
+    ]
 
 
 def _cell(row: Data, of_class: str) -> str:

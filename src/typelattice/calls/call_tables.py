@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from typelattice.calls.steps import Argument, NamedDType
-from typelattice.facts.dtypes import DTYPES, OTHER_NAMES, Kind
+from typelattice.facts.dtypes import DTYPE_BY_OTHER_NAME, DTYPES, Kind
 from typelattice.facts.libraries import libraries
-from typelattice.facts.operation_forms import FORMS
+from typelattice.facts.operation_forms import MEANING_BY_CALL_FORM
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.support.error_texts import spelling_hint
 from typelattice.support.errors import TypelatticeError
@@ -234,7 +234,7 @@ def name_meanings(sort: NameSort) -> Mapping[tuple[str, str], str]:
 @cache
 def _read_names() -> Mapping[str, Mapping[tuple[str, str], str]]:
     meanings: dict[str, dict[tuple[str, str], str]] = {sort: {} for sort in NameSort}
-    meanings[NameSort.CAST] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
+    meanings[NameSort.CAST] = {("*", other): each.name for other, each in DTYPE_BY_OTHER_NAME.items()}
     stated = _StatedKeys("names.txt")
     for row, (listed, name, name_sort, meaning) in read_rows("names.txt", 4, 4):
         _check_word(name_sort, tuple(NameSort), "names.txt", row, 3)
@@ -446,7 +446,7 @@ def check_library(word: str, file: str, row: int, column: int) -> None:
 def _read_signatures() -> Mapping[tuple[str, str], Signature]:
     """Return all rows of signatures.txt, by operation or form, and library."""
     signatures: dict[tuple[str, str], Signature] = {}
-    known = ("(any)", *(f"({form})" for form in FORMS), *OPERATIONS, *CREATORS_WITH_ROWS)
+    known = ("(any)", *(f"({form})" for form in MEANING_BY_CALL_FORM), *OPERATIONS, *CREATORS_WITH_ROWS)
     for row, (operations, library, *rest) in read_rows("signatures.txt", 3):
         check_library(library, "signatures.txt", row, 2)
         read = _parse_signature(rest, row)

@@ -19,7 +19,7 @@ from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.steps import Argument, Excerpt, NamedDType, Ref, leaves
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.operands.operand import PYTHON_KINDS, scalar
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, scalar
 
 COMPOSITIONS_FILE = "compositions.txt"
 INNER_FUNCTION_PREFIX = "_"  # functions whose name begins with this occur only in these tables
@@ -137,7 +137,7 @@ def compose(
                 if not isinstance(number, (bool, int, float, complex)):
                     return number
                 return builder.add_opaque(
-                    excerpt, row.name, scalar(PYTHON_KINDS[type(number)], number), (), ()
+                    excerpt, row.name, scalar(KIND_BY_PYTHON_TYPE[type(number)], number), (), ()
                 )
             case ast.Call(func=ast.Name(id="zero_d"), args=[of]):
                 ref = builder.ensure_ref(excerpt, value(of))

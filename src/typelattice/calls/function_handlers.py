@@ -16,7 +16,7 @@ from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, R
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import find_operation
 from typelattice.facts.range_and_overflow import Value
-from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar
 from typelattice.operands.read_objects import operand
 
 KEPT_LINSPACE_ARGUMENTS = ("endpoint", "retstep", "axis")  # arguments that its step keeps
@@ -184,7 +184,7 @@ def _python_number_maker(name: str) -> CallHandler:
                 raise call.excerpt.error(f"Python refuses it: {e}; give another number") from None
         if not isinstance(x, Ref):
             raise call.excerpt.error(f"{name} takes a number or an array of one element; give that")
-        unknown = Operand(None, PYTHON_KINDS[PYTHON_TYPE_BY_NAME[name]], True, "scalar")
+        unknown = Operand(None, KIND_BY_PYTHON_TYPE[PYTHON_TYPE_BY_NAME[name]], True, "scalar")
         known = scalar(Kind.BOOL) if name == "bool" else unknown
         return call.builder.add_opaque(call.excerpt, name, known, (x.step,), ())
 

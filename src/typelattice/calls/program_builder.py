@@ -35,14 +35,14 @@ from typelattice.calls.steps import (
     map_argument,
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDEX_FORMS
-from typelattice.engine.operation_rules import STANDARD, class_of
+from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS, class_of
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS, Operation, OpError, find_operation
 from typelattice.facts.range_and_overflow import Value, exceeds_int32
 from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.operands.notation import parse_operand
-from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar
 from typelattice.operands.read_objects import operand
 from typelattice.support.error_texts import clip_text
 
@@ -163,7 +163,7 @@ class ProgramBuilder:
             if isinstance(step, Input) and step.shape is None and i not in self.python_number_steps:
                 return None
             before += step.inputs
-        number = Operand(None, PYTHON_KINDS[int], True, "scalar")
+        number = Operand(None, KIND_BY_PYTHON_TYPE[int], True, "scalar")
         return self.add_opaque(excerpt, LENGTH_STEP_NAME, number, (x.step,), ())
 
     def is_unknown_length(self, x: Argument) -> bool:
@@ -416,7 +416,7 @@ class ProgramBuilder:
             return Kind.BOOL if step.default_from.kind is Kind.BOOL else Kind.SIGNED
         if not isinstance(step, Call) or step.name in FUNCTION_OF_IN_PLACE:
             return None
-        given = STANDARD[class_of(step.operation)].gives
+        given = STANDARD_RULES_BY_CLASS[class_of(step.operation)].gives
         if isinstance(given, Kind):
             return given
         is_mask = [self._index_kind(Ref(i)) is Kind.BOOL for i in step.operands]

@@ -24,8 +24,9 @@ KEYWORDS_BY_LANGUAGE = {  # words that no member of an enumeration may have; lon
 KEYWORDS_BY_LANGUAGE["cpp17"] = (
     f"{KEYWORDS_BY_LANGUAGE['c11']} alignas alignof and and_eq asm bitand bitor catch char16_t char32_t "
     "class compl constexpr const_cast decltype delete dynamic_cast explicit export friend mutable "
-    "namespace new noexcept not not_eq nullptr operator or or_eq private protected public reinterpret_cast static_assert "
-    "static_cast template this thread_local throw try typeid typename using virtual wchar_t xor xor_eq "
+    "namespace new noexcept not not_eq nullptr operator or or_eq private protected public "
+    "reinterpret_cast static_assert static_cast template this thread_local throw try typeid typename "
+    "using virtual wchar_t xor xor_eq "
     "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t"
 )
 KEYWORDS_BY_LANGUAGE["mlir"] = KEYWORDS_BY_LANGUAGE["cpp17"]

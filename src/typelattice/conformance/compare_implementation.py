@@ -87,9 +87,9 @@ class Comparison:
 
     `counts_by_class` counts the calls of each class of operations by the sort of their difference, or by
     `AGREES_WORD` if there is none. `vague_answers` has the answers that leave the dtype open, such as
-    a type that stubs give, by what they say. They are no differences. `forms` says how programs write the calls; it is empty if
-    nothing says so. `omitted_dtypes` names the dtypes that one side alone has. `resumed_count` counts the
-    answers that were kept in files.
+    a type that stubs give, by what they say. They are no differences. `forms` says how programs
+    write the calls; it is empty if nothing says so. `omitted_dtypes` names the dtypes that one side
+    alone has. `resumed_count` counts the answers that were kept in files.
     """
 
     name: str

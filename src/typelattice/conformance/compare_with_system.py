@@ -12,11 +12,11 @@ from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.recorded.answer_notation import (
-    BROKEN,
-    EXCEPTION,
+    EXCEPTION_PREFIX,
     NON_NUMBER_PREFIXES,
-    NOT_ASKED,
+    NOT_ASKED_ANSWER,
     PYTHON_NUMBER_PREFIX,
+    TEXT_BY_BROKEN_ANSWER,
 )
 from typelattice.recorded.departure import Departure, departure_of
 from typelattice.recorded.recorded_calls import RecordedCall
@@ -47,7 +47,7 @@ class Mismatch:
             else self.call.op
         )
         theirs = self.call.answer
-        if theirs.startswith(EXCEPTION):
+        if theirs.startswith(EXCEPTION_PREFIX):
             who = f"the library raises {theirs[1:]}, the system answers"
         elif self.system_answer == REFUSED_SIGN:
             who = "the library answers, the system refuses"
@@ -107,9 +107,9 @@ def compare(
     for call in calls:
         if call.op not in OPERATION_BY_NAME and call.op not in system.custom_operations:
             unknown[call.op] = None
-        elif call.answer in BROKEN:
+        elif call.answer in TEXT_BY_BROKEN_ANSWER:
             broken += 1
-        elif call.answer != NOT_ASKED:
+        elif call.answer != NOT_ASKED_ANSWER:
             operands = [*map(read_operand, call.operands)]
             if call.answer.startswith(PYTHON_NUMBER_PREFIX) and all(o.tier == "scalar" for o in operands):
                 continue

@@ -17,7 +17,7 @@ from typelattice.conformance.implementation_differences import (
 from typelattice.conformance.library import NotAskedError, ParsedOperandString
 from typelattice.conformance.operation_functions import first_result, function_of_operands
 from typelattice.facts.operations import OPERATION_BY_NAME
-from typelattice.recorded.answer_notation import EXCEPTION, PYTHON_NUMBER_PREFIX
+from typelattice.recorded.answer_notation import EXCEPTION_PREFIX, PYTHON_NUMBER_PREFIX
 from typelattice.recorded.recorded_calls import RecordedCall
 
 VARIABLE_LETTERS = "xyzuvw"
@@ -97,7 +97,7 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
             (forms["found"], implementation_call, _answer(found, compares_values), "found"),
         )
     ]
-    lines += reversed(print_lines) if expected.answer.startswith(EXCEPTION) else print_lines
+    lines += reversed(print_lines) if expected.answer.startswith(EXCEPTION_PREFIX) else print_lines
     return "\n".join(lines) if len(lines) <= MAX_REPRODUCER_LINES else ""
 
 
@@ -124,7 +124,7 @@ def _filled(form: str, forms: Mapping[str, Any]) -> str:
 
 
 def _answer(call: RecordedCall, of_values: bool) -> str:
-    return call.message if of_values else call.answer.removeprefix(EXCEPTION)
+    return call.message if of_values else call.answer.removeprefix(EXCEPTION_PREFIX)
 
 
 def _shown(form: str, forms: Mapping[str, Any], instead: str | None) -> str:

@@ -21,7 +21,7 @@ from typing import Self
 from typelattice.conformance.in_process_library import Answer, Catalogue, InProcessLibrary, exception_answer
 from typelattice.conformance.library import CannotAskError, Library
 from typelattice.conformance.questions import Question
-from typelattice.recorded.answer_notation import BROKEN, EXCEPTION
+from typelattice.recorded.answer_notation import EXCEPTION_PREFIX, TEXT_BY_BROKEN_ANSWER
 from typelattice.support.errors import TypelatticeError
 
 try:
@@ -29,7 +29,7 @@ try:
 except ImportError:  # only Python on Unix has this module
     resource = None  # type: ignore[assignment]
 
-HANG_ANSWER, CRASH_ANSWER = BROKEN.items()
+HANG_ANSWER, CRASH_ANSWER = TEXT_BY_BROKEN_ANSWER.items()
 
 CALL_SECONDS = 10.0
 """Seconds that a call may take."""
@@ -110,7 +110,7 @@ class LibraryProcess:
         if isinstance(received, TypelatticeError):
             raise received
         answer, message = received
-        return CRASH_ANSWER if answer == f"{EXCEPTION}MemoryError" else (str(answer), str(message))
+        return CRASH_ANSWER if answer == f"{EXCEPTION_PREFIX}MemoryError" else (str(answer), str(message))
 
     def _start(self) -> Catalogue:
         """Start a process; return the catalogue of the library in it."""

@@ -28,14 +28,14 @@ from typelattice.conformance.known_differences import not_known, read_known
 from typelattice.conformance.library import Library, ParsedOperandString
 from typelattice.conformance.library_process import CALL_SECONDS
 from typelattice.conformance.questions import plan_calls
-from typelattice.engine.operation_rules import STANDARD, class_of
+from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS, class_of
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.libraries import library_of as library_of_module
 from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.files.reader import system as find_system
-from typelattice.recorded.answer_notation import EXCEPTION
+from typelattice.recorded.answer_notation import EXCEPTION_PREFIX
 from typelattice.recorded.departure import Departure
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recorded_calls import RecordedCall
@@ -174,10 +174,10 @@ def is_undefined(m: Mismatch) -> bool:
     (True, False)
     """
     answer = m.call.answer.rstrip("*")
-    if m.system_answer != REFUSED_SIGN or answer.startswith(EXCEPTION):
+    if m.system_answer != REFUSED_SIGN or answer.startswith(EXCEPTION_PREFIX):
         return False
     op = OPERATION_BY_NAME[m.call.op]
-    gives = STANDARD[class_of(op)].gives
+    gives = STANDARD_RULES_BY_CLASS[class_of(op)].gives
     if op.is_in_place or gives == "left":
         return answer == ParsedOperandString.parse(m.call.operands[0]).dtype
     if not isinstance(gives, Kind) or answer not in DTYPES:

@@ -16,10 +16,10 @@ from typelattice.conformance.library_process import START_TIME_FACTOR, LibraryPr
 from typelattice.conformance.questions import PYTHON_SCALAR_OPERANDS, Question
 from typelattice.conformance.type_checkers import EXPRESSIONS_PER_RUN, end_checker, infer, require_checker
 from typelattice.facts.operations import OPERATION_BY_NAME
-from typelattice.recorded.answer_notation import EXCEPTION, NOT_ASKED
+from typelattice.recorded.answer_notation import EXCEPTION_PREFIX, NOT_ASKED_ANSWER
 
 IMPLEMENTATIONS_PACKAGE = "typelattice.conformance.alternative_implementations"
-REFUSED_ANSWER = f"{EXCEPTION}TypeError"
+REFUSED_ANSWER = f"{EXCEPTION_PREFIX}TypeError"
 
 
 class Stubs:
@@ -69,7 +69,7 @@ class Stubs:
         )  # fmt: skip
         for text in written:
             if not text:
-                yield NOT_ASKED, "no expression"
+                yield NOT_ASKED_ANSWER, "no expression"
                 continue
             type_, error = next(inferred)
             yield (REFUSED_ANSWER, error) if error else (self._answer_of_type(type_), "")

@@ -12,7 +12,7 @@ from typelattice.cli.bindings import bindings
 from typelattice.cli.command import STANDARD_OUTPUT, Command, Paragraphs, UsageError, add_op_argument
 from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import write_bytes
-from typelattice.drawings.heat_maps import HEATS, HeatMap, figure, heat_grid, make_heat
+from typelattice.drawings.heat_maps import HEAT_MEASURES, HeatMap, figure, heat_grid, make_heat
 from typelattice.programs.make_program import program_file
 from typelattice.rendering.drawing import FORMATS, Drawing
 from typelattice.rendering.drawing_text import sketch
@@ -41,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="highlight the ways of these operands to their join, and say why the other bounds lost",
     )  # fmt: skip
     parser.add_argument(
-        "--heat", choices=HEATS,
+        "--heat", choices=HEAT_MEASURES,
         help="a heat map of all pairs; loss: what casts lose; width: how wide results are; agreement: "
         "whether OTHER agrees",
     )  # fmt: skip

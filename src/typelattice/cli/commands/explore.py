@@ -13,7 +13,7 @@ from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import check_writable, write_text
 from typelattice.explorer.cached_document import built_document
 from typelattice.explorer.document import COMMON_OPERATIONS, document
-from typelattice.explorer.edited_file import BLANK, open_edited_file
+from typelattice.explorer.edited_file import BLANK_START, open_edited_file
 from typelattice.explorer.page import page_html
 from typelattice.explorer.server import serve
 from typelattice.rendering.grid import printable
@@ -29,7 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--system", action="append", default=[], metavar="NAME|FILE",
         help="a system; can be repeated (default: all, with their older releases); "
-        f"with --edit the one that a new file begins as, or {BLANK}",
+        f"with --edit the one that a new file begins as, or {BLANK_START}",
     )  # fmt: skip
     parser.add_argument(
         "--op", action="append", default=[], metavar="OP",

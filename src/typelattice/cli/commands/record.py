@@ -22,7 +22,7 @@ from typelattice.disk.write import check_writable
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.recorded.encode_recording import rest_on_base, save_recording
 from typelattice.recorded.recording import Recording, RecordingError
-from typelattice.recorded.recording_files import ENDING, load_recording, recording_names
+from typelattice.recorded.recording_files import RECORDING_SUFFIX, load_recording, recording_names
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal_output import print_error, progress_bar
 
@@ -54,7 +54,7 @@ def run(args: Namespace) -> Paragraphs:
 
     if args.output == STANDARD_OUTPUT:
         raise UsageError("record: a recording is not printed; name a file with -o")
-    output = Path(args.output or f"{args.library}{ENDING}")
+    output = Path(args.output or f"{args.library}{RECORDING_SUFFIX}")
     answers = Path(f"{output}{UNFINISHED_ANSWERS_SUFFIX}")
     newest, _, older = args.library.partition(VERSION_SIGN)
     base = newest if older and newest in recording_names() else None

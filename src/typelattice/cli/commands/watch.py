@@ -31,7 +31,7 @@ from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import VERSION_SIGN, installed_release
 from typelattice.recorded.encode_recording import rest_on_base, save_recording
-from typelattice.recorded.recording_files import ENDING, load_recording, recording_names
+from typelattice.recorded.recording_files import RECORDING_SUFFIX, load_recording, recording_names
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal_output import print_error, progress_bar
@@ -101,7 +101,7 @@ def _news(name: str, args: Namespace) -> tuple[LibraryChanges, Path | None]:
         if not args.recording and release not in recording_names():
             what = f"watch: {name} has no built-in recording"
             raise UsageError(f"{what}; make one with `typelattice record`, and name it with --recording")
-        path = Path(args.output) / f"{release.replace(':', '.')}{ENDING}" if args.output else None
+        path = Path(args.output) / f"{release.replace(':', '.')}{RECORDING_SUFFIX}" if args.output else None
         if path:
             check_not_read(str(path), args.recording)
         old_recording = load_recording(args.recording or release)

@@ -13,7 +13,7 @@ from typelattice.conformance.library import ParsedOperandString
 from typelattice.conformance.operation_functions import SpelledFunction, first_result
 from typelattice.conformance.questions import SMALL_EXPONENTS
 from typelattice.facts.operations import OPERATION_BY_NAME, Operation, make_custom_operation
-from typelattice.recorded.answer_notation import ARRAY, SCALAR
+from typelattice.recorded.answer_notation import ARRAY_SUFFIX, SCALAR_SUFFIX
 
 LONG_DOUBLE_NAME_BY_DTYPE = {
     np.dtype(name).name: name
@@ -57,8 +57,8 @@ def _with(method: Callable[..., object], more: tuple[object, ...]) -> Callable[.
 def form_of(result: object) -> str:
     """Return the end of an answer that says whether a result is an array or a scalar."""
     if isinstance(result, np.ndarray):
-        return ARRAY
-    return SCALAR if isinstance(result, np.generic) else ""
+        return ARRAY_SUFFIX
+    return SCALAR_SUFFIX if isinstance(result, np.generic) else ""
 
 
 class Eager(NumPy):

@@ -6,7 +6,7 @@ import re
 
 from typelattice.conformance.implementation_differences import VAGUE_PREFIX
 from typelattice.facts.dtypes import DTYPES
-from typelattice.recorded.answer_notation import ARRAY, PYTHON_NUMBER_PREFIX, SCALAR
+from typelattice.recorded.answer_notation import ARRAY_SUFFIX, PYTHON_NUMBER_PREFIX, SCALAR_SUFFIX
 
 DTYPE_STEM_BY_STUB_CLASS = {
     "signedinteger": "int",
@@ -83,11 +83,11 @@ def _of_dtype(text: str) -> str:
 
 
 def _form(text: str) -> str:
-    """Return ARRAY or SCALAR where a type is that of either; "" for any other."""
+    """Return ARRAY_SUFFIX or SCALAR_SUFFIX where a type is that of either; "" for any other."""
     word = text.partition("[")[0]
     if word.endswith(("ndarray", "Array")):
-        return ARRAY
-    return SCALAR if word in SCALAR_CLASS_NAMES else ""
+        return ARRAY_SUFFIX
+    return SCALAR_SUFFIX if word in SCALAR_CLASS_NAMES else ""
 
 
 def _dtype(part: str) -> str:

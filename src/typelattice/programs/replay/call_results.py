@@ -12,7 +12,7 @@ from typelattice.calls.call_tables import (
 from typelattice.calls.multiple_results import result_dtype_origin
 from typelattice.calls.steps import Call
 from typelattice.engine.evaluate_operation import operation_rules
-from typelattice.engine.operation_rules import NUMBER_OF_ALL
+from typelattice.engine.operation_rules import INT_WITHOUT_AXIS_RESULT
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Kind
@@ -27,7 +27,7 @@ def result_of(
     """Return the result of a call with the promotion `p`. If it is refused, return None and the reason."""
     assert p.dtype is not None
     made, named = operand_of_dtype(p.dtype, p.weak, tier), dict(step.keywords)
-    counts = step.name in OPERATIONS and operation_rules(system, step.name).gives == NUMBER_OF_ALL
+    counts = step.name in OPERATIONS and operation_rules(system, step.name).gives == INT_WITHOUT_AXIS_RESULT
     number = Kind.SIGNED if counts else p.python_number_kind
     if number and not step.shape and "axis" not in named:
         return scalar(number), None

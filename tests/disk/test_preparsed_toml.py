@@ -39,7 +39,7 @@ def test_a_text_that_has_changed_is_parsed_anew() -> None:
 
 
 def test_a_file_of_ones_own_has_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparsed_toml, "PACKAGE", str(tmp_path / "package"))
+    monkeypatch.setattr(preparsed_toml, "PACKAGE_FOLDER", str(tmp_path / "package"))
     for folder in (tmp_path, tmp_path / "package2"):  # the second begins as the package does
         folder.mkdir(exist_ok=True)
         (folder / PREPARSED_TABLE_FILE).write_text(row_of("mine.toml", "a = 1", {"a": 2}), encoding="ascii")

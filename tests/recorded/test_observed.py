@@ -116,7 +116,7 @@ def test_a_file_of_ones_own_is_compared_with_no_recording_but_one_of_its_name_an
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of recordings in place of those that come along."""
-    monkeypatch.setattr(store, "RECORDINGS", tmp_path)
+    monkeypatch.setattr(store, "RECORDINGS_FOLDER", tmp_path)
     open_recording.cache_clear()
     yield tmp_path
     open_recording.cache_clear()

@@ -13,7 +13,7 @@ from typelattice.operands.operand import Operand, operand_of_dtype
 from typelattice.operands.read_objects import PLAIN_ARRAY_CLASSES
 
 PLAIN_ARRAY_CLASSES.add(np.ndarray)
-NUMPY_SCALAR_CLASSES = (np.generic,)  # other libraries may read these as Python's numbers
+OWN_SCALARS = (np.generic,)  # other libraries may read these as Python's numbers
 
 
 def read(x: Any) -> Operand | None:

@@ -7,12 +7,12 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 
 import typelattice as tl
-from typelattice.engine.operation_rules import GROUPS, KINDS_BY_WORD, STANDARD
+from typelattice.engine.operation_rules import GROUP_BY_CLASS, KINDS_BY_WORD, STANDARD_RULES_BY_CLASS
 from typelattice.engine.rule_enums import ScalarPlaces, WeakResult
-from typelattice.engine.scalar_fit import OUTCOMES, RAISE_BEYOND_DEFAULT
-from typelattice.facts.cast_rounding_and_overflow import BEYOND, ROUNDINGS
+from typelattice.engine.scalar_fit import FIT_OUTCOMES, RAISE_BEYOND_DEFAULT
+from typelattice.facts.cast_rounding_and_overflow import OVERFLOW_WORDS, ROUNDING_WORDS
 from typelattice.facts.operations import OPERATIONS
-from typelattice.files.reader import COMBINE, parse
+from typelattice.files.reader import COMBINE_WORDS, parse
 
 ORDER = [  # from low to high
     "b", "i*", "u8", "u16", "i8", "i16", "i32", "i64", "m8", "f*", "f16", "f32", "f64", "c*", "c64", "c128",
@@ -43,14 +43,14 @@ def drawn_file(dice: random.Random) -> str:
         return ", ".join(dice.sample(dtypes, min(most, len(dtypes))))
 
     def outcome() -> str:
-        return dice.choice(OUTCOMES)
+        return dice.choice(FIT_OUTCOMES)
 
     def pair(low: Sequence[str]) -> str:
         return f"{dice.choice(dtypes)} + {dice.choice([*dtypes, *low])}"
 
     draws: dict[str, Callable[[], object]] = {
         "tiers": lambda: dice.choice([["array", "scalar"], ["array", "0d", "scalar"], ["array", "0d"]]),
-        "combine": lambda: dice.choice([*COMBINE]),
+        "combine": lambda: dice.choice([*COMBINE_WORDS]),
         "weak-join": lambda: dice.choice(["width", "kind"]),
         "defaults": lambda: {
             "int": dice.choice(["i32", "i64", "i32, i64"]),
@@ -64,7 +64,7 @@ def drawn_file(dice: random.Random) -> str:
         "before": lambda: {dice.choice(["u32", "u64", "bf16"]): dice.choice(dtypes)},
         "after": lambda: {dice.choice(nodes): dice.choice(dtypes)},
         "fit": lambda: {
-            "int": dice.choice(OUTCOMES) + dice.choice(["", f", {RAISE_BEYOND_DEFAULT}"]),
+            "int": dice.choice(FIT_OUTCOMES) + dice.choice(["", f", {RAISE_BEYOND_DEFAULT}"]),
             "float": outcome(),
         },
         "ops": lambda: {_entry(dice): _departure(dice, some, dtypes)},
@@ -73,7 +73,9 @@ def drawn_file(dice: random.Random) -> str:
         "stand-in": lambda: {"beside": some(2), "int": dice.choice(dtypes), "float": dice.choice(dtypes)},
         "requested": lambda: {dice.choice(["u32", "u64", "bf16", "float"]): dice.choice(dtypes)},
         "casts": lambda: {
-            f"{dice.choice(dtypes)} -> {dice.choice(dtypes)}": dice.choice([*ROUNDINGS, *BEYOND]),
+            f"{dice.choice(dtypes)} -> {dice.choice(dtypes)}": dice.choice(
+                [*ROUNDING_WORDS, *OVERFLOW_WORDS]
+            ),
         },
         "foreign": lambda: {"numpy": dice.choice(["array", "other", "a reason of its own"])},
     }  # fmt: skip
@@ -115,7 +117,7 @@ def _order(dice: random.Random, nodes: Sequence[str]) -> str:
 
 
 def _entry(dice: random.Random) -> str:
-    return dice.choice([*STANDARD, *ASKED, *GROUPS.values()])
+    return dice.choice([*STANDARD_RULES_BY_CLASS, *ASKED, *GROUP_BY_CLASS.values()])
 
 
 def _domain(dice: random.Random, dtypes: Sequence[str]) -> str:
@@ -136,7 +138,7 @@ def _departure(dice: random.Random, some: Callable[..., str], dtypes: Sequence[s
         "weak-result": lambda: dice.choice([*WeakResult]),
         "joins": lambda: "same dtype",
         "loops": lambda: some(6),
-        "fit": lambda: dice.choice([{}, {"int": dice.choice(OUTCOMES)}]),
+        "fit": lambda: dice.choice([{}, {"int": dice.choice(FIT_OUTCOMES)}]),
     }
     return {key: draw() for key, draw in draws.items() if dice.random() < 0.3}
 

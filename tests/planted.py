@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from typelattice.conformance.library import ParsedOperandString
 from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS
-from typelattice.recorded.answer_notation import EXCEPTION
+from typelattice.recorded.answer_notation import EXCEPTION_PREFIX
 from typelattice.recorded.recording_files import open_recording
 
 BREAKING = ("hypot", "int8", "float16")
@@ -30,7 +30,7 @@ class Faithful:
         page = open_recording("numpy")
         call = page and page.find_call(operation, tuple(operands))
         assert call
-        if call.answer.startswith(EXCEPTION):
+        if call.answer.startswith(EXCEPTION_PREFIX):
             raise TypeError(f"no {operation} here")
         return call.answer
 

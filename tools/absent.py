@@ -17,7 +17,7 @@ from typelattice.conformance.library import MissingLibraryError
 from typelattice.conformance.library_process import LibraryProcess
 from typelattice.conformance.load_library import load_library
 from typelattice.facts.libraries import recordings
-from typelattice.facts.missing_operations import TABLE, find_missing_operations
+from typelattice.facts.missing_operations import MISSING_OPERATIONS_TABLE_PATH, find_missing_operations
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.files.system_text import systems
@@ -62,7 +62,7 @@ def write(known: Mapping[str, frozenset[str]]) -> None:
     for op in OPERATIONS:
         if lacking := [name for name in stated if op in known.get(name, ())]:
             lines.append(f"{op:20} {' '.join(lacking)}\n")
-    Path(TABLE).write_text("".join(lines), encoding="ascii")
+    Path(MISSING_OPERATIONS_TABLE_PATH).write_text("".join(lines), encoding="ascii")
 
 
 if __name__ == "__main__":

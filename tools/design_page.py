@@ -10,7 +10,7 @@ from scatter_svg import Mark, Steps, plot
 
 import typelattice as tl
 from typelattice.designer import DEMANDS, Completion, ConflictError, Design, design, repairs
-from typelattice.designer.pareto_front import AXES, Placement, place_on_front, walk_front
+from typelattice.designer.pareto_front import COMPARED_COSTS, Placement, place_on_front, walk_front
 from typelattice.engine.system import System
 from typelattice.files.writer import node_code
 
@@ -129,7 +129,7 @@ def verdict(p: Placement) -> str:
     if p.is_on_front:
         return "on the front"
     if p.dominating_completion:
-        counts = ", ".join(str(p.dominating_completion.counts[word]) for word in AXES)
+        counts = ", ".join(str(p.dominating_completion.counts[word]) for word in COMPARED_COSTS)
         return f"off: `{p.dominating_completion.arrows or 'nothing added'}` has {counts}"
     if p.counts["overflow"]:
         return "beyond, by integers that wrap"

@@ -9,7 +9,7 @@ from generated import write_pages
 
 from typelattice.engine.system import System
 from typelattice.operands.notation import parse_operand
-from typelattice.recorded.answer_notation import EXCEPTION
+from typelattice.recorded.answer_notation import EXCEPTION_PREFIX
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import load_recording
 
@@ -75,7 +75,9 @@ def _rows(name: str, calls: list[str], recordings: dict[str, Recording]) -> list
 
 def _given(answer: str) -> str:
     """What a library did: `raises TypeError`, or the dtype that it gave."""
-    return f"raises {answer.removeprefix(EXCEPTION)}" if answer.startswith(EXCEPTION) else answer
+    return (
+        f"raises {answer.removeprefix(EXCEPTION_PREFIX)}" if answer.startswith(EXCEPTION_PREFIX) else answer
+    )
 
 
 def _said(name: str, calls: list[str]) -> list[str]:

@@ -27,11 +27,11 @@ from typelattice.facts.libraries import library_of, recordings
 from typelattice.files.reader import system
 from typelattice.files.system_text import systems
 from typelattice.operands.operand import FOREIGN_SCALAR_SUFFIX
-from typelattice.recorded.answer_notation import NOT_ASKED, TAKEN_OVER, Messages
+from typelattice.recorded.answer_notation import NOT_ASKED_ANSWER, TAKEN_OVER_ANSWER, Messages
 from typelattice.recorded.encode_recording import encode_recording, save_recording
 from typelattice.recorded.recorded_calls import Answers
 from typelattice.recorded.recording import Recording
-from typelattice.recorded.recording_files import FOREIGN, RECORDINGS
+from typelattice.recorded.recording_files import FOREIGN_FOLDER, RECORDINGS_FOLDER
 
 OWNER = "numpy"
 NAMES = tuple(name for name in recordings() if name in systems() and OWNER in system(name).foreign)
@@ -62,9 +62,9 @@ class Host:
         return self.library.make(operand)
 
     def read(self, result: object) -> str:
-        """Read a result with the library; return TAKEN_OVER if it belongs to the foreign library."""
+        """Read a result with the library; return TAKEN_OVER_ANSWER if it belongs to the foreign library."""
         owner = library_of(type(result).__module__.partition(".")[0])
-        return TAKEN_OVER if owner == self.foreign.name else self.library.read(result)
+        return TAKEN_OVER_ANSWER if owner == self.foreign.name else self.library.read(result)
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         known = self.library.operations()
@@ -85,7 +85,7 @@ def record_foreign_arrays(library: Library, foreign: Library) -> Recording:
     messages = Messages()
     found: dict[str, Answers] = {}
     for op in host.operations():
-        found[op] = dict.fromkeys(product(operands, operands), NOT_ASKED)
+        found[op] = dict.fromkeys(product(operands, operands), NOT_ASKED_ANSWER)
         for a, b in found[op]:
             if (a in own) is not (b in own):
                 found[op][a, b] = messages.name_answer(*asker.ask(op, (a, b)))
@@ -105,7 +105,7 @@ def record(name: str) -> None:
     """Writes the recording of one library, asked in this process."""
     asked = load_library(name)
     if Host(asked, load_library(OWNER)).operations():  # some answer of promotion alone
-        path = Path(RECORDINGS) / FOREIGN / f"{name}.jsonl"
+        path = Path(RECORDINGS_FOLDER) / FOREIGN_FOLDER / f"{name}.jsonl"
         save_recording(record_foreign_arrays(asked, load_library(OWNER)), path)
 
 

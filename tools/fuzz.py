@@ -24,7 +24,7 @@ from pathlib import Path
 
 from command_lines import ERROR, GRAMMAR, a_line, prepare
 
-from typelattice.cli.main import COMMANDS, MAX_ERROR_CHARS, main
+from typelattice.cli.main import COMMAND_NAMES, MAX_ERROR_CHARS, main
 
 SECONDS = 60  # that a line may take before it counts as hanging; the slowest take two
 
@@ -132,7 +132,7 @@ def start() -> int:
     os.environ["LANGUAGE"] = "C"  # or argparse looks for translations of every message
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # no command waits for somebody who types
     started = time.monotonic()
-    assert set(GRAMMAR) == set(COMMANDS), "the grammar has every command"
+    assert set(GRAMMAR) == set(COMMAND_NAMES), "the grammar has every command"
     with ProcessPoolExecutor(args.workers) as pool:
         each = args.lines // args.workers
         parts = [pool.submit(_part, each, args.seed + worker) for worker in range(args.workers)]

@@ -6,9 +6,14 @@ from typing import TYPE_CHECKING
 
 from generated import write_pages
 
-from typelattice.engine.operation_rules import GROUPS, KINDS_BY_WORD, STANDARD, OperationRules
+from typelattice.engine.operation_rules import (
+    GROUP_BY_CLASS,
+    KINDS_BY_WORD,
+    STANDARD_RULES_BY_CLASS,
+    OperationRules,
+)
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.operation_forms import FORMS
+from typelattice.facts.operation_forms import MEANING_BY_CALL_FORM
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 
 if TYPE_CHECKING:
@@ -36,7 +41,7 @@ departures of its library from the standard ([operations of a system file](forma
 def page() -> str:
     """The whole page."""
     lines = [HEAD, "## Forms of a call", "", "| form | operands |", "|---|---|"]
-    lines += [f"| {form} | {meaning} |" for form, meaning in FORMS.items()]
+    lines += [f"| {form} | {meaning} |" for form, meaning in MEANING_BY_CALL_FORM.items()]
     lines += ["", "## Classes", "", "These rules of the standard hold if a system's file says nothing.", ""]
     lines += [
         "There are two groups of classes. `computing` operations make new values. `moving` operations copy",
@@ -44,7 +49,7 @@ def page() -> str:
         "",
     ]
     lines += ["| class | group | kernels | gives | operations |", "|---|---|---|---|---|"]
-    lines += [_class(name, standard) for name, standard in STANDARD.items()]
+    lines += [_class(name, standard) for name, standard in STANDARD_RULES_BY_CLASS.items()]
     lines += [
         "",
         "## All operations",
@@ -61,7 +66,7 @@ def _class(name: str, standard: OperationRules) -> str:
     kernels = min(words, default=", ".join(map(str, standard.kernels.listed)), key=len)
     every = (*OPERATIONS.values(), *(op for op in OPERATORS.values() if op.is_in_place))
     members = ", ".join(f"`{op.name}`" for op in every if op.operation_class == name).replace("|", "\\|")
-    return f"| `{name}` | {GROUPS[name]} | {kernels} | {GIVES[standard.gives]} | {members} |"
+    return f"| `{name}` | {GROUP_BY_CLASS[name]} | {kernels} | {GIVES[standard.gives]} | {members} |"
 
 
 def _row(op: Operation) -> str:

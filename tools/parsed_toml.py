@@ -6,9 +6,9 @@ from pathlib import Path
 
 from generated import write_pages
 
-from typelattice.disk.preparsed_toml import TABLE, row_of
-from typelattice.files.system_text import SHIPPED_FOLDER
-from typelattice.recorded.departure_files import FOLDER
+from typelattice.disk.preparsed_toml import PREPARSED_TABLE_FILE, row_of
+from typelattice.files.system_text import REAL_SYSTEMS_FOLDER
+from typelattice.recorded.departure_files import DEPARTURES_FOLDER
 
 
 def table(folder: Path) -> str:
@@ -18,4 +18,9 @@ def table(folder: Path) -> str:
 
 
 if __name__ == "__main__":
-    write_pages({Path(folder) / TABLE: table(Path(folder)) for folder in (SHIPPED_FOLDER, FOLDER)})
+    write_pages(
+        {
+            Path(folder) / PREPARSED_TABLE_FILE: table(Path(folder))
+            for folder in (REAL_SYSTEMS_FOLDER, DEPARTURES_FOLDER)
+        }
+    )

@@ -17,7 +17,7 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.cli import commands
-from typelattice.cli.main import COMMANDS, command, main
+from typelattice.cli.main import COMMAND_NAMES, command, main
 from typelattice.facts.operations import OPERATIONS
 from typelattice.rendering import FORMATS
 from typelattice.study.tables import Table, table
@@ -40,7 +40,7 @@ def test_help_shows_a_command(capsys: pytest.CaptureFixture[str], argv: list[str
     assert "\n  typelattice explain " in said(capsys, *argv)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", COMMAND_NAMES)
 def test_help_of_a_command_has_examples_of_it_and_its_exit_status(
     capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
@@ -50,7 +50,7 @@ def test_help_of_a_command_has_examples_of_it_and_its_exit_status(
 
 
 def test_each_module_of_a_command_has_one_place_in_the_help() -> None:
-    assert sorted(COMMANDS) == sorted(module.name for module in iter_modules(commands.__path__))
+    assert sorted(COMMAND_NAMES) == sorted(module.name for module in iter_modules(commands.__path__))
 
 
 def test_explain_lists_the_operations(capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,7 +61,7 @@ def test_explain_lists_the_operations(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.whole) if name in LONG else name for name in COMMANDS]
+    "name", [pytest.param(name, marks=pytest.mark.whole) if name in LONG else name for name in COMMAND_NAMES]
 )
 def test_every_example_runs(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
@@ -110,7 +110,7 @@ def test_the_project_file_names_the_command() -> None:
     *one_in(5, [f"explain bool uint16 bfloat16 --op where --system {name}" for name in SYSTEMS], 1),
     *one_in(9, [f"table --small --codes names --system {name}" for name in SYSTEMS], 2),
     *one_in(4, [f"diff jax {name}" for name in ("numpy-ml-dtypes", "torch", "tensorflow-all", "polars")]),
-    *one_in(9, [f"check {name}" for name in SYSTEMS], 3), *(f"{name} --help" for name in COMMANDS),
+    *one_in(9, [f"check {name}" for name in SYSTEMS], 3), *(f"{name} --help" for name in COMMAND_NAMES),
 ])  # fmt: skip
 def test_lines_keep_to_80_columns(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, argv: str

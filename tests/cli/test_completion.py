@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from command_line import said
 
-from typelattice.cli.commands.completion import COMPLETIONS, SHELLS
-from typelattice.cli.main import COMMANDS, Parser, main
+from typelattice.cli.commands.completion import COMPLETION_BY_METAVAR, SUPPORTED_SHELLS
+from typelattice.cli.main import COMMAND_NAMES, Parser, main
 
 FREE = {  # metavars of free text
     "TEXT", "LIST", "CALLS", "N", "S", "SECONDS", "PKG", "LINE", "NAME|LINE", "MODULE", "X", "WORDS",
@@ -42,7 +42,7 @@ def test_bash_completes(
     assert completed(script, "typelattice", "laws", "--exit") == ["--exit-code"]
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("shell", SUPPORTED_SHELLS)
 def test_scripts_can_be_read(capsys: pytest.CaptureFixture[str], tmp_path: Path, shell: str) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
@@ -63,9 +63,11 @@ def test_fish_completes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> N
 
 
 def test_every_argument_completes_to_something_or_is_free_text() -> None:
-    for name in COMMANDS:
+    for name in COMMAND_NAMES:
         metavars = {str(a.metavar) for a in Parser(name)._actions if a.nargs != 0 and a.choices is None}
-        assert metavars <= {*COMPLETIONS, *FREE}, f"{name} has a metavar that completion does not know"
+        assert metavars <= {*COMPLETION_BY_METAVAR, *FREE}, (
+            f"{name} has a metavar that completion does not know"
+        )
 
 
 def test_missing_library_is_named(

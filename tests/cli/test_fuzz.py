@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from typelattice.cli.command import UsageError
-from typelattice.cli.main import COMMANDS, main
+from typelattice.cli.main import COMMAND_NAMES, main
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import command_lines
@@ -29,7 +29,7 @@ def test_the_grammar_makes_every_command_and_good_lines_of_each(
 ) -> None:
     """Lines that are all refused at once would find little."""
     monkeypatch.chdir(tmp_path)
-    assert set(command_lines.GRAMMAR) == set(COMMANDS)
+    assert set(command_lines.GRAMMAR) == set(COMMAND_NAMES)
     dice = random.Random(1)
     command_lines.prepare(tmp_path, dice)
     refused = {

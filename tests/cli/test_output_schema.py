@@ -12,7 +12,7 @@ from command_line import MINE, sampled
 from forked import fork_searches
 from jsonschema import Draft202012Validator
 
-from typelattice.cli.main import COMMANDS, Parser, main
+from typelattice.cli.main import COMMAND_NAMES, Parser, main
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "output.schema.json").read_text(encoding="utf-8"))
 RUN = {
@@ -88,7 +88,7 @@ def test_every_kind_is_tested_and_every_command_with_json_has_a_kind() -> None:
     kinds = {each["$ref"].rpartition("/")[2] for each in SCHEMA["oneOf"]}
     assert kinds == {*LINES, *ASK}
     tested = {line.split()[0] for lines in LINES.values() for line in lines} | {"watch", "compare"}
-    assert {name for name in COMMANDS if _has_json(name)} == tested
+    assert {name for name in COMMAND_NAMES if _has_json(name)} == tested
 
 
 def _has_json(name: str) -> bool:

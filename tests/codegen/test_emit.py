@@ -19,7 +19,7 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.codegen.emit import LANGUAGES, PROBES, emit_files
+from typelattice.codegen.emit import PRINTERS_BY_LANGUAGE, PROBE_PRINTER_BY_LANGUAGE, emit_files
 from typelattice.codegen.tables import EmitError, build_tables
 from typelattice.conformance.hand_written_tables import lint_table, read_form
 from typelattice.files.reader import parse
@@ -395,8 +395,8 @@ def test_mlir_tblgen_reads_the_constraints(tmp_path: Path) -> None:
 
 
 def test_every_language_has_a_compiler_to_be_tested_with() -> None:
-    assert {*LANGUAGES} - {*COMPILERS} == {"json", "mlir"}  # MLIR's header is that of C++
-    assert {*PROBES} == {*PROBED}
+    assert {*PRINTERS_BY_LANGUAGE} - {*COMPILERS} == {"json", "mlir"}  # MLIR's header is that of C++
+    assert {*PROBE_PRINTER_BY_LANGUAGE} == {*PROBED}
 
 
 def test_the_names_of_written_files_are_printed_without_control_characters(

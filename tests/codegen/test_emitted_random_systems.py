@@ -22,7 +22,7 @@ from test_emit import STRICT, skip_without, write
 
 import typelattice as tl
 from typelattice.codegen.emit import emit_files
-from typelattice.codegen.names import STYLES
+from typelattice.codegen.names import MEMBER_STYLE_BY_LANGUAGE
 from typelattice.codegen.tables import EmitError, build_tables
 from typelattice.codegen.typescript import function_name
 from typelattice.engine.evaluate_operation import operation_rules
@@ -128,7 +128,7 @@ class C11:
         return "\n".join([*lines, self.around[1], ""])
 
     def questions(self, case: Case, s: str, offered: bool) -> Iterator[str]:
-        dtypes = [self.member(s, STYLES[self.name](str(d))) for d in case.system.dtypes]
+        dtypes = [self.member(s, MEMBER_STYLE_BY_LANGUAGE[self.name](str(d))) for d in case.system.dtypes]
         yield from self.lists(s, dtypes, [self.number(s, word) for word in case.numbers])
         sizes = {"dtypes": len(dtypes), "numbers": len(case.numbers)}
         yield self.line(f"{s} dtypes", {"i": sizes["dtypes"]}, "dtypes[i]", "{}")

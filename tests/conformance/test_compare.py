@@ -18,9 +18,9 @@ from typelattice.conformance.compare_implementation import find_imitated
 from typelattice.conformance.difference_reproducer import snippet
 from typelattice.conformance.implementation import implementations, load_implementation
 from typelattice.conformance.implementation_differences import (
-    ACCEPTS,
+    ACCEPTS_REFUSED,
     OTHER_DTYPE,
-    REFUSES,
+    REFUSES_ACCEPTED,
     Difference,
     calls_of_system,
     group_by_cause,
@@ -354,7 +354,7 @@ def test_a_cause_is_named_without_dtypes_and_operations() -> None:
         )
 
     (cause,) = group_by_cause([refused("exp", "float16"), refused("sin", "int8"), refused("sin", "float16")])
-    assert cause.name == f"{REFUSES}: NotImplementedError: … not implemented for …"
+    assert cause.name == f"{REFUSES_ACCEPTED}: NotImplementedError: … not implemented for …"
     assert str(cause.differences[0].found) == "sin(int8) = !NotImplementedError"
     other = Difference(
         RecordedCall("add", ("int8", "int"), "int8"), RecordedCall("add", ("int8", "int"), "float32")
@@ -364,7 +364,7 @@ def test_a_cause_is_named_without_dtypes_and_operations() -> None:
         "arithmetic with Python numbers: float for signed",
     )
     taken = Difference(RecordedCall("add", ("int8",), "-"), RecordedCall("add", ("int8",), "int8"))
-    assert (taken.difference_type, taken.cause) == (ACCEPTS, "by rule: arithmetic")
+    assert (taken.difference_type, taken.cause) == (ACCEPTS_REFUSED, "by rule: arithmetic")
 
 
 FUNCTIONS = {"add": "space.add", "inv": "space.linalg.inv", "concat": "space.concatenate"}

@@ -17,7 +17,7 @@ from typelattice.conformance.compare_implementation import Comparison, compare_i
 from typelattice.conformance.difference_reproducer import snippet
 from typelattice.conformance.implementation import implementations, load_implementation
 from typelattice.conformance.implementation_differences import (
-    BREAKS,
+    BREAKS_DOWN,
     OTHER_VALUE,
     Difference,
     calls_of_implementation,
@@ -99,7 +99,7 @@ def test_every_snippet_shows_its_difference(name: str) -> None:
 
 
 def snippets(found: Comparison) -> list[str]:
-    return [found.example(cause)[1] for cause in found.causes if cause.difference_type != BREAKS]
+    return [found.example(cause)[1] for cause in found.causes if cause.difference_type != BREAKS_DOWN]
 
 
 def check(codes: list[str]) -> None:

@@ -19,9 +19,14 @@ import pytest
 from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.libraries.language_base import Language
 from typelattice.conformance.library import CannotAskError, UnknownLibraryError
-from typelattice.conformance.library_process import CRASH, HANG, START_TIME_FACTOR, LibraryProcess
+from typelattice.conformance.library_process import (
+    CRASH_ANSWER,
+    HANG_ANSWER,
+    START_TIME_FACTOR,
+    LibraryProcess,
+)
 from typelattice.conformance.load_library import load_library
-from typelattice.recorded.recording_files import RECORDINGS, load_recording
+from typelattice.recorded.recording_files import RECORDINGS_FOLDER, load_recording
 from typelattice.support.errors import TypelatticeError
 
 HERE = Path(__file__).parents[1]
@@ -32,7 +37,7 @@ def test_a_call_that_hangs_or_crashes_costs_that_call_only() -> None:
     pairs = [(x, y) for x in hostile.DTYPES for y in hostile.DTYPES]
     with LibraryProcess(hostile.Fragile, limit=0.5) as asked:
         answers = list(asked.answers([("subtract", pair) for pair in pairs]))
-        assert answers == [("int8", ""), CRASH, HANG, ("int16", "")]
+        assert answers == [("int8", ""), CRASH_ANSWER, HANG_ANSWER, ("int16", "")]
         assert list(asked.answers([("add", ("int8", "int16"))])) == [("int16", "")]
 
 
@@ -236,7 +241,7 @@ def alive(number: int) -> bool:
 
 def test_what_strangers_wrote_does_not_reach_the_terminal_raw(tmp_path: Path) -> None:
     """Neither from a recording nor from a list of departures."""
-    text = (Path(RECORDINGS) / "arrow-unify.jsonl").read_text(encoding="utf-8")
+    text = (Path(RECORDINGS_FOLDER) / "arrow-unify.jsonl").read_text(encoding="utf-8")
     head, rows = text.split("\n", 1)
     head = json.dumps(json.loads(head) | {"versions": {"pyarrow": "\x1b[31m26"}})
     rows = rows.replace('"int8": ', '"\\u001b[2Jint8": ')

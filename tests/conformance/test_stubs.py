@@ -85,7 +85,7 @@ def test_what_each_checker_prints_is_read(monkeypatch: pytest.MonkeyPatch) -> No
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("checker", type_checkers.CHECKERS)
+@pytest.mark.parametrize("checker", type_checkers.CHECKER_NAMES)
 def test_a_checker_that_says_nothing_is_an_error(checker: str, monkeypatch: pytest.MonkeyPatch) -> None:
     printed(monkeypatch, "usage: ...")
     with pytest.raises(CannotAskError, match=f"{checker} cannot be asked: it says usage: ..."):
@@ -131,7 +131,7 @@ def test_a_checker_that_is_ended_from_another_thread_ends_with_its_own_processes
     code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"
     with pytest.raises(CannotAskError, match="it says nothing"):
         monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
-        monkeypatch.setitem(type_checkers.ARGUMENTS, "mypy", ())
+        monkeypatch.setitem(type_checkers.ARGUMENTS_BY_CHECKER, "mypy", ())
         (tmp_path / "mypy.py").write_text(code, encoding="ascii")
         monkeypatch.setenv("PYTHONPATH", str(tmp_path))
         end = type_checkers.end_checker

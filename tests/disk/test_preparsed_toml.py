@@ -7,20 +7,24 @@ from pathlib import Path
 import pytest
 
 from typelattice.disk import preparsed_toml
-from typelattice.disk.preparsed_toml import TABLE, parse_toml, row_of
-from typelattice.files.system_text import SHIPPED_FOLDER
-from typelattice.recorded.departure_files import FOLDER
+from typelattice.disk.preparsed_toml import PREPARSED_TABLE_FILE, parse_toml, row_of
+from typelattice.files.system_text import REAL_SYSTEMS_FOLDER
+from typelattice.recorded.departure_files import DEPARTURES_FOLDER
 
 
-@pytest.mark.parametrize("folder", [SHIPPED_FOLDER, FOLDER], ids=lambda folder: Path(folder).name)
+@pytest.mark.parametrize(
+    "folder", [REAL_SYSTEMS_FOLDER, DEPARTURES_FOLDER], ids=lambda folder: Path(folder).name
+)
 def test_every_row_is_what_the_file_says_now(folder: str) -> None:
     """`make pages` writes them."""
     texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(Path(folder).glob("*.toml"))}
-    rows = (Path(folder) / TABLE).read_text(encoding="ascii").splitlines(keepends=True)
+    rows = (Path(folder) / PREPARSED_TABLE_FILE).read_text(encoding="ascii").splitlines(keepends=True)
     assert rows == [row_of(name, text, tomllib.loads(text)) for name, text in texts.items()]
 
 
-@pytest.mark.parametrize("folder", [SHIPPED_FOLDER, FOLDER], ids=lambda folder: Path(folder).name)
+@pytest.mark.parametrize(
+    "folder", [REAL_SYSTEMS_FOLDER, DEPARTURES_FOLDER], ids=lambda folder: Path(folder).name
+)
 def test_json_keeps_what_toml_says(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     stated = {str(path): path.read_text(encoding="utf-8") for path in Path(folder).resolve().glob("*.toml")}
     expected = {path: repr(tomllib.loads(text)) for path, text in stated.items()}
@@ -29,28 +33,28 @@ def test_json_keeps_what_toml_says(folder: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_text_that_has_changed_is_parsed_anew() -> None:
-    path = Path(SHIPPED_FOLDER) / "jax.toml"
+    path = Path(REAL_SYSTEMS_FOLDER) / "jax.toml"
     text = path.read_text(encoding="utf-8") + "\n# changed\n[new]\n"
     assert parse_toml(str(path), text)["new"] == {}
 
 
 def test_a_file_of_ones_own_has_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparsed_toml, "PACKAGE", str(tmp_path / "package"))
+    monkeypatch.setattr(preparsed_toml, "PACKAGE_FOLDER", str(tmp_path / "package"))
     for folder in (tmp_path, tmp_path / "package2"):  # the second begins as the package does
         folder.mkdir(exist_ok=True)
-        (folder / TABLE).write_text(row_of("mine.toml", "a = 1", {"a": 2}), encoding="ascii")
+        (folder / PREPARSED_TABLE_FILE).write_text(row_of("mine.toml", "a = 1", {"a": 2}), encoding="ascii")
         assert parse_toml(str(folder / "mine.toml"), "a = 1") == {"a": 1}
     assert parse_toml(None, "a = 1") == {"a": 1}
 
 
 def test_a_folder_of_the_package_may_have_no_rows() -> None:
-    path = Path(preparsed_toml.PACKAGE) / "disk" / "mine.toml"
+    path = Path(preparsed_toml.PACKAGE_FOLDER) / "disk" / "mine.toml"
     assert parse_toml(str(path), "a = 1") == {"a": 1}
 
 
 def test_values_are_as_fresh_as_those_of_tomllib() -> None:
     """A caller may change what it was given."""
-    path = Path(SHIPPED_FOLDER) / "jax.toml"
+    path = Path(REAL_SYSTEMS_FOLDER) / "jax.toml"
     text = path.read_text(encoding="utf-8")
     parse_toml(str(path), text).clear()
     assert parse_toml(str(path), text)["name"] == "jax"

@@ -26,7 +26,7 @@ from typelattice.files.system_definition import read_definition
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.system_text import FormatError
 
-FOLDER = Path(source.FOLDER)
+FOLDER = Path(source.SYSTEMS_FOLDER)
 TABLES = ("standard.txt", "operations.txt")  # of ours, which no system states
 
 NAMES = (

@@ -19,7 +19,7 @@ from typelattice.cli.main import main
 from typelattice.engine.promotion import DecidingLines
 from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections
 from typelattice.explanations.recorded_answer_in_english import describe_library_answer
-from typelattice.explorer.answer_encoding import NO_CELL, PARTS
+from typelattice.explorer.answer_encoding import COLUMN_NAMES, NO_CELL_NUMBER
 from typelattice.explorer.cached_document import built_document
 from typelattice.explorer.document import Document, document
 from typelattice.explorer.page import page_html
@@ -42,9 +42,9 @@ def cells(shown: dict, every: int) -> Iterator[tuple[tl.Promotion, dict]]:
         for op, table in system["tables"].items():
             rows = [pools["operands"][n][0] for n in table["rows"]]
             pairs = [(a, b) for a in rows for b in rows] if table["columns"] else [(a,) for a in rows]
-            parts = {name: pools["columns"][table[name]] for name in PARTS}
+            parts = {name: pools["columns"][table[name]] for name in COLUMN_NAMES}
             for i in range(0, len(pairs), every):
-                if parts["answer"][i] != NO_CELL:
+                if parts["answer"][i] != NO_CELL_NUMBER:
                     p = tl.system(system["name"]).explain(*pairs[i], op=op or None)
                     yield p, {name: column[i] for name, column in parts.items()}
 
@@ -144,7 +144,7 @@ def spelled_out(data: dict, which: int) -> dict:
     of |= {"trail": "trails", "rule": "rules"}
 
     def shown(part: str, number: int) -> object:
-        if number == NO_CELL:
+        if number == NO_CELL_NUMBER:
             return None
         value = pools[of[part]][number]
         return [pools["sections"][n] for n in value] if part == "trail" else value[:5]
@@ -152,7 +152,7 @@ def spelled_out(data: dict, which: int) -> dict:
     return {
         (op, part): [shown(part, number) for number in pools["columns"][table[part]]]
         for op, table in system["tables"].items()
-        for part in PARTS
+        for part in COLUMN_NAMES
     }
 
 

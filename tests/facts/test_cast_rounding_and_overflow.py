@@ -13,29 +13,35 @@ from samples import one_in
 from typelattice.facts import cast_chains
 from typelattice.facts.cast_chains import cast_chain
 from typelattice.facts.cast_rounding_and_overflow import (
-    AWAY,
-    BEYOND,
-    CLAMP,
-    DOWN,
-    EVEN,
-    ROUND,
+    NEAREST_AWAY,
+    NEAREST_EVEN,
+    OVERFLOW_CLAMPS,
+    OVERFLOW_WORDS,
+    OVERFLOW_WRAPS,
+    ROUND_BY_ROUNDING_WORD,
+    ROUND_DOWN,
+    ROUND_UP,
     TOWARD_ZERO,
-    UP,
-    WRAP,
     CastRule,
 )
 from typelattice.facts.cast_values import ScaledValue, make_caster
 from typelattice.facts.dtypes import DTYPES, DType, Kind
-from typelattice.facts.finite_values import SCALE, find_finite_values
+from typelattice.facts.finite_values import INTEGER_SCALE, find_finite_values
 
 SMALL = [
     DTYPES[name]
     for name in ("float4_e2m1fn", "float8_e4m3fn", "float8_e5m2", "int8", "uint8", "int4", "uint4")
 ]
 FORMATS = [*SMALL, DTYPES["float16"], DTYPES["bfloat16"], DTYPES["int16"]]
-DIRECTED = {TOWARD_ZERO: lambda v, x: abs(x) <= abs(v), UP: lambda v, x: x >= v, DOWN: lambda v, x: x <= v}
+DIRECTED = {
+    TOWARD_ZERO: lambda v, x: abs(x) <= abs(v),
+    ROUND_UP: lambda v, x: x >= v,
+    ROUND_DOWN: lambda v, x: x <= v,
+}
 rules = st.builds(
-    CastRule, st.sampled_from(["", EVEN, AWAY, TOWARD_ZERO, UP, DOWN]), st.sampled_from(["", CLAMP])
+    CastRule,
+    st.sampled_from(["", NEAREST_EVEN, NEAREST_AWAY, TOWARD_ZERO, ROUND_UP, ROUND_DOWN]),
+    st.sampled_from(["", OVERFLOW_CLAMPS]),
 )
 
 
@@ -56,31 +62,33 @@ def by_definition(value: int, target: DType, rounding: str, clamps: bool) -> Sca
     tie = len(near) == 2 and abs(near[0] - value) == abs(near[1] - value)
     if not tie:
         return near[0]
-    if rounding == AWAY:
+    if rounding == NEAREST_AWAY:
         return max(near, key=abs)
     gap = abs(near[0] - near[1])
     return next(x for x in near if x // gap % 2 == 0)
 
 
 @pytest.mark.parametrize(
-    ("target", "rounding"), one_in(4, [*product(SMALL, (EVEN, AWAY, TOWARD_ZERO, UP, DOWN))]), ids=str
+    ("target", "rounding"),
+    one_in(4, [*product(SMALL, (NEAREST_EVEN, NEAREST_AWAY, TOWARD_ZERO, ROUND_UP, ROUND_DOWN))]),
+    ids=str,
 )
 def test_values_of_float16_round_as_a_walk_through_the_target_does(target: DType, rounding: str) -> None:
     its = find_finite_values(target)
     assert its is not None
-    cast = make_caster(DTYPES["float16"], target, its, CastRule(rounding, CLAMP))
+    cast = make_caster(DTYPES["float16"], target, its, CastRule(rounding, OVERFLOW_CLAMPS))
     for value in numbers(DTYPES["float16"])[::61]:
         expected = by_definition(value, target, rounding, clamps=True)
         found = cast(value)
-        assert (0 if found == "-0" else found) == expected, Fraction(value, SCALE)
+        assert (0 if found == "-0" else found) == expected, Fraction(value, INTEGER_SCALE)
 
 
 def test_infinities_and_nan_are_clamped() -> None:
     for name, high in (("float8_e5m2", 57344), ("int8", 127)):
         its = find_finite_values(DTYPES[name])
         assert its is not None
-        cast = make_caster(DTYPES["float32"], DTYPES[name], its, CastRule("", CLAMP))
-        assert cast("inf") == high * SCALE
+        cast = make_caster(DTYPES["float32"], DTYPES[name], its, CastRule("", OVERFLOW_CLAMPS))
+        assert cast("inf") == high * INTEGER_SCALE
         assert cast("nan") == ("nan" if name == "float8_e5m2" else 0)
         assert cast("-inf") == its.low
 
@@ -88,17 +96,26 @@ def test_infinities_and_nan_are_clamped() -> None:
 def test_a_value_rounded_toward_the_range_stays_finite() -> None:
     its = find_finite_values(DTYPES["float16"])
     assert its is not None
-    beyond = 10**6 * SCALE
-    results = {r: make_caster(DTYPES["float32"], DTYPES["float16"], its, CastRule(r))(beyond) for r in ROUND}
-    assert results == {EVEN: "inf", AWAY: "inf", TOWARD_ZERO: its.high, UP: "inf", DOWN: its.high}
+    beyond = 10**6 * INTEGER_SCALE
+    results = {
+        r: make_caster(DTYPES["float32"], DTYPES["float16"], its, CastRule(r))(beyond)
+        for r in ROUND_BY_ROUNDING_WORD
+    }
+    assert results == {
+        NEAREST_EVEN: "inf",
+        NEAREST_AWAY: "inf",
+        TOWARD_ZERO: its.high,
+        ROUND_UP: "inf",
+        ROUND_DOWN: its.high,
+    }
 
 
 def test_a_float_may_wrap_and_then_nothing_is_proved() -> None:
     its = find_finite_values(DTYPES["int8"])
     assert its is not None
-    cast = make_caster(DTYPES["float32"], DTYPES["int8"], its, CastRule("", WRAP))
-    assert cast(300 * SCALE + SCALE // 2) == 44 * SCALE
-    wraps = CastRule("", WRAP)
+    cast = make_caster(DTYPES["float32"], DTYPES["int8"], its, CastRule("", OVERFLOW_WRAPS))
+    assert cast(300 * INTEGER_SCALE + INTEGER_SCALE // 2) == 44 * INTEGER_SCALE
+    wraps = CastRule("", OVERFLOW_WRAPS)
     chain = cast_chain(DTYPES["float32"], DTYPES["int16"], DTYPES["int8"], (wraps, CastRule(), wraps))
     assert chain.exact is None and not chain
     assert str(chain).endswith("wrap of float32 to int16 is not compared for all values")
@@ -149,4 +166,6 @@ def _possible(rule: CastRule, to: DType) -> CastRule:
 
 
 def test_words_are_listed_once() -> None:
-    assert len({*BEYOND, *ROUND}) == len(BEYOND) + len(ROUND)
+    assert len({*OVERFLOW_WORDS, *ROUND_BY_ROUNDING_WORD}) == len(OVERFLOW_WORDS) + len(
+        ROUND_BY_ROUNDING_WORD
+    )

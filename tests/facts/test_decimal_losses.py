@@ -8,7 +8,7 @@ from itertools import permutations
 
 import typelattice as tl
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.finite_values import SCALE, find_finite_values
+from typelattice.facts.finite_values import INTEGER_SCALE, find_finite_values
 from typelattice.files.reader import parse
 
 SYSTEM = parse("""
@@ -41,7 +41,7 @@ def every_value(d: DType) -> list[Fraction]:
     its = find_finite_values(d)
     assert its is not None
     steps = range(its.low // its.unit, its.high // its.unit + 1)
-    return [Fraction(i * its.unit, SCALE) for i in steps if its.holds(i * its.unit)]
+    return [Fraction(i * its.unit, INTEGER_SCALE) for i in steps if its.holds(i * its.unit)]
 
 
 @cache

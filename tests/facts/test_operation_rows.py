@@ -28,7 +28,7 @@ def test_a_bad_row_is_named(
 ) -> None:
     table = tmp_path / "operations.txt"
     table.write_text(GOOD + rows)
-    monkeypatch.setattr(operations, "TABLE", str(table))
+    monkeypatch.setattr(operations, "OPERATIONS_TABLE_PATH", str(table))
     with pytest.raises(operations.OpError) as caught:
         [*LazyTable(operations._rows(), operations._operation).values()]
     assert str(caught.value).startswith(f"operations.txt, {message}")

@@ -11,12 +11,12 @@ from small_files import answers
 import typelattice as tl
 from typelattice.files import system_text as source
 from typelattice.files.reader import build_system, parse
-from typelattice.files.system_definition import KEY_TYPES, read_definition
+from typelattice.files.system_definition import TYPE_BY_KEY, read_definition
 from typelattice.files.system_definition import parse_definition as read_spec
 from typelattice.files.system_text import FormatError, SystemText
 from typelattice.files.writer import write_system_file
 
-FOLDER = Path(source.FOLDER)
+FOLDER = Path(source.SYSTEMS_FOLDER)
 
 
 @pytest.mark.parametrize("name", tl.systems(functions=True))
@@ -55,7 +55,9 @@ def test_every_key_that_a_file_gives_is_one_that_it_needs(name: str) -> None:
     base = read_definition(FOLDER / f"{values['extends']}.toml").values if "extends" in values else {}
     about = ("title", "source", "library")
     assert [
-        key for key, value in values.items() if key not in about and value == base.get(key, KEY_TYPES[key]())
+        key
+        for key, value in values.items()
+        if key not in about and value == base.get(key, TYPE_BY_KEY[key]())
     ] == []
 
 

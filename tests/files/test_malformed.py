@@ -23,7 +23,7 @@ from typelattice.files.system_definition import MAX_EXTENDED_FILES, parse_defini
 from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES, FormatError, SystemText, UnknownSystemError
 from typelattice.files.value_reader import MAX_ENTRIES, MAX_NODES, Vocabulary
 
-FOLDER = Path(source.FOLDER)
+FOLDER = Path(source.SYSTEMS_FOLDER)
 
 FILES = (Path(__file__).parents[1] / "malformed")
 SIDECAR = json.loads((FILES / "expected.json").read_text(encoding="utf-8"))

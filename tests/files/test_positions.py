@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from typelattice.files import system_text as source
 from typelattice.files.positions import MAX_KEY_PARTS, MAX_NESTING, KeyPath, Position, find_positions
 
-FOLDER = FilePath(source.FOLDER)
+FOLDER = FilePath(source.SYSTEMS_FOLDER)
 
 
 def walk(value: object, path: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:

@@ -14,10 +14,10 @@ from typelattice.engine.rules import Rules
 from typelattice.facts.releases import installed_release, releases, system_for_version
 from typelattice.files.reader import parse
 from typelattice.files.release_files import read_release
-from typelattice.files.system_text import FOLDER
+from typelattice.files.system_text import SYSTEMS_FOLDER
 
 OLDER = [name for name in tl.systems(versions=True) if "@" in name]
-FILES = sorted(path.stem for path in Path(FOLDER).glob("*@*.toml"))
+FILES = sorted(path.stem for path in Path(SYSTEMS_FOLDER).glob("*@*.toml"))
 
 
 def where(system: str) -> object:

@@ -13,7 +13,7 @@ def forked_runs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
     Tests of the processes of a search take the fixture `new_processes`.
     """
-    monkeypatch.setattr(patch_search, "PLAIN_RUNS", 1)
+    monkeypatch.setattr(patch_search, "MEASURED_RUNS", 1)
     if "new_processes" not in request.fixturenames:
         fork_searches(monkeypatch)
 

@@ -157,7 +157,7 @@ def test_a_search_that_is_killed_leaves_sources_as_they_were(folder: Path) -> No
 def test_a_program_that_never_ends_is_killed_and_given_up(
     folder: Path, new_processes: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workspace, "RUN_SECONDS", 0.4)
+    monkeypatch.setattr(workspace, "MAX_RUN_SECONDS", 0.4)
     (folder / "s.py").write_text("import time\ntime.sleep(600)\n")
     with pytest.raises(FixError, match="it ran for more than 0 seconds"):
         fix_script("s.py")

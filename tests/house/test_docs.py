@@ -19,12 +19,12 @@ from samples import one_in
 import typelattice as tl
 from typelattice.engine.operation_rules import KINDS_BY_WORD
 from typelattice.engine.rule_enums import InPlaceRule, PairJoin, RightLimit, WeakResult
-from typelattice.engine.scalar_fit import CONDITIONS, OUTCOMES
-from typelattice.facts.cast_rounding_and_overflow import BEYOND, ROUNDINGS
-from typelattice.files.custom_dtypes import FACTS
-from typelattice.files.operation_entries import OPERATION_KEYS, SIDES
-from typelattice.files.reader import COMBINE
-from typelattice.files.system_definition import KEY_TYPES
+from typelattice.engine.scalar_fit import FIT_CONDITIONS, FIT_OUTCOMES
+from typelattice.facts.cast_rounding_and_overflow import OVERFLOW_WORDS, ROUNDING_WORDS
+from typelattice.files.custom_dtypes import TYPE_BY_FACT
+from typelattice.files.operation_entries import OPERANDS_BY_SIDE_WORD, OPERATION_KEYS
+from typelattice.files.reader import COMBINE_WORDS
+from typelattice.files.system_definition import TYPE_BY_KEY
 from typelattice.tracing.report.run_as_data import run_data
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
@@ -89,10 +89,10 @@ def first_column(page: Path, heading: str) -> set[str]:
 @pytest.mark.parametrize(
     ("page", "heading", "words"),
     [
-        ("keys", "Keys", {*KEY_TYPES}),
-        ("dtypes", "Ways to combine", {*COMBINE}),
-        ("dtypes", "Facts of a dtype of your own", {*FACTS}),
-        ("operands", "What becomes of a value out of range", {*OUTCOMES, *CONDITIONS}),
+        ("keys", "Keys", {*TYPE_BY_KEY}),
+        ("dtypes", "Ways to combine", {*COMBINE_WORDS}),
+        ("dtypes", "Facts of a dtype of your own", {*TYPE_BY_FACT}),
+        ("operands", "What becomes of a value out of range", {*FIT_OUTCOMES, *FIT_CONDITIONS}),
         ("keys", "Kinds", {*KINDS_BY_WORD}),
         (
             "operations", "What may be written into the left operand",
@@ -103,8 +103,11 @@ def first_column(page: Path, heading: str) -> set[str]:
             {"weak-result", *(f'"{word}"' for word in WeakResult)},
         ),
         ("operations", "Keys of an operation", {*OPERATION_KEYS}),
-        ("operations", "Pairs of operands", {*SIDES, "0d integer"}),
-        ("dtypes", "Explicit casts", {*ROUNDINGS, *BEYOND, "needs quantize", "refused: the reason"}),
+        ("operations", "Pairs of operands", {*OPERANDS_BY_SIDE_WORD, "0d integer"}),
+        (
+            "dtypes", "Explicit casts",
+            {*ROUNDING_WORDS, *OVERFLOW_WORDS, "needs quantize", "refused: the reason"},
+        ),
         ("operations", "Joins of pairs", {f'"{word}"' for word in PairJoin}),
         ("operations", "An integer on the right", {"limits.right", *(f'"{word}"' for word in RightLimit)}),
     ],

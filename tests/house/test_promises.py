@@ -32,7 +32,7 @@ def test_the_bounds_are_those_of_the_code() -> None:
 def test_the_exit_statuses_are_those_of_the_code() -> None:
     stated = [int(status) for status in re.findall(r"(?m)^\| (\d+) \| ", PAGE)]
     m = command_line
-    assert stated == [m.ANSWERED, m.DIFFERENT, m.NO_ANSWER, m.INTERRUPTED]
+    assert stated == [m.EXIT_ANSWERED, m.EXIT_DIFFERENT, m.EXIT_NO_ANSWER, m.EXIT_INTERRUPTED]
 
 
 def errors(base: type) -> set[type]:

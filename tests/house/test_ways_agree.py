@@ -17,7 +17,7 @@ from samples import one_in
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.facts.operations import OPERATIONS, Operation
-from typelattice.files.system_definition import KEY_TYPES
+from typelattice.files.system_definition import TYPE_BY_KEY
 from typelattice.operands.operand import operand_of_dtype
 
 np = pytest.importorskip("numpy")
@@ -266,7 +266,7 @@ def disagreements(system: tl.System, calls: Sequence[Call]) -> list[str]:
 
 
 def test_every_key_of_a_file_is_drawn() -> None:
-    left = {*KEY_TYPES} - {"source"}
+    left = {*TYPE_BY_KEY} - {"source"}
     for seed in range(FILES):
         text = drawn_file(random.Random(seed))
         left = {key for key in left if f'"{key}" =' not in text}

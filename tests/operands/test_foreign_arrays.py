@@ -12,7 +12,7 @@ from typelattice.conformance.compare_with_system import compare
 from typelattice.files.reader import parse
 from typelattice.files.system_text import FormatError
 from typelattice.recorded.recorded_calls import RecordedCall
-from typelattice.recorded.recording_files import FOREIGN, RECORDINGS, load_recording
+from typelattice.recorded.recording_files import FOREIGN_FOLDER, RECORDINGS_FOLDER, load_recording
 
 np = pytest.importorskip("numpy")
 
@@ -23,7 +23,7 @@ order = "b -> i8 -> i16 -> i64 -> f32 -> f64"
 tiers = ["array", "scalar"]
 defaults = { int = "i64", float = "f32" }
 """
-FILES = sorted((Path(RECORDINGS) / FOREIGN).glob("*.jsonl"))
+FILES = sorted((Path(RECORDINGS_FOLDER) / FOREIGN_FOLDER).glob("*.jsonl"))
 
 
 def departs_of_its_own(system: str, call: RecordedCall) -> bool:

@@ -15,7 +15,12 @@ from operand_fields import fields
 import typelattice as tl
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.operands.operand import Operand
-from typelattice.operands.read_objects import _READERS_BY_CLASS, CACHE_KEYS, MAX_CLASSES, clear_reader_cache
+from typelattice.operands.read_objects import (
+    _READERS_BY_OBJECT_CLASS,
+    CACHE_KEY_BY_CLASS,
+    MAX_CLASSES,
+    clear_reader_cache,
+)
 
 
 class Flag(enum.IntEnum):
@@ -138,11 +143,11 @@ def test_classes_are_remembered_up_to_a_number_and_then_anew() -> None:
     for i in range(MAX_CLASSES + 20):
         cls = type(f"Array{i}", (np.ndarray,), {})
         tl.operand(np.zeros(2, "int8").view(cls))
-        assert CACHE_KEYS[cls](np.zeros(2).view(cls)) == (np.dtype("float64"), 1)
-        sizes.append((len(_READERS_BY_CLASS), len(CACHE_KEYS)))
+        assert CACHE_KEY_BY_CLASS[cls](np.zeros(2).view(cls)) == (np.dtype("float64"), 1)
+        sizes.append((len(_READERS_BY_OBJECT_CLASS), len(CACHE_KEY_BY_CLASS)))
     assert max(sizes) == (MAX_CLASSES, MAX_CLASSES + 1)  # strings have a mark without being looked up
     tl.operand(Flag.ON)
-    assert _READERS_BY_CLASS[Flag]
-    assert Flag not in CACHE_KEYS
+    assert _READERS_BY_OBJECT_CLASS[Flag]
+    assert Flag not in CACHE_KEY_BY_CLASS
     clear_reader_cache()
-    assert ({*_READERS_BY_CLASS}, {*CACHE_KEYS}) == (set(), {str})
+    assert ({*_READERS_BY_OBJECT_CLASS}, {*CACHE_KEY_BY_CLASS}) == (set(), {str})

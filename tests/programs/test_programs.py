@@ -11,7 +11,7 @@ from typelattice.calls.steps import DTypeOf, Ref
 from typelattice.facts.operations import OPERATIONS
 from typelattice.programs.json.outcome_data import outcome_data
 from typelattice.programs.json.write import encode_step
-from typelattice.programs.source.syntax_reader import OPERATORS
+from typelattice.programs.source.syntax_reader import OPERATOR_BY_SYNTAX
 
 np = pytest.importorskip("numpy")
 
@@ -87,7 +87,7 @@ def test_numpy_computes_the_dtypes_that_are_said() -> None:
 
 
 def test_every_operator_is_an_operation() -> None:
-    assert {*OPERATORS.values()} <= {*OPERATIONS}
+    assert {*OPERATOR_BY_SYNTAX.values()} <= {*OPERATIONS}
 
 
 def test_a_refusal_is_told_by_its_reason_which_names_the_operation_once() -> None:

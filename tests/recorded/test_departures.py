@@ -12,7 +12,7 @@ from typelattice.facts.libraries import libraries, recordings
 from typelattice.files.reader import parse
 from typelattice.operands.notation import parse_operand as operand
 from typelattice.recorded.departure import Departure, departure_of
-from typelattice.recorded.departure_files import FOLDER, DepartureError
+from typelattice.recorded.departure_files import DEPARTURES_FOLDER, DepartureError
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recorded_calls import RecordedCall
 
@@ -154,7 +154,7 @@ def test_a_cause_that_libraries_share_is_in_the_list_of_each() -> None:
 def test_every_file_is_one_of_a_library_and_every_entry_reaches_the_recordings_that_it_names() -> None:
     import tomllib
 
-    for path in Path(FOLDER).glob("*.toml"):
+    for path in Path(DEPARTURES_FOLDER).glob("*.toml"):
         assert path.stem in libraries()
         for entry in tomllib.loads(path.read_text(encoding="utf-8"))["departure"]:
             for name, number in entry["count"].items():

@@ -11,7 +11,7 @@ from samples import one_in
 import typelattice as tl
 from typelattice.conformance.compare_with_system import compare
 from typelattice.explanations.recorded_answer_in_english import describe_library_answer
-from typelattice.facts.system_headings import LIBRARIES, heading_of
+from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of
 from typelattice.operands.notation import parse_operand
 from typelattice.recorded import recording_files as store
 from typelattice.recorded.answer_notation import answer_of
@@ -22,7 +22,7 @@ from typelattice.recorded.recorded_answer import find_recorded_answer, recorded_
 from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording import RecordingError
 from typelattice.recorded.recording_files import (
-    RECORDINGS,
+    RECORDINGS_FOLDER,
     load_recording,
     open_recording,
     recording_names,
@@ -116,7 +116,7 @@ def test_a_file_of_ones_own_is_compared_with_no_recording_but_one_of_its_name_an
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of recordings in place of those that come along."""
-    monkeypatch.setattr(store, "RECORDINGS", tmp_path)
+    monkeypatch.setattr(store, "RECORDINGS_FOLDER", tmp_path)
     open_recording.cache_clear()
     yield tmp_path
     open_recording.cache_clear()
@@ -130,7 +130,7 @@ def test_the_message_of_an_exception_is_that_of_the_very_call() -> None:
 
 
 def test_an_exception_whose_message_was_not_kept_has_its_class_alone(folder: Path) -> None:
-    known = load_recording(Path(RECORDINGS) / "numpy.jsonl")
+    known = load_recording(Path(RECORDINGS_FOLDER) / "numpy.jsonl")
     add = {operands: answer_of(kept) for operands, kept in known.answers("add").items()}
     save_recording(encode_recording(known.header, {}, {"add": add}), folder / "numpy.jsonl")
     o = find_recorded_answer(tl.system("numpy").explain("uint8", "300", op="add"))
@@ -149,7 +149,7 @@ def test_an_older_release_is_looked_up_where_it_differs_from_the_newest_and_wher
 
 @pytest.mark.parametrize("cut", [100, 5_000, 30_000])
 def test_a_damaged_recording_is_named(folder: Path, cut: int) -> None:
-    text = (Path(RECORDINGS) / "numpy.jsonl").read_text(encoding="utf-8")
+    text = (Path(RECORDINGS_FOLDER) / "numpy.jsonl").read_text(encoding="utf-8")
     (folder / "numpy.jsonl").write_text(text[:cut], encoding="utf-8")
     with pytest.raises(RecordingError, match=r"numpy\.jsonl: line \d+: .*; install typelattice again"):
         look_up("numpy", "add", ("int8", "int8"))
@@ -214,7 +214,7 @@ def test_a_reduction_of_a_series_is_a_number_of_python() -> None:
 
 def test_what_libraries_stand_for_is_stated_of_systems_that_exist() -> None:
     groups = {heading_of(name) for name in tl.systems()}
-    assert LIBRARIES in groups and len(groups) == 5
+    assert LIBRARIES_HEADING in groups and len(groups) == 5
     stated = Path(tl.__file__).with_name("facts") / "system_headings.txt"
     rows = [row.split()[1:] for row in stated.read_text(encoding="ascii").splitlines() if row[0] != "#"]
     assert {name for row in rows for name in row} <= {*tl.systems(functions=True)}

@@ -12,10 +12,10 @@ from samples import one_in
 from typelattice.recorded.encode_recording import encode_recording, save_recording
 from typelattice.recorded.recording import Recording, RecordingError
 from typelattice.recorded.recording_files import (
-    HEAD,
-    HEAD_ON_BASE,
     MAX_CALLS,
-    RECORDINGS,
+    RECORDINGS_FOLDER,
+    TYPE_BY_HEADER_KEY,
+    TYPE_BY_HEADER_KEY_ON_BASE,
     load_recording,
     recording_names,
 )
@@ -74,7 +74,7 @@ def test_a_call_not_asked_is_refused_by_name(tiny: Recording) -> None:
 def test_kept_recordings_are_sound(name: str) -> None:
     recording = load_recording(name)
     assert recording.library == name.partition("@")[0] and recording.how and recording.versions
-    text = (Path(RECORDINGS) / f"{name}.jsonl").read_text(encoding="utf-8")
+    text = (Path(RECORDINGS_FOLDER) / f"{name}.jsonl").read_text(encoding="utf-8")
     assert "/home/" not in text and "/tmp/" not in text
 
 
@@ -171,7 +171,7 @@ def test_a_hostile_file_is_refused_in_one_line(tmp_path: Path, text: str, why: s
 def test_the_schema_names_the_keys_of_a_head() -> None:
     path = Path(__file__).parents[2] / "docs" / "recording.schema.json"
     head = json.loads(path.read_text(encoding="utf-8"))["oneOf"][0]["properties"]
-    assert head.keys() == {"format"} | HEAD.keys() | HEAD_ON_BASE.keys()
+    assert head.keys() == {"format"} | TYPE_BY_HEADER_KEY.keys() | TYPE_BY_HEADER_KEY_ON_BASE.keys()
 
 
 def test_the_reader_on_the_page_reads_what_the_recording_has() -> None:
@@ -179,6 +179,6 @@ def test_the_reader_on_the_page_reads_what_the_recording_has() -> None:
     namespace: dict[str, object] = {}
     code = [line[4:] for line in page.splitlines() if line.startswith((">>> ", "... "))]
     exec("\n".join(code[: code.index("    return calls") + 1]), namespace)
-    read = namespace["read"](Path(RECORDINGS) / "arrow.jsonl")  # type: ignore[operator]
+    read = namespace["read"](Path(RECORDINGS_FOLDER) / "arrow.jsonl")  # type: ignore[operator]
     arrow = kept("arrow")
     assert read == {op: arrow.answers(op) for op in arrow.operations}

@@ -12,11 +12,11 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.facts.releases import system_for_version
-from typelattice.recorded.answer_notation import NOT_ASKED
+from typelattice.recorded.answer_notation import NOT_ASKED_ANSWER
 from typelattice.recorded.encode_recording import rest_on_base, save_recording
 from typelattice.recorded.recording import RecordingError
 from typelattice.recorded.recording_files import (
-    RECORDINGS,
+    RECORDINGS_FOLDER,
     load_recording,
     open_recording,
     recording_names,
@@ -62,13 +62,13 @@ def test_what_a_recording_rests_on_may_rest_on_a_third_and_ends_at_a_whole_one()
 @pytest.mark.parametrize("name", ["mlx@0.29", "keras-tensorflow@3.12"])
 def test_a_recording_is_written_on_its_base_as_it_was_read(name: str, tmp_path: Path) -> None:
     save_recording(rest_on_base(kept(name), RESTING[name]), tmp_path / "again.jsonl")
-    assert (tmp_path / "again.jsonl").read_text() == (Path(RECORDINGS) / f"{name}.jsonl").read_text()
+    assert (tmp_path / "again.jsonl").read_text() == (Path(RECORDINGS_FOLDER) / f"{name}.jsonl").read_text()
 
 
 def test_what_a_release_lacks_is_stated_once_and_no_call_of_it_was_asked() -> None:
     assert "positive" in kept("mlx@0.29").header["lacks"]["operations"]
     answers = [call.answer for call in load_recording("mlx@0.29").calls() if call.op == "positive"]
-    assert {*answers} == {NOT_ASKED}
+    assert {*answers} == {NOT_ASKED_ANSWER}
     assert tl.observed(tl.system("mlx@0.29").explain("int8", op="positive")) is None
     assert tl.observed(tl.system("mlx").explain("int8", op="positive")) is not None
 
@@ -109,7 +109,7 @@ ROWS = {
 
 @pytest.mark.parametrize("told", DAMAGE)
 def test_a_damaged_head_on_a_base_is_refused_by_its_place(told: str, tmp_path: Path) -> None:
-    head, rows = (Path(RECORDINGS) / "numpy@2.0.jsonl").read_text(encoding="utf-8").split("\n", 1)
+    head, rows = (Path(RECORDINGS_FOLDER) / "numpy@2.0.jsonl").read_text(encoding="utf-8").split("\n", 1)
     document = json.loads(head)
     DAMAGE[told](document)
     (tmp_path / "damaged.jsonl").write_text(f"{json.dumps(document)}\n{rows}")
@@ -119,7 +119,7 @@ def test_a_damaged_head_on_a_base_is_refused_by_its_place(told: str, tmp_path: P
 
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row_that_the_base_has_no_call_for_is_refused_by_its_line(row: str, tmp_path: Path) -> None:
-    head = (Path(RECORDINGS) / "numpy@2.0.jsonl").read_text(encoding="utf-8").split("\n", 1)[0]
+    head = (Path(RECORDINGS_FOLDER) / "numpy@2.0.jsonl").read_text(encoding="utf-8").split("\n", 1)[0]
     (tmp_path / "damaged.jsonl").write_text(f"{head}\n{row}\n")
     with pytest.raises(RecordingError, match=rf"damaged\.jsonl: line 2: {ROWS[row]}; record it again"):
         load_recording(tmp_path / "damaged.jsonl")

@@ -20,8 +20,8 @@ from typelattice.engine.promotion import Promotion
 from typelattice.explanations.promotion_in_english import answer_text, describe_cast
 from typelattice.explanations.recorded_answer_in_english import UNKNOWN_REASON, recorded_result_text
 from typelattice.explorer.answer_addresses import (
+    ANSWERS_FOLDER,
     DEFAULT_OPERATION,
-    FOLDER,
     NUMBER_OPERANDS,
     SIGN_BY_OPERATION,
     UNARY_OPERATIONS,
@@ -32,7 +32,7 @@ from typelattice.explorer.answer_addresses import (
 )
 from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.facts.releases import VERSION_SIGN, releases
-from typelattice.facts.system_headings import LIBRARIES, heading_of, known_first
+from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of, known_first
 from typelattice.operands.notation import parse_operand
 from typelattice.recorded.never_asked import is_never_asked, missing_dtype_of
 from typelattice.recorded.recorded_answer import RecordedAnswer, find_recorded_answer
@@ -67,7 +67,9 @@ class Given:
 
 def libraries() -> list[str]:
     """The systems of libraries that can be installed, those that most people know first."""
-    names = [name for name in tl.systems() if heading_of(name) == LIBRARIES and tl.system(name).library]
+    names = [
+        name for name in tl.systems() if heading_of(name) == LIBRARIES_HEADING and tl.system(name).library
+    ]
     return known_first(names)
 
 
@@ -363,7 +365,7 @@ def write(html: Path, address: str = "") -> int:
 
     A site with an address has a card beside each page. Raises DrawingError without resvg.
     """
-    into = html / FOLDER
+    into = html / ANSWERS_FOLDER
     into.mkdir(parents=True, exist_ok=True)
     every = [*list_questions()]
     for op in (*SIGN_BY_OPERATION, *UNARY_OPERATIONS):
@@ -391,7 +393,7 @@ def _write_page(into: Path, address: str, question: AnswerAddress) -> dict[str, 
         from typelattice.rendering.png import png
 
         path.with_suffix(".png").write_bytes(png(card(question, found), 1))
-        here = f"{address}/{FOLDER}/{question.path.removesuffix('.html')}"
+        here = f"{address}/{ANSWERS_FOLDER}/{question.path.removesuffix('.html')}"
         tags = f'<meta property="og:url" content="{escape(here)}.html">'
         tags += f'<meta property="og:image" content="{escape(here)}.png">'
         tags += '<meta name="twitter:card" content="summary_large_image">'

@@ -18,11 +18,11 @@ from matrix import chip, chips, heading, matrix, share
 
 import typelattice as tl
 from typelattice.conformance.compare_with_system import compare
-from typelattice.engine.operation_rules import STANDARD
+from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS
 from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS
 from typelattice.facts.releases import VERSION_SIGN, releases
-from typelattice.recorded.answer_notation import BROKEN, EXCEPTION, NOT_ASKED
+from typelattice.recorded.answer_notation import EXCEPTION_PREFIX, NOT_ASKED_ANSWER, TEXT_BY_BROKEN_ANSWER
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import open_recording
@@ -71,7 +71,7 @@ def conformance(name: str) -> Conformance | None:
         if op in OPERATION_BY_NAME and op not in page.missing_in_release[0]:
             asked.setdefault(OPERATION_BY_NAME[op].operation_class, []).append(op)
     found = {}
-    for of_class in STANDARD:
+    for of_class in STANDARD_RULES_BY_CLASS:
         refused = Counter[bool]()
 
         def calls(ops: Iterable[str], refused: Counter[bool] = refused) -> Iterator[RecordedCall]:
@@ -102,7 +102,11 @@ def conformance(name: str) -> Conformance | None:
 
 
 def _is_refused(call: RecordedCall) -> bool:
-    return call.answer.startswith(EXCEPTION) and call.answer != NOT_ASKED and call.answer not in BROKEN
+    return (
+        call.answer.startswith(EXCEPTION_PREFIX)
+        and call.answer != NOT_ASKED_ANSWER
+        and call.answer not in TEXT_BY_BROKEN_ANSWER
+    )
 
 
 def names() -> list[str]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import typelattice as tl
 from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.facts.system_headings import heading_of, headings, known_first
-from typelattice.files.system_text import FOLDER
+from typelattice.files.system_text import SYSTEMS_FOLDER
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recording_files import load_recording, recording_names
 from typelattice.rendering.drawing import Drawing
@@ -192,7 +192,7 @@ def plain(text: str) -> str:
 
 
 def _file(name: str) -> str:
-    text = (Path(FOLDER) / f"{name}.toml").read_text(encoding="utf-8").rstrip()
+    text = (Path(SYSTEMS_FOLDER) / f"{name}.toml").read_text(encoding="utf-8").rstrip()
     return f"```{{code-block}} toml\n:linenos:\n:caption: {name}.toml\n\n{text}\n```"
 
 
@@ -236,6 +236,6 @@ def _versions(name: str) -> list[str]:
         found = changes(tl.system(before), tl.system(after))
         title = f"{before} to {after}"
         parts += [f"### {title}", table(found, title) if found.changes_by_operation else f"{found}."]
-        if (Path(FOLDER) / f"{before}.toml").exists():
+        if (Path(SYSTEMS_FOLDER) / f"{before}.toml").exists():
             parts += ["What the older release does otherwise:", _file(before)]
     return parts

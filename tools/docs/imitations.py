@@ -19,28 +19,28 @@ from answers import html_page
 from matrix import chip, chips, heading, matrix, share
 
 from typelattice.conformance.implementation_differences import (
-    ACCEPTS,
-    AGREES,
+    ACCEPTS_REFUSED,
+    AGREES_WORD,
     ARRAY_OR_SCALAR,
-    BREAKS,
+    BREAKS_DOWN,
     OTHER_DTYPE,
     OTHER_VALUE,
-    REFUSES,
+    REFUSES_ACCEPTED,
     VAGUE_ANSWER,
 )
-from typelattice.engine.operation_rules import STANDARD
+from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS
 from typelattice.facts.operations import OPERATIONS
 
 FOLDER = "imitations"
 FILES = Path(__file__).parents[2] / "docs" / "imitations"
 SORTS = {
-    AGREES: ("right", "agree"),
+    AGREES_WORD: ("right", "agree"),
     OTHER_DTYPE: ("departs", "differ"),
-    REFUSES: ("refused", "refuse"),
-    ACCEPTS: ("departs", "accept"),
+    REFUSES_ACCEPTED: ("refused", "refuse"),
+    ACCEPTS_REFUSED: ("departs", "accept"),
     ARRAY_OR_SCALAR: ("departs", "are no array, or no scalar"),
     OTHER_VALUE: ("departs", "have another value"),
-    BREAKS: ("unasked", "crash"),
+    BREAKS_DOWN: ("unasked", "crash"),
     VAGUE_ANSWER: ("unasked", "are vague"),
 }
 """The colour of each sort of answer, and its words after a number of calls."""
@@ -116,13 +116,16 @@ def implementation_page(name: str, releases: Sequence[Data]) -> str:
 
 def _classes(rows: Sequence[Data]) -> list[str]:
     """Return the standard classes, and those of a library's own operations, such as `special`."""
-    return [*STANDARD, *sorted({of_class for row in rows for of_class in row["classes"]} - {*STANDARD})]
+    return [
+        *STANDARD_RULES_BY_CLASS,
+        *sorted({of_class for row in rows for of_class in row["classes"]} - {*STANDARD_RULES_BY_CLASS}),
+    ]
 
 
 def _cell(row: Data, of_class: str) -> str:
     counts = row["classes"].get(of_class, {})
     if asked := sum(counts.values()) - counts.get(VAGUE_ANSWER, 0):
-        shown = share(counts.get(AGREES, 0), asked)
+        shown = share(counts.get(AGREES_WORD, 0), asked)
         return f'<a href="{row["implementation"]}.html#{of_class}">{shown}</a>'
     return chip("unasked", "vague" if counts else "never asked")
 

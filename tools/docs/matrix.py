@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from typelattice.engine.operation_rules import STANDARD
+from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS
 
 Column = tuple[str, Mapping[str, str]]
 """The heading of a column, and its cell for each class of operations, both as HTML."""
@@ -17,7 +17,7 @@ def matrix(label: str, columns: Sequence[Column]) -> str:
     rows = "".join(
         f"<tr id={of_class}><th scope=row>{of_class}"
         + "".join(f"<td>{cells.get(of_class, '')}" for _, cells in columns)
-        for of_class in STANDARD
+        for of_class in STANDARD_RULES_BY_CLASS
     )
     return table(label, head, rows)
 

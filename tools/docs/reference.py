@@ -9,7 +9,7 @@ from importlib import import_module
 from itertools import groupby
 
 import typelattice as tl
-from typelattice.cli.main import COMMANDS, Parser
+from typelattice.cli.main import COMMAND_NAMES, Parser
 
 HEAD = """# The Python API
 
@@ -95,6 +95,6 @@ def _commands() -> str:
     os.environ["COLUMNS"] = "80"  # the width to which argparse folds
     lines = ["# Commands", "", "What `typelattice COMMAND --help` says.", ""]
     lines += ["Their exit statuses are [promised](promises.md).", ""]
-    for name in COMMANDS:
+    for name in COMMAND_NAMES:
         lines += [f"## {name}", "", "```text", Parser(name).format_help().rstrip(), "```", ""]
     return "\n".join(lines)

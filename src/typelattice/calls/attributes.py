@@ -6,34 +6,40 @@ from collections.abc import Callable, Mapping
 
 from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.result_shapes import GIVE_SHAPE, count_elements
+from typelattice.calls.result_shapes import GIVE_SHAPE_ADVICE, count_elements
 from typelattice.calls.steps import Argument, Excerpt, Ref
 from typelattice.facts.shapes import Shape
 from typelattice.support.error_texts import clip_text
 
-VIEWS = {"T": "matrix_transpose", "mT": "matrix_transpose", "real": "real", "imag": "imag"}
-LENGTHS: Mapping[str, Callable[[Shape], Argument]] = {  # attributes that follow from the shape
+OPERATION_BY_VIEW_ATTRIBUTE = {
+    "T": "matrix_transpose",
+    "mT": "matrix_transpose",
+    "real": "real",
+    "imag": "imag",
+}
+# attributes that follow from the shape
+READER_BY_SHAPE_ATTRIBUTE: Mapping[str, Callable[[Shape], Argument]] = {
     "ndim": len,
     "shape": lambda shape: None if None in shape else shape,
     "size": count_elements,
 }
-SHAPE_ATTRIBUTES = ("shape", "size")  # those that the values of an array may decide
-ATTRIBUTES = (*VIEWS, *LENGTHS)
+ATTRIBUTES_NEEDING_SHAPE = ("shape", "size")  # those that the values of an array may decide
+READABLE_ATTRIBUTES = (*OPERATION_BY_VIEW_ATTRIBUTE, *READER_BY_SHAPE_ATTRIBUTE)
 
 
 def read_attribute(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref) -> Argument:
-    """Return the value of one of ATTRIBUTES. Raises ProgramError for a length that is not known."""
+    """Return the value of one of READABLE_ATTRIBUTES. Raises ProgramError for a length that is not known."""
     shape = builder.shape(x)
     if name == "T" and shape is not None and len(shape) != 2:
         raise excerpt.error(f"T of an array of {len(shape)} axes; write permute_dims(x, axes)")
-    if name in VIEWS:
-        return builder.add_call(excerpt, OPERATION_BY_FUNCTION[VIEWS[name]], [x])
-    found = None if shape is None else LENGTHS[name](shape)
-    if found is None and name in SHAPE_ATTRIBUTES and (name == "size" or shape is not None):
+    if name in OPERATION_BY_VIEW_ATTRIBUTE:
+        return builder.add_call(excerpt, OPERATION_BY_FUNCTION[OPERATION_BY_VIEW_ATTRIBUTE[name]], [x])
+    found = None if shape is None else READER_BY_SHAPE_ATTRIBUTE[name](shape)
+    if found is None and name in ATTRIBUTES_NEEDING_SHAPE and (name == "size" or shape is not None):
         found = _find_decided_lengths(builder, excerpt, name, x, shape or ())
     if found is None:
         what = clip_text(builder.steps[x.step].text, len(excerpt.text))
-        raise excerpt.error(f"the shape of {what} is not known; {GIVE_SHAPE}")
+        raise excerpt.error(f"the shape of {what} is not known; {GIVE_SHAPE_ADVICE}")
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.result_shapes import plain_axes
 from typelattice.calls.steps import Argument, Excerpt, Ref
-from typelattice.facts.operations import ACCUMULATOR, SHAPE, Operation
+from typelattice.facts.operations import ACCUMULATOR_DTYPE_ARGUMENT, RESULT_SHAPE_ARGUMENT, Operation
 from typelattice.support.error_texts import quote_short, spelling_hint
 
 
@@ -28,7 +28,7 @@ def call_custom_operation(
         raise excerpt.error(f"{op.name} is given {len(args)} arguments; it takes {', '.join(names)}")
     values = dict(zip(names, args, strict=False))
     for key, value in keywords.items():
-        if key not in (*names, SHAPE, ACCUMULATOR):
+        if key not in (*names, RESULT_SHAPE_ARGUMENT, ACCUMULATOR_DTYPE_ARGUMENT):
             near = spelling_hint(key, names)
             raise excerpt.error(f"{op.name} has no {quote_short(key)}{near}; it takes {', '.join(names)}")
         if key in values:
@@ -36,7 +36,7 @@ def call_custom_operation(
         values[key] = value
     if missing := [key for key in op.operand_names if values.get(key) is None]:
         raise excerpt.error(f"{op.name} is given no {missing[0]}; it takes {', '.join(names)}")
-    stated = plain_axes(builder.known_number(values.get(SHAPE)))
+    stated = plain_axes(builder.known_number(values.get(RESULT_SHAPE_ARGUMENT)))
     operands = [values.pop(key) for key in op.operand_names]
     parameters = {key: builder.known_number(value) for key, value in values.items() if value is not None}
     made = builder.add_call(excerpt, op, operands, (), parameters)

@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import TypeVar
 
 from typelattice.calls.steps import Argument, NamedDType
-from typelattice.facts.dtypes import DTYPES, OTHER_NAMES, Kind
+from typelattice.facts.dtypes import DTYPE_BY_OTHER_NAME, DTYPES, Kind
 from typelattice.facts.libraries import libraries
-from typelattice.facts.operation_forms import FORMS
+from typelattice.facts.operation_forms import MEANING_BY_CALL_FORM
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.support.error_texts import spelling_hint
 from typelattice.support.errors import TypelatticeError
 
 T = TypeVar("T")
-CAST = "astype"
-TABLE_FOLDER = Path(__file__).parent
+CAST_OPERATION = "astype"
+CALL_TABLE_FOLDER = Path(__file__).parent
 OPERATION_BY_FUNCTION: Mapping[str, Operation] = {
     name: op for op in OPERATIONS.values() for name in op.functions
 }
@@ -34,9 +34,9 @@ CREATORS_WITH_ROWS = (  # functions with rows that are not operations
     "opaque", "rand", "randn", "zeros",
 )  # fmt: skip
 COMMON_PARAMETERS = ("dtype", "out", "where", "initial")  # parameters that mean the same in every row
-KIND_WORDS = tuple(kind.python_name for kind in Kind)
-SAME_ARGUMENTS, ANY_RESULT_COUNT = "=", "..."  # marks in equivalents.txt
-ITSELF, COMPUTED, OF_OPERAND = "itself", "computed", "(x)"
+PYTHON_KIND_NAMES = tuple(kind.python_name for kind in Kind)
+SAME_ARGUMENTS_PREFIX, ANY_RESULT_COUNT_MARK = "=", "..."  # marks in equivalents.txt
+DTYPE_OF_FUNCTION_ITSELF, DTYPE_OF_COMPUTED_RESULT, OPERAND_DTYPE_SUFFIX = "itself", "computed", "(x)"
 
 
 class NameSort(StrEnum):
@@ -115,7 +115,7 @@ class ResultRow:
     """
 
     name: str
-    dtype_origin: str = ITSELF
+    dtype_origin: str = DTYPE_OF_FUNCTION_ITSELF
     call: str = ""
     matches_dtype_only: bool = False
 
@@ -234,7 +234,7 @@ def name_meanings(sort: NameSort) -> Mapping[tuple[str, str], str]:
 @cache
 def _read_names() -> Mapping[str, Mapping[tuple[str, str], str]]:
     meanings: dict[str, dict[tuple[str, str], str]] = {sort: {} for sort in NameSort}
-    meanings[NameSort.CAST] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
+    meanings[NameSort.CAST] = {("*", other): each.name for other, each in DTYPE_BY_OTHER_NAME.items()}
     stated = _StatedKeys("names.txt")
     for row, (listed, name, name_sort, meaning) in read_rows("names.txt", 4, 4):
         _check_word(name_sort, tuple(NameSort), "names.txt", row, 3)
@@ -337,9 +337,13 @@ def equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
     for row, (library, name, *operations) in read_rows("equivalents.txt", 3):
         check_library(library, "equivalents.txt", row, 1)
         for column, each in enumerate(operations, 3):
-            if each != ANY_RESULT_COUNT:
+            if each != ANY_RESULT_COUNT_MARK:
                 _check_word(
-                    each.removeprefix(SAME_ARGUMENTS), OPERATION_BY_FUNCTION, "equivalents.txt", row, column
+                    each.removeprefix(SAME_ARGUMENTS_PREFIX),
+                    OPERATION_BY_FUNCTION,
+                    "equivalents.txt",
+                    row,
+                    column,
                 )
         stated.add(library, name, row=row)
         found[library, name] = tuple(operations)
@@ -362,7 +366,7 @@ def graph_names() -> Mapping[tuple[str, str], tuple[str, str]]:
     found = {}
     for row, (library, name, ours, *operands) in read_rows("graph_names.txt", 3):
         _check_word(library, ("onnx", *libraries()), "graph_names.txt", row, 1)
-        _check_word(ours, (*OPERATION_BY_FUNCTION, CAST), "graph_names.txt", row, 3)
+        _check_word(ours, (*OPERATION_BY_FUNCTION, CAST_OPERATION), "graph_names.txt", row, 3)
         found[library, name] = ours, "".join(operands)
     return found
 
@@ -374,7 +378,13 @@ def graph_operation(library: str, name: str) -> str:
     ('sum', 'where')
     """
     ours = graph_names().get((library, name), (name.lower(), ""))[0]
-    return CAST if ours == CAST else OPERATION_BY_FUNCTION[ours].name if ours in OPERATION_BY_FUNCTION else ""
+    return (
+        CAST_OPERATION
+        if ours == CAST_OPERATION
+        else OPERATION_BY_FUNCTION[ours].name
+        if ours in OPERATION_BY_FUNCTION
+        else ""
+    )
 
 
 def graph_operands(library: str, name: str, operands_given: Sequence[T]) -> tuple[T, ...]:
@@ -410,7 +420,7 @@ class _StatedKeys:
 
 def read_rows(file: str, least: int, most: int | None = None) -> Iterator[tuple[int, list[str]]]:
     """Read the rows of a table with their numbers. Raises TableError for too few or too many columns."""
-    with open(TABLE_FOLDER / file, encoding="ascii") as lines:
+    with open(CALL_TABLE_FOLDER / file, encoding="ascii") as lines:
         for number, line in enumerate(lines, 1):
             words = line.split()
             if not words or line.startswith("#"):
@@ -436,7 +446,7 @@ def check_library(word: str, file: str, row: int, column: int) -> None:
 def _read_signatures() -> Mapping[tuple[str, str], Signature]:
     """Return all rows of signatures.txt, by operation or form, and library."""
     signatures: dict[tuple[str, str], Signature] = {}
-    known = ("(any)", *(f"({form})" for form in FORMS), *OPERATIONS, *CREATORS_WITH_ROWS)
+    known = ("(any)", *(f"({form})" for form in MEANING_BY_CALL_FORM), *OPERATIONS, *CREATORS_WITH_ROWS)
     for row, (operations, library, *rest) in read_rows("signatures.txt", 3):
         check_library(library, "signatures.txt", row, 2)
         read = _parse_signature(rest, row)
@@ -456,10 +466,10 @@ def _parse_signature(words: list[str], row: int) -> Signature:
     value_dependent_kind = ""
     if "unless" in words[:-1]:
         *words, _, value_dependent_kind = words
-        if value_dependent_kind not in KIND_WORDS:
+        if value_dependent_kind not in PYTHON_KIND_NAMES:
             raise TableError(
                 f"signatures.txt, row {row}: unless {value_dependent_kind!r} is no kind; "
-                f"give one of {KIND_WORDS}"
+                f"give one of {PYTHON_KIND_NAMES}"
             )
     arrow_index = words.index("->") if "->" in words else len(words)
     parameters: list[ParameterRow] = []
@@ -492,7 +502,7 @@ def _parse_signature(words: list[str], row: int) -> Signature:
 
 
 # The mark before a name -> its role.
-ROLES = {"/": "position", "+": "joined", "!": "deciding", "~": "ignored"}
+ROLE_BY_NAME_PREFIX = {"/": "position", "+": "joined", "!": "deciding", "~": "ignored"}
 
 
 def _parse_parameter(word: str, by_name: bool) -> ParameterRow:
@@ -500,8 +510,8 @@ def _parse_parameter(word: str, by_name: bool) -> ParameterRow:
         return ParameterRow((word,), word)
     plain, _, of = word.removesuffix("...").partition("=")
     plain, _, kind = plain.partition(":")
-    names = tuple(name.removesuffix("?") for name in plain.lstrip("".join(ROLES)).split("|"))
-    role = ROLES.get(word[0]) or (
+    names = tuple(name.removesuffix("?") for name in plain.lstrip("".join(ROLE_BY_NAME_PREFIX)).split("|"))
+    role = ROLE_BY_NAME_PREFIX.get(word[0]) or (
         "operand" if "?" in word else names[0] if names[0] in COMMON_PARAMETERS else "name"
     )
     if role == "joined":
@@ -521,7 +531,7 @@ def _parse_result(word: str, row: int, column: int) -> ResultRow:
         _check_word(call, OPERATION_BY_FUNCTION, "signatures.txt", row, column)
         return ResultRow(name, call=call, matches_dtype_only=made.startswith("~"))
     name, _, of = word.partition("=")
-    if not of or of == COMPUTED:
-        return ResultRow(name, of or ITSELF)
-    _check_word(of.removesuffix(OF_OPERAND), OPERATION_BY_FUNCTION, "signatures.txt", row, column)
+    if not of or of == DTYPE_OF_COMPUTED_RESULT:
+        return ResultRow(name, of or DTYPE_OF_FUNCTION_ITSELF)
+    _check_word(of.removesuffix(OPERAND_DTYPE_SUFFIX), OPERATION_BY_FUNCTION, "signatures.txt", row, column)
     return ResultRow(name, of)

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 from typelattice.calls.call_custom_operation import call_custom_operation
 from typelattice.calls.call_tables import (
-    ANY_RESULT_COUNT,
+    ANY_RESULT_COUNT_MARK,
     OPERATION_BY_FUNCTION,
-    SAME_ARGUMENTS,
+    SAME_ARGUMENTS_PREFIX,
     NameSort,
     ParameterRow,
     ResultRow,
@@ -30,7 +30,7 @@ from typelattice.calls.call_tables import (
     signature,
     takes_list,
 )  # fmt: skip
-from typelattice.calls.compositions import PART_OF_ANOTHER, compose, find_composition
+from typelattice.calls.compositions import INNER_FUNCTION_PREFIX, compose, find_composition
 from typelattice.calls.function_call import FunctionCall, requested_dtype
 from typelattice.calls.function_handlers import COMPOSITION_HANDLERS, CREATION_HANDLERS, cast_to
 from typelattice.calls.multiple_results import (
@@ -41,7 +41,15 @@ from typelattice.calls.multiple_results import (
 )
 from typelattice.calls.program_builder import RESULT_KEYWORD, ProgramBuilder
 from typelattice.calls.result_shapes import result_shape
-from typelattice.calls.steps import SAME_KIND_MARK, Argument, DTypeArgument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.calls.steps import (
+    SAME_KIND_KEYWORD_AND_VALUE,
+    Argument,
+    DTypeArgument,
+    DTypeOf,
+    Excerpt,
+    NamedDType,
+    Ref,
+)
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.operations import Operation
 from typelattice.operands.read_objects import operand
@@ -118,7 +126,7 @@ def call_function(
     if name in builder.custom_operations and excerpt.owner is None:
         return call_custom_operation(builder, excerpt, builder.custom_operations[name], args, keywords)
     call = FunctionCall(builder, excerpt, name, args, keywords)
-    return _call_named(call) if name.startswith(PART_OF_ANOTHER) else _call_composed(call)
+    return _call_named(call) if name.startswith(INNER_FUNCTION_PREFIX) else _call_composed(call)
 
 
 def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
@@ -260,7 +268,11 @@ def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> A
         result = _compute_in_dtype(builder, excerpt, call, operands, dtype)
     if call.out is None:
         return result
-    marks = (SAME_KIND_MARK,) if op.call_form in ("elementwise", "pair") and not call.allows_any_cast else ()
+    marks = (
+        (SAME_KIND_KEYWORD_AND_VALUE,)
+        if op.call_form in ("elementwise", "pair") and not call.allows_any_cast
+        else ()
+    )
     return builder.add_setitem(excerpt, call.out, ..., result, marks=marks)
 
 
@@ -559,13 +571,16 @@ def _multiple_results(
 def _call_equivalents(call: FunctionCall, equivalents: Sequence[str]) -> Argument | MultipleResults:
     """Add a function with the dtypes of operations, but other values: `topk` as `sort` and `argsort`."""
     builder, excerpt, name, args = call.builder, call.excerpt, call.name, call.args
-    if equivalents[0].startswith(SAME_ARGUMENTS):
-        same, given = equivalents[0].removeprefix(SAME_ARGUMENTS), {**call.keywords, STANDS_FOR_KEYWORD: name}
+    if equivalents[0].startswith(SAME_ARGUMENTS_PREFIX):
+        same, given = (
+            equivalents[0].removeprefix(SAME_ARGUMENTS_PREFIX),
+            {**call.keywords, STANDS_FOR_KEYWORD: name},
+        )
         return build_steps(builder, excerpt, bind_call(replace(call, name=same, keywords=given)))
     if follows_condition(name):  # the first argument is a condition, the second the array
         args = [*args[1:2], *args[:1], *args[2:]]
-    several = equivalents[-1] == ANY_RESULT_COUNT
-    ops = [OPERATION_BY_FUNCTION[like] for like in equivalents if like != ANY_RESULT_COUNT]
+    several = equivalents[-1] == ANY_RESULT_COUNT_MARK
+    ops = [OPERATION_BY_FUNCTION[like] for like in equivalents if like != ANY_RESULT_COUNT_MARK]
     count, row = ops[0].max_operands or len(args), signature(ops[0], call.library)
     named = {key: x for key, x in call.keywords.items() if key != "dtype" and not _is_ignored(row, key)}
     if not row.others_ignored and any(may_affect_dtype(builder, x) for x in (*args[count:], *named.values())):

@@ -14,15 +14,15 @@ from functools import cache
 from typelattice.calls.attributes import read_attribute
 from typelattice.calls.call_tables import ParameterRow, Signature, TableError, check_library, read_rows
 from typelattice.calls.function_call import FunctionCall
-from typelattice.calls.multiple_results import INNER_PART, STANDS_FOR_KEYWORD, MultipleResults
+from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, STANDS_FOR_NO_RESULT, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.steps import Argument, Excerpt, NamedDType, Ref, leaves
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.operands.operand import PYTHON_KINDS, scalar
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, scalar
 
 COMPOSITIONS_FILE = "compositions.txt"
-PART_OF_ANOTHER = "_"  # functions whose name begins with this occur only in these tables
+INNER_FUNCTION_PREFIX = "_"  # functions whose name begins with this occur only in these tables
 Caller = Callable[[FunctionCall], "Argument | MultipleResults"]
 
 
@@ -106,7 +106,7 @@ def compose(
 
     def mark_inexact(node: ast.expr, made: Argument | MultipleResults) -> Argument | MultipleResults:
         if not row.is_exact and isinstance(made, Ref):
-            name = row.name.rpartition(".")[2] if node in row.results else INNER_PART
+            name = row.name.rpartition(".")[2] if node in row.results else STANDS_FOR_NO_RESULT
             if name or not builder.keyword(made, STANDS_FOR_KEYWORD):
                 builder.mark_same_dtype_as(
                     made, (STANDS_FOR_KEYWORD, name), builder.shape(made) if keeps_shape else None
@@ -137,7 +137,7 @@ def compose(
                 if not isinstance(number, (bool, int, float, complex)):
                     return number
                 return builder.add_opaque(
-                    excerpt, row.name, scalar(PYTHON_KINDS[type(number)], number), (), ()
+                    excerpt, row.name, scalar(KIND_BY_PYTHON_TYPE[type(number)], number), (), ()
                 )
             case ast.Call(func=ast.Name(id="zero_d"), args=[of]):
                 ref = builder.ensure_ref(excerpt, value(of))

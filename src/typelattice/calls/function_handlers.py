@@ -11,16 +11,16 @@ from typelattice.calls.function_call import FunctionCall, requested_dtype
 from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, MultipleResults
 from typelattice.calls.program_builder import RESULT_KEYWORD, ProgramBuilder, dtype_deciding_number
 from typelattice.calls.program_inputs import read_input
-from typelattice.calls.result_shapes import NO_SHAPE, plain_axes, result_shape
+from typelattice.calls.result_shapes import UNKNOWN_SHAPE_MESSAGE, plain_axes, result_shape
 from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, Ref
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import find_operation
 from typelattice.facts.range_and_overflow import Value
-from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar
 from typelattice.operands.read_objects import operand
 
-LINSPACE = ("endpoint", "retstep", "axis")  # arguments that its step keeps
-PYTHON_TYPES = {"float": float, "int": int, "complex": complex, "bool": bool}
+KEPT_LINSPACE_ARGUMENTS = ("endpoint", "retstep", "axis")  # arguments that its step keeps
+PYTHON_TYPE_BY_NAME = {"float": float, "int": int, "complex": complex, "bool": bool}
 
 
 CallHandler = Callable[[FunctionCall], Argument]
@@ -131,7 +131,7 @@ def _make_linspace(call: FunctionCall) -> Argument:
     bounds = _read_bounds(call, "linspace", ("start", "stop"))
     number = call.keywords.get("num", 50)
     length = number if isinstance(number, int) else None
-    more = {key: call.keywords[key] for key in LINSPACE if key in call.keywords}
+    more = {key: call.keywords[key] for key in KEPT_LINSPACE_ARGUMENTS if key in call.keywords}
     return _make_spaced(call, "linspace", bounds, more, length)
 
 
@@ -177,14 +177,14 @@ def _python_number_maker(name: str) -> CallHandler:
             raise call.excerpt.error(f"{name} takes one number; give it")
         x = parts[0]
         if isinstance(x, (bool, int, float, complex)) or (isinstance(x, str) and name != "bool"):
-            convert: Callable[[Any], Value] = PYTHON_TYPES[name]
+            convert: Callable[[Any], Value] = PYTHON_TYPE_BY_NAME[name]
             try:
                 return convert(x)
             except (TypeError, ValueError, OverflowError) as e:
                 raise call.excerpt.error(f"Python refuses it: {e}; give another number") from None
         if not isinstance(x, Ref):
             raise call.excerpt.error(f"{name} takes a number or an array of one element; give that")
-        unknown = Operand(None, PYTHON_KINDS[PYTHON_TYPES[name]], True, "scalar")
+        unknown = Operand(None, KIND_BY_PYTHON_TYPE[PYTHON_TYPE_BY_NAME[name]], True, "scalar")
         known = scalar(Kind.BOOL) if name == "bool" else unknown
         return call.builder.add_opaque(call.excerpt, name, known, (x.step,), ())
 
@@ -224,7 +224,7 @@ CREATION_HANDLERS: Mapping[str, CallHandler] = {
     **{name: _shape_maker(name) for name in ("zeros", "ones", "empty", "rand", "randn", "eye")},
     "arange": _make_arange,
     "linspace": _make_linspace,
-    **{name: _python_number_maker(name) for name in PYTHON_TYPES},
+    **{name: _python_number_maker(name) for name in PYTHON_TYPE_BY_NAME},
 }
 
 
@@ -272,7 +272,7 @@ def _add_expand(call: FunctionCall) -> Argument:
     own = (None,) * (len(lengths) - len(shape or ())) + (shape or ())
     found = tuple(at if n == -1 else n for n, at in zip(lengths, own, strict=False))
     if None in found:
-        raise call.excerpt.error(NO_SHAPE)
+        raise call.excerpt.error(UNKNOWN_SHAPE_MESSAGE)
     return call.add_operation("broadcast_to", [x], [found])
 
 

@@ -25,15 +25,15 @@ from typelattice.calls.function_handlers import (
 )
 from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.result_shapes import NO_SHAPE, count_elements
+from typelattice.calls.result_shapes import UNKNOWN_SHAPE_MESSAGE, count_elements
 from typelattice.calls.steps import FUNCTION_OF_IN_PLACE, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import find_operation
 from typelattice.facts.shapes import Shape
 
-CAST_METHODS = ("to", "type", "type_as")  # methods that cast to a dtype, or to the dtype of an array
+CAST_METHOD_NAMES = ("to", "type", "type_as")  # methods that cast to a dtype, or to the dtype of an array
 FILLING_METHODS = ("fill", "zero", "copy")  # methods with `_` that write a value into the array
-IN_PLACE_WITHOUT_UNDERSCORE = ("fill",)  # NumPy has these without `_`
+IN_PLACE_METHODS_WITHOUT_UNDERSCORE = ("fill",)  # NumPy has these without `_`
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def call_method(
     """
     if name in METHOD_HANDLERS:
         return METHOD_HANDLERS[name](MethodCall(builder, excerpt, x, args, keywords))
-    if name in IN_PLACE_WITHOUT_UNDERSCORE and len(args) == 1 and not keywords:
+    if name in IN_PLACE_METHODS_WITHOUT_UNDERSCORE and len(args) == 1 and not keywords:
         return builder.add_setitem(excerpt, x, ..., args[0])
     cast = attribute_dtype(name, "torch")  # PyTorch has `x.float()`, and tinygrad copied it
     if cast is not None and name not in OPERATION_BY_FUNCTION:
@@ -175,7 +175,7 @@ def is_in_place(name: str) -> bool:
     """Return True for a known method that writes into its array, such as `x.add_(y)` or `x.zero_()`."""
     plain = name.removesuffix("_")
     if plain == name or name.endswith("__"):
-        return name in IN_PLACE_WITHOUT_UNDERSCORE
+        return name in IN_PLACE_METHODS_WITHOUT_UNDERSCORE
     return plain in FILLING_METHODS or (
         plain in OPERATION_BY_FUNCTION and OPERATION_BY_FUNCTION[plain].name in FUNCTION_OF_IN_PLACE.values()
     )
@@ -244,7 +244,7 @@ def _call_view(call: MethodCall) -> Argument | MultipleResults:
 def _view_as(call: MethodCall) -> Argument:
     shape = call.builder.shape(call.args[0]) if len(call.args) == 1 else None
     if (shape is None or None in shape) and not call.builder.find_observed_operand:
-        raise call.excerpt.error(NO_SHAPE)
+        raise call.excerpt.error(UNKNOWN_SHAPE_MESSAGE)
     return call.builder.add_call(call.excerpt, find_operation("reshape"), [call.receiver], [shape])
 
 
@@ -254,12 +254,12 @@ def _call_size(call: MethodCall) -> Argument:
     if axis is None:
         return read_attribute(call.builder, call.excerpt, "shape", call.receiver)
     if call.shape is None:
-        raise call.excerpt.error(NO_SHAPE)
+        raise call.excerpt.error(UNKNOWN_SHAPE_MESSAGE)
     if not isinstance(axis, int) or not -len(call.shape) <= axis < len(call.shape):
         raise call.excerpt.error(f"there are {len(call.shape)} axes; give the number of one")
     length = call.shape[axis]
     if length is None:
-        raise call.excerpt.error(NO_SHAPE)
+        raise call.excerpt.error(UNKNOWN_SHAPE_MESSAGE)
     return length
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.calls.call_tables import ITSELF, dtype_origin_by_result
+from typelattice.calls.call_tables import DTYPE_OF_FUNCTION_ITSELF, dtype_origin_by_result
 from typelattice.calls.program_builder import RESULT_KEYWORD
 from typelattice.calls.steps import Argument, Call, Ref
 from typelattice.facts.operations import OPERATIONS, Operation
@@ -13,7 +13,7 @@ from typelattice.facts.shapes import Shape
 
 # The keyword for a call with the dtype, but not the values, of the function in the source.
 STANDS_FOR_KEYWORD = "stands_for"
-INNER_PART = ""  # STANDS_FOR_KEYWORD of the inner calls of a composition, which are not its results
+STANDS_FOR_NO_RESULT = ""  # STANDS_FOR_KEYWORD of the inner calls of a composition, which are not its results
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,13 @@ def has_multiple_results(op: Operation) -> bool:
 
 
 def result_dtype_origin(op: str, keywords: Mapping[str, Argument]) -> str:
-    """Return the origin of the dtype of the requested result: ITSELF, COMPUTED, or an operation's name."""
+    """Return the origin of the dtype of the requested result.
+
+    It is DTYPE_OF_FUNCTION_ITSELF, DTYPE_OF_COMPUTED_RESULT, or the name of an operation.
+    """
     number = keywords.get(RESULT_KEYWORD)
     fields = [*dtype_origin_by_result(op).values()]
-    return fields[number] if isinstance(number, int) and number < len(fields) else ITSELF
+    return fields[number] if isinstance(number, int) and number < len(fields) else DTYPE_OF_FUNCTION_ITSELF
 
 
 def source_arguments(step: Call) -> tuple[tuple[Argument, ...], dict[str, Argument], int | None]:

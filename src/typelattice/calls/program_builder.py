@@ -35,22 +35,22 @@ from typelattice.calls.steps import (
     map_argument,
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDEX_FORMS
-from typelattice.engine.operation_rules import STANDARD, class_of
+from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS, class_of
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS, Operation, OpError, find_operation
 from typelattice.facts.range_and_overflow import Value, exceeds_int32
 from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.operands.notation import parse_operand
-from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar
 from typelattice.operands.read_objects import operand
 from typelattice.support.error_texts import clip_text
 
-YIELDING_LIBRARY = "numpy"  # in `numpy_array + tensor`, the other library decides
+LIBRARY_YIELDING_TO_OTHERS = "numpy"  # in `numpy_array + tensor`, the other library decides
 MAX_LIST_CHARS = 48  # characters of a list, as a step writes it
 MAX_STEPS = 1_000_000  # steps
-BITWISE = "bitwise"  # the class of operations that keep bools
-LENGTH_STEP = "length"  # the name of a step for a length that depends on values
+BITWISE_CLASS = "bitwise"  # the class of operations that keep bools
+LENGTH_STEP_NAME = "length"  # the name of a step for a length that depends on values
 RESULT_KEYWORD = "result"  # the keyword of a call that selects one of its results
 DTYPE_DECIDING_KEYWORDS = (
     RESULT_KEYWORD,
@@ -163,13 +163,13 @@ class ProgramBuilder:
             if isinstance(step, Input) and step.shape is None and i not in self.python_number_steps:
                 return None
             before += step.inputs
-        number = Operand(None, PYTHON_KINDS[int], True, "scalar")
-        return self.add_opaque(excerpt, LENGTH_STEP, number, (x.step,), ())
+        number = Operand(None, KIND_BY_PYTHON_TYPE[int], True, "scalar")
+        return self.add_opaque(excerpt, LENGTH_STEP_NAME, number, (x.step,), ())
 
     def is_unknown_length(self, x: Argument) -> bool:
         """Return True if an argument is a length that the values of an array decide."""
         step = self.steps[x.step] if isinstance(x, Ref) else None
-        return isinstance(step, Opaque) and step.name == LENGTH_STEP
+        return isinstance(step, Opaque) and step.name == LENGTH_STEP_NAME
 
     def dtype(self, x: DTypeArgument | Ref) -> DType | None:
         """Return the dtype that is named, or that an earlier step states, or None if the system decides.
@@ -199,7 +199,7 @@ class ProgramBuilder:
         owner = None
         for i in steps:
             found = self.steps[i].owner
-            if found is not None and (owner is None or owner == YIELDING_LIBRARY):
+            if found is not None and (owner is None or owner == LIBRARY_YIELDING_TO_OTHERS):
                 owner = found
         return owner
 
@@ -416,11 +416,11 @@ class ProgramBuilder:
             return Kind.BOOL if step.default_from.kind is Kind.BOOL else Kind.SIGNED
         if not isinstance(step, Call) or step.name in FUNCTION_OF_IN_PLACE:
             return None
-        given = STANDARD[class_of(step.operation)].gives
+        given = STANDARD_RULES_BY_CLASS[class_of(step.operation)].gives
         if isinstance(given, Kind):
             return given
         is_mask = [self._index_kind(Ref(i)) is Kind.BOOL for i in step.operands]
-        return Kind.BOOL if step.operation.operation_class == BITWISE and all(is_mask) else None
+        return Kind.BOOL if step.operation.operation_class == BITWISE_CLASS and all(is_mask) else None
 
     def add_item(self, excerpt: Excerpt, x: Ref) -> Ref:
         """Add the step of an array's element as a Python number."""

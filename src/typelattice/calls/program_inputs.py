@@ -13,9 +13,9 @@ from typelattice.operands.read_objects import operand
 from typelattice.support.error_texts import quote_short
 from typelattice.support.errors import TypelatticeError
 
-SHAPED = re.compile(r"([^\[\]]*)\[([^\[\]]*)\](:weak)?")
-CUSTOM_NAME = re.compile(r"[a-z][a-z0-9_]*\b")  # a name that a system file may give to a dtype
-MEMBER = re.compile(rf"{CUSTOM_NAME.pattern}\([-+.,\de ]+\)")
+OPERAND_WITH_SHAPE_PATTERN = re.compile(r"([^\[\]]*)\[([^\[\]]*)\](:weak)?")
+CUSTOM_DTYPE_NAME_PATTERN = re.compile(r"[a-z][a-z0-9_]*\b")  # a name that a system file may give to a dtype
+PARAMETRIC_DTYPE_PATTERN = re.compile(rf"{CUSTOM_DTYPE_NAME_PATTERN.pattern}\([-+.,\de ]+\)")
 MAX_AXES = 64
 
 
@@ -30,7 +30,7 @@ def read_input(x: object) -> tuple[Operand | str, Shape | None]:
     if not isinstance(x, str):
         found = operand(x)
         return found, () if found.tier != "array" else _shape_of(x)
-    shaped = SHAPED.fullmatch(x)
+    shaped = OPERAND_WITH_SHAPE_PATTERN.fullmatch(x)
     if shaped is None:
         return _parse_operand(x)
     name, lengths, weak = shaped[1], shaped[2].strip(), shaped[3] or ""
@@ -50,7 +50,11 @@ def is_operand(text: str) -> bool:
     """
     try:
         what, shape = read_input(text)
-        if isinstance(what, Operand) or MEMBER.match(what) or (shape is not None and CUSTOM_NAME.match(what)):
+        if (
+            isinstance(what, Operand)
+            or PARAMETRIC_DTYPE_PATTERN.match(what)
+            or (shape is not None and CUSTOM_DTYPE_NAME_PATTERN.match(what))
+        ):
             return True
         return parse_operand(what) is not None
     except TypelatticeError:
@@ -63,7 +67,9 @@ def names_dtype(annotation: object) -> TypeGuard[str]:
     >>> names_dtype("int8"), names_dtype("decimal(4,1)"), names_dtype("np.ndarray"), names_dtype(3)
     (True, True, False, False)
     """
-    return isinstance(annotation, str) and (annotation in DTYPES or bool(MEMBER.fullmatch(annotation)))
+    return isinstance(annotation, str) and (
+        annotation in DTYPES or bool(PARAMETRIC_DTYPE_PATTERN.fullmatch(annotation))
+    )
 
 
 def _parse_operand(text: str) -> tuple[Operand | str, Shape | None]:

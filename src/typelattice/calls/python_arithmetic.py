@@ -10,9 +10,14 @@ from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import find_operation
 from typelattice.facts.range_and_overflow import Value
 from typelattice.operands.notation import MAX_INT_BITS
-from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar
 
-SAMPLES: dict[Kind, Value] = {Kind.BOOL: True, Kind.SIGNED: 1, Kind.FLOAT: 1.0, Kind.COMPLEX: 1j}
+SAMPLE_NUMBER_BY_KIND: dict[Kind, Value] = {
+    Kind.BOOL: True,
+    Kind.SIGNED: 1,
+    Kind.FLOAT: 1.0,
+    Kind.COMPLEX: 1j,
+}
 
 
 def python_result(op: str, operands: Sequence[Operand]) -> Operand | None:
@@ -28,14 +33,14 @@ def python_result(op: str, operands: Sequence[Operand]) -> Operand | None:
     """
     function: Callable[..., Any] = getattr(operator, find_operation(op).special_method or "")
     values = [o.value for o in operands if o.value is not None]
-    samples = [SAMPLES[o.kind] for o in operands]
+    samples = [SAMPLE_NUMBER_BY_KIND[o.kind] for o in operands]
     if op == "bitwise_invert":
         # ~True is ~1, and Python warns of it.
         values, samples = [_convert_to_int(x) for x in values], [_convert_to_int(x) for x in samples]
     if op == "pow" and operands[0].kind.category <= 1 and _is_negative(operands[1]):
         samples = [1.0, 1.0]  # an integer to a negative power is a float
     try:
-        kind = PYTHON_KINDS[type(function(*samples))]
+        kind = KIND_BY_PYTHON_TYPE[type(function(*samples))]
     except TypeError:
         return None
     if len(values) < len(operands) or not _is_small(op, values):
@@ -44,7 +49,7 @@ def python_result(op: str, operands: Sequence[Operand]) -> Operand | None:
         found = function(*values)
     except (ArithmeticError, ValueError):
         return scalar(kind)
-    return scalar(PYTHON_KINDS[type(found)], found)
+    return scalar(KIND_BY_PYTHON_TYPE[type(found)], found)
 
 
 def _convert_to_int(x: Value) -> Value:

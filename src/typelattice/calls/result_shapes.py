@@ -16,8 +16,8 @@ SAME_SHAPE_OPERATIONS = (  # operations on one array that leave its shape
     "ifftn", "ifftshift", "inv", "matrix_power", "ones_like", "roll", "tril", "triu", "zeros_like",
 )  # fmt: skip
 
-GIVE_SHAPE = "give its operand a shape, e.g. float32[3,4]"
-NO_SHAPE = f"the shape is not known; {GIVE_SHAPE}"
+GIVE_SHAPE_ADVICE = "give its operand a shape, e.g. float32[3,4]"
+UNKNOWN_SHAPE_MESSAGE = f"the shape is not known; {GIVE_SHAPE_ADVICE}"
 
 
 def normalize_axis(axis: int, ndim: int) -> int:
@@ -202,7 +202,7 @@ def _shape_of_whole_arrays(
         return None
     if op.name in SAME_SHAPE_OPERATIONS:
         return shape
-    rule = WHOLE.get(op.name)
+    rule = SHAPE_RULE_BY_WHOLE_ARRAY_FUNCTION.get(op.name)
     other = operands[1] if len(operands) > 1 else None
     axes = plain_axes(_find_argument(args, keywords, "axis", "axes", "dim"))
     return None if rule is None else rule(_WholeArrays(shape, other or (), args, keywords, axes))
@@ -262,7 +262,7 @@ def _expand_shape(x: _WholeArrays) -> Shape | None:
     return joined_shape("stack", [x.shape], axes[0]) if len(axes) == 1 else None
 
 
-WHOLE: Mapping[str, Callable[[_WholeArrays], Shape | None]] = {
+SHAPE_RULE_BY_WHOLE_ARRAY_FUNCTION: Mapping[str, Callable[[_WholeArrays], Shape | None]] = {
     "cross": lambda x: find_broadcast_shape([x.shape, x.other]),
     "dot": lambda x: _shape_of_dot(x.shape, x.other),
     "inner": lambda x: (*x.shape[:-1], *x.other[:-1]) if x.shape and x.other else None,
@@ -349,13 +349,13 @@ def _shape_of_dot(a: Shape, b: Shape) -> Shape | None:
 
 # How an array of too few axes changes before it is joined. Source: https://numpy.org/doc/stable/reference,
 # under the name of each function.
-WIDENED: Mapping[str, Callable[[Shape], Shape]] = {
+MIN_SHAPE_BY_STACKING_FUNCTION: Mapping[str, Callable[[Shape], Shape]] = {
     "hstack": lambda shape: shape or (1,),
     "vstack": lambda shape: (*(1,) * (2 - len(shape)), *shape),
     "dstack": lambda shape: shape if len(shape) > 2 else (*(1,) * (2 - len(shape)), *shape, 1),
     "column_stack": lambda shape: shape if len(shape) > 1 else (*(shape or (1,)), 1),
 }
-STACKING_AXES = {
+AXIS_BY_STACKING_FUNCTION = {
     "vstack": 0,
     "dstack": 2,
     "column_stack": 1,
@@ -375,9 +375,9 @@ def joined_shape(name: str, operands: Sequence[Shape | None], axis: Argument) ->
     known = [shape for shape in operands if shape is not None]
     if len(known) < len(operands) or not known or not isinstance(axis, int):
         return None
-    if name in WIDENED:
-        known = [WIDENED[name](shape) for shape in known]
-        axis = STACKING_AXES.get(name, min(len(known[0]) - 1, 1))
+    if name in MIN_SHAPE_BY_STACKING_FUNCTION:
+        known = [MIN_SHAPE_BY_STACKING_FUNCTION[name](shape) for shape in known]
+        axis = AXIS_BY_STACKING_FUNCTION.get(name, min(len(known[0]) - 1, 1))
     first = known[0]
     if name == "stack":
         at = normalize_axis(axis, len(first) + 1)

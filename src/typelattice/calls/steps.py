@@ -19,7 +19,7 @@ FUNCTION_OF_IN_PLACE = {  # operator that writes in place -> the operation that 
     op.other_names[0]: op.function for op in OPERATORS.values() if op.is_in_place
 }
 IN_PLACE_OF_FUNCTION = {plain: written for written, plain in FUNCTION_OF_IN_PLACE.items()}
-SAME_KIND_MARK = (
+SAME_KIND_KEYWORD_AND_VALUE = (
     "casting",
     "same_kind",
 )  # marks a result that `out=` accepts only if `+=` would write it

@@ -13,7 +13,7 @@ from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.support.error_texts import clip_text
 
 # Method -> function of two arrays -> the operation that the method computes.
-REDUCED: Mapping[str, Mapping[str, str]] = {
+REDUCTION_BY_UFUNC_METHOD: Mapping[str, Mapping[str, str]] = {
     "reduce": {
         "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all",
         "logical_or": "any", "fmax": "max", "fmin": "min",
@@ -21,8 +21,9 @@ REDUCED: Mapping[str, Mapping[str, str]] = {
     "accumulate": {"add": "cumsum", "multiply": "cumprod"},
     "reduceat": {"add": "cumsum", "multiply": "cumprod"},
 }  # fmt: skip
-POSITIONS = ("axis", "dtype", "out", "keepdims")  # the parameters after the array in the methods of REDUCED
-UFUNC_METHODS = (*REDUCED, "outer", "at")
+# the parameters after the array in the methods of REDUCTION_BY_UFUNC_METHOD
+REDUCTION_METHOD_PARAMETERS = ("axis", "dtype", "out", "keepdims")
+UFUNC_METHODS = (*REDUCTION_BY_UFUNC_METHOD, "outer", "at")
 
 
 def is_ufunc_method(path: Sequence[str]) -> bool:
@@ -49,14 +50,16 @@ def call_ufunc_method(
         return _call_outer(builder, excerpt, name, args)
     if method == "at":
         return _call_at(builder, excerpt, name, args, keywords)
-    if not args or len(args) > 1 + len(POSITIONS):
-        raise excerpt.error(f"{function}.{method} takes an array, and {', '.join(POSITIONS)}")
+    if not args or len(args) > 1 + len(REDUCTION_METHOD_PARAMETERS):
+        raise excerpt.error(
+            f"{function}.{method} takes an array, and {', '.join(REDUCTION_METHOD_PARAMETERS)}"
+        )
     if method == "reduceat":  # its second argument has the indices
         args = (*args[:1], *args[2:])
-    known = REDUCED.get(method, {})
+    known = REDUCTION_BY_UFUNC_METHOD.get(method, {})
     if name not in known:
         return _call_repeatedly(builder, excerpt, function, method, args, keywords)
-    named = {"axis": 0, **dict(zip(POSITIONS, args[1:], strict=False)), **keywords}
+    named = {"axis": 0, **dict(zip(REDUCTION_METHOD_PARAMETERS, args[1:], strict=False)), **keywords}
     made = call_function(builder, excerpt, known[name], args[:1], named)
     if method == "reduceat" and isinstance(made, Ref):
         builder.mark_same_dtype_as(made, (STANDS_FOR_KEYWORD, f"{function}.{method}"))

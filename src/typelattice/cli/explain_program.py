@@ -16,7 +16,7 @@ from typelattice.cli.site_address import program_link
 from typelattice.explanations.promotion_in_english import describe_cast, describe_explicit_cast, describe_fit
 from typelattice.explanations.recorded_answer_in_english import describe_recorded_answer, recorded_result_text
 from typelattice.facts.libraries import libraries
-from typelattice.facts.system_headings import LIBRARIES, heading_of
+from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of
 from typelattice.operands.notation import parse_operand
 from typelattice.programs.json.outcome_data import replay_data, steps_data
 from typelattice.programs.program import Program, Replay
@@ -99,7 +99,7 @@ def _describe_briefly(p: Program, bound: Mapping[str, str], replays: Sequence[Re
     """Print each step with its results; mark divergences between libraries, other systems aside."""
     page = layout()
     yield page.bold(_heading(p, bound))
-    of_libraries = [r for r in replays if r.name in libraries() and heading_of(r.name) == LIBRARIES]
+    of_libraries = [r for r in replays if r.name in libraries() and heading_of(r.name) == LIBRARIES_HEADING]
     diverging = find_divergences(p.steps, [r.name for r in of_libraries], of_libraries)
     marks = {d.step_number: _mark(d, d is diverging.first_divergence) for d in diverging.step_divergences}
     paragraphs = []

@@ -34,9 +34,10 @@ COMMANDS_BY_PURPOSE = {
     "compare rules with what libraries do": ("conform", "compare", "record", "watch"),
     "set up your editor and shell": ("lsp", "completion"),
 }  # fmt: skip
-COMMANDS = tuple(name for names in COMMANDS_BY_PURPOSE.values() for name in names)
+COMMAND_NAMES = tuple(name for names in COMMANDS_BY_PURPOSE.values() for name in names)
 
-ANSWERED, DIFFERENT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 130  # exit statuses; shells report Ctrl-C as 130
+# exit statuses; shells report Ctrl-C as 130
+EXIT_ANSWERED, EXIT_DIFFERENT, EXIT_NO_ANSWER, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
 def command(name: str) -> Command:
@@ -140,17 +141,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         print_output(run(list(sys.argv[1:] if argv is None else argv), argv is None), sys.stdout)
     except DifferencesFound:
-        return DIFFERENT
+        return EXIT_DIFFERENT
     except (KeyboardInterrupt, ScriptInterrupted):
         if argv is not None:
-            return INTERRUPTED
+            return EXIT_INTERRUPTED
         end_in_silence()
         raise KeyboardInterrupt from None
     except tl.TypelatticeError as e:
         if not (isinstance(e, OutputError) and e.is_pipe_closed):
             print_error(_error_text(e))
-        return NO_ANSWER
-    return ANSWERED
+        return EXIT_NO_ANSWER
+    return EXIT_ANSWERED
 
 
 def _error_text(e: tl.TypelatticeError) -> str:
@@ -170,9 +171,9 @@ def run(argv: list[str], ends_process: bool = False) -> Paragraphs:
         yield from _help()
     elif first == "--version":
         yield f"typelattice {tl.__version__}"
-    elif first not in COMMANDS:
-        near = spelling_hint(first, COMMANDS)
-        raise UsageError(f"no command {quote_short(first)}{near}; there are {', '.join(COMMANDS)}")
+    elif first not in COMMAND_NAMES:
+        near = spelling_hint(first, COMMAND_NAMES)
+        raise UsageError(f"no command {quote_short(first)}{near}; there are {', '.join(COMMAND_NAMES)}")
     else:
         own = command(first).count_own_words(rest)
         if {"-h", "--help"} & {*_before_dashes(rest[:own])}:

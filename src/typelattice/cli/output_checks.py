@@ -12,7 +12,7 @@ from typelattice.files.system_text import systems
 from typelattice.support.error_texts import clip_text
 from typelattice.support.errors import TypelatticeError
 
-NULL = "\0"  # no path has it; every function for files refuses it
+NULL_CHARACTER = "\0"  # no path has it; every function for files refuses it
 
 
 def check_not_read(output: str, *files: str | None) -> None:
@@ -20,11 +20,11 @@ def check_not_read(output: str, *files: str | None) -> None:
 
     A system file may extend other files, which are also inputs. The name of a built-in system is not a file.
     """
-    if NULL in output:
+    if NULL_CHARACTER in output:
         return
     target = path.realpath(output)
     for file in filter(None, files):
-        if NULL in file or file in systems(versions=True):
+        if NULL_CHARACTER in file or file in systems(versions=True):
             continue
         if target in (path.realpath(file), *_find_extended_files(file)):
             what = f"{clip_text(output, 120)!r} is a file that this command reads"

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from typelattice.cli.command import UsageError
 from typelattice.support.error_texts import quote_short
 
-DISTRIBUTION = "typelattice"
+DISTRIBUTION_NAME = "typelattice"
 DOCUMENTATION_LABEL = "Documentation"  # label of the site's address in a distribution's metadata
 MAX_PROGRAM_CHARS = 4_000  # longest program that the live page accepts
-MAX_LINES = 40
+MAX_PROGRAM_LINES = 40
 
 
 def link_argument(parser: ArgumentParser) -> None:
@@ -41,7 +41,7 @@ def _stated() -> str:
     from importlib.metadata import PackageNotFoundError, metadata  # few questions have a link
 
     try:
-        urls = metadata(DISTRIBUTION).get_all("Project-URL") or []
+        urls = metadata(DISTRIBUTION_NAME).get_all("Project-URL") or []
     except PackageNotFoundError:
         return ""
     pairs = (url.partition(",") for url in urls)
@@ -52,7 +52,7 @@ def program_link(source: str, bound: Mapping[str, str], systems: Sequence[str]) 
     """Return the page that computes a program given in its address. Raises UsageError for a long one."""
     from typelattice.explorer.answer_addresses import live_link  # few questions have a link
 
-    if len(source) > MAX_PROGRAM_CHARS or source.count("\n") >= MAX_LINES:
-        what = f"at most {MAX_LINES} lines and {MAX_PROGRAM_CHARS:,} characters fit into an address"
+    if len(source) > MAX_PROGRAM_CHARS or source.count("\n") >= MAX_PROGRAM_LINES:
+        what = f"at most {MAX_PROGRAM_LINES} lines and {MAX_PROGRAM_CHARS:,} characters fit into an address"
         raise UsageError(f"explain: --link: {what}; this program has more")
     return live_link(source, bound, systems)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from typelattice.codegen.tables import EmitError
 
-IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}\Z")
-KEYWORDS = {  # words that no member of an enumeration may have; longer words are free
+IDENTIFIER_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}\Z")
+KEYWORDS_BY_LANGUAGE = {  # words that no member of an enumeration may have; longer words are free
     "c11": "bool true false NULL int char float double long short signed unsigned void auto break case const "
     "continue default do else enum extern for goto if inline register restrict return sizeof static struct "
     "switch typedef union volatile while",
@@ -21,14 +21,15 @@ KEYWORDS = {  # words that no member of an enumeration may have; longer words ar
     "false finally for function if import in instanceof new null return super switch this throw true try "
     "typeof var void while with constructor prototype",
 }
-KEYWORDS["cpp17"] = (
-    f"{KEYWORDS['c11']} alignas alignof and and_eq asm bitand bitor catch char16_t char32_t class compl "
-    "constexpr const_cast decltype delete dynamic_cast explicit export friend mutable namespace new noexcept "
-    "not not_eq nullptr operator or or_eq private protected public reinterpret_cast static_assert "
-    "static_cast template this thread_local throw try typeid typename using virtual wchar_t xor xor_eq "
+KEYWORDS_BY_LANGUAGE["cpp17"] = (
+    f"{KEYWORDS_BY_LANGUAGE['c11']} alignas alignof and and_eq asm bitand bitor catch char16_t char32_t "
+    "class compl constexpr const_cast decltype delete dynamic_cast explicit export friend mutable "
+    "namespace new noexcept not not_eq nullptr operator or or_eq private protected public "
+    "reinterpret_cast static_assert static_cast template this thread_local throw try typeid typename "
+    "using virtual wchar_t xor xor_eq "
     "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t"
 )
-KEYWORDS["mlir"] = KEYWORDS["cpp17"]
+KEYWORDS_BY_LANGUAGE["mlir"] = KEYWORDS_BY_LANGUAGE["cpp17"]
 
 
 def camel_case(name: str) -> str:
@@ -63,7 +64,7 @@ def signature_lines(
     return [whole] if len(whole) <= width else [before, *(f"{indent}{each}," for each in given), after]
 
 
-STYLES: Mapping[str, Callable[[str], str]] = {
+MEMBER_STYLE_BY_LANGUAGE: Mapping[str, Callable[[str], str]] = {
     "c11": lambda name: snake_case(name).upper(),
     "cpp17": lambda name: f"k{camel_case(name)}",
     "rust": camel_case,
@@ -80,13 +81,16 @@ def member_names(lang: str, dtypes: Iterable[str], chosen: Mapping[str, str]) ->
     >>> member_names("rust", ["bool", "int8"], {"int8": "S8"})
     {'bool': 'Bool', 'int8': 'S8'}
     """
-    style, keywords = STYLES[lang], {*KEYWORDS.get(lang, "").split(), "Refused", "REFUSED", "kRefused"}
+    style, keywords = (
+        MEMBER_STYLE_BY_LANGUAGE[lang],
+        {*KEYWORDS_BY_LANGUAGE.get(lang, "").split(), "Refused", "REFUSED", "kRefused"},
+    )
     found: dict[str, str] = {}
     taken: dict[str, str] = {}
     for dtype in dtypes:
         name = chosen.get(dtype, style(dtype))
         if lang != "json":
-            if not IDENTIFIER.match(name):
+            if not IDENTIFIER_PATTERN.match(name):
                 raise EmitError(
                     f"names, {dtype}: {name[:80]!r} is no identifier; use letters, digits and underscores, "
                     "and begin with a letter"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typelattice.codegen.names import signature_lines, snake_case
 from typelattice.codegen.tables import REFUSED_INDEX, GeneratedTables, cast_cases, expected_results
 
-DERIVE_LINE = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]"
+RUST_DERIVE_LINE = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]"
 
 
 def rust_module(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
@@ -16,7 +16,7 @@ def rust_module(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     lines = [
         f"// {head}",
         "",
-        DERIVE_LINE,
+        RUST_DERIVE_LINE,
         "#[repr(u8)]",
         "pub enum DType {",
         *(f"    {name} = {i}," for i, name in by_index.items()),
@@ -25,7 +25,7 @@ def rust_module(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     ]
     if t.scalar_kinds:
         kinds = [f"    {word.capitalize()} = {i}," for i, word in enumerate(t.scalar_kinds)]
-        lines += ["/// Kinds of Python scalars.", DERIVE_LINE, "#[repr(u8)]"]
+        lines += ["/// Kinds of Python scalars.", RUST_DERIVE_LINE, "#[repr(u8)]"]
         lines += ["pub enum Scalar {", *kinds, "}", ""]
     for number, table in enumerate(t.tables):
         shape = f"[[Option<DType>; {len(table[0])}]; {len(table)}]"

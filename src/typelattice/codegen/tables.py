@@ -19,7 +19,7 @@ from typelattice.study.foldable_casts import is_foldable
 from typelattice.study.study_scope import list_operands
 from typelattice.support.errors import TypelatticeError
 
-FORMAT = 1  # version of the names of functions and of the JSON
+TABLE_FORMAT_VERSION = 1  # version of the names of functions and of the JSON
 REFUSED_INDEX = 255  # index of a refusal, so there are at most 255 dtypes
 Part = Literal["result", "compute", "accumulate"]
 
@@ -99,7 +99,7 @@ class GeneratedTables:
     def data(self) -> dict[str, object]:
         """Return all tables as data for JSON."""
         return {
-            "format": FORMAT,
+            "format": TABLE_FORMAT_VERSION,
             "system": self.system,
             "dtypes": {str(d): i for d, i in self.indices.items()},
             "scalars": list(self.scalar_kinds),

@@ -16,7 +16,7 @@ from typelattice.conformance.library import (
 )
 from typelattice.conformance.operation_functions import functions, skip_unless_numbers
 
-INFO = "__array_namespace_info__"
+INSPECTION_FUNCTION = "__array_namespace_info__"
 """The function by which a namespace says which dtypes it has; it is in the standard since 2023."""
 
 OPERATIONS_ON_NUMBERS = ("arange", "full", "linspace")
@@ -32,15 +32,16 @@ class ArrayNamespace(Library):
     copy_array: Callable[[Any], Any] = staticmethod(copy.deepcopy)
 
     def __init__(self, xp: Any) -> None:
-        if not hasattr(xp, INFO):
-            what = f"{getattr(xp, '__name__', xp)} has no {INFO}, by which a namespace names its dtypes"
+        if not hasattr(xp, INSPECTION_FUNCTION):
+            name = getattr(xp, "__name__", xp)
+            what = f"{name} has no {INSPECTION_FUNCTION}, by which a namespace names its dtypes"
             raise CannotAskError(f"{what}; give a namespace that has it, or a class with the four methods")
         self.name = str(getattr(xp, "__name__", type(xp).__name__))
         self.versions = {self.name: str(getattr(xp, "__version__", "unknown"))}
         revision = getattr(xp, "__array_api_version__", "unknown")
         self.how = f"functions of the array API standard, revision {revision}"
         self._xp = xp
-        self._dtypes: Mapping[str, Any] = getattr(xp, INFO)().dtypes(kind=None)
+        self._dtypes: Mapping[str, Any] = getattr(xp, INSPECTION_FUNCTION)().dtypes(kind=None)
 
     def dtypes(self) -> Sequence[str]:
         return sort_dtype_names(self._dtypes)

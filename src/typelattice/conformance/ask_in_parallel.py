@@ -13,7 +13,7 @@ from typelattice.conformance.questions import Question
 from typelattice.disk.journal import Journal
 from typelattice.workers.pool import LocalPool, WorkerPool, cluster
 
-KIND, FORMAT = "answers", 1
+ANSWERS_FILE_KIND, ANSWERS_FORMAT_VERSION = "answers", 1
 
 
 class AnswerSource(Protocol):
@@ -167,8 +167,8 @@ def _refuse_lost(task: Sequence[Question]) -> Iterable[Any]:
 
 def _head(catalogue: Catalogue, about: Mapping[str, object]) -> Mapping[str, object]:
     return {
-        "typelattice": KIND,
-        "version": FORMAT,
+        "typelattice": ANSWERS_FILE_KIND,
+        "version": ANSWERS_FORMAT_VERSION,
         "library": catalogue.name,
         "versions": versions(catalogue.versions),
         "Python": catalogue.python,

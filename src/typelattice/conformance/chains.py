@@ -9,15 +9,15 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from typelattice.conformance.compare_with_system import REFUSAL
+from typelattice.conformance.compare_with_system import REFUSED_SIGN
 from typelattice.conformance.questions import Question
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import OPERATION_BY_NAME
-from typelattice.recorded.answer_notation import ARRAY, EXCEPTION, NOT_ASKED, split_form
+from typelattice.recorded.answer_notation import ARRAY_SUFFIX, EXCEPTION_PREFIX, NOT_ASKED_ANSWER, split_form
 
 CHAIN_SEPARATOR = " then "
-LENGTHS = (2, 3, 4)
-PYTHON_NUMBERS = ("int", "float")
+CHAIN_LENGTHS = (2, 3, 4)
+PYTHON_NUMBER_OPERANDS = ("int", "float")
 """Python numbers, of which one may stand beside an array."""
 
 Function = Callable[..., object]
@@ -63,9 +63,9 @@ def random_chains(
     rng = random.Random(seed)
     chainable_operations = [op for op in operations if op in OPERATION_BY_NAME and _can_be_chained(op)]
     arrays = [operand for operand in operands if operand in DTYPES]
-    numbers = [operand for operand in PYTHON_NUMBERS if operand in operands]
+    numbers = [operand for operand in PYTHON_NUMBER_OPERANDS if operand in operands]
     for _ in range(number if chainable_operations and arrays else 0):
-        names = rng.choices(chainable_operations, k=rng.choice(LENGTHS))
+        names = rng.choices(chainable_operations, k=rng.choice(CHAIN_LENGTHS))
         operand_count = 1 - len(names) + sum(OPERATION_BY_NAME[name].min_operands for name in names)
         others = rng.choices([*arrays, *numbers], k=operand_count - 1)
         yield CHAIN_SEPARATOR.join(names), (rng.choice(arrays), *others)
@@ -83,13 +83,13 @@ def _can_be_chained(op: str) -> bool:
 def answer_step_by_step(chain: str, operands: Sequence[str], ask: Callable[[Question], str]) -> str:
     """Compute the answer to a chain from answers to its operations.
 
-    It is NOT_ASKED if an intermediate result is neither an array of a strong dtype nor a refusal.
+    It is NOT_ASKED_ANSWER if an intermediate result is neither an array of a strong dtype nor a refusal.
     """
     answer = ""
     for name, own in split_chain(chain, operands):
         answer = ask((name, (*([answer] if answer else []), *own)))
         if answer not in DTYPES:
-            return answer if answer.startswith((EXCEPTION, REFUSAL)) else NOT_ASKED
+            return answer if answer.startswith((EXCEPTION_PREFIX, REFUSED_SIGN)) else NOT_ASKED_ANSWER
     return answer
 
 
@@ -122,7 +122,7 @@ def _as_operand(answer: str) -> str:
     dtype, form = split_form(answer)
     if dtype.rstrip("*") not in DTYPES:
         return ""
-    return f"{dtype[:-1]}:weak" if dtype.endswith("*") else dtype + form.removeprefix(ARRAY)
+    return f"{dtype[:-1]}:weak" if dtype.endswith("*") else dtype + form.removeprefix(ARRAY_SUFFIX)
 
 
 def _joined(steps: Sequence[tuple[str, Sequence[str]]]) -> Question:

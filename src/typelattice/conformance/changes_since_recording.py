@@ -9,7 +9,7 @@ from typelattice.conformance.library import ParsedOperandString, versions
 from typelattice.conformance.library_process import LibraryProcess
 from typelattice.conformance.recorder import Progress, repeat_recording
 from typelattice.facts.releases import VERSION_SIGN
-from typelattice.recorded.answer_notation import NOT_ASKED
+from typelattice.recorded.answer_notation import NOT_ASKED_ANSWER
 from typelattice.recorded.recording import Recording
 from typelattice.study.changed_calls import Changes, changes_between, list_recorded_calls
 
@@ -54,7 +54,7 @@ def changes_since_recording(
 def _list_asked(recording: Recording) -> Iterable[str]:
     """Return the dtypes and operations of a recording that the library had."""
     for call in recording.calls():
-        if call.answer != NOT_ASKED:
+        if call.answer != NOT_ASKED_ANSWER:
             yield call.op
             for operand in call.operands:
                 dtype = ParsedOperandString.parse(operand).dtype

@@ -16,9 +16,9 @@ from typelattice.conformance.compared_values import with_numbers
 from typelattice.conformance.difference_reproducer import first_snippet
 from typelattice.conformance.implementation import check_name, implementations, load_implementation
 from typelattice.conformance.implementation_differences import (
-    ACCEPTS,
-    AGREES,
-    BREAKS,
+    ACCEPTS_REFUSED,
+    AGREES_WORD,
+    BREAKS_DOWN,
     OTHER_VALUE,
     VAGUE_ANSWER,
     Difference,
@@ -58,7 +58,8 @@ from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
 
 RETRY_TIME_FACTOR = 6  # times the limit of a call, when it is repeated
-DRAWN_PER_PROGRAM = 10  # programs drawn for each that is compared: a recording lacks some of their calls
+# programs drawn for each that is compared: a recording lacks some of their calls
+DRAWN_CHAINS_PER_PROGRAM = 10
 
 
 _Choose = Callable[[list[Question]], list[Question]]
@@ -84,11 +85,11 @@ class OmittedDtypes:
 class Comparison:
     """The differences of an implementation by root cause, and how many calls were compared.
 
-    `counts_by_class` counts the calls of each class of operations by the sort of their difference, `AGREES`
-    if there is none. `vague_answers` has the answers that leave the dtype open, such as a type that stubs
-    give, by what they say. They are no differences. `forms` says how programs write the calls; it is empty if
-    nothing says so. `omitted_dtypes` names the dtypes that one side alone has. `resumed_count` counts the
-    answers that were kept in files.
+    `counts_by_class` counts the calls of each class of operations by the sort of their difference, or by
+    `AGREES_WORD` if there is none. `vague_answers` has the answers that leave the dtype open, such as
+    a type that stubs give, by what they say. They are no differences. `forms` says how programs
+    write the calls; it is empty if nothing says so. `omitted_dtypes` names the dtypes that one side
+    alone has. `resumed_count` counts the answers that were kept in files.
     """
 
     name: str
@@ -177,7 +178,7 @@ def compare_implementation(
         else:
             other_side = _system_side(system, catalogue, choose)
         answered = list(find_differences(asked, other_side.expected))
-        chain_count = programs * (1 if system is None else DRAWN_PER_PROGRAM)
+        chain_count = programs * (1 if system is None else DRAWN_CHAINS_PER_PROGRAM)
         chains = random_chains(catalogue.operands, other_side.operations, chain_count, seed)
         answered += chain_differences(asked, other_side.expect, [*chains], programs)
     restart = partial(start_implementation, name, RETRY_TIME_FACTOR * limit, by_value)
@@ -244,14 +245,16 @@ def _classify_answers(
     answered: Sequence[tuple[RecordedCall, Difference | None]], lenient: bool
 ) -> tuple[dict[str, Counter[str]], list[Difference], Counter[str]]:
     """Return the sorts of answers by class of operations, the differences to report, and vague answers."""
-    ignored = {VAGUE_ANSWER, ACCEPTS} if lenient else {VAGUE_ANSWER}
+    ignored = {VAGUE_ANSWER, ACCEPTS_REFUSED} if lenient else {VAGUE_ANSWER}
     # A program may differ for the call that was asked itself.
     reported = [*dict.fromkeys(each for _, each in answered if each and each.difference_type not in ignored)]
     vague = Counter(each.cause for _, each in answered if each and each.difference_type == VAGUE_ANSWER)
     classes: dict[str, Counter[str]] = {}
     for call, each in answered:
         sort = (
-            each.difference_type if each and each.difference_type not in ignored - {VAGUE_ANSWER} else AGREES
+            each.difference_type
+            if each and each.difference_type not in ignored - {VAGUE_ANSWER}
+            else AGREES_WORD
         )
         classes.setdefault(class_name_of(call.op), Counter())[sort] += 1
     return classes, reported, vague
@@ -361,7 +364,7 @@ def _repeat_broken_calls(
 
     A library may load modules at its first call, on a busy machine. That is not a hang.
     """
-    broken_calls = [call for call, each in answered if each and each.difference_type == BREAKS]
+    broken_calls = [call for call, each in answered if each and each.difference_type == BREAKS_DOWN]
     if not broken_calls:
         return [*answered]
     with start() as asked:

@@ -12,16 +12,16 @@ from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.recorded.answer_notation import (
-    BROKEN,
-    EXCEPTION,
+    EXCEPTION_PREFIX,
     NON_NUMBER_PREFIXES,
-    NOT_ASKED,
+    NOT_ASKED_ANSWER,
     PYTHON_NUMBER_PREFIX,
+    TEXT_BY_BROKEN_ANSWER,
 )
 from typelattice.recorded.departure import Departure, departure_of
 from typelattice.recorded.recorded_calls import RecordedCall
 
-REFUSAL = "-"
+REFUSED_SIGN = "-"
 """How a system's refusal is written."""
 
 
@@ -47,9 +47,9 @@ class Mismatch:
             else self.call.op
         )
         theirs = self.call.answer
-        if theirs.startswith(EXCEPTION):
+        if theirs.startswith(EXCEPTION_PREFIX):
             who = f"the library raises {theirs[1:]}, the system answers"
-        elif self.system_answer == REFUSAL:
+        elif self.system_answer == REFUSED_SIGN:
             who = "the library answers, the system refuses"
         elif theirs.rstrip("*") == self.system_answer.rstrip("*"):
             who = "they differ in weakness"
@@ -107,9 +107,9 @@ def compare(
     for call in calls:
         if call.op not in OPERATION_BY_NAME and call.op not in system.custom_operations:
             unknown[call.op] = None
-        elif call.answer in BROKEN:
+        elif call.answer in TEXT_BY_BROKEN_ANSWER:
             broken += 1
-        elif call.answer != NOT_ASKED:
+        elif call.answer != NOT_ASKED_ANSWER:
             operands = [*map(read_operand, call.operands)]
             if call.answer.startswith(PYTHON_NUMBER_PREFIX) and all(o.tier == "scalar" for o in operands):
                 continue
@@ -117,7 +117,7 @@ def compare(
             ours = answer_as_recorded(system.explain(*operands, op=call.op))
             number = call.answer.startswith(PYTHON_NUMBER_PREFIX) and may_give_python_number(system, call.op)
             refused = call.answer.startswith(NON_NUMBER_PREFIXES) and not number
-            if ours != (REFUSAL if refused else call.answer):
+            if ours != (REFUSED_SIGN if refused else call.answer):
                 matching_departure = departure_of(call, operands, departures)
                 (mismatches_by_departure[matching_departure] if matching_departure else found).append(
                     Mismatch(call, ours)
@@ -129,7 +129,7 @@ def answer_as_recorded(p: Promotion) -> str:
     """Return a promotion's answer as a recording writes it."""
     if p.python_number_kind:
         return PYTHON_NUMBER_PREFIX + p.python_number_kind.python_name
-    return REFUSAL if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
+    return REFUSED_SIGN if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
 
 
 def _sort_by_variety(mismatches: Sequence[Mismatch]) -> list[Mismatch]:

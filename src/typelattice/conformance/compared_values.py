@@ -20,22 +20,22 @@ VALUES_BY_KIND: dict[Kind, Sequence[Scalar]] = {
 }
 """Numbers by which results differ that wrap, round or lose a sign; the nearest that a dtype holds count."""
 
-ROUNDS = ((0, 0), (1, 2), (2, 1))
+VALUE_INDEXES_BY_ROUND = ((0, 0), (1, 2), (2, 1))
 """The numbers of the operands in each round: the first two and every other."""
 
-ARBITRARY = ("empty_like", "argsort", "nextafter")
-ARBITRARY_CLASSES = ("linear", "eigen", "spectrum", "promotion", "distinct")
+OPERATIONS_WITH_ARBITRARY_VALUES = ("empty_like", "argsort", "nextafter")
+CLASSES_WITH_ARBITRARY_VALUES = ("linear", "eigen", "spectrum", "promotion", "distinct")
 """Operations whose values are not defined: what is not filled, the order of equals, the sign of a vector."""
 
-ULPS = 4
+MAX_ROUNDING_UNITS = 4
 """Units in the last place by which floats may differ."""
 
-OF_BOOLS = {"True": "1", "False": "0"}
+NUMBER_TEXT_BY_BOOL_TEXT = {"True": "1", "False": "0"}
 
-CONVERSION_METHODS = ("tolist", "to_list", "numpy")
+CONTENT_READING_METHODS = ("tolist", "to_list", "numpy")
 """Methods of arrays that make another array, a list or a number of Python."""
 
-MAX_VALUES = 8
+MAX_COMPARED_VALUES = 8
 """Values of a result that are read."""
 
 
@@ -46,10 +46,11 @@ def with_numbers(questions: Iterable[Question]) -> Iterator[Question]:
     [('add', ('int8=100', '300')), ('add', ('int8=-7', '300')), ('add', ('int8=2', '300'))]
     """
     for op, operands in questions:
-        if op not in ARBITRARY and (
-            op not in OPERATION_BY_NAME or OPERATION_BY_NAME[op].operation_class not in ARBITRARY_CLASSES
+        if op not in OPERATIONS_WITH_ARBITRARY_VALUES and (
+            op not in OPERATION_BY_NAME
+            or OPERATION_BY_NAME[op].operation_class not in CLASSES_WITH_ARBITRARY_VALUES
         ):
-            for chosen in ROUNDS:
+            for chosen in VALUE_INDEXES_BY_ROUND:
                 yield op, tuple(_with_number(each, chosen[i % 2]) for i, each in enumerate(operands))
 
 
@@ -73,7 +74,7 @@ def values_of(library: Library, result: object) -> str:
     """
     try:
         tell = getattr(library, "values", lambda result: result)
-        return " ".join(islice(_texts(tell(result)), MAX_VALUES))
+        return " ".join(islice(_texts(tell(result)), MAX_COMPARED_VALUES))
     except Exception:  # a library's code may raise anything
         return ""
 
@@ -84,7 +85,9 @@ def _texts(result: Any) -> Iterator[str]:
         yield repr(result).strip("()")
         return
     if not isinstance(result, (list, tuple)):
-        conversions = (getattr(result, method)() for method in CONVERSION_METHODS if hasattr(result, method))
+        conversions = (
+            getattr(result, method)() for method in CONTENT_READING_METHODS if hasattr(result, method)
+        )
         listed = next((each for each in conversions if type(each) is not type(result)), None)
         result = [float(result)] if listed is None else [listed]  # such as a bfloat16 of another package
     for each in result:
@@ -103,10 +106,11 @@ def same_values(expected: str, found: str, dtype: str) -> bool:
     if expected == found or known is None or known.precision is None:
         return expected == found
     expected_numbers, found_numbers = (
-        [complex(OF_BOOLS.get(text, text)) for text in values.split()] for values in (expected, found)
+        [complex(NUMBER_TEXT_BY_BOOL_TEXT.get(text, text)) for text in values.split()]
+        for values in (expected, found)
     )
     return len(expected_numbers) == len(found_numbers) and all(
-        _near(x, y, ULPS * 2.0 ** (1 - known.precision))
+        _near(x, y, MAX_ROUNDING_UNITS * 2.0 ** (1 - known.precision))
         for x, y in zip(expected_numbers, found_numbers, strict=True)
     )
 

@@ -17,12 +17,12 @@ from typelattice.conformance.implementation_differences import (
 from typelattice.conformance.library import NotAskedError, ParsedOperandString
 from typelattice.conformance.operation_functions import first_result, function_of_operands
 from typelattice.facts.operations import OPERATION_BY_NAME
-from typelattice.recorded.answer_notation import EXCEPTION, PYTHON_NUMBER_PREFIX
+from typelattice.recorded.answer_notation import EXCEPTION_PREFIX, PYTHON_NUMBER_PREFIX
 from typelattice.recorded.recorded_calls import RecordedCall
 
-LETTERS = "xyzuvw"
-MANY_LINES = 10
-FILLED = {"ones(2": "full((2,), {value}", "ones(()": "full((), {value}"}
+VARIABLE_LETTERS = "xyzuvw"
+MAX_REPRODUCER_LINES = 10
+FILLED_CALL_BY_ONES_CALL = {"ones(2": "full((2,), {value}", "ones(()": "full((), {value}"}
 """An array of ones as it is written, and one of another number in its place."""
 
 
@@ -54,7 +54,7 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
     if not forms or any(answer.startswith(PYTHON_NUMBER_PREFIX) for answer in answers):
         return ""
     lines, names, variables = [forms["setup"]], list[CodeFragment](), list[str]()
-    for operand, letter in zip(found.operands, LETTERS, strict=False):
+    for operand, letter in zip(found.operands, VARIABLE_LETTERS, strict=False):
         parsed = ParsedOperandString.parse(operand)
         if parsed.dtype is None:
             number = re.sub("inf|nan", r"float('\g<0>')", repr(parsed.value))  # inf and nan have no literals
@@ -97,8 +97,8 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
             (forms["found"], implementation_call, _answer(found, compares_values), "found"),
         )
     ]
-    lines += reversed(print_lines) if expected.answer.startswith(EXCEPTION) else print_lines
-    return "\n".join(lines) if len(lines) <= MANY_LINES else ""
+    lines += reversed(print_lines) if expected.answer.startswith(EXCEPTION_PREFIX) else print_lines
+    return "\n".join(lines) if len(lines) <= MAX_REPRODUCER_LINES else ""
 
 
 def first_snippet(
@@ -118,13 +118,13 @@ def _named(dtype: str, forms: Mapping[str, Any]) -> str:
 
 def _filled(form: str, forms: Mapping[str, Any]) -> str:
     """Return the line that makes an array of a number, not of ones."""
-    for ones, filled in forms.get("filled", FILLED).items():
+    for ones, filled in forms.get("filled", FILLED_CALL_BY_ONES_CALL).items():
         form = form.replace(ones, filled)
     return form
 
 
 def _answer(call: RecordedCall, of_values: bool) -> str:
-    return call.message if of_values else call.answer.removeprefix(EXCEPTION)
+    return call.message if of_values else call.answer.removeprefix(EXCEPTION_PREFIX)
 
 
 def _shown(form: str, forms: Mapping[str, Any], instead: str | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from typelattice.calls.call_tables import (
     OPERATION_BY_FUNCTION,
-    SAME_ARGUMENTS,
+    SAME_ARGUMENTS_PREFIX,
     NameSort,
     equivalents,
     graph_names,
@@ -15,7 +15,8 @@ from typelattice.calls.call_tables import (
 from typelattice.calls.compositions import operations_of
 from typelattice.facts.operations import OPERATIONS, Operation
 
-UNNAMED = ("promotion", "assignment")  # classes of operations without a function of that name
+# classes of operations without a function of that name
+CLASSES_WITHOUT_FUNCTION = ("promotion", "assignment")
 CREATION_FUNCTIONS = (
     "asarray",
     "full",
@@ -23,7 +24,7 @@ CREATION_FUNCTIONS = (
     "linspace",
 )  # every library makes arrays, each in its own way
 # Operations of the standard that other libraries have by a different name, with more arguments or results.
-COUNTERPARTS = {
+COUNTERPART_BY_STANDARD_NAME = {
     "unique_all": "unique_values",
     "unique_counts": "unique_values",
     "unique_inverse": "unique_values",
@@ -59,9 +60,9 @@ def list_absent_operations(there: Collection[str]) -> tuple[str, ...]:
         op.name
         for op in OPERATIONS.values()
         if not op.is_operator
-        and op.operation_class not in UNNAMED
+        and op.operation_class not in CLASSES_WITHOUT_FUNCTION
         and op.name not in (*CREATION_FUNCTIONS, *there)
-        and COUNTERPARTS.get(op.name) not in there
+        and COUNTERPART_BY_STANDARD_NAME.get(op.name) not in there
     )
 
 
@@ -75,7 +76,7 @@ def _find_described(library: str, found: set[str]) -> Iterator[str]:
     """Yield the operations that our tables give for the functions or graph nodes in `found`."""
     for (of, name), operations in equivalents().items():
         if of in (library, "*") and name in found:
-            yield from (_canonical_name(each.removeprefix(SAME_ARGUMENTS)) for each in operations)
+            yield from (_canonical_name(each.removeprefix(SAME_ARGUMENTS_PREFIX)) for each in operations)
     for (of, name), meaning in name_meanings(NameSort.CREATION_FUNCTION).items():
         if of in (library, "*") and name in found:
             yield _canonical_name(meaning)

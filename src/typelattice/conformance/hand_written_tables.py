@@ -29,14 +29,14 @@ TABLE_KINDS = ("grid", "pairs", "covers")
 FORM_KEYS = (
     "kind", "after", "axis", "comments", "entry", "guard", "symmetric", "names", "refused", "skip", "before",
 )  # fmt: skip
-COMMENT_PATTERNS = {  # language, as a form names it -> its comments
+COMMENT_PATTERN_BY_STYLE = {  # language, as a form names it -> its comments
     "c": r"/\*.*?\*/|//[^\n]*",
     "python": r"#[^\n]*",
     "none": r"(?!)",
 }
-BRACKETS = {"{": "}", "[": "]", "(": ")"}
+CLOSING_BRACKET_BY_OPENING = {"{": "}", "[": "]", "(": ")"}
 REFUSED_WORD = "refused"
-WILDCARD = "_"
+WILDCARD_WORD = "_"
 
 
 class LintError(TypelatticeError, ValueError):
@@ -136,10 +136,10 @@ def _check_form(path: str, form: TableForm) -> None:
     pairs = (*form.names.items(), *form.before.items())
     if not all(isinstance(x, str) for x in (*texts, *(x for pair in pairs for x in pair))):
         raise LintError(f"{path}: every key but symmetric takes strings, or tables of strings")
-    if form.comments not in COMMENT_PATTERNS:
+    if form.comments not in COMMENT_PATTERN_BY_STYLE:
         raise LintError(
-            f"{path}: comments is one of {', '.join(COMMENT_PATTERNS)}"
-            f"{spelling_hint(form.comments, COMMENT_PATTERNS)}"
+            f"{path}: comments is one of {', '.join(COMMENT_PATTERN_BY_STYLE)}"
+            f"{spelling_hint(form.comments, COMMENT_PATTERN_BY_STYLE)}"
         )
     if form.kind == "pairs":
         try:
@@ -171,7 +171,7 @@ def lint_table(
     found = LintResult()
     text = data.decode("utf-8", errors="replace").replace("\r\n", "\n")
     cells = set()
-    for stated in _READERS[form.kind](path, text, form, found):
+    for stated in _READER_BY_TABLE_KIND[form.kind](path, text, form, found):
         cells |= {f"{stated.left} + {stated.right}", f"{stated.right} + {stated.left}"}
         _compare(stated, form, system, allowed or {}, found)
     if not found.compared_count:
@@ -211,7 +211,9 @@ def _compare(
 def _blank_comments(text: str, form: TableForm) -> str:
     """Return the text with its comments blanked, so that every position keeps its line."""
     flags = re.DOTALL if form.comments == "c" else 0
-    return re.sub(COMMENT_PATTERNS[form.comments], lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=flags)
+    return re.sub(
+        COMMENT_PATTERN_BY_STYLE[form.comments], lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=flags
+    )
 
 
 def _find_bracket(path: str, text: str, form: TableForm) -> tuple[int, int]:
@@ -220,12 +222,12 @@ def _find_bracket(path: str, text: str, form: TableForm) -> tuple[int, int]:
     if at < 0:
         raise LintError(f"{path}: there is no {clip_text(form.after, 80)!r}, after which the table begins")
     at += len(form.after)
-    while at < len(text) and text[at] not in BRACKETS:
+    while at < len(text) and text[at] not in CLOSING_BRACKET_BY_OPENING:
         at += 1
     stack: list[str] = []
     for end in range(at, len(text)):
-        if text[end] in BRACKETS:
-            stack.append(BRACKETS[text[end]])
+        if text[end] in CLOSING_BRACKET_BY_OPENING:
+            stack.append(CLOSING_BRACKET_BY_OPENING[text[end]])
         elif stack and text[end] == stack[-1]:
             stack.pop()
             if not stack:
@@ -237,9 +239,9 @@ def _list_items(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
     """Yield the items between commas, and where each begins; brackets within hold items together."""
     depth, begin = 0, start
     for at in range(start, end):
-        if text[at] in BRACKETS:
+        if text[at] in CLOSING_BRACKET_BY_OPENING:
             depth += 1
-        elif text[at] in BRACKETS.values():
+        elif text[at] in CLOSING_BRACKET_BY_OPENING.values():
             depth -= 1
         elif text[at] == "," and depth == 0:
             yield text[begin:at], begin
@@ -292,7 +294,7 @@ def _read_grid(path: str, text: str, form: TableForm, result: LintResult) -> Ite
         counts = f"the table has {len(rows)} rows, the axis {len(form.axis)} words"
         raise LintError(f"{path}, line {line}: {counts}")
     for left, (row, at) in zip(form.axis, rows, strict=True):
-        start = next((i for i in range(at, at + len(row)) if plain[i] in BRACKETS), -1)
+        start = next((i for i in range(at, at + len(row)) if plain[i] in CLOSING_BRACKET_BY_OPENING), -1)
         if start < 0:
             result.unread_cells.append((_line_number(plain, at), clip_text(row.strip(), 120)))
             continue
@@ -336,7 +338,7 @@ def _read_pairs(path: str, text: str, form: TableForm, result: LintResult) -> It
             result.unread_cells.append((line, clip_text(" ".join(m[0].split()), 120)))
             continue
         sides = [
-            [str(x) for x in axis] if word.strip() == WILDCARD else [word.strip()]
+            [str(x) for x in axis] if word.strip() == WILDCARD_WORD else [word.strip()]
             for side in ("left", "right")
             for word in [m[side]]
         ]
@@ -358,7 +360,7 @@ def _read_covers(path: str, text: str, form: TableForm, result: LintResult) -> I
     for item, at in _list_items(plain, *_find_bracket(path, plain, form)):
         key, _, rest = item.partition(":")
         a = _read_dtype(key, form)
-        start = next((i for i in range(len(rest)) if rest[i] in BRACKETS), -1)
+        start = next((i for i in range(len(rest)) if rest[i] in CLOSING_BRACKET_BY_OPENING), -1)
         words = [rest] if start < 0 else [w for w, _ in _list_items(rest, start + 1, len(rest.rstrip()) - 1)]
         upper_dtypes = [_read_dtype(word, form) for word in words]
         if a is None or None in upper_dtypes:
@@ -379,7 +381,7 @@ def _read_covers(path: str, text: str, form: TableForm, result: LintResult) -> I
             result.unread_cells.append((lines.get(left, first), why))
 
 
-_READERS = {"grid": _read_grid, "pairs": _read_pairs, "covers": _read_covers}
+_READER_BY_TABLE_KIND = {"grid": _read_grid, "pairs": _read_pairs, "covers": _read_covers}
 
 
 def make_sarif(path: str, result: LintResult) -> dict[str, object]:

@@ -24,9 +24,9 @@ from typelattice.facts.libraries import file_of, recordings
 from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS
 from typelattice.support.error_texts import quote_short, spelling_hint
 
-TABLE_PATH = Path(__file__).parent / "alternative_implementations" / "table.toml"
+IMPLEMENTATIONS_TABLE_PATH = Path(__file__).parent / "alternative_implementations" / "table.toml"
 
-FORMS = ("setup", "array", "argument", "function", "expected", "found")
+REQUIRED_FORMS = ("setup", "array", "argument", "function", "expected", "found")
 """What `forms` must have: `function` is how the library writes one, such as `numpy.{op}`.
 
 The head of the table explains the others, and what `forms` may have, too.
@@ -40,7 +40,7 @@ class Implementation(Protocol):
     `tiers` of its operands (default: `("array", "0d")`), and two methods. `ask_values` has the arguments of
     `ask`, with numbers in the operands as in `int8=100`, and returns the numbers of the result.
     `ask_chain(operations, operands)` answers for operations, each of which takes the previous result.
-    `forms` says how a program writes a call, by `FORMS`. Differences are then shown as programs.
+    `forms` says how a program writes a call, by `REQUIRED_FORMS`. Differences are then shown as programs.
     """
 
     name: str
@@ -69,8 +69,8 @@ class ImplementationAsLibrary(Library):
         self._tiers = getattr(of, "tiers", ("array", "0d"))
         known = [tier.strip(":") or "array" for tier in OPERAND_SUFFIXES]
         self.forms: Mapping[str, str] = getattr(of, "forms", {})
-        if not isinstance(self.forms, Mapping) or (self.forms and not {*FORMS} <= {*self.forms}):
-            must = f"forms must be a dictionary with {', '.join(FORMS)}"
+        if not isinstance(self.forms, Mapping) or (self.forms and not {*REQUIRED_FORMS} <= {*self.forms}):
+            must = f"forms must be a dictionary with {', '.join(REQUIRED_FORMS)}"
             raise CannotAskError(f"{self.name}: {must}, not {quote_short(repr(self.forms))}")
         if isinstance(self._operations, str):
             raise CannotAskError(f"{self.name}: operations must be a list, not {self._operations!r}")
@@ -153,7 +153,7 @@ def implementations() -> Mapping[str, Mapping[str, Any]]:
     >>> implementations()["torch-numpy"]["with"]
     'numpy'
     """
-    read = tomllib.loads(TABLE_PATH.read_text(encoding="ascii"))
+    read = tomllib.loads(IMPLEMENTATIONS_TABLE_PATH.read_text(encoding="ascii"))
     whole: dict[str, Mapping[str, Any]] = {}
     for name, entry in read.items():  # an entry with `like` follows the entry that it names
         whole[name] = {**whole.get(entry.get("like"), {}), **entry}

@@ -13,7 +13,7 @@ from operator import itemgetter
 
 from typelattice.conformance.ask_in_parallel import AnswerSource
 from typelattice.conformance.chains import CHAIN_SEPARATOR, answer_step_by_step, last_call, parts_of
-from typelattice.conformance.compare_with_system import REFUSAL, answer_as_recorded
+from typelattice.conformance.compare_with_system import REFUSED_SIGN, answer_as_recorded
 from typelattice.conformance.compared_values import same_values
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import ParsedOperandString
@@ -22,10 +22,10 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.recorded.answer_notation import (
-    BROKEN,
-    EXCEPTION,
+    EXCEPTION_PREFIX,
     NON_NUMBER_PREFIXES,
-    NOT_ASKED,
+    NOT_ASKED_ANSWER,
+    TEXT_BY_BROKEN_ANSWER,
     outline_message,
     split_form,
 )
@@ -35,7 +35,9 @@ from typelattice.recorded.recording_files import open_recording
 RANDOM_CALLS_PER_OPERATION = 200
 """Random calls of three operands and more, of each operation that takes them."""
 
-BREAKS, REFUSES, ACCEPTS, OTHER_DTYPE, ARRAY_OR_SCALAR, OTHER_VALUE, VAGUE_ANSWER = DIFFERENCE_TYPES = (
+BREAKS_DOWN, REFUSES_ACCEPTED, ACCEPTS_REFUSED, OTHER_DTYPE, ARRAY_OR_SCALAR, OTHER_VALUE, VAGUE_ANSWER = (
+    DIFFERENCE_TYPES
+) = (
     "breaks down",
     "refuses what is accepted",
     "accepts what is refused",
@@ -44,7 +46,7 @@ BREAKS, REFUSES, ACCEPTS, OTHER_DTYPE, ARRAY_OR_SCALAR, OTHER_VALUE, VAGUE_ANSWE
     "another value",
     "vague",
 )
-AGREES = "agrees"
+AGREES_WORD = "agrees"
 VAGUE_PREFIX = "?"
 """The first character of an answer that leaves the dtype open, such as a type: `?floating`."""
 
@@ -81,16 +83,16 @@ class Difference:
 
     @property
     def difference_type(self) -> str:
-        if self.found.answer in BROKEN:
-            return BREAKS
+        if self.found.answer in TEXT_BY_BROKEN_ANSWER:
+            return BREAKS_DOWN
         if split_form(self.expected.answer)[1]:
             return ARRAY_OR_SCALAR
         if self.found.answer.startswith(VAGUE_PREFIX):
             return VAGUE_ANSWER
         if _is_refusal(self.found.answer):
-            return REFUSES
+            return REFUSES_ACCEPTED
         if _is_refusal(self.expected.answer):
-            return ACCEPTS
+            return ACCEPTS_REFUSED
         return OTHER_VALUE if self.expected.answer == self.found.answer else OTHER_DTYPE
 
     @property
@@ -108,8 +110,8 @@ class Difference:
         an array for a scalar so, too; another value by the operation and the kind of number.
         """
         op, operands = self.call
-        if self.difference_type == BREAKS:
-            return f"{self.operation_class}: {BROKEN[self.found.answer]}"
+        if self.difference_type == BREAKS_DOWN:
+            return f"{self.operation_class}: {TEXT_BY_BROKEN_ANSWER[self.found.answer]}"
         if self.difference_type == VAGUE_ANSWER:
             return self.found.answer[len(VAGUE_PREFIX) :]
         if self.difference_type in (OTHER_DTYPE, ARRAY_OR_SCALAR):
@@ -119,9 +121,10 @@ class Difference:
             kind = DTYPES.get(self.found.answer.rstrip("*"))
             function = OPERATION_BY_NAME[op].function if op in OPERATION_BY_NAME else op
             return f"{function}: {kind.kind if kind else self.found.answer}"
-        refusal = self.found if self.difference_type == REFUSES else self.expected
+        refusal = self.found if self.difference_type == REFUSES_ACCEPTED else self.expected
         message = _without_names(outline_message(refusal.message), op)
-        return f"{refusal.answer.strip(EXCEPTION + REFUSAL) or 'by rule'}: {message or self.operation_class}"
+        cause = refusal.answer.strip(EXCEPTION_PREFIX + REFUSED_SIGN) or "by rule"
+        return f"{cause}: {message or self.operation_class}"
 
     def __str__(self) -> str:
         if self.difference_type == OTHER_VALUE:
@@ -162,8 +165,8 @@ def askable(calls: Iterable[RecordedCall], catalogue: Catalogue) -> list[Recorde
         for call in calls
         if call.op in (operations if len(call.operands) < 3 else multi_operand_operations)
         and operands.issuperset(call.operands)
-        and call.answer != NOT_ASKED
-        and call.answer not in BROKEN
+        and call.answer != NOT_ASKED_ANSWER
+        and call.answer not in TEXT_BY_BROKEN_ANSWER
     ]
 
 
@@ -175,7 +178,7 @@ def find_differences(
     for call, (answer, message) in zip(expected, answers, strict=True):
         if has_values(call) and answer == call.answer and not message:
             answer = f"{VAGUE_PREFIX}no values"
-        if answer != NOT_ASKED:
+        if answer != NOT_ASKED_ANSWER:
             expected_answer, answer = _in_same_terms(call.answer, answer)
             expected_call = replace(call, answer=expected_answer)
             found = RecordedCall(call.op, call.operands, answer, message)
@@ -313,7 +316,7 @@ def answers_of_system(system: System, chains: Iterable[Question]) -> Iterator[Re
         if recording is None:
             return answer_as_recorded(system.explain(*map(system.operand, operands), op=op))
         call = recording.find_call(op, operands)
-        return call.answer if call else NOT_ASKED
+        return call.answer if call else NOT_ASKED_ANSWER
 
     for chain, operands in chains:
         yield RecordedCall(chain, operands, answer_step_by_step(chain, operands, ask))
@@ -338,7 +341,9 @@ def chain_differences(
 
 def askable_chains(calls: Iterable[RecordedCall]) -> Iterator[RecordedCall]:
     """Yield the chains that were answered, and did not break the reference."""
-    return (call for call in calls if call.answer != NOT_ASKED and call.answer not in BROKEN)
+    return (
+        call for call in calls if call.answer != NOT_ASKED_ANSWER and call.answer not in TEXT_BY_BROKEN_ANSWER
+    )
 
 
 def _smallest_part(
@@ -436,16 +441,18 @@ def _has_array(operands: Sequence[str]) -> bool:
 
 
 def _is_refusal(answer: str) -> bool:
-    return answer == REFUSAL or answer.startswith(EXCEPTION)
+    return answer == REFUSED_SIGN or answer.startswith(EXCEPTION_PREFIX)
 
 
 def _agree(call: RecordedCall, other: RecordedCall) -> bool:
     expected, found = call.answer, other.answer
     if has_values(call) and has_values(other) and expected == found:
         return same_values(call.message, other.message, found)
-    if expected == REFUSAL:  # a rule's refusal covers whatever is no dtype of numbers
-        return found.startswith(NON_NUMBER_PREFIXES) and found not in BROKEN
-    return expected == found or (_is_refusal(expected) and _is_refusal(found) and found not in BROKEN)
+    if expected == REFUSED_SIGN:  # a rule's refusal covers whatever is no dtype of numbers
+        return found.startswith(NON_NUMBER_PREFIXES) and found not in TEXT_BY_BROKEN_ANSWER
+    return expected == found or (
+        _is_refusal(expected) and _is_refusal(found) and found not in TEXT_BY_BROKEN_ANSWER
+    )
 
 
 @cache

@@ -13,7 +13,7 @@ from typelattice.conformance.library import CannotAskError, Library, NoSuchOpera
 from typelattice.conformance.questions import MULTI_OPERAND_OPERATIONS, candidates
 from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import Operation, find_operation
-from typelattice.recorded.answer_notation import EXCEPTION, NOT_ASKED
+from typelattice.recorded.answer_notation import EXCEPTION_PREFIX, NOT_ASKED_ANSWER
 from typelattice.support.error_texts import quote_short
 
 MAX_MESSAGE_CHARS = 160
@@ -126,16 +126,16 @@ class InProcessLibrary:
         try:
             for operand in operands:  # most exist already; operands with numbers are not in the catalogue
                 if not self.has(operand):
-                    return NOT_ASKED, f"no operand {operand}"
+                    return NOT_ASKED_ANSWER, f"no operand {operand}"
         except CannotAskError as error:
-            return NOT_ASKED, str(error)
+            return NOT_ASKED_ANSWER, str(error)
         if op not in self._functions:
             self._functions[op] = chained_function(self._library, self._functions, op)
         try:
             result = self._functions[op](*(self._made[operand] for operand in operands))
             answer = self._library.read(result)
         except NotAskedError as error:
-            return NOT_ASKED, str(error)
+            return NOT_ASKED_ANSWER, str(error)
         except CannotAskError:
             raise
         # A Rust panic, for example, is not an Exception, and a library may raise its own KeyboardInterrupt.
@@ -152,7 +152,7 @@ class InProcessLibrary:
 def exception_answer(error: BaseException) -> Answer:
     """Return an exception as an answer: its nearest public class, and its message on one line, cut."""
     public = next(cls.__name__ for cls in type(error).__mro__ if not cls.__name__.startswith("_"))
-    return f"{EXCEPTION}{public[:MAX_ANSWER_CHARS]}", _message(error)
+    return f"{EXCEPTION_PREFIX}{public[:MAX_ANSWER_CHARS]}", _message(error)
 
 
 def _operations(library: Library) -> dict[str, Callable[..., object]]:

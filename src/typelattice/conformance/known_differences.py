@@ -18,7 +18,7 @@ from typelattice.conformance.questions import Question
 from typelattice.disk.read import FileError, read_bytes
 
 MAX_FILE_BYTES = 1_000_000
-NEXT = ", "
+LIST_SEPARATOR = ", "
 """Between the operations of a line, and between the places of its operands."""
 
 Pattern = tuple[frozenset[str], ...]
@@ -38,9 +38,9 @@ def read_known(path: str | Path) -> Known:
     try:
         for cause, lines in found.items():
             for names, patterns in lines.items():
-                for op in names.split(NEXT):
+                for op in names.split(LIST_SEPARATOR):
                     read = known.setdefault(cause, {}).setdefault(op, [])
-                    read += [tuple(map(frozenset, map(str.split, p.split(NEXT)))) for p in patterns]
+                    read += [tuple(map(frozenset, map(str.split, p.split(LIST_SEPARATOR)))) for p in patterns]
     except (AttributeError, TypeError):
         what = "must be an object of causes and their calls"
         raise ComparisonError(f"{path} {what}; remove it, and write it with --update") from None
@@ -88,7 +88,7 @@ def _lines(questions: Iterable[Question]) -> Mapping[str, Sequence[str]]:
     shared: dict[tuple[str, ...], list[str]] = {}
     for op, calls in operands.items():
         shared.setdefault(tuple(sorted(map(_text, _products(calls)))), []).append(op)
-    return {NEXT.join(sorted(ops)): patterns for patterns, ops in shared.items()}
+    return {LIST_SEPARATOR.join(sorted(ops)): patterns for patterns, ops in shared.items()}
 
 
 def _products(patterns: set[Pattern]) -> set[Pattern]:
@@ -104,4 +104,4 @@ def _products(patterns: set[Pattern]) -> set[Pattern]:
 
 
 def _text(pattern: Pattern) -> str:
-    return NEXT.join(" ".join(sorted(names)) for names in pattern)
+    return LIST_SEPARATOR.join(" ".join(sorted(names)) for names in pattern)

@@ -21,7 +21,7 @@ from typing import Self
 from typelattice.conformance.in_process_library import Answer, Catalogue, InProcessLibrary, exception_answer
 from typelattice.conformance.library import CannotAskError, Library
 from typelattice.conformance.questions import Question
-from typelattice.recorded.answer_notation import BROKEN, EXCEPTION
+from typelattice.recorded.answer_notation import EXCEPTION_PREFIX, TEXT_BY_BROKEN_ANSWER
 from typelattice.support.errors import TypelatticeError
 
 try:
@@ -29,7 +29,7 @@ try:
 except ImportError:  # only Python on Unix has this module
     resource = None  # type: ignore[assignment]
 
-HANG, CRASH = BROKEN.items()
+HANG_ANSWER, CRASH_ANSWER = TEXT_BY_BROKEN_ANSWER.items()
 
 CALL_SECONDS = 10.0
 """Seconds that a call may take."""
@@ -91,7 +91,7 @@ class LibraryProcess:
                 self._pipe.send(questions)
             while answered < len(questions):
                 answer = self._next()
-                if answer in (HANG, CRASH):
+                if answer in (HANG_ANSWER, CRASH_ANSWER):
                     yield answer
                     return
                 answered += 1
@@ -103,14 +103,14 @@ class LibraryProcess:
     def _next(self) -> Answer:
         try:
             if not self._pipe.poll(self._limit):
-                return HANG
+                return HANG_ANSWER
             received = self._pipe.recv()
         except (EOFError, OSError):
-            return CRASH
+            return CRASH_ANSWER
         if isinstance(received, TypelatticeError):
             raise received
         answer, message = received
-        return CRASH if answer == f"{EXCEPTION}MemoryError" else (str(answer), str(message))
+        return CRASH_ANSWER if answer == f"{EXCEPTION_PREFIX}MemoryError" else (str(answer), str(message))
 
     def _start(self) -> Catalogue:
         """Start a process; return the catalogue of the library in it."""

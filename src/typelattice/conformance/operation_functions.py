@@ -15,7 +15,7 @@ from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 
 Function = Callable[..., object]
 
-MATRICES = ("addmm", "matrix_rank", "solve")
+OPERATIONS_OF_MATRICES = ("addmm", "matrix_rank", "solve")
 """Operations that are asked of matrices, as are those whose operands need two dimensions."""
 
 LIBRARY_SPECIFIC_OPERATIONS = (
@@ -186,6 +186,6 @@ def function_of_operands(
         return lambda x: function(x, first_result(main.nonzero(condition)))
     if op.name == "clip":
         return skip_number_first(lambda x, low=None, high=None: function(x, low, high))
-    if op.dimensions > 1 or op.name in MATRICES:
+    if op.dimensions > 1 or op.name in OPERATIONS_OF_MATRICES:
         return lambda *arrays: first_result(function(*map(matrix, arrays), *extra_arguments))
     return lambda *operands: first_result(function(*operands, *extra_arguments))

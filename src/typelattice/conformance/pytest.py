@@ -20,22 +20,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from typelattice.conformance.array_api_library import INFO, ArrayNamespace
+from typelattice.conformance.array_api_library import INSPECTION_FUNCTION, ArrayNamespace
 from typelattice.conformance.compare_implementation import causes_in_words, compare_implementation
-from typelattice.conformance.compare_with_system import REFUSAL, ConformanceReport, Mismatch, compare
+from typelattice.conformance.compare_with_system import REFUSED_SIGN, ConformanceReport, Mismatch, compare
 from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.known_differences import not_known, read_known
 from typelattice.conformance.library import Library, ParsedOperandString
 from typelattice.conformance.library_process import CALL_SECONDS
 from typelattice.conformance.questions import plan_calls
-from typelattice.engine.operation_rules import STANDARD, class_of
+from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS, class_of
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.libraries import library_of as library_of_module
 from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.files.reader import system as find_system
-from typelattice.recorded.answer_notation import EXCEPTION
+from typelattice.recorded.answer_notation import EXCEPTION_PREFIX
 from typelattice.recorded.departure import Departure
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recorded_calls import RecordedCall
@@ -43,7 +43,7 @@ from typelattice.recorded.recorded_calls import RecordedCall
 RANDOM_CALLS_PER_OPERATION = 500
 """Random calls of three operands and more, of each operation that takes them."""
 
-SHOWN = 3
+MAX_SHOWN_MISMATCHES = 3
 """Examples of each cause in a failure."""
 
 
@@ -82,7 +82,7 @@ def calls(library: Library, op: str | None = None) -> Iterator[RecordedCall]:
 
 def as_library(library: Any) -> Library:
     """Return a namespace as a library, or the library that a callable makes. Raises CannotAskError."""
-    if callable(library) and not hasattr(library, INFO):
+    if callable(library) and not hasattr(library, INSPECTION_FUNCTION):
         return cast(Library, library())
     return ArrayNamespace(library)
 
@@ -174,10 +174,10 @@ def is_undefined(m: Mismatch) -> bool:
     (True, False)
     """
     answer = m.call.answer.rstrip("*")
-    if m.system_answer != REFUSAL or answer.startswith(EXCEPTION):
+    if m.system_answer != REFUSED_SIGN or answer.startswith(EXCEPTION_PREFIX):
         return False
     op = OPERATION_BY_NAME[m.call.op]
-    gives = STANDARD[class_of(op)].gives
+    gives = STANDARD_RULES_BY_CLASS[class_of(op)].gives
     if op.is_in_place or gives == "left":
         return answer == ParsedOperandString.parse(m.call.operands[0]).dtype
     if not isinstance(gives, Kind) or answer not in DTYPES:
@@ -190,5 +190,5 @@ def report_text(report: ConformanceReport) -> str:
     lines = []
     for cause, mismatches in report.groups().items():
         lines.append(f"{len(mismatches)} calls, {cause}")
-        lines += (f"    {mismatch}" for mismatch in mismatches[:SHOWN])
+        lines += (f"    {mismatch}" for mismatch in mismatches[:MAX_SHOWN_MISMATCHES])
     return "\n".join(lines)

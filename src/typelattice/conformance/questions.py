@@ -13,7 +13,7 @@ from typelattice.facts.operations import OPERATIONS, Operation, find_operation
 OPERAND_SUFFIXES = ("", ":0d", ":scalar", ":weak")
 """How an operand string writes the tier of an operand, or that it is weak."""
 
-SCALAR_OPERANDS = ("True", "int", "float", "complex")
+PYTHON_SCALAR_OPERANDS = ("True", "int", "float", "complex")
 """Python scalars whose value does not matter."""
 
 BOUNDARY_SCALARS = (
@@ -25,7 +25,7 @@ BOUNDARY_SCALARS = (
 )
 """Python scalars about the limits of the dtypes."""
 
-EXPONENTS = ("2", "2.0")
+SMALL_EXPONENTS = ("2", "2.0")
 """Exponents that some libraries compute by a function of their own; only those libraries are asked."""
 
 ASKED_OF_EVERY_OPERAND = ("result_type", "add", "divide", "pow", "equal", "bitwise_and", "where")
@@ -60,7 +60,7 @@ MULTI_OPERAND_OPERATIONS = tuple(
 MAX_RANDOM_OPERANDS = 5
 """Operands of a call at random."""
 
-PROMOTION_SHARE, SCALAR_SHARE = 0.5, 0.2
+PROMOTION_CALL_SHARE, SCALAR_OPERAND_SHARE = 0.5, 0.2
 """How often a call at random asks result_type, and how often its operand is a Python scalar."""
 
 Question = tuple[str, tuple[str, ...]]
@@ -92,7 +92,7 @@ def candidates(dtypes: Sequence[str], extra: Sequence[str]) -> tuple[str, ...]:
     """Return the operand strings that a library with these dtypes may have objects for."""
     return (
         *(dtype + tier for tier in OPERAND_SUFFIXES for dtype in dtypes),
-        *SCALAR_OPERANDS,
+        *PYTHON_SCALAR_OPERANDS,
         *BOUNDARY_SCALARS,
         *extra,
     )
@@ -175,7 +175,7 @@ def _operand_indices(known: Operation, operands: Sequence[str]) -> tuple[int, ..
         return tuple(range(len(operands)))
     tiers = _tiers(known)
     scalars = (
-        SCALAR_OPERANDS
+        PYTHON_SCALAR_OPERANDS
         if known.call_form == "creation" or not (known.has_one_promoting_operand or _takes_arrays_only(known))
         else ()
     )
@@ -184,7 +184,7 @@ def _operand_indices(known: Operation, operands: Sequence[str]) -> tuple[int, ..
         i
         for i, operand in enumerate(parsed)
         if operands[i] in scalars
-        or (operands[i] in EXPONENTS and known.function == "pow")
+        or (operands[i] in SMALL_EXPONENTS and known.function == "pow")
         or (
             operand.dtype
             and ("array" if operand.tier == "list" else operand.tier) in tiers
@@ -226,9 +226,9 @@ def random_questions(
     promoting = [op for op in operations if not operation_by_name[op].has_one_promoting_operand]
     asked_first = [op for op in ("result_type",) if op in promoting] or promoting
     pools = {op: _pool(operation_by_name[op], operands) for op in promoting}
-    scalars = [name for name in operands if name in (*SCALAR_OPERANDS, *BOUNDARY_SCALARS)]
+    scalars = [name for name in operands if name in (*PYTHON_SCALAR_OPERANDS, *BOUNDARY_SCALARS)]
     for _ in range(calls if promoting else 0):
-        op = rng.choice(asked_first if rng.random() < PROMOTION_SHARE else promoting)
+        op = rng.choice(asked_first if rng.random() < PROMOTION_CALL_SHARE else promoting)
         count = (
             rng.randint(max(2, operation_by_name[op].min_operands), _most(operation_by_name[op]))
             if op in multi_operand_operations
@@ -236,7 +236,7 @@ def random_questions(
         )
         chosen = rng.choices(pools[op], k=count)
         if scalars and _of_every_tier(operation_by_name[op]):
-            chosen = [rng.choice(scalars) if rng.random() < SCALAR_SHARE else name for name in chosen]
+            chosen = [rng.choice(scalars) if rng.random() < SCALAR_OPERAND_SHARE else name for name in chosen]
         yield op, tuple(chosen)
 
 

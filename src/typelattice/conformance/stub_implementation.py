@@ -13,13 +13,13 @@ from typelattice.conformance.difference_reproducer import CodeFragment, written_
 from typelattice.conformance.in_process_library import Answer
 from typelattice.conformance.library import MissingLibraryError, ParsedOperandString, versions_of
 from typelattice.conformance.library_process import START_TIME_FACTOR, LibraryProcess
-from typelattice.conformance.questions import SCALAR_OPERANDS, Question
+from typelattice.conformance.questions import PYTHON_SCALAR_OPERANDS, Question
 from typelattice.conformance.type_checkers import EXPRESSIONS_PER_RUN, end_checker, infer, require_checker
 from typelattice.facts.operations import OPERATION_BY_NAME
-from typelattice.recorded.answer_notation import EXCEPTION, NOT_ASKED
+from typelattice.recorded.answer_notation import EXCEPTION_PREFIX, NOT_ASKED_ANSWER
 
 IMPLEMENTATIONS_PACKAGE = "typelattice.conformance.alternative_implementations"
-REFUSED = f"{EXCEPTION}TypeError"
+REFUSED_ANSWER = f"{EXCEPTION_PREFIX}TypeError"
 
 
 class Stubs:
@@ -69,10 +69,10 @@ class Stubs:
         )  # fmt: skip
         for text in written:
             if not text:
-                yield NOT_ASKED, "no expression"
+                yield NOT_ASKED_ANSWER, "no expression"
                 continue
             type_, error = next(inferred)
-            yield (REFUSED, error) if error else (self._answer_of_type(type_), "")
+            yield (REFUSED_ANSWER, error) if error else (self._answer_of_type(type_), "")
 
     def _note_running(self, process: Popen[str]) -> None:
         self._running = process
@@ -81,7 +81,7 @@ class Stubs:
         """Return True if the type of an operand identifies it: the type of a 0-d array does not."""
         read = ParsedOperandString.parse(operand)
         return (
-            operand in SCALAR_OPERANDS
+            operand in PYTHON_SCALAR_OPERANDS
             if read.dtype is None
             else read.tier in self._forms and "=" not in operand
         )

@@ -17,16 +17,16 @@ from typing import NamedTuple
 
 from typelattice.conformance.library import CannotAskError, MissingLibraryError
 
-NO_FILES: Mapping[str, str] = {}
+NO_EXTRA_FILES: Mapping[str, str] = {}
 OPERANDS_FILE, EXPRESSIONS_FILE = "operands.pyi", "expressions.py"
-REVEALED = re.compile(r'[Rr]evealed type is "(.*)"|Type of ".*" is "(.*)"', re.DOTALL)
-OF_MYPY = re.compile(rf"{re.escape(EXPRESSIONS_FILE)}:(\d+): (error|note): (.*)")
+REVEALED_TYPE_PATTERN = re.compile(r'[Rr]evealed type is "(.*)"|Type of ".*" is "(.*)"', re.DOTALL)
+MYPY_LINE_PATTERN = re.compile(rf"{re.escape(EXPRESSIONS_FILE)}:(\d+): (error|note): (.*)")
 
 
 EXPRESSIONS_PER_RUN = 5_000
 """Expressions of one run of a checker."""
 
-PREFIXES = re.compile(r"\b(?:builtins|stubs)\.")
+MODULE_PREFIX_PATTERN = re.compile(r"\b(?:builtins|stubs)\.")
 
 
 class InferredType(NamedTuple):
@@ -54,8 +54,8 @@ def check_stubs(
     return [
         f"{expression}: {one.error or shown or 'nothing'}, expected {type_ or 'an error'}"
         for (expression, type_), one in zip(expected.items(), found, strict=True)
-        for shown in [PREFIXES.sub("", one.type)]
-        if shown != PREFIXES.sub("", type_) or bool(one.error) == bool(type_)
+        for shown in [MODULE_PREFIX_PATTERN.sub("", one.type)]
+        if shown != MODULE_PREFIX_PATTERN.sub("", type_) or bool(one.error) == bool(type_)
     ]
 
 
@@ -71,7 +71,7 @@ def infer(
     declarations: Sequence[str],
     expressions: Sequence[str],
     limit: float,
-    files: Mapping[str, str] = NO_FILES,
+    files: Mapping[str, str] = NO_EXTRA_FILES,
     on_start: Callable[[subprocess.Popen[str]], object] = lambda process: None,
     folder: str | None = None,
 ) -> Iterator[InferredType]:
@@ -106,16 +106,16 @@ def _infer_batch(
     lines = [f"{setup}; from operands import *"]
     lines += [f"def f{i}() -> None: reveal_type({each})" for i, each in enumerate(expressions)]
     Path(folder, EXPRESSIONS_FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    command = [sys.executable, "-m", checker, *ARGUMENTS[checker], EXPRESSIONS_FILE]
+    command = [sys.executable, "-m", checker, *ARGUMENTS_BY_CHECKER[checker], EXPRESSIONS_FILE]
     try:
         printed, complaint = _run(command, folder, limit, started)
     except subprocess.TimeoutExpired:
         raise CannotAskError(f"{checker} gave no answer within {limit:g} seconds") from None
-    messages = _READERS[checker](printed)
+    messages = _OUTPUT_READER_BY_CHECKER[checker](printed)
     types = dict[int, str]()
     errors = dict[int, str]()
     for line, is_error, message in messages:
-        if found := REVEALED.match(message):
+        if found := REVEALED_TYPE_PATTERN.match(message):
             types.setdefault(line, found[1] or found[2])
         elif is_error:
             errors.setdefault(line, message.split("\n")[0])
@@ -152,7 +152,7 @@ def _run(
 
 
 def _read_mypy(printed: str) -> list[_Message]:
-    found = map(OF_MYPY.match, printed.splitlines())
+    found = map(MYPY_LINE_PATTERN.match, printed.splitlines())
     return [_Message(int(each[1]), each[2] == "error", each[3]) for each in found if each]
 
 
@@ -168,12 +168,12 @@ def _read_pyright(printed: str) -> list[_Message]:
     ]
 
 
-_READERS: Mapping[str, Callable[[str], list[_Message]]] = {
+_OUTPUT_READER_BY_CHECKER: Mapping[str, Callable[[str], list[_Message]]] = {
     "mypy": _read_mypy,
     "basedpyright": _read_pyright,
 }
-CHECKERS = tuple(_READERS)
-ARGUMENTS: Mapping[str, Sequence[str]] = {
+CHECKER_NAMES = tuple(_OUTPUT_READER_BY_CHECKER)
+ARGUMENTS_BY_CHECKER: Mapping[str, Sequence[str]] = {
     "mypy": (
         *("--no-error-summary", "--hide-error-context", "--no-color-output", "--no-pretty"),
         *("--cache-dir", ".mypy_cache"),

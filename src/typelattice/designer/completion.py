@@ -23,7 +23,7 @@ Pair = tuple[Node, Node]
 Cap = tuple[Demand, int]  # a demand and its greatest allowed count
 Regions = tuple[frozenset[Node], ...]
 X = TypeVar("X")
-MAX_CAP = 1_000_000_000  # greatest cap of a demand; the solver counts in 32 bits
+MAX_DEMAND_CAP = 1_000_000_000  # greatest cap of a demand; the solver counts in 32 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +199,8 @@ def _read_caps(at_most: Mapping[str, int], chosen: Plan) -> list[Cap]:
             raise PlanError(
                 f"unknown word {quote_short(word)}{spelling_hint(word, known)}; these are {', '.join(known)}"
             )
-        if type(most) is not int or not 0 <= most <= MAX_CAP:
-            raise PlanError(f"at most, for {word}, should be a whole number from 0 to {MAX_CAP:,}")
+        if type(most) is not int or not 0 <= most <= MAX_DEMAND_CAP:
+            raise PlanError(f"at most, for {word}, should be a whole number from 0 to {MAX_DEMAND_CAP:,}")
     return [(known[word], most) for word, most in at_most.items()]
 
 

@@ -15,12 +15,12 @@ from typelattice.facts.dtypes import Node, Weak
 from typelattice.files.reader import system as find_system
 
 # the counts that compare systems: refused pairs, lossy results, results that are too wide
-AXES = ("lattice", "precision", "width")
+COMPARED_COSTS = ("lattice", "precision", "width")
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The place of a system among the completions of an order, compared by the counts of AXES.
+    """The place of a system among the completions of an order, compared by the counts of COMPARED_COSTS.
 
     - `dominating_completion` is a completion that is worse in no count and better in one, or None.
     - `is_on_front` says that the system is on the front: a completion has the same counts, and none is
@@ -51,10 +51,12 @@ def place_on_front(
     found = find_system(system)
     counts = count_axes(found, find_system(order))
     kept = [word for word in rules if word != "lattice"]
-    better = best_completion(order, kept, [*AXES, "kind", "relations"], {word: counts[word] for word in AXES})
+    better = best_completion(
+        order, kept, [*COMPARED_COSTS, "kind", "relations"], {word: counts[word] for word in COMPARED_COSTS}
+    )
     if better is None:
         return Placement(found, counts)
-    same = all(better.counts[word] == counts[word] for word in AXES)
+    same = all(better.counts[word] == counts[word] for word in COMPARED_COSTS)
     return Placement(found, counts, same, None if same else better)
 
 

@@ -12,7 +12,7 @@ from typelattice.disk.read import check_regular_file
 from typelattice.disk.write import explain_failure
 from typelattice.support.errors import TypelatticeError
 
-KIND = "typelattice"
+KIND_KEY = "typelattice"
 """The key of the head that says what the rows are."""
 
 
@@ -93,8 +93,8 @@ def _other_work(line: bytes, head: Mapping[str, object]) -> str:
         found = json.loads(line)
     except ValueError:
         found = None
-    if not isinstance(found, dict) or found.get(KIND) != head[KIND]:
-        return f"is no file of {head[KIND]}; name another one"
+    if not isinstance(found, dict) or found.get(KIND_KEY) != head[KIND_KEY]:
+        return f"is no file of {head[KIND_KEY]}; name another one"
     key = next((key for key in head if found.get(key) != head[key]), "other entries")
     was, now = found.get(key, "not there"), head.get(key, "not there")
     return f"is of other work: its {key} was {was}, and is now {now}; delete it to begin again"

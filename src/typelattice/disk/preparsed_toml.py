@@ -10,8 +10,8 @@ import os
 from binascii import crc32
 from functools import cache
 
-TABLE = "parsed.txt"
-PACKAGE = os.path.realpath(os.path.dirname(os.path.dirname(__file__)))
+PREPARSED_TABLE_FILE = "parsed.txt"
+PACKAGE_FOLDER = os.path.realpath(os.path.dirname(os.path.dirname(__file__)))
 
 
 def parse_toml(path: str | None, text: str) -> dict[str, object]:
@@ -20,7 +20,7 @@ def parse_toml(path: str | None, text: str) -> dict[str, object]:
     If a file of typelattice has changed since its row was written, it is parsed again, like any other text.
     """
     folder, name = os.path.split(path or "")
-    if folder.startswith(PACKAGE + os.sep):
+    if folder.startswith(PACKAGE_FOLDER + os.sep):
         checksum, values = _rows(folder).get(name, ("", ""))
         if checksum == str(crc32(text.encode())):
             found: dict[str, object] = json.loads(values)
@@ -33,7 +33,7 @@ def parse_toml(path: str | None, text: str) -> dict[str, object]:
 @cache
 def _rows(folder: str) -> dict[str, tuple[str, str]]:
     """Read the rows of a folder of the package, by the name of the file. Most folders have no rows."""
-    path = os.path.join(folder, TABLE)
+    path = os.path.join(folder, PREPARSED_TABLE_FILE)
     if not os.path.isfile(path):
         return {}
     with open(path, encoding="utf-8") as rows:

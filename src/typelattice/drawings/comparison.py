@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from typelattice.drawings.orders import ROWS, restrict_order, vertex
+from typelattice.drawings.orders import ROW_NUMBERS_AND_KINDS, restrict_order, vertex
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Node, sort_key
 from typelattice.facts.order import Order
@@ -50,7 +50,7 @@ def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bi
         vertices,
         tuple(arrows),
         (),
-        ROWS,
+        ROW_NUMBERS_AND_KINDS,
         (*filter(None, notes), *describe_left_out(tuple(d for d in hidden if isinstance(d, DType)))),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from typelattice.drawings.comparison import comparison_diagram
 from typelattice.drawings.highlighted_answer import draw_highlighted
-from typelattice.drawings.orders import ROWS, order_diagram, vertex
+from typelattice.drawings.orders import ROW_NUMBERS_AND_KINDS, order_diagram, vertex
 from typelattice.drawings.programs import program_diagram, steps_diagram
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
@@ -135,7 +135,7 @@ def _plain_order_diagram(order: Order[object]) -> Diagram:
     arrows = tuple(Arrow(ids[a], ids[b]) for a in order.nodes for b in order.covers(a))
     dtypes = [n for n in order.nodes if isinstance(n, (DType, Weak))]
     if len(dtypes) == len(ids):
-        return Diagram("", tuple(map(vertex, dtypes)), arrows, rows=ROWS)
+        return Diagram("", tuple(map(vertex, dtypes)), arrows, rows=ROW_NUMBERS_AND_KINDS)
     return Diagram("", tuple(Vertex(each, each) for each in ids.values()), arrows)
 
 

@@ -23,15 +23,15 @@ from typelattice.study.table_labels import REFUSED_LABEL
 from typelattice.study.tables import Table
 from typelattice.support.error_texts import quote_short
 
-HEATS = ("loss", "width", "agreement")
-LOSSES = ("nothing is lost", "values are rounded", "values are out of range")
-AGREEMENTS = ("the same", "another answer")
+HEAT_MEASURES = ("loss", "width", "agreement")
+LOSS_RANK_NAMES = ("nothing is lost", "values are rounded", "values are out of range")
+AGREEMENT_RANK_NAMES = ("the same", "another answer")
 RANK_SIGNS = ".~!"  # one sign per rank in text; further ranks are shown as numbers
-INCH = 0.42  # inches per cell
+INCHES_PER_CELL = 0.42  # inches per cell
 NO_VALUE = float("nan")  # the value of a refusal, which is grey and hatched
-BRIGHT = 0.45  # cells brighter than this have dark text
-PALE = "#f0f0f0"  # background of ordinary cells
-CODE = "DejaVu Sans Mono"
+MIN_BRIGHTNESS_FOR_DARK_TEXT = 0.45  # cells brighter than this have dark text
+ORDINARY_CELL_COLOUR = "#f0f0f0"  # background of ordinary cells
+MONOSPACED_FONT = "DejaVu Sans Mono"
 MAX_UPRIGHT_CHARS = 4  # characters of a name that fits above its column
 Values = list[list[float]]
 
@@ -56,7 +56,7 @@ class HeatMap:
 
 def make_heat(x: Table | Diff | Consensus, of: str | None = None) -> HeatMap:
     """Return the values of the heat map with a name. Raises DrawingError for a map that `x` lacks."""
-    available = HEATS[:2] if isinstance(x, Table) else HEATS[2:]
+    available = HEAT_MEASURES[:2] if isinstance(x, Table) else HEAT_MEASURES[2:]
     chosen = available[0] if of is None else of
     if chosen not in available:
         what = f"a {type(x).__name__} has no heat map of {quote_short(str(chosen))}"
@@ -64,13 +64,13 @@ def make_heat(x: Table | Diff | Consensus, of: str | None = None) -> HeatMap:
     grid = x.grid()
     match x:
         case Table() if chosen == "loss":
-            return HeatMap(grid, _values(x, _lost), "what the worst cast loses", LOSSES)
+            return HeatMap(grid, _values(x, _lost), "what the worst cast loses", LOSS_RANK_NAMES)
         case Table():
             return HeatMap(grid, _values(x, _wider), "bits wider than the widest operand")
         case Diff():
             pairs = [zip(ps, qs, strict=True) for ps, qs in zip(x.left.cells, x.right.cells, strict=True)]
             values = [[float(differ(p, q)) for p, q in row] for row in pairs]
-            return HeatMap(grid, values, "agreement", AGREEMENTS)
+            return HeatMap(grid, values, "agreement", AGREEMENT_RANK_NAMES)
         case _:
             counts = {(a, b): len(x.by_answer(a, b)) for a, b in product(x.rows, x.columns)}
             names = ("all alike", *(f"{n} answers" for n in range(2, max(counts.values()) + 1)))
@@ -126,7 +126,7 @@ def _values(table: Table, value: Callable[[Promotion], float]) -> Values:
 
 
 def _lost(p: Promotion) -> float:
-    """Return the worst loss of the casts, as an index into LOSSES."""
+    """Return the worst loss of the casts, as an index into LOSS_RANK_NAMES."""
     losses = [cast.loss for cast in p.casts if cast.loss]
     if any(loss.magnitude or loss.sign or loss.imaginary for loss in losses):
         return 2.0
@@ -143,7 +143,7 @@ def _wider(p: Promotion) -> float:
 
 def _draw_ranks(heat: HeatMap) -> Any:
     """Draw a map of a few ranks, each with its name."""
-    figure, _, colours = _map(heat, (PALE, ACCENT), 0.0, max(len(heat.ranks) - 1.0, 1.0))
+    figure, _, colours = _map(heat, (ORDINARY_CELL_COLOUR, ACCENT), 0.0, max(len(heat.ranks) - 1.0, 1.0))
     patches = import_module("matplotlib.patches")
     shown = [patches.Patch(facecolor=colours(float(i)), label=name) for i, name in enumerate(heat.ranks)]
     shown += [
@@ -156,7 +156,7 @@ def _draw_ranks(heat: HeatMap) -> Any:
 def _draw_signed(heat: HeatMap) -> Any:
     """Draw a map of numbers on both sides of zero, with a scale."""
     widest = max((abs(v) for row in heat.values for v in row if not isnan(v)), default=1.0) or 1.0
-    figure, axes, _ = _map(heat, (ADDED, PALE, ACCENT), -widest, widest)
+    figure, axes, _ = _map(heat, (ADDED, ORDINARY_CELL_COLOUR, ACCENT), -widest, widest)
     figure.colorbar(axes.images[0], ax=axes, label=heat.description, shrink=0.7)
     return figure
 
@@ -173,7 +173,7 @@ def _map(heat: HeatMap, colours: Sequence[str], low: float, high: float) -> tupl
     except ModuleNotFoundError:
         message = "a heat map needs matplotlib, which is not here"
         raise DrawingError(f"{message}: pip install matplotlib") from None
-    inches = (len(grid.columns) * INCH + 3.4, len(grid.rows) * INCH + 1.3)
+    inches = (len(grid.columns) * INCHES_PER_CELL + 3.4, len(grid.rows) * INCHES_PER_CELL + 1.3)
 
     class Shown(figures.Figure):  # type: ignore[misc, name-defined]  # imported where needed
         """A Figure that a notebook shows even if nothing there has imported pyplot."""
@@ -195,9 +195,20 @@ def _map(heat: HeatMap, colours: Sequence[str], low: float, high: float) -> tupl
         for j, cell in enumerate(row):
             empty = isnan(values[i][j])
             red, green, blue, _ = painted.to_rgba(values[i][j])
-            ink = "black" if empty or 0.3 * red + 0.6 * green + 0.1 * blue > BRIGHT else "white"
+            ink = (
+                "black"
+                if empty or 0.3 * red + 0.6 * green + 0.1 * blue > MIN_BRIGHTNESS_FOR_DARK_TEXT
+                else "white"
+            )
             axes.text(
-                j, i, _escape_formula(cell.text), ha="center", va="center", color=ink, fontsize=7, family=CODE
+                j,
+                i,
+                _escape_formula(cell.text),
+                ha="center",
+                va="center",
+                color=ink,
+                fontsize=7,
+                family=MONOSPACED_FONT,
             )
             if empty:
                 square = import_module("matplotlib.patches").Rectangle
@@ -205,7 +216,7 @@ def _map(heat: HeatMap, colours: Sequence[str], low: float, high: float) -> tupl
     axes.set_xticks(range(len(grid.columns)), [_escape_formula(c.text) for c in grid.columns])
     axes.set_yticks(range(len(grid.rows)), [_escape_formula(c.text) for c in grid.rows])
     longest = max((len(c.text) for c in grid.columns), default=0)
-    axes.tick_params(length=0, labelsize=8, labelfontfamily=CODE)
+    axes.tick_params(length=0, labelsize=8, labelfontfamily=MONOSPACED_FONT)
     axes.tick_params(
         "x", top=True, labeltop=True, labelbottom=False, rotation=90 if longest > MAX_UPRIGHT_CHARS else 0
     )

@@ -26,7 +26,7 @@ from typelattice.rendering.grid_svg import grid_svg
 from typelattice.study.jep9407_criteria import Criteria
 
 MAX_DESIGNS = 3  # designs to draw if there are several, the best first
-STYLE = "overflow-x: auto; max-width: 100%; font-family: ui-monospace, monospace"
+CONTAINER_STYLE = "overflow-x: auto; max-width: 100%; font-family: ui-monospace, monospace"
 
 
 def html(x: object) -> str | None:
@@ -80,7 +80,7 @@ def _draw_change(old_system: System, new_system: System) -> Drawing:
 def _words(text: str) -> str:
     """Return lines of text unchanged."""
     lines = "\n".join(_escape_line(line) for line in text.split("\n"))
-    return f'<pre style="{STYLE}">{escape(lines)}</pre>'
+    return f'<pre style="{CONTAINER_STYLE}">{escape(lines)}</pre>'
 
 
 def _escape_line(line: str) -> str:

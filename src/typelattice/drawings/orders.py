@@ -14,10 +14,10 @@ from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex
 from typelattice.study.table_labels import describe_left_out, short_label
 from typelattice.study.tables import small_nodes
 
-ROWS = ((0, "complex"), (1, "float"), (2, "signed"), (3, "unsigned"))
+ROW_NUMBERS_AND_KINDS = ((0, "complex"), (1, "float"), (2, "signed"), (3, "unsigned"))
 MIDDLE_ROW = 2.5  # rows of bools, and of integers without a sign or a width: between the rows of integers
-MAX_LINKS = 8  # dotted lines in a drawing; a note replaces a greater number
-MAX_PAIRS = 50_000  # pairs of nodes to search for ties
+MAX_DRAWN_LINKS = 8  # dotted lines in a drawing; a note replaces a greater number
+MAX_SEARCHED_PAIRS = 50_000  # pairs of nodes to search for ties
 
 
 def order_diagram(
@@ -33,18 +33,18 @@ def order_diagram(
     refusing = {n for pair in system.refusals if not pair & {*hidden} for n in pair}
     vertices = tuple(vertex(n, codes, ("refuses",) if n in refusing else ()) for n in order.nodes)
     arrows = tuple(Arrow(str(a), str(b)) for a in order.nodes for b in order.covers(a))
-    shown_links = links if len(links) <= MAX_LINKS else []
+    shown_links = links if len(links) <= MAX_DRAWN_LINKS else []
     notes = [
-        *(f"{LINK_SIGNS[link.mark]} {link.tooltip}" for link in shown_links),
+        *(f"{SIGN_BY_LINK_MARK[link.mark]} {link.tooltip}" for link in shown_links),
         *_count_links(links[len(shown_links) :]),
     ]
     return Diagram(
-        f"{system.name}: {system.title}", vertices, arrows, tuple(shown_links), ROWS,
+        f"{system.name}: {system.title}", vertices, arrows, tuple(shown_links), ROW_NUMBERS_AND_KINDS,
         (*notes, *_notes(system, {*hidden}), *describe_left_out(hidden)),
     )  # fmt: skip
 
 
-LINK_SIGNS = {"tie": "=", "fork": "×"}
+SIGN_BY_LINK_MARK = {"tie": "=", "fork": "×"}
 
 
 def vertex(node: Node, codes: str = "bits", marks: tuple[str, ...] = ()) -> Vertex:
@@ -66,7 +66,7 @@ def row(node: Node) -> float:
     """Return the row of a node, by its kind."""
     if node.kind is Kind.BOOL or (node.kind.category == 1 and not isinstance(node, DType)):
         return MIDDLE_ROW
-    return next(i for i, kind in ROWS if kind == node.kind.value)
+    return next(i for i, kind in ROW_NUMBERS_AND_KINDS if kind == node.kind.value)
 
 
 def restrict_order(order: Order[Node], shown_nodes: Sequence[Node]) -> Order[Node]:
@@ -111,7 +111,7 @@ def _links(system: Rules, order: Order[Node]) -> Iterator[Link]:
     found: dict[tuple[tuple[Node, ...], Node | None], list[tuple[Node, Node]]] = {}
     some_bound_hidden = False  # True if a lowest bound is hidden
     nodes = order.nodes
-    for a, b in combinations(nodes, 2) if len(nodes) ** 2 <= 2 * MAX_PAIRS else iter(()):
+    for a, b in combinations(nodes, 2) if len(nodes) ** 2 <= 2 * MAX_SEARCHED_PAIRS else iter(()):
         pair = frozenset((a, b))
         if order.join(a, b) is not None or pair in system.refusals or pair in system.overrides:
             continue
@@ -140,7 +140,7 @@ def _count_links(links: Sequence[Link]) -> Iterator[str]:
     ):
         of = [link for link in links if link.mark == mark]
         if of:
-            yield f"{LINK_SIGNS[mark]} {len(of)} times {said}, e.g. {of[0].tooltip}"
+            yield f"{SIGN_BY_LINK_MARK[mark]} {len(of)} times {said}, e.g. {of[0].tooltip}"
 
 
 def _notes(system: Rules, hidden_nodes: Set[Node]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typelattice.editor.known_steps import ExpressionDtype, location_range
 from typelattice.explanations.explanation_text import explanation
 from typelattice.facts.dtypes import DTYPES
-from typelattice.facts.system_headings import LIBRARIES, heading_of
+from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of
 from typelattice.files.system_text import systems
 from typelattice.programs.make_program import program
 from typelattice.programs.source.name_meanings import library_of_name
@@ -38,7 +38,7 @@ def list_steps_of_annotations(text: str) -> Iterator[ExpressionDtype]:
 
 def _system(tree: ast.Module) -> str:
     """Return the system of the first library that a file imports."""
-    libraries = [name for name in systems() if heading_of(name) == LIBRARIES]
+    libraries = [name for name in systems() if heading_of(name) == LIBRARIES_HEADING]
     for node in ast.walk(tree):
         named = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         named += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []

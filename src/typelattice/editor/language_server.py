@@ -27,10 +27,14 @@ from typelattice.editor.trace_and_patch import patch_file, trace_file
 from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.report.run_files import read_run
 
-TRACE = "typelattice.trace"  # the command that runs a file
-FIX = "typelattice.fix"  # value in the data of an action that is to be resolved
-WARNINGS = {"TL001": lsp.DiagnosticSeverity.Warning, "TL005": lsp.DiagnosticSeverity.Error}
-REFRESH = (lsp.TEXT_DOCUMENT_DID_OPEN, lsp.TEXT_DOCUMENT_DID_CHANGE, lsp.TEXT_DOCUMENT_DID_SAVE)
+TRACE_COMMAND = "typelattice.trace"  # the command that runs a file
+FIX_ACTION = "typelattice.fix"  # value in the data of an action that is to be resolved
+SEVERITY_BY_FINDING_RULE = {"TL001": lsp.DiagnosticSeverity.Warning, "TL005": lsp.DiagnosticSeverity.Error}
+EVENTS_THAT_REFRESH_DIAGNOSTICS = (
+    lsp.TEXT_DOCUMENT_DID_OPEN,
+    lsp.TEXT_DOCUMENT_DID_CHANGE,
+    lsp.TEXT_DOCUMENT_DID_SAVE,
+)
 
 
 @dataclass
@@ -81,7 +85,8 @@ def server(document: Path | None, version: str) -> LanguageServer:
         found = [
             lsp.Diagnostic(
                 _range(f.line, f.start, f.end, lines[f.line]), f.message,
-                severity=WARNINGS.get(f.rule, lsp.DiagnosticSeverity.Information), code=f.rule,
+                severity=SEVERITY_BY_FINDING_RULE.get(f.rule, lsp.DiagnosticSeverity.Information),
+                code=f.rule,
                 source="typelattice",
             )
             for f in (list_findings_of_run(run, path, lines) if run else ())
@@ -91,7 +96,7 @@ def server(document: Path | None, version: str) -> LanguageServer:
     def refresh(params: Any) -> None:
         publish(params.text_document.uri)
 
-    for event in REFRESH:
+    for event in EVENTS_THAT_REFRESH_DIAGNOSTICS:
         made.feature(event)(refresh)
 
     @made.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
@@ -127,15 +132,15 @@ def server(document: Path | None, version: str) -> LanguageServer:
         found = [
             lsp.CodeAction(
                 "Keep these floats narrow: run the file, and patch it",
-                kind=lsp.CodeActionKind.QuickFix, diagnostics=ours, data={"action": FIX, "uri": uri},
+                kind=lsp.CodeActionKind.QuickFix, diagnostics=ours, data={"action": FIX_ACTION, "uri": uri},
             )
         ] if ours else []  # fmt: skip
-        return [*found, lsp.Command("Run this file, and show its dtypes", TRACE, arguments=[uri])]
+        return [*found, lsp.Command("Run this file, and show its dtypes", TRACE_COMMAND, arguments=[uri])]
 
     @made.feature(lsp.CODE_ACTION_RESOLVE)
     @made.thread()
     def resolve(action: lsp.CodeAction) -> lsp.CodeAction:
-        if not isinstance(action.data, dict) or action.data.get("action") != FIX:
+        if not isinstance(action.data, dict) or action.data.get("action") != FIX_ACTION:
             return action
         uri = str(action.data["uri"])
         path = Path(to_fs_path(uri) or "")
@@ -153,7 +158,7 @@ def server(document: Path | None, version: str) -> LanguageServer:
         action.edit = lsp.WorkspaceEdit({uri: list_edits(text, mine["after"])})
         return action
 
-    @made.command(TRACE)
+    @made.command(TRACE_COMMAND)
     @made.thread()
     def trace(uri: str) -> None:
         path = to_fs_path(uri) or ""

@@ -25,8 +25,8 @@ from typelattice.engine.operand_checks import (
 )  # fmt: skip
 from typelattice.engine.operation_join import check_same_dtype, check_weak_result, join_operands, make_arrays
 from typelattice.engine.operation_rules import (
-    NUMBER_OF_ALL,
-    PYTHON_NUMBERS,
+    INT_WITHOUT_AXIS_RESULT,
+    KIND_BY_PYTHON_NUMBER_WORD,
     ComputedMember,
     OperationRules,
     look_up,
@@ -301,22 +301,22 @@ def _result_dtype(rules: Rules, op: OperationRules, joined: DType, compute: DTyp
             return resolve_target(rules, target)
         case ComputedMember() as member:
             return member.family
-        case word if word == NUMBER_OF_ALL:
+        case word if word == INT_WITHOUT_AXIS_RESULT:
             return resolve_target(rules, Kind.SIGNED)
         case word:
-            kind = PYTHON_NUMBERS[word]
+            kind = KIND_BY_PYTHON_NUMBER_WORD[word]
             return computed if kind is None or kind is computed.kind else resolve_target(rules, kind)
 
 
 def may_give_python_number(rules: Rules, name: str) -> bool:
     """Return True if the operation of this name may give a Python number."""
     op = operation_rules(rules, name)
-    return any(given in PYTHON_NUMBERS for given in (op.gives, *op.gives_of.values()))
+    return any(given in KIND_BY_PYTHON_NUMBER_WORD for given in (op.gives, *op.gives_of.values()))
 
 
 def _python_number_kind(op: OperationRules, compute: DType, result: DType) -> Kind | None:
     """Return the kind of a result that is a Python number, or None for an array."""
-    if find_result_rule(op, compute) not in PYTHON_NUMBERS:
+    if find_result_rule(op, compute) not in KIND_BY_PYTHON_NUMBER_WORD:
         return None
     return Kind.SIGNED if result.kind is Kind.UNSIGNED else result.kind
 

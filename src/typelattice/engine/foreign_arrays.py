@@ -9,10 +9,10 @@ from typelattice.engine.operation_rules import OperationRules
 from typelattice.engine.rule_enums import ForeignCountsAs
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.operands.operand import FOREIGN_LIST, FOREIGN_SCALAR_SUFFIX, Operand, scalar
+from typelattice.operands.operand import FOREIGN_LIST_MARK, FOREIGN_SCALAR_SUFFIX, Operand, scalar
 from typelattice.support.frozen_classes import replace
 
-FOREIGN_WORDS = tuple(ForeignCountsAs)  # any other text is the reason of a refusal
+FOREIGN_COUNTS_AS_WORDS = tuple(ForeignCountsAs)  # any other text is the reason of a refusal
 INDEX_FORMS = ("index", "indices")
 """How a list may stand in an index: it is the whole of it, as in `x[[0, 2]]`, or one of several, as in
 `x[:, [0, 2]]`."""
@@ -22,13 +22,13 @@ FOREIGN_FORMS = ("array", "scalar", "left", "assigned", *INDEX_FORMS, MASK_FORM)
 """The foreign operands that a file tells apart, beside scalars of one dtype: arrays, scalars, the left
 operand of an operator, the right side of an assignment, and lists in an index."""
 
-CONVERSION_WORD = "made"
+CONVERSION_PREFIX = "made"
 """The dtypes of the arrays that the library makes of another's: `mx.array(np.ones(3))` is a float32."""
 
 
 def conversion_form(source: DType) -> str:
     """Return the `foreign` form that names the dtype of an array converted from `source`."""
-    return f"{CONVERSION_WORD} {source}"
+    return f"{CONVERSION_PREFIX} {source}"
 
 
 def converted_dtype(rules: Rules, library: str, source: DType) -> str | None:
@@ -57,7 +57,7 @@ def check_nonpromoting_foreign(
     for o in operands:
         if o.foreign_library and o not in promoting:
             word = _foreign_word(rules, o, "")
-            if word and word not in FOREIGN_WORDS:
+            if word and word not in FOREIGN_COUNTS_AS_WORDS:
                 raise _make_refusal(o, word)
 
 
@@ -87,14 +87,14 @@ def _convert_foreign_operand(
     elif operation and position > 0 and operation.operation_class == "assignment":
         form = "assigned"
     word = _foreign_word(rules, o, form)
-    if word not in FOREIGN_WORDS:
+    if word not in FOREIGN_COUNTS_AS_WORDS:
         raise _make_refusal(o, word or f"nothing is recorded of {_kind_of_foreign(o)} beside its own")
     # If the operation converts the operand at this place to an array, it converts a foreign array too.
     as_array = op is not None and op.counts_as_array(position)
     counted_operand = replace(o, foreign_library="")
     if (
         word == ForeignCountsAs.NUMBER
-        and o.foreign_library == FOREIGN_LIST
+        and o.foreign_library == FOREIGN_LIST_MARK
         and (system_dtype is None or _needs_dimensions(rules, op))
     ):
         word = ForeignCountsAs.HOST_DTYPE_ARRAY  # this has dimensions, like the list
@@ -116,7 +116,7 @@ def _foreign_word(rules: Rules, o: Operand, form: str) -> str:
     An array of the system's own library counts as an array. So does a list in a system of no library.
     """
     library = o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX)
-    if library == rules.library.partition(" ")[0] or (library == FOREIGN_LIST and not rules.library):
+    if library == rules.library.partition(" ")[0] or (library == FOREIGN_LIST_MARK and not rules.library):
         return ForeignCountsAs.ARRAY
     word_by_form = rules.foreign.get(library, {})
     if form in word_by_form:
@@ -131,8 +131,8 @@ def why_index_refused(rules: Rules, form: str) -> str | None:
 
     An index promotes nothing, so a file only states refusals for it.
     """
-    word = rules.foreign.get(FOREIGN_LIST, {}).get(form, ForeignCountsAs.ARRAY)
-    return None if word in FOREIGN_WORDS else word
+    word = rules.foreign.get(FOREIGN_LIST_MARK, {}).get(form, ForeignCountsAs.ARRAY)
+    return None if word in FOREIGN_COUNTS_AS_WORDS else word
 
 
 def _needs_dimensions(rules: Rules, op: OperationRules | None) -> bool:
@@ -142,7 +142,7 @@ def _needs_dimensions(rules: Rules, op: OperationRules | None) -> bool:
 
 def _kind_of_foreign(o: Operand) -> str:
     """Name the kind of a foreign array for a refusal, e.g. `torch's scalars`."""
-    if o.foreign_library == FOREIGN_LIST:
+    if o.foreign_library == FOREIGN_LIST_MARK:
         return "Python's lists"
     forms = "scalars" if o.foreign_library.endswith(FOREIGN_SCALAR_SUFFIX) else "arrays"
     return f"{o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX)}'s {forms}"

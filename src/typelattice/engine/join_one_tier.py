@@ -19,14 +19,14 @@ from typelattice.engine.decisions import (
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak_node
 from typelattice.facts.range_and_overflow import is_in_range
-from typelattice.operands.operand import BOOL, Operand
+from typelattice.operands.operand import BOOL_DTYPE, Operand
 
 
 def find_entry_node(rules: Rules, o: Operand, decisions: list[Decision], is_alone: bool = False) -> Node:
     """Return the node at which an operand enters the order. `is_alone`: it is the only operand."""
     if o.weak:
         return _find_weak_entry_node(rules, o, decisions, is_alone)
-    own = o.dtype or BOOL
+    own = o.dtype or BOOL_DTYPE
     node = rules.before.get(own, own)
     if node is not own:
         decisions.append(ReplacedOnEntry((own,), node, str(own)))

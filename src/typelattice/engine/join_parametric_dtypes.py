@@ -9,7 +9,7 @@ from typelattice.engine.evaluate_operation import Evaluation, find_result_rule
 from typelattice.engine.join_one_tier import dtype_or_default
 from typelattice.engine.join_tiers import join_tiers
 from typelattice.engine.operation_rules import ComputedMember, OperationRules
-from typelattice.engine.parameter_formulas import SAME, Arguments, Number
+from typelattice.engine.parameter_formulas import SAME_FOR_ALL_OPERANDS, Arguments, Number
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.facts.parametric_dtypes import arguments_of, member_of
@@ -108,11 +108,15 @@ def _join_members(
     all_arguments, own = _collect_arguments(family, members, dtypes)
     for name, formula in rules.families[family].joins.items():
         values = list(dict.fromkeys(arguments[name] for arguments in all_arguments))
-        if formula.text == SAME and len(values) > 1:
+        if formula.text == SAME_FOR_ALL_OPERANDS and len(values) > 1:
             reason = f"{name} differs: {' and '.join(map(str, values))}"
             decision = Parameterized(distinct, None, family.name)
             raise RefusalError(reason, f"cast one operand, e.g. to {distinct[0]}", decision)
-        joined[name] = values[0] if formula.text == SAME else formula.evaluate(all_arguments, own, joined)
+        joined[name] = (
+            values[0]
+            if formula.text == SAME_FOR_ALL_OPERANDS
+            else formula.evaluate(all_arguments, own, joined)
+        )
     return _make_member(family, [joined[p.name] for p in family.parameters], distinct, decisions)
 
 

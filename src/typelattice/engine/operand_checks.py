@@ -15,8 +15,8 @@ from typelattice.engine.decisions import (
     RefusalError,
 )
 from typelattice.engine.operation_rules import (
-    ANY_OPERAND,
-    DIFFERENT_DTYPE,
+    ANY_OPERAND_WORD,
+    DIFFERENT_DTYPE_WORD,
     DtypeOrKind,
     OperationRules,
     PairEntry,
@@ -28,7 +28,7 @@ from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak_node
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import IN_PLACE_CLASS
 from typelattice.facts.range_and_overflow import is_in_range
-from typelattice.operands.operand import BOOL, Operand
+from typelattice.operands.operand import BOOL_DTYPE, Operand
 
 SCALAR_PLACE_TEXTS = {
     ScalarPlaces.BESIDE_ARRAY: "a Python scalar only beside an array",
@@ -245,11 +245,11 @@ def _match_sides(a: Operand, b: Operand, pair: PairEntry) -> bool:
     An array matches by its dtype or its kind, a 0-d array also as `0d signed`. A Python scalar matches by its
     kind or as the number that it is.
     """
-    different = {DIFFERENT_DTYPE} if a.dtype is not b.dtype else set()
+    different = {DIFFERENT_DTYPE_WORD} if a.dtype is not b.dtype else set()
     of_a, of_b = (
-        {ANY_OPERAND, weak_node(o.kind), str(o.value)}
+        {ANY_OPERAND_WORD, weak_node(o.kind), str(o.value)}
         if o.tier == "scalar"
-        else {ANY_OPERAND, o.dtype, o.kind, f"{o.tier} {o.kind}"} | different
+        else {ANY_OPERAND_WORD, o.dtype, o.kind, f"{o.tier} {o.kind}"} | different
         for o in (a, b)
     )
     return not (pair.left.isdisjoint(of_a) or pair.right.isdisjoint(of_b))
@@ -275,7 +275,7 @@ def resolve_target(rules: Rules, target: DtypeOrKind) -> DType:
     """Return a dtype, or the default dtype of a kind. Raises RefusalError without a default."""
     if isinstance(target, DType):
         return target
-    found = BOOL if target is Kind.BOOL else rules.defaults.get(target)
+    found = BOOL_DTYPE if target is Kind.BOOL else rules.defaults.get(target)
     if found is None:
         decision = Defaulted((), None, str(target))
         reason = f"{rules.name} has no default dtype for {target}"

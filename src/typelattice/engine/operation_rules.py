@@ -57,16 +57,17 @@ if TYPE_CHECKING:
     from typelattice.engine.parameter_formulas import Formula
 
 STANDARD_TABLE_PATH = __file__.rpartition("operation_rules")[0] + "standard.txt"
-NUMBER_OF_ALL = "py.int without axis"  # an array of the default integer dtype if an axis is given
-LAST_ARRAY = "last array"  # the last of several arrays that one call returns
+INT_WITHOUT_AXIS_RESULT = "py.int without axis"  # an array of the default integer dtype if an axis is given
+LAST_ARRAY_RESULT = "last array"  # the last of several arrays that one call returns
 # Words of `gives` besides dtypes and kinds.
-RESULT_WORDS = ("real", "complex", "left", "joined", LAST_ARRAY, NUMBER_OF_ALL)
-PYTHON_NUMBERS: Mapping[str, Kind | None] = {  # values of `gives` for a Python number, with its kind
+RESULT_WORDS = ("real", "complex", "left", "joined", LAST_ARRAY_RESULT, INT_WITHOUT_AXIS_RESULT)
+# values of `gives` for a Python number, with its kind
+KIND_BY_PYTHON_NUMBER_WORD: Mapping[str, Kind | None] = {
     "py": None, "py.bool": Kind.BOOL, "py.int": Kind.SIGNED, "py.float": Kind.FLOAT,
 }  # fmt: skip
-ANY_OPERAND = "any"  # every operand, including a Python scalar
-DIFFERENT_DTYPE = "different"  # an array with a dtype that the other operand does not have
-# For arrays: kinds, dtypes, DIFFERENT_DTYPE, `0d signed`; for Python scalars: weak nodes, values.
+ANY_OPERAND_WORD = "any"  # every operand, including a Python scalar
+DIFFERENT_DTYPE_WORD = "different"  # an array with a dtype that the other operand does not have
+# For arrays: kinds, dtypes, DIFFERENT_DTYPE_WORD, `0d signed`; for Python scalars: weak nodes, values.
 Side = frozenset[Node | Kind | str]
 Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # each node with its successors
 # fields of operations that add up values
@@ -204,11 +205,11 @@ def _make_rules_of_class(name: str, row: Sequence[str]) -> OperationRules:
     return OperationRules(name, Domain(kinds(kernels)), given, fit=fit)  # type: ignore[arg-type]
 
 
-STANDARD: Mapping[str, OperationRules]  # class -> its rules
-GROUPS: Mapping[str, str]  # the group of each class: does it make new values, or move existing ones
-_ROWS = _read_standard()
-STANDARD = LazyTable(_ROWS, _make_rules_of_class)
-GROUPS = {name: row[0] for name, row in _ROWS.items()}
+STANDARD_RULES_BY_CLASS: Mapping[str, OperationRules]  # class -> its rules
+GROUP_BY_CLASS: Mapping[str, str]  # the group of each class: does it make new values, or move existing ones
+_ROW_BY_CLASS = _read_standard()
+STANDARD_RULES_BY_CLASS = LazyTable(_ROW_BY_CLASS, _make_rules_of_class)
+GROUP_BY_CLASS = {name: row[0] for name, row in _ROW_BY_CLASS.items()}
 
 
 def check_operand_count(operation: Operation, operands: Sequence[Operand]) -> None:
@@ -237,7 +238,7 @@ def merge_entries(operation: Operation, entries: Mapping[str, Mapping[str, objec
         fields = {key: value for key, value in fields.items() if key not in ADDING_FIELDS}
     fields |= {"name": operation.name, "writes": operation.is_in_place}
     # The reader of files has checked the types, which mypy cannot see.
-    return replace(STANDARD[class_of(operation)], **fields)
+    return replace(STANDARD_RULES_BY_CLASS[class_of(operation)], **fields)
 
 
 def class_of(operation: Operation) -> str:
@@ -246,8 +247,8 @@ def class_of(operation: Operation) -> str:
     Raises OpError for a class that the standard's table does not have.
     """
     of_class = OPERATIONS[operation.like or operation.function].operation_class
-    if of_class not in GROUPS:
-        unknown = f"unknown class {quote_short(of_class)}{spelling_hint(of_class, GROUPS)}"
+    if of_class not in GROUP_BY_CLASS:
+        unknown = f"unknown class {quote_short(of_class)}{spelling_hint(of_class, GROUP_BY_CLASS)}"
         raise OpError(f"operations.txt, row of {operation.function}, column 2: {unknown}")
     return of_class
 
@@ -269,7 +270,7 @@ def entry_names(operation: Operation) -> tuple[str, ...]:
     )
     operator_entries = signs if operation.is_operator else ()
     like_entries = (*operation.also_like, operation.like) if operation.like else ()
-    return *operator_entries, operation.function, *like_entries, of_class, GROUPS[of_class]
+    return *operator_entries, operation.function, *like_entries, of_class, GROUP_BY_CLASS[of_class]
 
 
 def look_up(table: Mapping[DtypeOrKind, T], d: DType | Operand) -> T | None:

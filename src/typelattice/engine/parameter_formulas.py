@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Number = int | float
 Arguments = Mapping[str, Number]  # the values of a dtype's parameters, by their names
-SAME = "same"
+SAME_FOR_ALL_OPERANDS = "same"
 OPERAND_CALL, TERM_CALL = "of each operand", "of its terms"  # how a formula calls a function
 MAX_MEMBER = "max_member"
 OPERAND_FUNCTIONS: Mapping[str, Callable[[Sequence[Number]], Number]] = {
@@ -64,7 +64,7 @@ class Formula:
 def _list_names(tree: Any) -> list[str]:
     if isinstance(tree, tuple):
         return [name for term in tree[2:] for name in _list_names(term)]
-    return [tree] if isinstance(tree, str) and tree != SAME else []
+    return [tree] if isinstance(tree, str) and tree != SAME_FOR_ALL_OPERANDS else []
 
 
 def _names_join(tree: Any) -> bool:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from typelattice.facts.cast_rounding_and_overflow import PLAIN_RULE, CastRule
+from typelattice.facts.cast_rounding_and_overflow import PLAIN_CAST_RULE, CastRule
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key
 from typelattice.facts.operations import Operation, find_operation
 from typelattice.facts.order import Order
@@ -76,7 +76,7 @@ class Rules:
 
     def cast_rule(self, source: DType, target: DType) -> CastRule:
         """Return the system's rule for an explicit cast. By default the formats define the result."""
-        return self.casts.get((source, target), PLAIN_RULE)
+        return self.casts.get((source, target), PLAIN_CAST_RULE)
 
     def find_operation(self, name: str) -> Operation:
         """Return the operation of a name, which the system may define. Raises OpError."""

@@ -12,23 +12,24 @@ from typelattice.facts.range_and_overflow import Value, is_in_range, nearest_in_
 from typelattice.operands.operand import Operand
 from typelattice.support.frozen_classes import frozen
 
-LEAST_DTYPE = "least dtype"
-OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact", LEAST_DTYPE)
-WRAP_NEGATIVES = "wrap negatives"  # a C compiler also reads -1 as an unsigned number
-OUTCOMES_OF_DTYPE = (
+LEAST_DTYPE_OUTCOME = "least dtype"
+FIT_OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact", LEAST_DTYPE_OUTCOME)
+WRAP_NEGATIVES_OUTCOME = "wrap negatives"  # a C compiler also reads -1 as an unsigned number
+FIT_OUTCOMES_OF_DTYPE = (
     "raise",
     "wrap",
     "inf",
     "saturate",
     "exact",
-    WRAP_NEGATIVES,
+    WRAP_NEGATIVES_OUTCOME,
 )  # outcomes for a single dtype
-BEYOND_FLOATS = 2**1024 - 2**970  # integers that Python's own float cannot hold: they round to 2**1024
+# integers that Python's own float cannot hold: they round to 2**1024
+LEAST_INT_BEYOND_FLOATS = 2**1024 - 2**970
 # Three conditions that may follow an outcome. RAISE_BEYOND_DEFAULT: raise first if even the default dtype
 # cannot hold the value. RAISE_IF_DEFAULT_TAKEN: the same, but only if all other operands are of a lower kind.
 # RAISE_IF_INEXACT: raise if the float dtype cannot hold every integer up to the value, or if an integer dtype
 # would cut off a fraction.
-RAISE_BEYOND_DEFAULT, RAISE_IF_DEFAULT_TAKEN, RAISE_IF_INEXACT = CONDITIONS = (
+RAISE_BEYOND_DEFAULT, RAISE_IF_DEFAULT_TAKEN, RAISE_IF_INEXACT = FIT_CONDITIONS = (
     "raise beyond default dtype", "raise beyond default dtype beside bools", "raise if inexact",
 )  # fmt: skip
 BITS_OF_FEW_INTEGERS = 8  # a float with so few bits holds the integers up to 32 or fewer
@@ -38,7 +39,8 @@ BITS_OF_FEW_INTEGERS = 8  # a float with so few bits holds the integers up to 32
 class ValueFit:
     """The fit of a Python scalar's value in the dtype it is cast to, and the policy if it does not fit.
 
-    `outcome` is `fits`, one of OUTCOMES, or `unsaid` if the system has no rule. `becomes` is the value after
+    `outcome` is `fits`, one of FIT_OUTCOMES, or `unsaid` if the system has no rule. `becomes` is the value
+    after
     wrapping, overflow or saturation, or None if it does not change.
     """
 
@@ -124,15 +126,15 @@ def _fit_value(kind: Kind, value: Value, target: DType, policy: Mapping[str, str
     """Return the fit of one value. The policy of the higher kind decides: an int beside floats is a float."""
     if is_in_range(value, target):
         return ValueFit(kind, value, target, "fits", None)
-    if isinstance(value, int) and target.precision is not None and abs(value) >= BEYOND_FLOATS:
+    if isinstance(value, int) and target.precision is not None and abs(value) >= LEAST_INT_BEYOND_FLOATS:
         # Python itself cannot convert it to a float, whatever the library would do.
         return ValueFit(kind, value, target, "raise", None)
     deciding_kind = kind if target.kind.category <= kind.category else target.kind
     outcome = (policy.get(target.name) or policy.get(deciding_kind.python_name, "unsaid")).partition(", ")[0]
-    if outcome == WRAP_NEGATIVES:
+    if outcome == WRAP_NEGATIVES_OUTCOME:
         wraps = isinstance(value, int) and value < 0 and is_in_range(-value, target)
         outcome = "wrap" if wraps else "raise"
-    if outcome == LEAST_DTYPE:  # no dtype holds the value, so it did not join
+    if outcome == LEAST_DTYPE_OUTCOME:  # no dtype holds the value, so it did not join
         return ValueFit(kind, value, target, "unsaid", None)
     if outcome == "saturate":
         return ValueFit(kind, value, target, outcome, nearest_in_dtype(value, target))

@@ -8,8 +8,8 @@ from typelattice.engine.promotion import DecidingLines, Promotion, PromotionErro
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.operands.notation import parse_operand
-from typelattice.operands.operand import PYTHON_KINDS, Operand, OperandError
-from typelattice.operands.read_objects import CACHE_KEYS, PLAIN_ARRAY_CLASSES, mark_foreign, operand
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, OperandError
+from typelattice.operands.read_objects import CACHE_KEY_BY_CLASS, PLAIN_ARRAY_CLASSES, mark_foreign, operand
 from typelattice.support.display_hooks import NotebookDisplay
 from typelattice.support.frozen_classes import field, frozen
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 MAX_REMEMBERED_CALLS = 4096  # answers kept for operands other than two dtypes or two arrays
 # Marks an operand that was not given; None would be an operand, though an invalid one.
-_MISSING: Any = object()
+_NO_RESULT_YET: Any = object()
 
 
 def _scalar_values(operands: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the value of each Python scalar among the operands, and None for every other operand."""
-    return tuple(x if type(x) in PYTHON_KINDS else None for x in operands)
+    return tuple(x if type(x) in KIND_BY_PYTHON_TYPE else None for x in operands)
 
 
 Arrays = dict[type, dict[Hashable, dict[Hashable, DType]]]  # a class of arrays, and the dtypes of two of them
@@ -94,7 +94,7 @@ class System(Rules, NotebookDisplay):
             return x
         return parse_operand(x, self.custom_dtypes) if isinstance(x, str) else operand(x)
 
-    def result_type(self, a: Any = _MISSING, b: Any = _MISSING, /, *more: object) -> DType:
+    def result_type(self, a: Any = _NO_RESULT_YET, b: Any = _NO_RESULT_YET, /, *more: object) -> DType:
         """Return the dtype at which operands join. Answers for the same dtypes are remembered.
 
         Raises PromotionError for a refusal, OperandError or DTypeError for an object that is not an operand.
@@ -124,7 +124,7 @@ class System(Rules, NotebookDisplay):
                 return self._look_up_pair(a, b)
             except (KeyError, TypeError, AttributeError):
                 pass
-        return self._first(tuple(x for x in (a, b, *more) if x is not _MISSING))
+        return self._first(tuple(x for x in (a, b, *more) if x is not _NO_RESULT_YET))
 
     def _first(self, operands: tuple[Any, ...]) -> DType:
         """Compute the dtype of operands of a new sort, and remember it."""
@@ -137,7 +137,7 @@ class System(Rules, NotebookDisplay):
 
         Raises KeyError or a similar error for others.
         """
-        cache_keys = CACHE_KEYS[type(a)](a), CACHE_KEYS[type(b)](b)
+        cache_keys = CACHE_KEY_BY_CLASS[type(a)](a), CACHE_KEY_BY_CLASS[type(b)](b)
         found = self._remembered.get(cache_keys)
         return self._remembered[(*cache_keys, *_scalar_values((a, b)))] if found is None else found
 
@@ -155,12 +155,14 @@ class System(Rules, NotebookDisplay):
                 self._pairs.setdefault(a, {})[b] = dtype
             case (a, b) if (cache := self._arrays_remembered_for(a, b)) is not None:
                 cache.setdefault(type(a), {}).setdefault(a.dtype, {})[b.dtype] = dtype
-            case _ if self.combine != "value" and all(type(x) in CACHE_KEYS for x in operands):
+            case _ if self.combine != "value" and all(type(x) in CACHE_KEY_BY_CLASS for x in operands):
                 if len(self._remembered) >= MAX_REMEMBERED_CALLS:
                     self._remembered.clear()
-                value_may_decide = any(PYTHON_KINDS.get(type(x)) in self._valued_kinds for x in operands)
+                value_may_decide = any(
+                    KIND_BY_PYTHON_TYPE.get(type(x)) in self._valued_kinds for x in operands
+                )
                 try:
-                    cache_keys = tuple(CACHE_KEYS[type(x)](x) for x in operands)
+                    cache_keys = tuple(CACHE_KEY_BY_CLASS[type(x)](x) for x in operands)
                     self._remembered[
                         (*cache_keys, *_scalar_values(operands)) if value_may_decide else cache_keys
                     ] = dtype

@@ -14,7 +14,7 @@ from typelattice.facts.releases import VERSION_SIGN
 from typelattice.operands.operand import Operand
 from typelattice.support.frozen_classes import frozen
 
-FOLDER = Path(__file__).with_name("code_templates")
+TEMPLATE_FOLDER = Path(__file__).with_name("code_templates")
 LITERAL_BY_KIND = {"int": "1", "float": "1.0", "complex": "1j"}
 
 
@@ -74,7 +74,7 @@ def _read_forms(library: str) -> Mapping[str, CodeTemplates]:
     """Read the forms of a library's file: one for each table, and under no name the one above them."""
     import tomllib
 
-    path = FOLDER / f"{file_of(library)}.toml"
+    path = TEMPLATE_FOLDER / f"{file_of(library)}.toml"
     if not path.is_file():
         return {}
     stated = tomllib.loads(path.read_text(encoding="utf-8"))

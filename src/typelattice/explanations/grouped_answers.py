@@ -11,7 +11,7 @@ from typelattice.explanations.promotion_as_data import promotion_data
 from typelattice.explanations.promotion_in_english import answer_text, describe_outcome, question_text
 from typelattice.explanations.recorded_answer_in_english import recorded_result_text
 from typelattice.facts.dtypes import DType
-from typelattice.facts.system_headings import LIBRARIES, heading_of, headings, known_first
+from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of, headings, known_first
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import UnknownSystemError
 from typelattice.files.system_text import systems as all_systems
@@ -167,7 +167,7 @@ def list_groups(answers: Iterable[Promotion], layout: Layout) -> Iterator[str]:
 
 def pick_example(answers: Answers) -> str:
     """Return the best known system that gives the commonest answer among the libraries."""
-    libraries = [p for p in answers if heading_of(p.system.name) == LIBRARIES]
+    libraries = [p for p in answers if heading_of(p.system.name) == LIBRARIES_HEADING]
     asked_first = libraries or list(answers)
     commonest = next(iter(_group_systems(asked_first)))
     return known_first([p.system.name for p in asked_first if _make_row(p)[0] == commonest])[0]

@@ -12,7 +12,7 @@ from typelattice.engine.promotion import Promotion
 from typelattice.engine.rule_enums import JoinRule
 from typelattice.facts.dtypes import DType, Kind
 
-ALWAYS_NAMED = 3  # excluded dtypes that are always named
+MAX_ALWAYS_NAMED_DTYPES = 3  # excluded dtypes that are always named
 
 
 def describe_operation(p: Promotion) -> list[str]:
@@ -77,7 +77,7 @@ def _describe_domain(domain: Domain, concerned: Sequence[DType]) -> str:
     listed = "every kind" if {*Kind} <= {*domain.listed} else join_words(domain.listed)
     if not domain.excluded:
         return listed
-    named = [x for x in domain.excluded if len(domain.excluded) <= ALWAYS_NAMED or x in concerned]
+    named = [x for x in domain.excluded if len(domain.excluded) <= MAX_ALWAYS_NAMED_DTYPES or x in concerned]
     rest = len(domain.excluded) - len(named)
     others = [f"{rest} {'other ' * bool(named)}dtype{'s' * (rest > 1)}"] if rest else []
     return f"{listed} except {join_words([*named, *others])}"

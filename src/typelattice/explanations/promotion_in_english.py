@@ -27,16 +27,16 @@ from typelattice.engine.scalar_fit import ValueFit
 from typelattice.explanations.operation_description import describe_operation, join_words
 from typelattice.explanations.results_by_value import list_intervals
 from typelattice.facts.cast_rounding_and_overflow import (
-    AWAY,
-    CLAMP,
-    DOWN,
-    EVEN,
-    INF,
+    NEAREST_AWAY,
+    NEAREST_EVEN,
+    OVERFLOW_BECOMES_INF,
+    OVERFLOW_CLAMPS,
+    OVERFLOW_UNDEFINED,
+    OVERFLOW_WRAPS,
+    ROUND_DOWN,
+    ROUND_UP,
     STOCHASTIC,
     TOWARD_ZERO,
-    UNDEFINED,
-    UP,
-    WRAP,
     CastRule,
 )
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key
@@ -281,19 +281,22 @@ def describe_explicit_cast(source: DType, target: DType, cast_rule: CastRule) ->
     """
     phrases = [
         cast_rule.obstacle,
-        ROUNDING_WORDS.get(cast_rule.rounding, ""),
-        BEYOND_WORDS.get(cast_rule.beyond, ""),
+        PHRASE_BY_ROUNDING.get(cast_rule.rounding, ""),
+        PHRASE_BY_OVERFLOW.get(cast_rule.beyond, ""),
     ]
     return f"{source} to {target}: {'; '.join(filter(None, phrases))}"
 
 
-ROUNDING_WORDS = {
-    EVEN: "rounds to nearest, ties to even", AWAY: "rounds to nearest, ties away from zero",
-    TOWARD_ZERO: "rounds toward zero", UP: "rounds up", DOWN: "rounds down", STOCHASTIC: "rounds at random",
+PHRASE_BY_ROUNDING = {
+    NEAREST_EVEN: "rounds to nearest, ties to even", NEAREST_AWAY: "rounds to nearest, ties away from zero",
+    TOWARD_ZERO: "rounds toward zero", ROUND_UP: "rounds up", ROUND_DOWN: "rounds down",
+    STOCHASTIC: "rounds at random",
 }  # fmt: skip
-BEYOND_WORDS = {
-    WRAP: "values beyond the range wrap", CLAMP: "values beyond the range become the nearest value",
-    INF: "values beyond the range become infinite", UNDEFINED: "values beyond the range are undefined",
+PHRASE_BY_OVERFLOW = {
+    OVERFLOW_WRAPS: "values beyond the range wrap",
+    OVERFLOW_CLAMPS: "values beyond the range become the nearest value",
+    OVERFLOW_BECOMES_INF: "values beyond the range become infinite",
+    OVERFLOW_UNDEFINED: "values beyond the range are undefined",
 }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typelattice.engine.decisions import ForeignArrayCounted
 from typelattice.engine.promotion import Promotion
 from typelattice.explanations.promotion_in_english import answer_text
-from typelattice.recorded.answer_notation import PYTHON_NUMBER_PREFIX, TAKEN_OVER
+from typelattice.recorded.answer_notation import PYTHON_NUMBER_PREFIX, TAKEN_OVER_ANSWER
 from typelattice.recorded.never_asked import is_missing_operation, missing_dtype_of
 from typelattice.recorded.recorded_answer import (
     RecordedAnswer,
@@ -34,7 +34,7 @@ def recorded_result_text(recorded: RecordedAnswer) -> str:
 
 def describe_answer(recorded: RecordedAnswer) -> str:
     """Describe the answer of a library: `gives int16`, `raises RuntimeError: …`."""
-    if recorded.call.answer == TAKEN_OVER:
+    if recorded.call.answer == TAKEN_OVER_ANSWER:
         return f"gives {recorded.error}"
     return f"raises {recorded.error}" if recorded.error else f"gives {recorded_result_text(recorded)}"
 

@@ -21,8 +21,8 @@ SIGN_BY_OPERATION: Mapping[str, str] = {
     "pow": "**", "maximum": "", "where": "", "concat": "", "matmul": "@", "equal": "==",
 }  # fmt: skip
 UNARY_OPERATIONS = ("sum", "mean", "sqrt", "abs", "exp", "cumulative_sum", "var", "sign")
-FOLDER = "answers"
-LIVE = "live.html"  # the page that computes any question
+ANSWERS_FOLDER = "answers"
+LIVE_PAGE = "live.html"  # the page that computes any question
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def answer_link(p: Promotion) -> str:
     operands = [str(o) for o in p.operands]
     found = find_question(operands, p.op)
     if found:
-        return f"{FOLDER}/{quote(found.path, safe='/+')}"
+        return f"{ANSWERS_FOLDER}/{quote(found.path, safe='/+')}"
     names = [chr(ord("a") + i) if i < 26 else f"x{i}" for i in range(len(operands))]
     code = f"{p.op}({', '.join(names)})" if p.op and p.op.isidentifier() else f" {p.op or '+'} ".join(names)
     return live_link(code, dict(zip(names, operands, strict=True)), ())
@@ -109,7 +109,7 @@ def answer_link(p: Promotion) -> str:
 def live_link(code: str, bound: Mapping[str, str], systems: Sequence[str]) -> str:
     """Return the page that computes the dtypes of a program, with the program in its address."""
     asked = {"code": code, "names": " ".join(f"{name}={x}" for name, x in bound.items())}
-    return f"{LIVE}#{urlencode(asked | ({'systems': ' '.join(systems)} if systems else {}))}"
+    return f"{LIVE_PAGE}#{urlencode(asked | ({'systems': ' '.join(systems)} if systems else {}))}"
 
 
 def describe_scope() -> dict[str, object]:

@@ -15,12 +15,12 @@ from typelattice.explanations.recorded_answer_in_english import describe_recorde
 from typelattice.explorer.rules_key import rules_key
 from typelattice.explorer.value_pool import ValuePool
 from typelattice.facts.dtypes import DType
-from typelattice.operands.operand import TIERS, Operand, Tier, operand_of_dtype
+from typelattice.operands.operand import OPERAND_TIERS, Operand, Tier, operand_of_dtype
 from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.study.table_labels import answer_marks, dtype_code, operand_label
 from typelattice.study.tables import is_small
 
-NO_CELL = -1  # a cell of two Python scalars: Python itself decides their dtype
+NO_CELL_NUMBER = -1  # a cell of two Python scalars: Python itself decides their dtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ class Pools:
 
 # The parts of a cell, each a column, as `AnswerEncoder` has them. The reasons for an answer take longest to
 # find, so a system of many operands is shown without them.
-REASONS = ("trail", "rule")
-PARTS = ("answer", "operation", "evidence", "way", *REASONS)
+REASON_COLUMNS = ("trail", "rule")
+COLUMN_NAMES = ("answer", "operation", "evidence", "way", *REASON_COLUMNS)
 Columns = dict[Hashable, dict[str, int]]  # key of a table -> the number of each column, by its part
 
 
@@ -93,7 +93,7 @@ class AnswerEncoder:
     def columns(
         self, op: str | None, answers: Sequence[Promotion | None], with_reasons: bool
     ) -> dict[str, int]:
-        """Return the numbers of the columns of a table, with NO_CELL for calls that were left out.
+        """Return the numbers of the columns of a table, with NO_CELL_NUMBER for calls that were left out.
 
         Most releases of a library have the same rules. For such systems everything is computed once, except
         the library's answers. The reasons of refusals are compared, because they may name the system.
@@ -101,16 +101,18 @@ class AnswerEncoder:
         reasons = tuple(p and (p.reason, p.remedy) for p in answers)
         known = self._columns.setdefault((op, rules_key(self.system, op), reasons), {})
         found = {}
-        for name in PARTS:
+        for name in COLUMN_NAMES:
             if name == "evidence" or name not in known:
-                known[name] = self._column(name, answers if with_reasons or name not in REASONS else ())
+                known[name] = self._column(
+                    name, answers if with_reasons or name not in REASON_COLUMNS else ()
+                )
             found[name] = known[name]
         return found
 
     def _column(self, name: str, answers: Sequence[Promotion | None]) -> int:
         """Return the number of a column: one part of all answers of a table."""
         part = getattr(self, name)
-        return self.pools.columns.number(tuple(NO_CELL if p is None else part(p) for p in answers))
+        return self.pools.columns.number(tuple(NO_CELL_NUMBER if p is None else part(p) for p in answers))
 
     def answer(self, p: Promotion) -> int:
         """Return the number of the answer itself."""
@@ -137,7 +139,7 @@ class AnswerEncoder:
 
     def operation(self, p: Promotion) -> int:
         """Return the number of the section on what the operation does."""
-        return self.pools.sections.number(("operation", *describe_operation(p))) if p.op else NO_CELL
+        return self.pools.sections.number(("operation", *describe_operation(p))) if p.op else NO_CELL_NUMBER
 
     def evidence(self, p: Promotion) -> int:
         """Return the number of the entry with the library's own answer."""
@@ -204,7 +206,7 @@ def _equality_key(p: Promotion) -> object:
 def _tier(p: Promotion) -> Tier:
     """Return the tier of a result: the highest of the operands, or `0d` if all are Python scalars."""
     tiers = {o.tier for o in p.promoting_operands}
-    return next(tier for tier in TIERS if tier in tiers or tier == TIERS[-2])
+    return next(tier for tier in OPERAND_TIERS if tier in tiers or tier == OPERAND_TIERS[-2])
 
 
 def _join_decision(p: Promotion) -> Decision:

@@ -15,11 +15,11 @@ from pathlib import Path
 from typelattice.disk.write import write_bytes
 from typelattice.explorer.document import Document, Progress, document
 
-PACKAGE = Path(__file__).parents[1]
-FILE = "explorer/document.xz"
+PACKAGE_FOLDER = Path(__file__).parents[1]
+CACHED_DOCUMENT_FILE = "explorer/document.xz"
 
 
-def built_document(report: Progress, processes: int = 1, package: Path = PACKAGE) -> Document:
+def built_document(report: Progress, processes: int = 1, package: Path = PACKAGE_FOLDER) -> Document:
     """Read the document. If a file of the package has changed since, build and write it.
 
     Nothing is written if the package is write-protected or changes in the meantime.
@@ -40,7 +40,7 @@ def _read(package: Path, key: bytes) -> Document | None:
     except ImportError:  # a few Pythons are built without this module
         return None
     try:
-        written_for, _, text = lzma.decompress((package / FILE).read_bytes()).partition(b"\n")
+        written_for, _, text = lzma.decompress((package / CACHED_DOCUMENT_FILE).read_bytes()).partition(b"\n")
     except (OSError, lzma.LZMAError):
         return None
     return Document(json.loads(text)) if written_for == key else None
@@ -49,7 +49,7 @@ def _read(package: Path, key: bytes) -> Document | None:
 def _write(built: Document, package: Path, key: bytes) -> None:
     import lzma
 
-    write_bytes(package / FILE, lzma.compress(key + b"\n" + built.json().encode()))
+    write_bytes(package / CACHED_DOCUMENT_FILE, lzma.compress(key + b"\n" + built.json().encode()))
 
 
 def _key(package: Path) -> bytes:
@@ -63,7 +63,7 @@ def _key(package: Path) -> bytes:
 def _parts(package: Path) -> Iterator[bytes]:
     """Yield the name and the bytes of each file, except of the document, of bytecode and of hidden files."""
     files = {path.relative_to(package).as_posix(): path for path in package.rglob("*") if path.is_file()}
-    for name in sorted(files.keys() - {FILE}):
+    for name in sorted(files.keys() - {CACHED_DOCUMENT_FILE}):
         if "__pycache__" not in name and "/." not in f"/{name}":
             yield name.encode()
             yield files[name].read_bytes()

@@ -39,8 +39,8 @@ COMMON_OPERATIONS = (
     "sqrt",
     "sum",
 )  # operations on the page
-FIRST_SYSTEM = "numpy"  # the system on the page when it opens, if it is one of the systems
-PROMOTION = ""  # the key of plain promotion among the operations
+FIRST_SHOWN_SYSTEM = "numpy"  # the system on the page when it opens, if it is one of the systems
+PLAIN_PROMOTION_KEY = ""  # the key of plain promotion among the operations
 MIN_GROUPS_FOR_PROCESSES = 8  # groups of systems
 Which = str | Path | System
 Built = tuple[list[dict[str, object]], Pools]  # entries of systems, and the pools that their numbers refer to
@@ -96,7 +96,9 @@ def document(
         entries += merge(pools, found, theirs)
     report(len(named), len(named), "")
     return Document({
-        "first": next((str(e["name"]) for e in entries if e["name"] == FIRST_SYSTEM), entries[0]["name"]),
+        "first": next(
+                (str(e["name"]) for e in entries if e["name"] == FIRST_SHOWN_SYSTEM), entries[0]["name"]
+            ),
         "operations": [_operation(op) for op in asked],
         "headings": headings(),
         "kinds": [kind.value for kind in Kind],
@@ -132,7 +134,7 @@ def _build(group: Sequence[Which], ops: Sequence[str | None]) -> Built:
 
 def _operation(op: str | None) -> dict[str, object]:
     if op is None:
-        return {"name": PROMOTION, "names": ["promotion"], "operator": None, "alone": False}
+        return {"name": PLAIN_PROMOTION_KEY, "names": ["promotion"], "operator": None, "alone": False}
     known = find_operation(op)
     return {
         "name": op,
@@ -157,7 +159,7 @@ def _entry(
         return entry_of_invalid_file(which, e)
     asked = found.name if isinstance(which, System) else str(which)
     cells = AnswerEncoder(found, pools, columns)
-    tables = {op or PROMOTION: table(cells, op) for op in ops}
+    tables = {op or PLAIN_PROMOTION_KEY: table(cells, op) for op in ops}
     return {"asked": asked, **describe_system(found), "tables": tables, "operators": _operators(found, ops)}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
-from typelattice.files.positions import SCALAR, find_positions
+from typelattice.files.positions import SCALAR_PATTERN, find_positions
 from typelattice.files.reader import parse
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.writer import chains, node_code, reduce_order
@@ -96,7 +96,7 @@ def _rewrite_lines(
     start = found.value_offsets.get(("order",))
     if start is None:
         raise EditError(f'{file} has no order of its own; write one into the text first: order = "..."')
-    literal = SCALAR.match(found.text, start)
+    literal = SCALAR_PATTERN.match(found.text, start)
     assert literal, "the text was read as a system before"
     rows = found.rows("order")
     lines = dict(zip(rows, str(system.origin.definition.values["order"]).split("\n"), strict=False))

@@ -16,15 +16,15 @@ from typelattice.explorer.document import document, entry_of_invalid_text
 from typelattice.explorer.edit_order_text import Cover, edit_covers
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
-from typelattice.files.system_text import FOLDER, FormatError, read_text
+from typelattice.files.system_text import SYSTEMS_FOLDER, FormatError, read_text
 from typelattice.study.system_check import Check, check
 from typelattice.support.errors import TypelatticeError
 
-START = "jep9407-0"  # a new file begins with a copy of this system
-BLANK = "blank"  # a start that is not a system: a text with one node
-BLANK_TEXT = 'name = ""\norder = """\nb\n"""\n'
+DEFAULT_START_SYSTEM = "jep9407-0"  # a new file begins with a copy of this system
+BLANK_START = "blank"  # a start that is not a system: a text with one node
+BLANK_SYSTEM_TEXT = 'name = ""\norder = """\nb\n"""\n'
 MAX_REPAIRS = 4  # repairs to show
-REPAIR_SECONDS = 5  # time limit of the search for repairs
+MAX_REPAIR_SECONDS = 5  # time limit of the search for repairs
 
 
 class FileConflictError(TypelatticeError, OSError):
@@ -48,7 +48,7 @@ class EditedFile:
         return self.path.name
 
 
-def open_edited_file(path: str | Path, start: str = START) -> EditedFile:
+def open_edited_file(path: str | Path, start: str = DEFAULT_START_SYSTEM) -> EditedFile:
     """Open a file to edit, or a new one that begins as a copy of another system, or nearly empty.
 
     Raises UnknownSystemError, or FileError if the file cannot be read or written.
@@ -58,9 +58,9 @@ def open_edited_file(path: str | Path, start: str = START) -> EditedFile:
     if at.exists():
         text = _text(at)
         return EditedFile(at, text, _digest(text))
-    text = BLANK_TEXT
-    if start != BLANK:
-        text = (Path(FOLDER) / f"{find_system(start).name}.toml").read_text(encoding="utf-8")
+    text = BLANK_SYSTEM_TEXT
+    if start != BLANK_START:
+        text = (Path(SYSTEMS_FOLDER) / f"{find_system(start).name}.toml").read_text(encoding="utf-8")
     name = "".join(c if c.isalnum() or c in "._-" else "-" for c in at.stem)[:60].lstrip("._-") or "mine"
     return EditedFile(at, re.sub(r"^name *=.*$", f'name = "{name}"', text, count=1, flags=re.MULTILINE), None)
 
@@ -103,7 +103,7 @@ def show_text(edited_file: EditedFile, text: str, compared_systems: Sequence[str
     try:
         found = parse(text, edited_file.name)
     except FormatError as e:
-        data = document(others or [START], ops=()).data
+        data = document(others or [DEFAULT_START_SYSTEM], ops=()).data
         first = {**entry_of_invalid_text(edited_file.path, text, e), "of": edited_file.name, "release": ""}
         rest = data["systems"] if others else ()
         assert isinstance(rest, (list, tuple))
@@ -170,7 +170,7 @@ def propose_repairs(edited_file: EditedFile, text: str) -> dict[str, object]:
     )
 
     try:
-        found = repairs(parse(text, edited_file.name), limit=MAX_REPAIRS, seconds=REPAIR_SECONDS)
+        found = repairs(parse(text, edited_file.name), limit=MAX_REPAIRS, seconds=MAX_REPAIR_SECONDS)
     except (*ERRORS, TimeoutError) as e:
         return {"repairs": [], "why": str(e).split("\n", 1)[0]}
     shown = [

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.explorer.answer_encoding import NO_CELL, PARTS, Pools
+from typelattice.explorer.answer_encoding import COLUMN_NAMES, NO_CELL_NUMBER, Pools
 from typelattice.explorer.value_pool import Plain, ValuePool
 
 # The pool that the numbers in each part's column refer to.
-POOL_OF_PART = {
+POOL_BY_COLUMN = {
     "answer": "answers", "operation": "sections", "evidence": "evidence", "way": "ways", "trail": "trails",
     "rule": "rules",
 }  # fmt: skip
@@ -22,8 +22,8 @@ def merge(ours: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list
     >>> ours, theirs = Pools(), Pools()
     >>> ours.rules.number(("numpy.toml",)), theirs.rules.number(("jax.toml",)), theirs.columns.number((0, -1))
     (0, 0, 0)
-    >>> table = dict.fromkeys(PARTS, 0) | {"rows": [], "columns": None}
-    >>> theirs.answers.number(("f32", "float32", "float", False, False, NO_CELL))
+    >>> table = dict.fromkeys(COLUMN_NAMES, 0) | {"rows": [], "columns": None}
+    >>> theirs.answers.number(("f32", "float32", "float", False, False, NO_CELL_NUMBER))
     0
     >>> _ = [getattr(theirs, name).number(("",)) for name in ("sections", "evidence", "ways")]
     >>> theirs.trails.number((0,))
@@ -39,7 +39,7 @@ def merge(ours: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list
 
     def result(answer: Any) -> Plain:
         *words, operand = answer
-        return (*words, operand if operand == NO_CELL else numbers["operands"][operand])
+        return (*words, operand if operand == NO_CELL_NUMBER else numbers["operands"][operand])
 
     numbers["answers"] = _renumber(ours.answers, theirs.answers, result)
     numbers["trails"] = _renumber(
@@ -48,7 +48,7 @@ def merge(ours: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list
     columns: dict[tuple[str, int], int] = {}
 
     def column(part: str, number: int) -> int:
-        key = POOL_OF_PART[part], number
+        key = POOL_BY_COLUMN[part], number
         if key not in columns:
             values: Any = theirs.columns.values[number]
             columns[key] = ours.columns.number(_renumber_each(numbers[key[0]], values))
@@ -57,7 +57,7 @@ def merge(ours: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list
     def table(found: Mapping[str, Any]) -> dict[str, Any]:
         return {
             key: column(key, value)
-            if key in PARTS
+            if key in COLUMN_NAMES
             else value and list(_renumber_each(numbers["operands"], value))
             for key, value in found.items()
         }
@@ -77,4 +77,4 @@ def _renumber(
 
 
 def _renumber_each(numbers: Numbers, old_numbers: Sequence[int]) -> tuple[int, ...]:
-    return tuple(number if number == NO_CELL else numbers[number] for number in old_numbers)
+    return tuple(number if number == NO_CELL_NUMBER else numbers[number] for number in old_numbers)

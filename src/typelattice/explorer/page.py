@@ -13,14 +13,14 @@ from typelattice.explorer.document import Document
 from typelattice.rendering.colours import KIND_COLOURS
 
 # In the order in which they use one another; together they are one module script.
-SCRIPTS = (
+SCRIPT_NAMES = (
     "elements", "model", "state", "grid", "drawing", "copies", "explanation", "table", "laws", "answers",
     "compare", "search", "expression", "workbench", "main",
 )  # fmt: skip
 # in this order, because later rules of CSS win
-STYLES = ("page", "table", "drawing", "answer", "bench", "media")
+STYLE_SHEET_NAMES = ("page", "table", "drawing", "answer", "bench", "media")
 # the header of a response adds this part, which a page cannot state
-POLICY_OF_SERVED = "frame-ancestors 'none'"
+SERVED_PAGE_POLICY = "frame-ancestors 'none'"
 
 
 def page_html(document: Document, desk: Mapping[str, object] | None = None) -> str:
@@ -32,9 +32,9 @@ def page_html(document: Document, desk: Mapping[str, object] | None = None) -> s
     >>> page_html(document(["python"], ops=[])).startswith("<!doctype html>")
     True
     """
-    script = "\n".join(_read(f"{name}.js") for name in SCRIPTS)
+    script = "\n".join(_read(f"{name}.js") for name in SCRIPT_NAMES)
     kinds = "".join(f" --{kind}: {colour};" for kind, colour in KIND_COLOURS.items() if kind)
-    style = f":root {{{kinds} }}\n" + "".join(_read(f"{name}.css") for name in STYLES)
+    style = f":root {{{kinds} }}\n" + "".join(_read(f"{name}.css") for name in STYLE_SHEET_NAMES)
     rules = ["default-src 'none'", f"script-src {_hash(script)}", f"style-src {_hash(style)}"]
     rules += ["img-src data:", "base-uri 'none'", "form-action 'none'"]
     rules += ["connect-src 'self'"] if desk else []

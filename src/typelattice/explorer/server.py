@@ -27,12 +27,12 @@ from typelattice.explorer.edited_file import (
     save_text,
     show_text,
 )
-from typelattice.explorer.page import POLICY_OF_SERVED, page_html
+from typelattice.explorer.page import SERVED_PAGE_POLICY, page_html
 from typelattice.facts.dtypes import DTYPES
 from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES
 from typelattice.support.errors import TypelatticeError
 
-HOST = "127.0.0.1"
+LOCAL_HOST = "127.0.0.1"
 MAX_REQUEST_BYTES = (
     2 * MAX_SYSTEM_FILE_BYTES + 10_000
 )  # longest question: a text in JSON, which may double some characters
@@ -61,7 +61,7 @@ class Application:
     @property
     def address(self) -> str:
         """Return the address of the page, with its token."""
-        return f"http://{HOST}:{self.port}/{self.token}/"
+        return f"http://{LOCAL_HOST}:{self.port}/{self.token}/"
 
     def __call__(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
         try:
@@ -74,13 +74,13 @@ class Application:
             ("Content-Type", f"{kind}; charset=utf-8"), ("Content-Length", str(len(data))),
             ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"), ("X-Frame-Options", "DENY"),
             ("X-Content-Type-Options", "nosniff"), ("Cross-Origin-Resource-Policy", "same-origin"),
-            ("Content-Security-Policy", POLICY_OF_SERVED),
+            ("Content-Security-Policy", SERVED_PAGE_POLICY),
         ])  # fmt: skip
         return [data]
 
     def _answer(self, environ: dict[str, Any]) -> tuple[str, str]:
         """Return the content type of the answer, and its text. Raises RequestError."""
-        if environ.get("HTTP_HOST") != f"{HOST}:{self.port}":
+        if environ.get("HTTP_HOST") != f"{LOCAL_HOST}:{self.port}":
             raise RequestError("403 Forbidden")
         token, _, what = str(environ.get("PATH_INFO", "")).removeprefix("/").partition("/")
         if not compare_digest(token.encode("utf-8", "replace"), self.token.encode()):
@@ -88,7 +88,7 @@ class Application:
         method = environ["REQUEST_METHOD"]
         if what == "" and method == "GET":
             return "text/html", self._page()
-        if what not in QUESTIONS:
+        if what not in ANSWER_METHOD_BY_QUESTION:
             raise RequestError("404 Not Found")
         if method != "POST":
             raise RequestError("405 Method Not Allowed")
@@ -108,7 +108,7 @@ class Application:
 
     def _question(self, environ: dict[str, Any]) -> RequestData:
         """Read the page's question from JSON. Raises RequestError."""
-        if environ.get("HTTP_ORIGIN") != f"http://{HOST}:{self.port}":
+        if environ.get("HTTP_ORIGIN") != f"http://{LOCAL_HOST}:{self.port}":
             raise RequestError("403 Forbidden")
         if environ.get("CONTENT_TYPE", "").partition(";")[0] != "application/json":
             raise RequestError("415 Unsupported Media Type")
@@ -131,7 +131,7 @@ class Application:
     def _reply(self, kind: str, question: RequestData) -> dict[str, object]:
         """Return the answer to a question, or the mistake in the question."""
         try:
-            return QUESTIONS[kind](self, question)
+            return ANSWER_METHOD_BY_QUESTION[kind](self, question)
         except FileConflictError as e:
             return {"error": str(e), "conflict": True}
         except TypelatticeError as e:
@@ -159,7 +159,7 @@ class Application:
         }
 
 
-QUESTIONS: dict[str, Callable[[Application, RequestData], dict[str, object]]] = {
+ANSWER_METHOD_BY_QUESTION: dict[str, Callable[[Application, RequestData], dict[str, object]]] = {
     "look": Application.show_text,
     "edit": Application.edit,
     "repairs": Application.repairs,
@@ -227,8 +227,8 @@ def serve(edited_file: EditedFile, port: int, ready: Callable[[str], None]) -> N
 def _listening_socket(port: int) -> socket:
     """Return a socket that only this machine can reach; port 0 chooses a free one. Raises ServerError."""
     try:
-        return create_socket((HOST, port))
+        return create_socket((LOCAL_HOST, port))
     except OSError as e:
         why = os.strerror(e.errno).lower() if e.errno else str(e)
-        what = f"cannot listen on {HOST}:{port}: {why}"
+        what = f"cannot listen on {LOCAL_HOST}:{port}: {why}"
         raise ServerError(f"{what}; choose another --port, or 0 for any") from None

@@ -11,17 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, product
 
-from typelattice.facts.cast_rounding_and_overflow import PLAIN_RULE, CastRule, is_proved
+from typelattice.facts.cast_rounding_and_overflow import PLAIN_CAST_RULE, CastRule, is_proved
 from typelattice.facts.cast_values import ScaledValue, Undefined, make_caster, specials, wraps_integers
 from typelattice.facts.dtypes import DType, DTypeError, Kind, real_part_dtype
-from typelattice.facts.finite_values import SCALE, FiniteValues, find_finite_values
+from typelattice.facts.finite_values import INTEGER_SCALE, FiniteValues, find_finite_values
 from typelattice.facts.loss import loss
 from typelattice.support.error_texts import quote_short
 from typelattice.support.frozen_classes import frozen
 
 MAX_VALUES_ALL_TRIED = 300  # values of a dtype that are all tried
-PHASES = range(5)  # halves of a spacing on either side of the start of a doubling: a whole period
-PLAIN_CASTS = (PLAIN_RULE, PLAIN_RULE, PLAIN_RULE)
+HALF_SPACINGS = range(5)  # halves of a spacing on either side of the start of a doubling: a whole period
+PLAIN_RULE_FOR_EACH_CAST = (PLAIN_CAST_RULE, PLAIN_CAST_RULE, PLAIN_CAST_RULE)
 FLOAT_CATEGORY = Kind.FLOAT.category
 Difference = tuple[str, str, str]  # a value, and the results of both ways, as text
 ChainRules = tuple[CastRule, CastRule, CastRule]  # the first cast, the second, and the direct one
@@ -68,7 +68,9 @@ class CastChain:
 
 
 @lru_cache(maxsize=100_000)
-def cast_chain(source: DType, through: DType, target: DType, rules: ChainRules = PLAIN_CASTS) -> CastChain:
+def cast_chain(
+    source: DType, through: DType, target: DType, rules: ChainRules = PLAIN_RULE_FOR_EACH_CAST
+) -> CastChain:
     """Compare two casts in a row with the direct cast. Raises DTypeError for anything but a DType.
 
     `rules` are the rules of the first cast, of the second and of the direct one.
@@ -132,7 +134,9 @@ def _surely_exact(source: DType, through: DType, target: DType) -> bool:
     return through.bits is not None and target.bits is not None and through.bits >= target.bits
 
 
-def may_be_folded(source: DType, through: DType, target: DType, rules: ChainRules = PLAIN_CASTS) -> bool:
+def may_be_folded(
+    source: DType, through: DType, target: DType, rules: ChainRules = PLAIN_RULE_FOR_EACH_CAST
+) -> bool:
     """Return True if both ways give the same for every value: `exact` of `cast_chain`, but faster.
 
     A difference often shows at an end of a range, so these values are tried before all others in their order.
@@ -178,7 +182,7 @@ def _find_difference(
     through_values, target_values = find_finite_values(through), find_finite_values(target)
     assert through_values is not None
     assert target_values is not None
-    is_plain = rules == PLAIN_CASTS
+    is_plain = rules == PLAIN_RULE_FOR_EACH_CAST
     if source is through or through is target or (is_plain and _surely_exact(source, through, target)):
         return None
     to_through, to_target, directly = rules
@@ -274,7 +278,9 @@ def _points(exponent: int, others: list[FiniteValues]) -> Iterator[int]:
             if not finite_values.listed
         )
         fine, coarse = steps[0] if steps else 0, steps[-1] if steps else 0
-        points = {(sign * phase * coarse + other) // 2 for phase, other in product(PHASES, (-fine, 0, fine))}
+        points = {
+            (sign * phase * coarse + other) // 2 for phase, other in product(HALF_SPACINGS, (-fine, 0, fine))
+        }
         yield from (start + p for p in points if abs(p) <= start // 2)
     for finite_values in others:
         yield from (size for v in finite_values.listed if (size := abs(v)).bit_length() - 1 == exponent)
@@ -284,13 +290,13 @@ def _points(exponent: int, others: list[FiniteValues]) -> Iterator[int]:
                 spacings = {_spacing(each, end) for each in others if not each.listed}
                 points = {
                     end // spacing * spacing + sign * phase * spacing // 2
-                    for spacing, phase, sign in product(spacings, PHASES, (-1, 1))
+                    for spacing, phase, sign in product(spacings, HALF_SPACINGS, (-1, 1))
                 }
                 yield from (p for p in points if abs(p - end) <= start // 2)
 
 
 def _doublings(source_values: FiniteValues, others: list[FiniteValues]) -> list[int]:
-    """Return the exponents of the doublings to try, of SCALE times a value."""
+    """Return the exponents of the doublings to try, of INTEGER_SCALE times a value."""
     exponents = set[int]()
     for finite_values in (source_values, *others):
         if finite_values.listed:
@@ -319,9 +325,9 @@ def _shifted(sizes: set[int], source_values: FiniteValues, others: list[FiniteVa
     """Return the sizes, and the values that wrap to them in an integer."""
     found = set(sizes)
     for finite_values in others:
-        if finite_values.bits is not None or finite_values.unit != SCALE:
+        if finite_values.bits is not None or finite_values.unit != INTEGER_SCALE:
             continue
-        modulus = finite_values.high - finite_values.low + SCALE
+        modulus = finite_values.high - finite_values.low + INTEGER_SCALE
         found |= {abs(modulus - size) for size in sizes} | {modulus + size for size in sizes}
     return {size for size in found if size <= max(source_values.high, -source_values.low)}
 
@@ -334,8 +340,8 @@ def _text(value: ScaledValue, d: DType) -> str:
         if d.kind is Kind.BOOL:
             return str(bool(value))
         return (
-            str(value // SCALE)
-            if value % SCALE == 0 and d.kind.category < FLOAT_CATEGORY
+            str(value // INTEGER_SCALE)
+            if value % INTEGER_SCALE == 0 and d.kind.category < FLOAT_CATEGORY
             else _float_text(value)
         )
     return _undefined(value)
@@ -346,4 +352,4 @@ def _undefined(value: Undefined) -> str:
 
 
 def _float_text(value: int) -> str:
-    return str(value / SCALE)
+    return str(value / INTEGER_SCALE)

@@ -15,7 +15,8 @@ class CastRule:
 
     "" means the result that the formats define.
 
-    `rounding` is one of ROUNDINGS, `beyond` one of BEYOND. `function` is the operation to call instead, and
+    `rounding` is one of ROUNDING_WORDS, `beyond` one of OVERFLOW_WORDS. `function` is the
+    operation to call instead, and
     `refusal_reason` is the reason why the cast is impossible. `entry` is the entry of the file.
 
     >>> CastRule(function="quantize").obstacle
@@ -34,11 +35,16 @@ class CastRule:
         return self.refusal_reason or (f"it needs {self.function}" if self.function else "")
 
 
-PLAIN_RULE = CastRule()
-EVEN, AWAY, TOWARD_ZERO, UP, DOWN, STOCHASTIC = ROUNDINGS = (
+PLAIN_CAST_RULE = CastRule()
+NEAREST_EVEN, NEAREST_AWAY, TOWARD_ZERO, ROUND_UP, ROUND_DOWN, STOCHASTIC = ROUNDING_WORDS = (
     "nearest even", "nearest away", "toward zero", "up", "down", "stochastic",
 )  # fmt: skip
-WRAP, CLAMP, INF, UNDEFINED = BEYOND = ("wrap", "clamp", "inf", "undefined")
+OVERFLOW_WRAPS, OVERFLOW_CLAMPS, OVERFLOW_BECOMES_INF, OVERFLOW_UNDEFINED = OVERFLOW_WORDS = (
+    "wrap",
+    "clamp",
+    "inf",
+    "undefined",
+)
 
 
 def _to_nearest_even(size: int, unit: int, negative: bool) -> int:
@@ -54,26 +60,26 @@ def _down(size: int, unit: int, negative: bool) -> int:
     return -(-size // unit) * unit if negative else size // unit * unit
 
 
-ROUND: dict[str, Round] = {
-    EVEN: _to_nearest_even,
-    AWAY: _to_nearest_away,
+ROUND_BY_ROUNDING_WORD: dict[str, Round] = {
+    NEAREST_EVEN: _to_nearest_even,
+    NEAREST_AWAY: _to_nearest_away,
     TOWARD_ZERO: lambda size, unit, negative: size // unit * unit,
-    UP: lambda size, unit, negative: _down(size, unit, not negative),
-    DOWN: _down,
+    ROUND_UP: lambda size, unit, negative: _down(size, unit, not negative),
+    ROUND_DOWN: _down,
 }
 
 
 def stays_finite(rounding: str, negative: bool) -> bool:
     """Return True if a value beyond the range may still round to the largest value in it."""
-    return rounding == TOWARD_ZERO or rounding == (UP if negative else DOWN)
+    return rounding == TOWARD_ZERO or rounding == (ROUND_UP if negative else ROUND_DOWN)
 
 
 def why_impossible(rule: CastRule, source: DType, target: DType) -> str:
     """Return the reason why a cast cannot follow a rule, or an empty string if it can."""
     is_whole = target.kind.category < Kind.FLOAT.category
-    if rule.beyond == INF and (is_whole or "i" not in target.specials):
+    if rule.beyond == OVERFLOW_BECOMES_INF and (is_whole or "i" not in target.specials):
         return f"{target} has no infinity; say clamp or undefined"
-    if rule.beyond == WRAP and (not is_whole or target.bits is None):
+    if rule.beyond == OVERFLOW_WRAPS and (not is_whole or target.bits is None):
         return f"only integers of known width wrap, and {target} is none; say clamp, inf or undefined"
     if rule.rounding and source.kind.category < Kind.FLOAT.category and is_whole:
         return f"{source} to {target} rounds nothing; leave the rounding out"
@@ -86,5 +92,5 @@ def is_proved(rule: CastRule, source: DType) -> bool:
     A stochastic cast has no one result. A wrapped float has breakpoints all over its range.
     """
     return rule.rounding != STOCHASTIC and not (
-        rule.beyond == WRAP and source.kind.category >= Kind.FLOAT.category
+        rule.beyond == OVERFLOW_WRAPS and source.kind.category >= Kind.FLOAT.category
     )

@@ -1,24 +1,24 @@
 """The cast of one value to a dtype, as far as the formats define it.
 
-A finite value is an integer here, its value times SCALE. `SPECIALS` are the other values.
+A finite value is an integer here, its value times INTEGER_SCALE. `SPECIALS` are the other values.
 """
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from typelattice.facts.cast_rounding_and_overflow import (
-    CLAMP,
-    EVEN,
-    PLAIN_RULE,
-    ROUND,
+    NEAREST_EVEN,
+    OVERFLOW_CLAMPS,
+    OVERFLOW_UNDEFINED,
+    OVERFLOW_WRAPS,
+    PLAIN_CAST_RULE,
+    ROUND_BY_ROUNDING_WORD,
     TOWARD_ZERO,
-    UNDEFINED,
-    WRAP,
     CastRule,
     stays_finite,
 )  # fmt: skip
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.finite_values import SCALE, FiniteValues
+from typelattice.facts.finite_values import INTEGER_SCALE, FiniteValues
 
 LETTER_BY_SPECIAL = {"-0": "m", "inf": "i", "-inf": "i", "nan": "n"}  # the letter of each in `DType.specials`
 Undefined = tuple[str, object]  # the dtype that has no result for a value, and the value
@@ -27,7 +27,7 @@ Cast = Callable[[ScaledValue], ScaledValue]
 
 
 def make_caster(
-    source: DType, target: DType, target_values: FiniteValues, rule: CastRule = PLAIN_RULE
+    source: DType, target: DType, target_values: FiniteValues, rule: CastRule = PLAIN_CAST_RULE
 ) -> Cast:
     """Return the cast from one real dtype to another. `target_values` are the values of the target.
 
@@ -44,7 +44,7 @@ def make_caster(
     """
     convert: Cast
     into_integer = target.kind.category < Kind.FLOAT.category
-    rounding = rule.rounding or (TOWARD_ZERO if into_integer else EVEN)
+    rounding = rule.rounding or (TOWARD_ZERO if into_integer else NEAREST_EVEN)
     if target.kind is Kind.BOOL:
         convert = _truth
     elif target_values.listed:
@@ -54,7 +54,9 @@ def make_caster(
         convert = build_caster(target, target_values, rounding, rule.beyond)
     elif source.kind.category < Kind.FLOAT.category:
         convert = _wrapping_caster(
-            target, target_values, rule.beyond or (WRAP if wraps_integers(target) else UNDEFINED)
+            target,
+            target_values,
+            rule.beyond or (OVERFLOW_WRAPS if wraps_integers(target) else OVERFLOW_UNDEFINED),
         )
     else:
         convert = _truncating_caster(target, target_values, rounding, rule.beyond)
@@ -82,22 +84,22 @@ def specials(d: DType) -> list[str]:
 
 
 def _truth(value: ScaledValue) -> ScaledValue:
-    return 0 if value in (0, "-0") else SCALE
+    return 0 if value in (0, "-0") else INTEGER_SCALE
 
 
 def _wrapping_caster(target: DType, target_values: FiniteValues, beyond: str) -> Cast:
     """Cast integers. For an integer that does not use all its bits, wrapping is undefined."""
-    modulus = target_values.high - target_values.low + SCALE
+    modulus = target_values.high - target_values.low + INTEGER_SCALE
 
     def cast(value: ScaledValue) -> ScaledValue:
         assert isinstance(value, int)
         if target_values.low <= value <= target_values.high:
             return value
-        if beyond == CLAMP:
+        if beyond == OVERFLOW_CLAMPS:
             return min(max(value, target_values.low), target_values.high)
         return (
             (value - target_values.low) % modulus + target_values.low
-            if beyond == WRAP
+            if beyond == OVERFLOW_WRAPS
             else (target.name, value)
         )
 
@@ -106,19 +108,22 @@ def _wrapping_caster(target: DType, target_values: FiniteValues, beyond: str) ->
 
 def _truncating_caster(target: DType, target_values: FiniteValues, rounding: str, beyond: str) -> Cast:
     """Cast floats to integers."""
-    modulus, round_size = target_values.high - target_values.low + SCALE, ROUND[rounding]
+    modulus, round_size = (
+        target_values.high - target_values.low + INTEGER_SCALE,
+        ROUND_BY_ROUNDING_WORD[rounding],
+    )
 
     def cast(value: ScaledValue) -> ScaledValue:
         if value == "-0":
             return 0
         if isinstance(value, int):
-            size = round_size(abs(value), SCALE, value < 0)
+            size = round_size(abs(value), INTEGER_SCALE, value < 0)
             found = -size if value < 0 else size
             if target_values.low <= found <= target_values.high:
                 return found
-            if beyond == WRAP:
+            if beyond == OVERFLOW_WRAPS:
                 return (found - target_values.low) % modulus + target_values.low
-        return _clamped(value, target_values) if beyond == CLAMP else (target.name, value)
+        return _clamped(value, target_values) if beyond == OVERFLOW_CLAMPS else (target.name, value)
 
     return cast
 
@@ -133,14 +138,16 @@ def _clamped(value: ScaledValue, target_values: FiniteValues) -> ScaledValue:
 def _rounding_caster(target: DType, target_values: FiniteValues, rounding: str, word: str) -> Cast:
     special_letters, unit, bits = {*target.specials}, target_values.unit, target_values.bits
     assert bits is not None
-    round_size = ROUND[rounding]
+    round_size = ROUND_BY_ROUNDING_WORD[rounding]
 
     def beyond(value: ScaledValue, negative: bool) -> ScaledValue:
-        if negative and "s" not in special_letters and word != CLAMP:
+        if negative and "s" not in special_letters and word != OVERFLOW_CLAMPS:
             return target.name, value
-        if word == UNDEFINED:
+        if word == OVERFLOW_UNDEFINED:
             return target.name, value
-        if word == CLAMP or (not word and isinstance(value, int) and stays_finite(rounding, negative)):
+        if word == OVERFLOW_CLAMPS or (
+            not word and isinstance(value, int) and stays_finite(rounding, negative)
+        ):
             return target_values.low if negative else target_values.high
         if "i" in special_letters:
             return "-inf" if negative else "inf"
@@ -156,7 +163,7 @@ def _rounding_caster(target: DType, target_values: FiniteValues, rounding: str, 
             if value == "nan":
                 undefined = (
                     (0 if "z" in special_letters else target_values.high)
-                    if word == CLAMP
+                    if word == OVERFLOW_CLAMPS
                     else (target.name, value)
                 )
                 return "nan" if "n" in special_letters else undefined
@@ -177,7 +184,7 @@ def _rounding_caster(target: DType, target_values: FiniteValues, rounding: str, 
 
 
 def _fixed_point_caster(target: DType, target_values: FiniteValues, rounding: str, word: str) -> Cast:
-    round_size = ROUND[rounding]
+    round_size = ROUND_BY_ROUNDING_WORD[rounding]
 
     def cast(value: ScaledValue) -> ScaledValue:
         if value == "-0":
@@ -187,7 +194,7 @@ def _fixed_point_caster(target: DType, target_values: FiniteValues, rounding: st
             found = -size if value < 0 else size
             if target_values.low <= found <= target_values.high:
                 return found
-        return _clamped(value, target_values) if word == CLAMP else (target.name, value)
+        return _clamped(value, target_values) if word == OVERFLOW_CLAMPS else (target.name, value)
 
     return cast
 

@@ -163,10 +163,10 @@ class Weak:
 
 # Each DType and Weak in use, by its facts. The references are weak, so the dtypes of files that are read
 # repeatedly do not pile up. A lock ensures that two threads never make two objects of one dtype.
-_DEFINED: WeakValueDictionary[tuple[object, ...], DType] = WeakValueDictionary()
-_WEAK: WeakValueDictionary[tuple[object, ...], Weak] = WeakValueDictionary()
-_OF_KINDS: dict[Kind, Weak] = {}
-_LOCK = allocate_lock()
+_DTYPE_BY_FACTS: WeakValueDictionary[tuple[object, ...], DType] = WeakValueDictionary()
+_WEAK_BY_KIND_AND_DTYPE: WeakValueDictionary[tuple[object, ...], Weak] = WeakValueDictionary()
+_WEAK_BY_KIND: dict[Kind, Weak] = {}
+_INTERNING_LOCK = allocate_lock()
 
 
 def intern_dtype(*facts: Any) -> DType:
@@ -178,25 +178,25 @@ def intern_dtype(*facts: Any) -> DType:
         facts = (*facts, (), None, ())
     # 1 == 1.0, but they are different facts. So compare types, too.
     key = (*facts, *map(type, facts))
-    with _LOCK:
-        found = _DEFINED.get(key)
+    with _INTERNING_LOCK:
+        found = _DTYPE_BY_FACTS.get(key)
         if found is None:
-            found = _DEFINED[key] = DType(*facts)
+            found = _DTYPE_BY_FACTS[key] = DType(*facts)
         return found
 
 
 def weak_node(kind: Kind, dtype: DType | None = None) -> Weak:
     """Return the weak node of a kind, or of a dtype of that kind. It is always the same object."""
-    if dtype is None and kind in _OF_KINDS:  # nearly every answer with a Python scalar needs these nodes
-        return _OF_KINDS[kind]
-    with _LOCK:
-        found = _WEAK.get((kind, dtype))
+    if dtype is None and kind in _WEAK_BY_KIND:  # nearly every answer with a Python scalar needs these nodes
+        return _WEAK_BY_KIND[kind]
+    with _INTERNING_LOCK:
+        found = _WEAK_BY_KIND_AND_DTYPE.get((kind, dtype))
         if found is None:
-            found = _WEAK[kind, dtype] = Weak(kind, dtype)
+            found = _WEAK_BY_KIND_AND_DTYPE[kind, dtype] = Weak(kind, dtype)
         return found
 
 
-_OF_KINDS |= {kind: weak_node(kind) for kind in Kind}
+_WEAK_BY_KIND |= {kind: weak_node(kind) for kind in Kind}
 Node = DType | Weak
 NATIVE_DTYPE_MAKERS: dict[
     str, Callable[[DType], object]
@@ -234,7 +234,7 @@ def _row(line: str) -> DType:
         least = None if top is None else -top - 1
     step = None if precision is not None else 1
     found = intern_dtype(name, code, kind, bits, storage, least, top, precision, exponent, step, (), specials)
-    OTHER_NAMES.update(dict.fromkeys(others.split(",") if others != "-" else (), found))
+    DTYPE_BY_OTHER_NAME.update(dict.fromkeys(others.split(",") if others != "-" else (), found))
     return found
 
 
@@ -246,9 +246,9 @@ def least_of_float(top: float, precision: int, exponent: int, specials: str) -> 
     return -top if "s" in specials else 0.0 if "z" in specials else 2.0 ** (exponent - precision + 1)
 
 
-OTHER_NAMES: dict[str, DType] = {}  # the words of array libraries: half is float16
-TABLE = __file__.rpartition(".")[0] + ".txt"
-with open(TABLE, encoding="utf-8") as rows:  # pathlib would cost as much as all else here
+DTYPE_BY_OTHER_NAME: dict[str, DType] = {}  # the words of array libraries: half is float16
+DTYPES_TABLE_PATH = __file__.rpartition(".")[0] + ".txt"
+with open(DTYPES_TABLE_PATH, encoding="utf-8") as rows:  # pathlib would cost as much as all else here
     DTYPES = {d.name: d for d in map(_row, (line for line in rows if line[0] != "#"))}
 DTYPE_BY_CODE = {d.code: d for d in DTYPES.values()}
 
@@ -299,7 +299,7 @@ def _advice(name: str) -> str:
     module, _, stem = name.rpartition(".")
     if module and stem in DTYPES:
         return f"; write {stem}, without the module"
-    other = OTHER_NAMES.get(name) or DTYPE_BY_CODE.get(name.replace("fp", "f", 1))
+    other = DTYPE_BY_OTHER_NAME.get(name) or DTYPE_BY_CODE.get(name.replace("fp", "f", 1))
     if other:
         return f"; write {other}"
     return spelling_hint(name, DTYPES) or "; dtypes have names such as int8, float16 and bfloat16"

@@ -1,6 +1,7 @@
 """The finite values of a dtype, from its facts, so that dtypes can be compared value by value.
 
-Numbers are integers here: each is a value times SCALE. With this factor, every finite float64 is an integer.
+Numbers are integers here: each is a value times INTEGER_SCALE. With this factor, every finite float64 is an
+integer.
 """
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ from functools import lru_cache
 from typelattice.facts.dtypes import DType
 from typelattice.support.frozen_classes import frozen
 
-SCALE = 2**1100
-PLATFORM = (32, 64)  # widths of an integer if the platform decides
+INTEGER_SCALE = 2**1100
+PLATFORM_INTEGER_BITS = (32, 64)  # widths of an integer if the platform decides
 
 
 @frozen()
@@ -101,7 +102,7 @@ def find_finite_values(d: DType, widest: bool = True) -> FiniteValues | None:
         return FiniteValues(1, None, listed[0], listed[-1], listed)
     low, high = d.min, d.max
     if d.step is not None and high is None:
-        bits = PLATFORM[widest]
+        bits = PLATFORM_INTEGER_BITS[widest]
         low, high = (0, 2**bits - 1) if low == 0 else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     unit = d.smallest
     if unit is None or low is None or high is None:
@@ -110,9 +111,9 @@ def find_finite_values(d: DType, widest: bool = True) -> FiniteValues | None:
 
 
 def scale(value: int | float) -> int:
-    """Return a finite value times SCALE, as an exact integer."""
+    """Return a finite value times INTEGER_SCALE, as an exact integer."""
     numerator, denominator = value.as_integer_ratio()
-    return numerator * SCALE // denominator
+    return numerator * INTEGER_SCALE // denominator
 
 
 def significant_bits(value: int) -> int:

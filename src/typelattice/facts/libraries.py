@@ -6,7 +6,7 @@ from functools import cache
 
 from typelattice.support.frozen_classes import field, frozen
 
-TABLE = __file__.rpartition(".")[0] + ".txt"
+LIBRARIES_TABLE_PATH = __file__.rpartition(".")[0] + ".txt"
 EMPTY_COLUMN = "-"
 
 
@@ -97,7 +97,7 @@ def _libraries_by_module() -> Mapping[str, str]:
 
 @cache
 def _rows() -> Sequence[list[str]]:
-    with open(TABLE, encoding="utf-8") as rows:
+    with open(LIBRARIES_TABLE_PATH, encoding="utf-8") as rows:
         return [row.split() for row in rows if not row.startswith("#")]
 
 

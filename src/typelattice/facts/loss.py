@@ -4,7 +4,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 from typelattice.facts.dtypes import DType, DTypeError, Kind
-from typelattice.facts.finite_values import SCALE, FiniteValues, find_finite_values, scale, significant_bits
+from typelattice.facts.finite_values import (
+    INTEGER_SCALE,
+    FiniteValues,
+    find_finite_values,
+    scale,
+    significant_bits,
+)
 from typelattice.support.error_texts import quote_short
 from typelattice.support.frozen_classes import frozen
 
@@ -103,7 +109,7 @@ def _of_decimals(source: DType, target: DType) -> tuple[bool, bool, int | None, 
     """Return the magnitude, precision, first inexact integer and underflow of a cast of a decimal, or to one.
 
     A decimal of p digits, s of them after the point, has the multiples of 10**-s below 10**(p - s). All
-    numbers here have the factors 10**s and SCALE. Return None if the values of a dtype are unknown.
+    numbers here have the factors 10**s and INTEGER_SCALE. Return None if the values of a dtype are unknown.
     """
     source_digits, target_digits = _digits_of(source), _digits_of(target)
     source_values = find_finite_values(source, widest=True)
@@ -118,15 +124,20 @@ def _of_decimals(source: DType, target: DType) -> tuple[bool, bool, int | None, 
         if source_values is None:
             return None
         ends = source_values.high, -source_values.low if "s" in target.specials else 0
-        beyond = any(2 * end * power >= (2 * top + 1) * SCALE for end in ends)
+        beyond = any(2 * end * power >= (2 * top + 1) * INTEGER_SCALE for end in ends)
         least = [size for size in source_values.nearest_to_zero() if size]
-        finer = any(v * power % SCALE for v in source_values.listed or (source_values.unit,))
-        return beyond, finer, None, any(2 * size * power <= SCALE for size in least)
+        finer = any(v * power % INTEGER_SCALE for v in source_values.listed or (source_values.unit,))
+        return beyond, finer, None, any(2 * size * power <= INTEGER_SCALE for size in least)
     if not source_digits or target_values is None:
         return None
-    power, top = 10 ** source_digits[1], (10 ** source_digits[0] - 1) * SCALE
+    power, top = 10 ** source_digits[1], (10 ** source_digits[0] - 1) * INTEGER_SCALE
     low, high = representable_ends(target, target_values)
-    integers = FiniteValues(SCALE, None, -(top // power // SCALE * SCALE), top // power // SCALE * SCALE)
+    integers = FiniteValues(
+        INTEGER_SCALE,
+        None,
+        -(top // power // INTEGER_SCALE * INTEGER_SCALE),
+        top // power // INTEGER_SCALE * INTEGER_SCALE,
+    )
     inside = max(integers.low, low if "s" in target.specials else 0), min(integers.high, high)
     inexact = integers.count(*inside) > integers.in_common(target_values, *inside)
     floating = target.kind.category >= Kind.FLOAT.category
@@ -134,7 +145,7 @@ def _of_decimals(source: DType, target: DType) -> tuple[bool, bool, int | None, 
         top > high * power or ("s" in target.specials and -top < low * power),
         source_digits[1] > 0 or inexact,  # no fraction of 10**s is one of 2**n
         _first_inexact(integers, target_values) if floating else None,
-        floating and any(0 < 2 * SCALE <= size * power for size in target_values.nearest_to_zero()),
+        floating and any(0 < 2 * INTEGER_SCALE <= size * power for size in target_values.nearest_to_zero()),
     )
 
 
@@ -160,7 +171,7 @@ def representable_ends(d: DType, finite_values: FiniteValues) -> tuple[int, int]
     value. Zero itself is treated separately.
     """
     if d.kind.category < Kind.FLOAT.category and not finite_values.listed:
-        return finite_values.low - SCALE + 1, finite_values.high + SCALE - 1
+        return finite_values.low - INTEGER_SCALE + 1, finite_values.high + INTEGER_SCALE - 1
     low = -_beyond(finite_values, -finite_values.low) if finite_values.low <= 0 else 0
     high = _beyond(finite_values, finite_values.high) if finite_values.high >= 0 else 0
     return low, high
@@ -199,10 +210,12 @@ def _first_inexact(source_values: FiniteValues, target_values: FiniteValues) -> 
     top = min(source_values.high, target_values.high)
     if source_values.listed:
         lost = (
-            v for v in source_values.listed if 0 < v <= top and v % SCALE == 0 and not target_values.holds(v)
+            v
+            for v in source_values.listed
+            if 0 < v <= top and v % INTEGER_SCALE == 0 and not target_values.holds(v)
         )
-        return next((v // SCALE for v in lost), None)
-    unit = max(source_values.unit, SCALE)  # the distance of the integers among its values
+        return next((v // INTEGER_SCALE for v in lost), None)
+    unit = max(source_values.unit, INTEGER_SCALE)  # the distance of the integers among its values
     if target_values.listed:
         number = 1
         while number * unit <= top and target_values.holds(number * unit):
@@ -214,4 +227,4 @@ def _first_inexact(source_values: FiniteValues, target_values: FiniteValues) -> 
     else:
         number = 2**target_values.bits + 1
     is_source_value = source_values.bits is None or significant_bits(number) <= source_values.bits
-    return number * unit // SCALE if is_source_value and number * unit <= top else None
+    return number * unit // INTEGER_SCALE if is_source_value and number * unit <= top else None

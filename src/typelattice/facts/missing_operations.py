@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-TABLE = __file__.rpartition(".")[0] + ".txt"
+MISSING_OPERATIONS_TABLE_PATH = __file__.rpartition(".")[0] + ".txt"
 
 
 @cache
@@ -21,5 +21,5 @@ def find_missing_operations(system: str) -> frozenset[str]:
 @cache
 def _rows() -> Sequence[str]:
     """Return the rows of the table: an operation and the systems without it, with a blank after each."""
-    with open(TABLE, encoding="utf-8") as rows:
+    with open(MISSING_OPERATIONS_TABLE_PATH, encoding="utf-8") as rows:
         return [row.replace("\n", " ") for row in rows if not row.startswith("#")]

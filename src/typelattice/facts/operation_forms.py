@@ -1,7 +1,7 @@
 """The forms of calls that the rows of operations.txt name, with the meaning of each."""
 from __future__ import annotations
 
-FORMS = {
+MEANING_BY_CALL_FORM = {
     "promotion": "asks for the common dtype: result_type(x, y)",
     "elementwise": "element by element; a Python scalar may stand for an array: add(x, y)",
     "whole": "arrays as wholes; other arguments take no part in promotion: matmul(x, y), reshape(x, shape)",

@@ -14,26 +14,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from keyword import iskeyword
 
-from typelattice.facts.operation_forms import FORMS
+from typelattice.facts.operation_forms import MEANING_BY_CALL_FORM
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
 from typelattice.support.frozen_classes import frozen, replace
 from typelattice.support.lazy_tables import LazyTable
 
-TABLE = __file__.rpartition(".")[0] + ".txt"
+OPERATIONS_TABLE_PATH = __file__.rpartition(".")[0] + ".txt"
 IN_PLACE_CLASS = "in-place"  # the class of operators that write into their left operand
 COMPARING_CLASSES = ("comparison", "ordering")  # classes of operations that compare
 ADDING_CLASSES = ("accumulate", "cumulative", "products")  # classes of operations that add up many values
-FEW_TERMS = ("outer", "kron", "cross")  # operations of these classes that add up few values or none
+ADDING_FEW_TERMS = ("outer", "kron", "cross")  # operations of these classes that add up few values or none
 # classes and operations with a parameter `dtype`
-TAKING_DTYPE = ("accumulate", "cumulative", "like", "cov", "corrcoef")
+CLASSES_AND_OPERATIONS_TAKING_DTYPE = ("accumulate", "cumulative", "like", "cov", "corrcoef")
 
 # Forms of the operations that a custom one may be like.
 LIKE_FORMS = ("elementwise", "whole", "reduction", "along")
 DEFAULT_OPERAND_NAMES = ("x", "y", "z")  # names of operands, if a file gives none
-SHAPE = "shape"  # the argument of a custom operation that states the shape of its result
+RESULT_SHAPE_ARGUMENT = "shape"  # the argument of a custom operation that states the shape of its result
 # The argument of a custom operation in a typed graph that states the dtype to add up in.
-ACCUMULATOR = "accumulator"
+ACCUMULATOR_DTYPE_ARGUMENT = "accumulator"
 
 
 class OpError(TypelatticeError, ValueError):
@@ -106,13 +106,16 @@ class Operation:
     @property
     def takes_dtype(self) -> bool:
         """Return True if it gives the requested dtype, whatever it would compute in."""
-        return not self.like and (self.operation_class in TAKING_DTYPE or self.name in TAKING_DTYPE)
+        return not self.like and (
+            self.operation_class in CLASSES_AND_OPERATIONS_TAKING_DTYPE
+            or self.name in CLASSES_AND_OPERATIONS_TAKING_DTYPE
+        )
 
     @property
     def adds_up(self) -> bool:
         """Return True if it adds up many values, and so may have an accumulator."""
         function = self.like or self.function
-        return OPERATIONS[function].operation_class in ADDING_CLASSES and function not in FEW_TERMS
+        return OPERATIONS[function].operation_class in ADDING_CLASSES and function not in ADDING_FEW_TERMS
 
     def check(self, count: int) -> None:
         """Raise OpError for a wrong number of operands.
@@ -177,7 +180,7 @@ def make_custom_operation(
     names = tuple(operands) or DEFAULT_OPERAND_NAMES[: known.min_operands]
     every = (*names, *parameters)
     for word in every:
-        is_taken = every.count(word) > 1 or word in (SHAPE, ACCUMULATOR)
+        is_taken = every.count(word) > 1 or word in (RESULT_SHAPE_ARGUMENT, ACCUMULATOR_DTYPE_ARGUMENT)
         if is_taken or not word.isidentifier() or iskeyword(word):
             raise OpError(
                 f"{quote_short(word)} is no name for an argument of {name}; give each a name of its own"
@@ -204,7 +207,7 @@ def _rows() -> Mapping[str, Row]:
     """Read the rows of the table by the operation's name. Raises OpError for a name in two rows."""
     found: dict[str, Row] = {}
     row_by_other_name: dict[str, int] = {}  # the row of each other name
-    with open(TABLE, encoding="utf-8") as file:
+    with open(OPERATIONS_TABLE_PATH, encoding="utf-8") as file:
         rows = [(n, row.split()) for n, row in enumerate(file, 1) if not row.startswith("#")]
     for n, columns in rows:
         if len(columns) < 4:
@@ -223,19 +226,19 @@ def _rows() -> Mapping[str, Row]:
         n = row_by_other_name[name]
         of = rows[[row for row, _ in rows].index(n)][1][0]
         cause = f"{quote_short(name)} is another operation's one name, and stands in row {n}"
-        raise OpError(f"{TABLE.rpartition('/')[2]}, row of {of}: {cause}")
+        raise OpError(f"{OPERATIONS_TABLE_PATH.rpartition('/')[2]}, row of {of}: {cause}")
     return found
 
 
 def _at(n: int) -> str:
-    return f"{TABLE.rpartition('/')[2]}, row {n}"
+    return f"{OPERATIONS_TABLE_PATH.rpartition('/')[2]}, row {n}"
 
 
 def _operation(name: str, row: Row) -> Operation:
     """Read one row of the table. Raises OpError for a bad column."""
     n, (_, of_class, form, operands, *names) = row
-    if form not in FORMS:
-        near = spelling_hint(form, FORMS) or f"; these are {', '.join(FORMS)}"
+    if form not in MEANING_BY_CALL_FORM:
+        near = spelling_hint(form, MEANING_BY_CALL_FORM) or f"; these are {', '.join(MEANING_BY_CALL_FORM)}"
         raise OpError(f"{_at(n)}, column 3: unknown form {quote_short(form)}{near}")
     least, most, dimensions = _numbers(operands) or (0, 0, ())
     if not dimensions:
@@ -313,12 +316,12 @@ def _index(rows: Mapping[str, Row]) -> tuple[Mapping[str, str], Mapping[str, str
     return names, operators
 
 
-_ROWS = _rows()
-_NAMES, _OPERATORS = _index(_ROWS)
-OPERATIONS: Mapping[str, Operation] = LazyTable(_ROWS, _operation)
-OPERATORS: Mapping[str, Operation] = LazyTable(_OPERATORS, _operator)
+_ROW_BY_OPERATION = _rows()
+_ROW_BY_NAME, _ROW_BY_OPERATOR = _index(_ROW_BY_OPERATION)
+OPERATIONS: Mapping[str, Operation] = LazyTable(_ROW_BY_OPERATION, _operation)
+OPERATORS: Mapping[str, Operation] = LazyTable(_ROW_BY_OPERATOR, _operator)
 OPERATION_BY_NAME: Mapping[str, Operation] = LazyTable(
-    _NAMES, lambda _, name: (OPERATORS if name in _OPERATORS else OPERATIONS)[name]
+    _ROW_BY_NAME, lambda _, name: (OPERATORS if name in _ROW_BY_OPERATOR else OPERATIONS)[name]
 )
 
 

@@ -9,7 +9,8 @@ from functools import cache
 from typelattice.facts.libraries import libraries, recordings
 
 VERSION_SIGN = "@"  # stands between the name of a system and a release
-USUAL = 2  # numbers that name a release, as 2.13 names 2.13.0, if no older release shows how many
+# numbers that name a release, as 2.13 names 2.13.0, if no older release shows how many
+USUAL_VERSION_PARTS = 2
 
 
 @cache
@@ -31,7 +32,7 @@ def releases(system: str) -> tuple[str, ...]:
     installed = libraries()[entry.library].packages.get(entry.environment, ())
     if not installed:
         return ()
-    parts = len(_numbers(older[0])) if older else USUAL
+    parts = len(_numbers(older[0])) if older else USUAL_VERSION_PARTS
     newest = ".".join(installed[0].partition("==")[2].split(".")[:parts])
     return (*sorted(older, key=_numbers), newest)
 

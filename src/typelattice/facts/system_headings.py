@@ -4,9 +4,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-TABLE = __file__.rpartition(".")[0] + ".txt"
-LIBRARIES = "libraries"
-FUNCTIONS = "functions"  # packages without arrays of their own; no list of systems has them
+HEADINGS_TABLE_PATH = __file__.rpartition(".")[0] + ".txt"
+LIBRARIES_HEADING = "libraries"
+FUNCTIONS_HEADING = "functions"  # packages without arrays of their own; no list of systems has them
 
 
 def heading_of(system: str) -> str:
@@ -15,13 +15,13 @@ def heading_of(system: str) -> str:
     >>> heading_of("numpy"), heading_of("array-api"), heading_of("c")
     ('libraries', 'standards', 'languages')
     """
-    return _headings().get(system, LIBRARIES)
+    return _headings().get(system, LIBRARIES_HEADING)
 
 
 def headings() -> tuple[str, ...]:
     """Every heading, in the order of the list."""
-    found = dict.fromkeys((LIBRARIES, *_headings().values()))
-    return tuple(heading for heading in found if heading != FUNCTIONS)
+    found = dict.fromkeys((LIBRARIES_HEADING, *_headings().values()))
+    return tuple(heading for heading in found if heading != FUNCTIONS_HEADING)
 
 
 def known_first(names: Sequence[str]) -> list[str]:
@@ -30,7 +30,7 @@ def known_first(names: Sequence[str]) -> list[str]:
     >>> known_first(["arrow", "jax", "numpy"])
     ['numpy', 'jax', 'arrow']
     """
-    known = [name for name, heading in _headings().items() if heading == LIBRARIES]
+    known = [name for name, heading in _headings().items() if heading == LIBRARIES_HEADING]
     return sorted(names, key=lambda name: known.index(name) if name in known else len(known))
 
 
@@ -38,7 +38,7 @@ def known_first(names: Sequence[str]) -> list[str]:
 def _headings() -> Mapping[str, str]:
     """Return the heading of each system that is named in the table."""
     found = {}
-    with open(TABLE, encoding="utf-8") as rows:
+    with open(HEADINGS_TABLE_PATH, encoding="utf-8") as rows:
         for heading, *systems in (row.split() for row in rows if not row.startswith("#")):
             found.update(dict.fromkeys(systems, heading))
     return found

@@ -4,7 +4,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from typelattice.facts.cast_rounding_and_overflow import BEYOND, ROUNDINGS, CastRule, why_impossible
+from typelattice.facts.cast_rounding_and_overflow import (
+    OVERFLOW_WORDS,
+    ROUNDING_WORDS,
+    CastRule,
+    why_impossible,
+)
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.operations import OPERATION_BY_NAME, Operation
 from typelattice.files.key_reader import KeyReader
@@ -18,7 +23,7 @@ from typelattice.files.value_reader import (
 )
 from typelattice.support.error_texts import quote_short, spelling_hint
 
-ARROW = "->"
+CAST_ARROW = "->"
 NEEDS_PREFIX, REFUSED_PREFIX = "needs ", "refused: "
 Pair = tuple[DType, DType]
 
@@ -52,7 +57,7 @@ def read_casts(
 
 def _list_pairs(entry: str, words: Vocabulary, dtypes: Sequence[DType]) -> list[tuple[Pair, int]]:
     """Return the casts that an entry names, each with the number of its sides that name a dtype."""
-    sides = entry.split(ARROW)
+    sides = entry.split(CAST_ARROW)
     if len(sides) != 2:
         raise ValueError(f'{quote_short(entry)} should name what is cast and to what, as in "float -> i8"')
     left, right = (
@@ -88,12 +93,12 @@ def _read_rule(entry: str, said: object, custom_operations: Mapping[str, Operati
                 name,
             )
         return CastRule(function=name, entry=entry)
-    parts = {"rounding": ROUNDINGS, "beyond": BEYOND}
+    parts = {"rounding": ROUNDING_WORDS, "beyond": OVERFLOW_WORDS}
     given: dict[str, str] = {}
     for word in map(str.strip, require_text(said).split(",")):
         part = next((part for part, known in parts.items() if word in known), "")
         if not part:
-            every = (*ROUNDINGS, *BEYOND, NEEDS_PREFIX.strip(), REFUSED_PREFIX.strip())
+            every = (*ROUNDING_WORDS, *OVERFLOW_WORDS, NEEDS_PREFIX.strip(), REFUSED_PREFIX.strip())
             near = spelling_hint(word, every) or f"; it is one of {', '.join(every)}"
             raise UnknownWordError(f"unknown word {quote_short(word)} for a cast{near}", word)
         if part in given:

@@ -24,23 +24,23 @@ from typelattice.support.error_texts import quote_short
 Number = int | float
 # a context manager that notes the mistakes of one fact
 Noting = Callable[[str], AbstractContextManager[None]]
-FACTS: dict[str, str] = {  # type of each fact
+TYPE_BY_FACT: dict[str, str] = {  # type of each fact
     "kind": "a string", "code": "a string", "bits": "a whole number", "storage_bits": "a whole number",
     "min": "a number", "max": "a number", "precision": "a whole number", "min_exponent": "a whole number",
     "step": "a number", "values": "a list", "specials": "a string", "parameters": "a table",
     "joins": "a table", "from": "a table",
 }  # fmt: skip
-TYPE_NAMES = {
+ACCEPTED_TYPES_BY_PYTHON_TYPE = {
     str: ["a string"], int: ["a whole number", "a number"], float: ["a number"], list: ["a list"],
     dict: ["a table"],
 }
-LIMITS_OF_FACTS = {  # the least and the greatest that a fact may be
+LIMITS_BY_FACT = {  # the least and the greatest that a fact may be
     "bits": (1, 512), "storage_bits": (1, 4096), "precision": (1, 1024), "min_exponent": (-1074, 1023),
     "min": (-float_info.max, float_info.max), "max": (-float_info.max, float_info.max),
     "step": (0, float_info.max),
 }  # fmt: skip
 COMMON_FACTS = ("kind", "code", "bits", "storage_bits")
-FORMS = {  # ways to state the values of a dtype: the facts of each, besides COMMON_FACTS
+FACTS_BY_VALUE_FORM = {  # ways to state the values of a dtype: the facts of each, besides COMMON_FACTS
     "a bool": (),
     "an integer": ("min", "max"),
     "a float": ("max", "precision", "min_exponent", "specials"),
@@ -50,7 +50,7 @@ FORMS = {  # ways to state the values of a dtype: the facts of each, besides COM
     "a dtype with parameters": ("specials", "parameters", "joins", "from"),
 }
 MAX_LISTED_VALUES = 256
-UNKNOWN = "unknown"
+UNKNOWN_VALUES_WORD = "unknown"
 
 
 def read_custom_dtype(words: Vocabulary, name: str, facts: object, noting: Noting) -> DType:
@@ -91,8 +91,8 @@ def read_custom_dtype(words: Vocabulary, name: str, facts: object, noting: Notin
 def _check_facts(form: str, stated_facts: Mapping[str, object]) -> None:
     """Raise UnknownWordError for a fact that does not go with the form of a dtype."""
     for fact in stated_facts:
-        if fact not in (*COMMON_FACTS, *FORMS[form]):
-            allowed_facts = ", ".join((*COMMON_FACTS, *FORMS[form]))
+        if fact not in (*COMMON_FACTS, *FACTS_BY_VALUE_FORM[form]):
+            allowed_facts = ", ".join((*COMMON_FACTS, *FACTS_BY_VALUE_FORM[form]))
             cause = f"the fact {fact} does not go with {form}, which has {allowed_facts}; leave it out"
             raise UnknownWordError(cause, fact)
 
@@ -136,19 +136,21 @@ def _read_facts(facts: object, noting: Noting) -> Mapping[str, object]:
 
 def _check_fact(fact: str, value: object) -> None:
     """Raise ValueError for an unknown fact, or for one of another type or size."""
-    if fact not in FACTS:
-        raise unknown_word_error("fact", fact, FACTS)
+    if fact not in TYPE_BY_FACT:
+        raise unknown_word_error("fact", fact, TYPE_BY_FACT)
     if fact == "kind" and isinstance(value, str):
         one_of(value, Kind)
     if fact == "values" and isinstance(value, str):
-        if value != UNKNOWN:
-            raise UnknownWordError(f'the fact values should be a list of numbers, or "{UNKNOWN}"', fact)
-    elif FACTS[fact] not in TYPE_NAMES.get(type(value), ()):
+        if value != UNKNOWN_VALUES_WORD:
+            raise UnknownWordError(
+                f'the fact values should be a list of numbers, or "{UNKNOWN_VALUES_WORD}"', fact
+            )
+    elif TYPE_BY_FACT[fact] not in ACCEPTED_TYPES_BY_PYTHON_TYPE.get(type(value), ()):
         raise UnknownWordError(
-            f"the fact {fact} should be {FACTS[fact]}, not {toml_type_name(type(value))}", fact
+            f"the fact {fact} should be {TYPE_BY_FACT[fact]}, not {toml_type_name(type(value))}", fact
         )
     if isinstance(value, int | float):
-        least, greatest = LIMITS_OF_FACTS[fact]
+        least, greatest = LIMITS_BY_FACT[fact]
         if not least <= value <= greatest:
             raise UnknownWordError(f"the fact {fact} should lie between {least:g} and {greatest:g}", fact)
 
@@ -160,7 +162,11 @@ def _find_form(kind: Kind, stated_facts: Mapping[str, object]) -> str:
     if "parameters" in stated_facts:
         return "a dtype with parameters"
     if "values" in stated_facts:
-        return "a dtype of unknown values" if stated_facts["values"] == UNKNOWN else "a list of values"
+        return (
+            "a dtype of unknown values"
+            if stated_facts["values"] == UNKNOWN_VALUES_WORD
+            else "a list of values"
+        )
     if kind.category < Kind.FLOAT.category:
         return "an integer"
     return "fixed point" if "step" in stated_facts else "a float"
@@ -246,7 +252,10 @@ def _compute_fixed_point_ends(stated_facts: Mapping[str, object]) -> tuple[float
     if low is None or high is None or not step:
         raise ValueError("fixed point needs the facts min, max and step")
     if frexp(step)[0] != 0.5:
-        cause = f'the fact step should be a power of two, as 0.25; of decimals say values = "{UNKNOWN}"'
+        cause = (
+            "the fact step should be a power of two, as 0.25; "
+            f'of decimals say values = "{UNKNOWN_VALUES_WORD}"'
+        )
         raise UnknownWordError(cause, "step")
     if low > 0 or high < 0 or low % step or high % step:
         raise ValueError("the facts min and max should be multiples of step, and zero between them")
@@ -263,7 +272,9 @@ def _sort_values(kind: Kind, values: object) -> tuple[Number, ...]:
             raise UnknownWordError("the fact values of an integer should list whole numbers", "values")
     if len(values) > MAX_LISTED_VALUES:
         cause = f"the fact values lists {len(values):,} numbers, and {MAX_LISTED_VALUES} is the most"
-        raise UnknownWordError(f'{cause}; write min, max and step, or values = "{UNKNOWN}"', "values")
+        raise UnknownWordError(
+            f'{cause}; write min, max and step, or values = "{UNKNOWN_VALUES_WORD}"', "values"
+        )
     found = sorted({value if kind.category < Kind.FLOAT.category else float(value) for value in values})
     if not 2 <= len(found) == len(values) <= MAX_LISTED_VALUES:
         cause = f"the fact values should list from 2 to {MAX_LISTED_VALUES} numbers, each once"

@@ -72,7 +72,7 @@ class DecidingLineSearch:
         """Return the lines that decided an answer, in the system's file or in one of our tables."""
         decision = p.decision
         if isinstance(decision, MissingOperation):
-            return _find_row(missing_operations.TABLE, decision.entry)
+            return _find_row(missing_operations.MISSING_OPERATIONS_TABLE_PATH, decision.entry)
         return (
             operation_table_rule(decision)
             if isinstance(decision, MissingDimensions)
@@ -404,7 +404,7 @@ def standard_table_rule(decision: Decision) -> DecidingLines:
 
 def operation_table_rule(decision: Decision) -> DecidingLines:
     """Return the line of the table of operations with the number of dimensions of an operand."""
-    return _find_row(facts.TABLE, decision.entry)
+    return _find_row(facts.OPERATIONS_TABLE_PATH, decision.entry)
 
 
 @cache

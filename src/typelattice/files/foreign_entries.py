@@ -4,7 +4,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType as Frozen
 
-from typelattice.engine.foreign_arrays import CONVERSION_WORD, FOREIGN_FORMS, FOREIGN_WORDS, conversion_form
+from typelattice.engine.foreign_arrays import (
+    CONVERSION_PREFIX,
+    FOREIGN_COUNTS_AS_WORDS,
+    FOREIGN_FORMS,
+    conversion_form,
+)
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import libraries
 from typelattice.files.value_reader import (
@@ -30,14 +35,16 @@ def read_foreign(words: Vocabulary, library: str, entries: object) -> Mapping[st
         conversion_form(words.require_dtype(words.read_node(source))): str(
             words.require_dtype(words.read_node(phrase(target)))
         )
-        for source, target in table_items(said.pop(CONVERSION_WORD, {}))
+        for source, target in table_items(said.pop(CONVERSION_PREFIX, {}))
     }
     if not said and not made:
         raise ValueError(f"says nothing of {library}; leave it out")
     for word in map(phrase, said.values()):
-        if word not in FOREIGN_WORDS and " " not in word:
-            cause = f"{quote_short(word)} is none of {', '.join(FOREIGN_WORDS)}, and no reason in words"
-            raise UnknownWordError(cause + spelling_hint(word, FOREIGN_WORDS), word)
+        if word not in FOREIGN_COUNTS_AS_WORDS and " " not in word:
+            cause = (
+                f"{quote_short(word)} is none of {', '.join(FOREIGN_COUNTS_AS_WORDS)}, and no reason in words"
+            )
+            raise UnknownWordError(cause + spelling_hint(word, FOREIGN_COUNTS_AS_WORDS), word)
     forms: dict[str | DType | None, str] = {
         form if form in FOREIGN_FORMS else words.require_dtype(words.read_node(form)): phrase(word)
         for form, word in said.items()

@@ -9,7 +9,7 @@ from typing import Any
 from typelattice.engine.parameter_formulas import (
     OPERAND_CALL,
     OPERAND_FUNCTIONS,
-    SAME,
+    SAME_FOR_ALL_OPERANDS,
     TERM_CALL,
     TERM_FUNCTIONS,
     Formula,
@@ -19,7 +19,7 @@ from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.frozen_classes import frozen
 
 MAX_FORMULA_CHARS = 200  # characters: many times the length of SQL's formulas
-SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+SIGN_BY_AST_OPERATOR = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 FORMULA_FUNCTIONS = (*OPERAND_FUNCTIONS, "round_up")
 
 
@@ -32,7 +32,7 @@ def read_formula(text: str, names: Collection[str], known: Collection[str]) -> F
     >>> read_formula("max(p - s) + s", ["p", "s"], ["s"]).evaluate(decimals, decimals, {"s": 4})
     12
     """
-    if text == SAME:
+    if text == SAME_FOR_ALL_OPERANDS:
         return Formula(text, text)
     return Formula(text, _Reading(text, names, known).read(_parse(text)))
 
@@ -71,7 +71,11 @@ class _Reading:
             case ast.Name(id=name):
                 return self._name(name, self.names if of_operands else self.known)
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as sign, right=right):
-                return TERM_CALL, SIGNS[type(sign)], *(self.read(side, of_operands) for side in (left, right))
+                return (
+                    TERM_CALL,
+                    SIGN_BY_AST_OPERATOR[type(sign)],
+                    *(self.read(side, of_operands) for side in (left, right)),
+                )
             case ast.Call(func=ast.Name(id=function), args=[_, *_] as terms, keywords=[]):
                 table = OPERAND_FUNCTIONS if len(terms) == 1 else TERM_FUNCTIONS
                 if function not in FORMULA_FUNCTIONS or function not in table:

@@ -17,7 +17,12 @@ from typelattice.engine.rule_enums import (
     ScalarTarget,
     WeakResult,
 )
-from typelattice.engine.scalar_fit import CONDITIONS, LEAST_DTYPE, OUTCOMES, OUTCOMES_OF_DTYPE
+from typelattice.engine.scalar_fit import (
+    FIT_CONDITIONS,
+    FIT_OUTCOMES,
+    FIT_OUTCOMES_OF_DTYPE,
+    LEAST_DTYPE_OUTCOME,
+)
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak_node
 from typelattice.facts.operations import IN_PLACE_CLASS, OPERATORS, Operation, make_custom_operation
 from typelattice.facts.order import Order, collect, statements
@@ -48,19 +53,20 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 Fields = dict[str, object]  # fields of `OperationRules`
-LEFT_OPERAND = "left"  # in `gives`: the dtype of the left operand
+LEFT_OPERAND_WORD = "left"  # in `gives`: the dtype of the left operand
 LEFT_OPERAND_WORDS = tuple(InPlaceRule)
 ORDERED_PAIR_SEPARATOR = " then "  # between two sides in a fixed order
-REST = "rest"  # in a table of pairs: all operands that no pair names
-ZERO_D = "0d "  # before a kind: `0d integer`
+REST_KEY = "rest"  # in a table of pairs: all operands that no pair names
+ZERO_D_PREFIX = "0d "  # before a kind: `0d integer`
 NUMBER_PATTERN = re.compile(r"-?\d+(\.\d+)?")  # `2` is the Python int, and `2.0` the float
 DEFAULT_PREFIX = "default "  # as in `default int`, the default dtype of a Python int
-PYTHON_OPERANDS = {
+WEAK_NODE_BY_PYTHON_WORD = {
     f"py.{word}": weak_node(kind) for word, kind in (*KIND_BY_NAME.items(), ("bool", Kind.BOOL))
 }
-SIDES: Mapping[str, Sequence[Node | str]] = {
-    **{word: (node,) for word, node in PYTHON_OPERANDS.items()}, "py": (*PYTHON_OPERANDS.values(),),
-    ops.ANY_OPERAND: (ops.ANY_OPERAND,), ops.DIFFERENT_DTYPE: (ops.DIFFERENT_DTYPE,),
+OPERANDS_BY_SIDE_WORD: Mapping[str, Sequence[Node | str]] = {
+    **{word: (node,) for word, node in WEAK_NODE_BY_PYTHON_WORD.items()},
+    "py": (*WEAK_NODE_BY_PYTHON_WORD.values(),),
+    ops.ANY_OPERAND_WORD: (ops.ANY_OPERAND_WORD,), ops.DIFFERENT_DTYPE_WORD: (ops.DIFFERENT_DTYPE_WORD,),
 }  # fmt: skip
 
 
@@ -87,27 +93,27 @@ class OperationEntryReader:
         outcome_by_kind = dict.fromkeys(KIND_BY_NAME, table) if isinstance(table, str) else table
         for word, outcome_text in table_items(outcome_by_kind):
             if word not in KIND_BY_NAME and dtypes:
-                one_of(outcome_text, OUTCOMES_OF_DTYPE)
+                one_of(outcome_text, FIT_OUTCOMES_OF_DTYPE)
                 found |= dict.fromkeys(
                     map(str, map(self.words.require_dtype, self.words.read_nodes(word))),
                     require_text(outcome_text),
                 )
                 continue
-            if require_text(outcome_text).startswith(LEAST_DTYPE) and word == "int":
-                if outcome_text != LEAST_DTYPE and not require_text(outcome_text).startswith(
-                    f"{LEAST_DTYPE} of "
+            if require_text(outcome_text).startswith(LEAST_DTYPE_OUTCOME) and word == "int":
+                if outcome_text != LEAST_DTYPE_OUTCOME and not require_text(outcome_text).startswith(
+                    f"{LEAST_DTYPE_OUTCOME} of "
                 ):
                     raise ValueError(
-                        f'{quote_short(require_text(outcome_text))} should be "{LEAST_DTYPE}", '
-                        f'or "{LEAST_DTYPE} of u8, u16"'
+                        f'{quote_short(require_text(outcome_text))} should be "{LEAST_DTYPE_OUTCOME}", '
+                        f'or "{LEAST_DTYPE_OUTCOME} of u8, u16"'
                     )
-                found[kind_of(word, KIND_BY_NAME).python_name] = LEAST_DTYPE
+                found[kind_of(word, KIND_BY_NAME).python_name] = LEAST_DTYPE_OUTCOME
                 continue
             outcome, *conditions = map(str.strip, require_text(outcome_text).split(","))
-            impossible = ("inf",) if word == "int" else ("wrap", LEAST_DTYPE)
+            impossible = ("inf",) if word == "int" else ("wrap", LEAST_DTYPE_OUTCOME)
             kind = kind_of(word, KIND_BY_NAME)
-            one_of(outcome, [x for x in OUTCOMES if x not in impossible])
-            each_of(", ".join(conditions) or CONDITIONS[0], CONDITIONS)
+            one_of(outcome, [x for x in FIT_OUTCOMES if x not in impossible])
+            each_of(", ".join(conditions) or FIT_CONDITIONS[0], FIT_CONDITIONS)
             found[kind.python_name] = ", ".join((outcome, *conditions))
         return found
 
@@ -117,9 +123,9 @@ class OperationEntryReader:
         The default is all integers of `nodes`.
         """
         outcome_text = require_text(table.get("int", ""))
-        if not outcome_text.startswith(LEAST_DTYPE):
+        if not outcome_text.startswith(LEAST_DTYPE_OUTCOME):
             return ()
-        listed = outcome_text.removeprefix(LEAST_DTYPE).removeprefix(" of ")
+        listed = outcome_text.removeprefix(LEAST_DTYPE_OUTCOME).removeprefix(" of ")
         integers = [n for n in nodes if isinstance(n, DType) and n.kind.python_name == "int"]
         named = self.words.read_nodes(listed) if listed else integers
         return tuple(
@@ -237,15 +243,18 @@ class OperationEntryReader:
     def _read_side(self, names: str) -> ops.Side:
         """Read a side: kinds and dtypes, `0d integer`, `any`, `different`, `py.int`, or a number."""
         words = [word.strip() for word in names.split(",")]
-        listed = [word for word in words if not word.startswith(ZERO_D)]
-        zero_d = [f"{ZERO_D}{kind}" for word in words if word not in listed for kind in _kinds_of(word)]
+        listed = [word for word in words if not word.startswith(ZERO_D_PREFIX)]
+        zero_d = [
+            f"{ZERO_D_PREFIX}{kind}" for word in words if word not in listed for kind in _kinds_of(word)
+        ]
         values = [word for word in listed if NUMBER_PATTERN.fullmatch(word)]
-        plain = [word for word in listed if word not in SIDES and word not in values]
+        plain = [word for word in listed if word not in OPERANDS_BY_SIDE_WORD and word not in values]
         for word in plain:
             if word.startswith("py.") or word.endswith("*"):
-                cause = f"unknown operand {quote_short(word)}; Python's are py, {', '.join(PYTHON_OPERANDS)}"
+                names = ", ".join(WEAK_NODE_BY_PYTHON_WORD)
+                cause = f"unknown operand {quote_short(word)}; Python's are py, {names}"
                 raise UnknownWordError(cause, word)
-        found: list[Node | Kind | str] = [x for word in listed for x in SIDES.get(word, ())]
+        found: list[Node | Kind | str] = [x for word in listed for x in OPERANDS_BY_SIDE_WORD.get(word, ())]
         sources = self.words.read_sources(", ".join(plain)) if plain else ()
         return frozenset(read_distinct([*found, *zero_d, *values, *sources]))
 
@@ -284,7 +293,7 @@ class OperationEntryReader:
         """
         if isinstance(said, Mapping):
             pairs = dict(table_items(said))
-            joins_of_rest = self._read_joins_of_all(pairs.pop(REST, JoinRule.BY_THE_ORDER))
+            joins_of_rest = self._read_joins_of_all(pairs.pop(REST_KEY, JoinRule.BY_THE_ORDER))
             return joins_of_rest | {"joins_of_pairs": tuple(starmap(self._read_pair_join, pairs.items()))}
         return self._read_joins_of_all(said) | {"joins_of_pairs": ()}
 
@@ -370,10 +379,11 @@ class OperationEntryReader:
                 of_pairs: Fields = {"gives_of_pairs": self._read_dtypes_of_pairs(pairs)}
                 return of_pairs | self._read_gives(op, said) if said else of_pairs
             left_operand_words = {word for word in said.values() if word in LEFT_OPERAND_WORDS} - {
-                LEFT_OPERAND
+                LEFT_OPERAND_WORD
             }
             table: dict[str, object] = {
-                names: LEFT_OPERAND if word in left_operand_words else word for names, word in said.items()
+                names: LEFT_OPERAND_WORD if word in left_operand_words else word
+                for names, word in said.items()
             }
             given_of = self._read_mapping(table, self._read_given)
             _check_members(given_of)
@@ -388,13 +398,15 @@ class OperationEntryReader:
             return {"gives": given, "gives_of": {}, "gives_of_pairs": ()}
         writes = op == IN_PLACE_CLASS or (op in OPERATORS and OPERATORS[op].is_in_place)
         into_left: Fields = {"gives_into": InPlaceRule(require_text(said))}
-        return into_left if writes else {**into_left, "gives": LEFT_OPERAND, "gives_of": {}}
+        return into_left if writes else {**into_left, "gives": LEFT_OPERAND_WORD, "gives_of": {}}
 
     def _read_fit_of_operation(self, said: object) -> Fields:
         """Return the outcomes for this operation."""
         fit = self.read_fit(said, dtypes=True)
-        if LEAST_DTYPE in fit.values():
-            raise ValueError(f'"{LEAST_DTYPE}" is said of all operations at once, in the `fit` of the file')
+        if LEAST_DTYPE_OUTCOME in fit.values():
+            raise ValueError(
+                f'"{LEAST_DTYPE_OUTCOME}" is said of all operations at once, in the `fit` of the file'
+            )
         return {"fit": fit}
 
     def _read_of_each(self, field: str, said: object, read: Callable[[object], object]) -> Fields:
@@ -405,7 +417,7 @@ class OperationEntryReader:
 
     def _read_given(self, code: object) -> ops.ResultRule:
         """Return a dtype, the default dtype of a kind, or a word such as `left` or `real`."""
-        words = (*ops.RESULT_WORDS, *ops.PYTHON_NUMBERS)
+        words = (*ops.RESULT_WORDS, *ops.KIND_BY_PYTHON_NUMBER_WORD)
         if isinstance(code, str) and "(" in code:
             from typelattice.files.parametric_dtype_entries import (
                 read_computed_member,  # few files have such dtypes
@@ -446,7 +458,7 @@ class OperationEntryReader:
 
 def _kinds_of(word: str) -> tuple[Kind, ...]:
     """Return the kinds of `0d integer`. Raises UnknownWordError."""
-    kind = word.removeprefix(ZERO_D).strip()
+    kind = word.removeprefix(ZERO_D_PREFIX).strip()
     if kind not in ops.KINDS_BY_WORD:
         raise UnknownWordError(
             f"unknown kind {quote_short(kind)}{spelling_hint(kind, ops.KINDS_BY_WORD)}", kind
@@ -502,7 +514,7 @@ OPERATION_KEYS = (
     *CUSTOM_OPERATION_KEYS, "kernels", "accepts", "scalars", "refusals", "counts-as",
     "joins", "loops", "computes", "accumulates", "gives", "weak-result", "limits", "fit",
 )  # fmt: skip
-FIELDS: Mapping[str, tuple[str, ...]] = {
+FIELDS_BY_KEY: Mapping[str, tuple[str, ...]] = {
     "counts-as": ("counts_as", "counts_as_of"), "joins": ("joins", "joins_order", "joins_of_pairs"),
     "limits.right": ("limits_right",),
     "computes.scalars": ("computes_scalars",), "loops.own": ("loops_own",), "gives of each": ("gives_of",),

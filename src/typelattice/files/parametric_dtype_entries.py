@@ -8,7 +8,7 @@ from types import MappingProxyType as Frozen
 from typing import Any
 
 from typelattice.engine.operation_rules import ComputedMember
-from typelattice.engine.parameter_formulas import SAME, FamilyRules, Formula
+from typelattice.engine.parameter_formulas import SAME_FOR_ALL_OPERANDS, FamilyRules, Formula
 from typelattice.facts.dtypes import DType, DTypeError, DTypeParameter
 from typelattice.facts.order import Order
 from typelattice.facts.parametric_dtypes import member_of, read_arguments, spelling
@@ -24,15 +24,18 @@ from typelattice.files.value_reader import (
 from typelattice.support.error_texts import quote_short, spelling_hint
 
 MAX_PARAMETERS = 8  # parameters of a dtype
-LIMITS = re.compile(r"(-?\d{1,18}) to (-?\d{1,18}|[a-z]\w*)(?: (digits|decimals))?")
-PARAMETER_WORDS = {"number": (False, None, None), "whole number": (True, None, None)}
+LIMITS_PATTERN = re.compile(r"(-?\d{1,18}) to (-?\d{1,18}|[a-z]\w*)(?: (digits|decimals))?")
+LIMITS_BY_PARAMETER_WORD = {"number": (False, None, None), "whole number": (True, None, None)}
 
 
 def read_parameters(table: object) -> tuple[DTypeParameter, ...]:
     """Read `{ p = "1 to 38", s = "0 to p", scale = "number" }`. Raises ValueError."""
     found: dict[str, DTypeParameter] = {}
     for name, limits in table_items(table):
-        if not re.fullmatch(r"[a-z][a-z0-9_]{0,19}", name) or name in (*FORMULA_FUNCTIONS, SAME):
+        if not re.fullmatch(r"[a-z][a-z0-9_]{0,19}", name) or name in (
+            *FORMULA_FUNCTIONS,
+            SAME_FOR_ALL_OPERANDS,
+        ):
             raise UnknownWordError(
                 f"{quote_short(name)} is no name for a parameter: a word of lower-case letters", name
             )
@@ -46,12 +49,12 @@ def _read_limits(
     limits: str, before: Mapping[str, DTypeParameter]
 ) -> tuple[bool, int | None, int | str | None, str]:
     """Read the limits of a parameter: if it is whole, its least and greatest value, and what it counts."""
-    if limits in PARAMETER_WORDS:
-        return *PARAMETER_WORDS[limits], ""
-    matched = LIMITS.fullmatch(limits)
+    if limits in LIMITS_BY_PARAMETER_WORD:
+        return *LIMITS_BY_PARAMETER_WORD[limits], ""
+    matched = LIMITS_PATTERN.fullmatch(limits)
     if not matched:
         cause = f'{quote_short(limits)} should be "1 to 38", "0 to p", "number" or "whole number"'
-        raise UnknownWordError(cause + spelling_hint(limits, PARAMETER_WORDS), limits)
+        raise UnknownWordError(cause + spelling_hint(limits, LIMITS_BY_PARAMETER_WORD), limits)
     least, most = int(matched[1]), matched[2]
     if most.lstrip("-").isdecimal():
         if int(most) < least:
@@ -93,7 +96,12 @@ def _read_joins(family: DType, table: object) -> dict[str, Formula]:
                 f"{quote_short(name)} is no parameter of {spelling(family)}{spelling_hint(name, names)}", name
             )
         found[name] = read_formula(require_text(formula), names, known=(*found,))
-    return {**{name: Formula(SAME, SAME) for name in names if name not in found}, **found}
+    return {
+        **{
+            name: Formula(SAME_FOR_ALL_OPERANDS, SAME_FOR_ALL_OPERANDS) for name in names if name not in found
+        },
+        **found,
+    }
 
 
 def _read_members(family: DType, table: object, words: Vocabulary, order: Order[Any]) -> dict[DType, DType]:

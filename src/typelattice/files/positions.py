@@ -15,13 +15,15 @@ KeyPath = tuple[str | int, ...]  # ("ops", "divide", "to"). Elements of a list c
 
 MAX_KEY_PARTS = 8  # tomllib takes time that grows with the square of the parts of a dotted key
 MAX_NESTING = 16  # levels of lists and tables: tomllib reads them by recursion, and so does this
-TOO_DEEP = f"nested too deep: more than {MAX_KEY_PARTS} parts of a key, or {MAX_NESTING} lists and tables"
+TOO_DEEP_MESSAGE = (
+    f"nested too deep: more than {MAX_KEY_PARTS} parts of a key, or {MAX_NESTING} lists and tables"
+)
 
-BLANKS_AND_COMMENTS = re.compile(r"(?:[ \t\n]++|#[^\n]*+)*+")
-BLANKS = re.compile(r"[ \t]*+")
-LINE_ENDS = re.compile(r"[ \t]*+(?:#[^\n]*+)?(?:\n|\Z)")
-KEY = re.compile(r"""[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'""")
-SCALAR = re.compile(
+BLANKS_AND_COMMENTS_PATTERN = re.compile(r"(?:[ \t\n]++|#[^\n]*+)*+")
+BLANKS_PATTERN = re.compile(r"[ \t]*+")
+LINE_END_PATTERN = re.compile(r"[ \t]*+(?:#[^\n]*+)?(?:\n|\Z)")
+KEY_PATTERN = re.compile(r"""[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'""")
+SCALAR_PATTERN = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}'  # the last three of up to five quotation marks end it
     r"|'''(?:[^']|'(?!''))*'{3,5}"  # not possessive: so Python 3.11.2 matches too little
     r'|"(?:[^"\\\n]|\\[^\n])*+"'
@@ -29,7 +31,7 @@ SCALAR = re.compile(
     r"|[^\"'\n,\]}#\[{]++",  # a number, a date, true or false
     re.DOTALL,
 )
-NEW_LINE = re.compile(
+NEW_LINE_PATTERN = re.compile(
     r"\n|\\n|\\[ \t]*\n[ \t\n]*|\\."
 )  # for a string in double quotes; the third alternative is not part of the string
 
@@ -67,13 +69,13 @@ class KeyPositions:
     def span(self, path: KeyPath) -> tuple[int, int]:
         """Return the offsets of the start of a key and the end of its value, or of a key without value."""
         start = self.key_offsets[path]
-        key = KEY.match(self.text, start)
+        key = KEY_PATTERN.match(self.text, start)
         return start, self.ends.get(path, key.end() if key else start + 1)
 
     def rows(self, *path: str | int) -> tuple[int, ...]:
         """Return the line of each row of a string, or an empty tuple if the path has no string."""
         start = self.value_offsets.get(path)
-        found = SCALAR.match(self.text, start) if start is not None else None
+        found = SCALAR_PATTERN.match(self.text, start) if start is not None else None
         if start is None or found is None or found[0][0] not in "\"'":
             return ()
         long = found[0].startswith(('"""', "'''"))
@@ -84,7 +86,7 @@ class KeyPositions:
         if found[0][0] == "'":
             return tuple(range(line, line + self.text.count("\n", first, found.end()) + 1))
         rows = [line]
-        for new in NEW_LINE.finditer(self.text, first, found.end()):
+        for new in NEW_LINE_PATTERN.finditer(self.text, first, found.end()):
             line += new[0].count("\n")
             if new[0] in ("\n", "\\n"):
                 rows.append(line)
@@ -151,12 +153,12 @@ class _Scanner:
         """Read the text up to the first syntax error."""
         table: KeyPath = ()
         try:
-            while self.skip(BLANKS_AND_COMMENTS) < len(self.text):
+            while self.skip(BLANKS_AND_COMMENTS_PATTERN) < len(self.text):
                 if self.text[self.offset] == "[":
                     table = self.read_header()
                 else:
                     self.read_entry(table, 0)
-                self.match(LINE_ENDS)
+                self.match(LINE_END_PATTERN)
         except _Stop:
             return
 
@@ -164,7 +166,7 @@ class _Scanner:
         """Read `[a.b]` or `[[a.b]]`, and open the table of that path."""
         brackets = 2 if self.text.startswith("[[", self.offset) else 1
         self.offset += brackets
-        self.skip(BLANKS)
+        self.skip(BLANKS_PATTERN)
         *above, (name, at) = self.parts()
         table: KeyPath = ()
         for part, start in above:
@@ -195,7 +197,7 @@ class _Scanner:
         """Read `key = value` in a table. The key may be dotted."""
         *above, (name, at) = self.parts()
         self.expect("=")
-        self.skip(BLANKS)
+        self.skip(BLANKS_PATTERN)
         path = table
         for part, start in above:
             path = (*path, part)
@@ -220,7 +222,7 @@ class _Scanner:
     def _read_value(self, path: KeyPath, depth: int) -> None:
         bracket = self.text[self.offset : self.offset + 1]
         if bracket not in ("[", "{"):
-            self.match(SCALAR)
+            self.match(SCALAR_PATTERN)
             return
         if depth == MAX_NESTING:
             self.too_deep = self.offset
@@ -237,28 +239,28 @@ class _Scanner:
     def list_elements(self, path: KeyPath, depth: int) -> None:
         """Read the rest of a list."""
         n = 0
-        self.skip(BLANKS_AND_COMMENTS)
+        self.skip(BLANKS_AND_COMMENTS_PATTERN)
         while not self.text.startswith("]", self.offset):
             self.keys[*path, n] = self.offset
             self.read_value((*path, n), depth)
             n += 1
-            self.skip(BLANKS_AND_COMMENTS)
+            self.skip(BLANKS_AND_COMMENTS_PATTERN)
             if not self.text.startswith(",", self.offset):
                 break
             self.offset += 1
-            self.skip(BLANKS_AND_COMMENTS)
+            self.skip(BLANKS_AND_COMMENTS_PATTERN)
         self.expect("]")
 
     def entries(self, path: KeyPath, depth: int) -> None:
         """Read the rest of a table in braces."""
-        self.skip(BLANKS)
+        self.skip(BLANKS_PATTERN)
         while not self.text.startswith("}", self.offset):
             self.read_entry(path, depth)
-            self.skip(BLANKS)
+            self.skip(BLANKS_PATTERN)
             if not self.text.startswith(",", self.offset):
                 break
             self.offset += 1
-            self.skip(BLANKS)
+            self.skip(BLANKS_PATTERN)
         self.expect("}")
 
     def parts(self) -> list[tuple[str, int]]:
@@ -266,15 +268,15 @@ class _Scanner:
         parts: list[tuple[str, int]] = []
         while True:
             start = self.offset
-            parts.append((_name(self.match(KEY)), start))
+            parts.append((_name(self.match(KEY_PATTERN)), start))
             if len(parts) > MAX_KEY_PARTS:
                 self.too_deep = parts[0][1]
                 raise _Stop
-            self.skip(BLANKS)
+            self.skip(BLANKS_PATTERN)
             if not self.text.startswith(".", self.offset):
                 return parts
             self.offset += 1
-            self.skip(BLANKS)
+            self.skip(BLANKS_PATTERN)
 
     def skip(self, blanks: re.Pattern[str]) -> int:
         """Skip blanks, or also comments, and return the offset after them."""

@@ -26,7 +26,7 @@ from typelattice.files.system_definition import (
     read_shipped_definition,
 )
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.system_text import SHIPPED_FOLDER, SystemText, UnknownSystemError, systems
+from typelattice.files.system_text import REAL_SYSTEMS_FOLDER, SystemText, UnknownSystemError, systems
 from typelattice.files.value_reader import (
     OrderDependentError,
     UnknownWordError,
@@ -37,7 +37,7 @@ from typelattice.files.value_reader import (
     read_distinct,
     require_text,
 )
-from typelattice.operands.operand import KIND_BY_NAME, TIERS
+from typelattice.operands.operand import KIND_BY_NAME, OPERAND_TIERS
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.lazy_tables import LazyTable
 
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     T = TypeVar("T")
     W = TypeVar("W", bound=str)
 
-COMBINE: tuple[Combine, ...] = ("join", "fold", "comparable", "value")
-WEAK_JOIN: tuple[WeakJoin, ...] = ("kind", "width")
+COMBINE_WORDS: tuple[Combine, ...] = ("join", "fold", "comparable", "value")
+WEAK_JOIN_WORDS: tuple[WeakJoin, ...] = ("kind", "width")
 ALONE_SUFFIX = " if alone"  # after several defaults: all but the first count only without other operands
 
 
@@ -85,7 +85,7 @@ def _read_shipped(name: str) -> System:
         advice = "`typelattice systems` lists them; a file of your own ends in .toml"
         raise UnknownSystemError(f"{what}; {advice}")
     return build_system(
-        read_shipped_definition(path.join(SHIPPED_FOLDER, f"{name}.toml"), None), shipped=True
+        read_shipped_definition(path.join(REAL_SYSTEMS_FOLDER, f"{name}.toml"), None), shipped=True
     )
 
 
@@ -136,8 +136,8 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         from typelattice.files.parametric_dtype_entries import read_families  # few files have such dtypes
 
         families = read_families(reader, words, order, dtypes)
-    combine = _word(reader, "combine", COMBINE)
-    weak_join = _word(reader, "weak-join", WEAK_JOIN)
+    combine = _word(reader, "combine", COMBINE_WORDS)
+    weak_join = _word(reader, "weak-join", WEAK_JOIN_WORDS)
     tiers = _tiers(reader)
     first_is_array = False
     with reader.noting():
@@ -316,15 +316,15 @@ def _read_sets(reader: KeyReader, words: Vocabulary) -> None:
 
 def _tiers(reader: KeyReader) -> tuple[str, ...]:
     with reader.noting():
-        tiers = tuple(reader.read_value("tiers", list[str](TIERS[:1])))
-        possible = [("array", *more) for n in range(3) for more in combinations(TIERS[1:], n)]
+        tiers = tuple(reader.read_value("tiers", list[str](OPERAND_TIERS[:1])))
+        possible = [("array", *more) for n in range(3) for more in combinations(OPERAND_TIERS[1:], n)]
         if tiers not in possible:
-            wrong = next((tier for tier in tiers if isinstance(tier, str) and tier not in TIERS), "")
-            cause = f"should list some of {', '.join(TIERS)}, in that order, array first"
-            raise UnknownWordError(cause + spelling_hint(wrong, TIERS), wrong)
+            wrong = next((tier for tier in tiers if isinstance(tier, str) and tier not in OPERAND_TIERS), "")
+            cause = f"should list some of {', '.join(OPERAND_TIERS)}, in that order, array first"
+            raise UnknownWordError(cause + spelling_hint(wrong, OPERAND_TIERS), wrong)
         return tiers
     reader.is_order_whole = False
-    return TIERS
+    return OPERAND_TIERS
 
 
 def _defaults(

@@ -11,7 +11,7 @@ import os
 
 from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import VERSION_SIGN, releases, system_for_version
-from typelattice.files.system_text import FOLDER, SystemText, UnknownSystemError, systems
+from typelattice.files.system_text import SYSTEMS_FOLDER, SystemText, UnknownSystemError, systems
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.frozen_classes import frozen
 
@@ -38,7 +38,7 @@ class Release:
         known = releases(name)
         older = system_for_version(name, self.version).partition(VERSION_SIGN)[2]
         stems = (name + VERSION_SIGN + number for number in known[known.index(older or known[-1]) : -1])
-        return next((stem for stem in stems if os.path.isfile(f"{FOLDER}/{stem}.toml")), name)
+        return next((stem for stem in stems if os.path.isfile(f"{SYSTEMS_FOLDER}/{stem}.toml")), name)
 
 
 def read_release(name: str) -> Release:

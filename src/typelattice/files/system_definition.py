@@ -8,8 +8,8 @@ from functools import cache, partial
 from os import PathLike, path
 
 from typelattice.files.system_text import (
-    FOLDER,
-    SHIPPED_FOLDER,
+    REAL_SYSTEMS_FOLDER,
+    SYSTEMS_FOLDER,
     Chain,
     FormatError,
     OrderRow,
@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typelattice.files.release_files import Release
 
-KEY_TYPES: dict[str, type] = {
+TYPE_BY_KEY: dict[str, type] = {
     **dict.fromkeys(("name", "title", "source", "library", "extends", "order", "combine", "weak-join"), str),
     **dict.fromkeys(("dtypes", "sets", "ties", "overrides", "refusals", "defaults", "before", "after"), dict),
     "requested": dict, "foreign": dict, "limits": dict, "fit": dict, "ops": dict, "casts": dict,
@@ -35,7 +35,7 @@ KEY_TYPES: dict[str, type] = {
     "tiers": list, "both-ways": list, "first-is-array": bool,
 }  # fmt: skip
 MAX_EXTENDED_FILES = 8  # files of which each extends the next
-DOTS = "..."  # means the inherited value, in an order and among the entries of a table
+INHERITED_MARK = "..."  # means the inherited value, in an order and among the entries of a table
 
 
 @frozen()
@@ -73,7 +73,7 @@ class SystemDefinition:
             order = []
             try:
                 for row, chain in text.statements(str(keys["order"])):
-                    dots = chain == [[DOTS]]
+                    dots = chain == [[INHERITED_MARK]]
                     if dots and (not self.order or self.order[0] in order):
                         cause = "`...` stands, once, for the order of the file that `extends` names"
                         raise text.error_in_order(row[1], cause)
@@ -97,12 +97,15 @@ class SystemDefinition:
 
         An empty entry removes the inherited one.
         """
-        if not isinstance(value, dict) or DOTS not in value:
+        if not isinstance(value, dict) or INHERITED_MARK not in value:
             return value
-        if value[DOTS] is not True or not self.entries(key):
-            cause = f'`"{DOTS}" = true` stands for the entries of the file that `extends` names'
-            raise text.error(cause, key, DOTS)
-        before, given = self.entries(key), {entry: said for entry, said in value.items() if entry != DOTS}
+        if value[INHERITED_MARK] is not True or not self.entries(key):
+            cause = f'`"{INHERITED_MARK}" = true` stands for the entries of the file that `extends` names'
+            raise text.error(cause, key, INHERITED_MARK)
+        before, given = (
+            self.entries(key),
+            {entry: said for entry, said in value.items() if entry != INHERITED_MARK},
+        )
         return {
             entry: said for entry, said in {**before, **given}.items() if said != {} or entry not in before
         }
@@ -113,7 +116,10 @@ class SystemDefinition:
         while definition is not None:
             value = definition.main_values.get(key)
             is_inherited = (
-                isinstance(value, dict) and DOTS in value and entry is not None and entry not in value
+                isinstance(value, dict)
+                and INHERITED_MARK in value
+                and entry is not None
+                and entry not in value
             )
             if value is not None and not is_inherited:
                 return definition.main
@@ -145,7 +151,7 @@ class SystemDefinition:
         values = dict(given.values)
         for key, value in values.items():
             if isinstance(value, dict) and value and self.entries(key):
-                values[key] = {DOTS: True, **value}
+                values[key] = {INHERITED_MARK: True, **value}
         return self.with_keys(replace(given, values=values), text)
 
     def text_of(self, file: str) -> SystemText | None:
@@ -228,12 +234,12 @@ def _check_keys(values: Mapping[str, object], text: SystemText) -> CheckedKeys:
     mistakes: list[FormatError] = []
     broken: set[str] = set()
     for key, value in values.items():
-        if key not in KEY_TYPES:
-            near = spelling_hint(key, KEY_TYPES) or f"; the keys are {', '.join(KEY_TYPES)}"
+        if key not in TYPE_BY_KEY:
+            near = spelling_hint(key, TYPE_BY_KEY) or f"; the keys are {', '.join(TYPE_BY_KEY)}"
             mistakes.append(text.error(f"unknown key{near}", key))
-            broken |= {each for each in KEY_TYPES if spelling_hint(key, [each])}
-        elif not isinstance(value, KEY_TYPES[key]):
-            cause = f"should be {toml_type_name(KEY_TYPES[key])}, not {toml_type_name(type(value))}"
+            broken |= {each for each in TYPE_BY_KEY if spelling_hint(key, [each])}
+        elif not isinstance(value, TYPE_BY_KEY[key]):
+            cause = f"should be {toml_type_name(TYPE_BY_KEY[key])}, not {toml_type_name(type(value))}"
             mistakes.append(text.error(cause, key))
             broken.add(key)
         else:
@@ -296,7 +302,7 @@ def _read_base(
     if not re.fullmatch(r"\w[\w.@-]{0,99}", name):
         raise make_error(f"{name[:60]!r} is out of the folder; name a system, or a file beside this one")
     name = name.removesuffix(".toml")
-    folders = [path.dirname(text.path), FOLDER] if text.path else [FOLDER]
+    folders = [path.dirname(text.path), SYSTEMS_FOLDER] if text.path else [SYSTEMS_FOLDER]
     found = _list_files(name, folders)
     if "@" in name and not found:
         from typelattice.files.release_files import read_release  # most files do not extend an older release
@@ -322,7 +328,7 @@ def _read_base(
         raise make_error(f"more than {MAX_EXTENDED_FILES} files deep; extend a nearer one")
     return (
         read_shipped_definition(other_files[0], release)
-        if path.dirname(other_files[0]) == SHIPPED_FOLDER
+        if path.dirname(other_files[0]) == REAL_SYSTEMS_FOLDER
         else read_definition(other_files[0], extending_paths, release)
     )
 

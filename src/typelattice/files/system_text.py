@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from typelattice.files.positions import KeyPath, KeyPositions
 
 # Uses os.path, since importing pathlib takes as long as everything else here.
-FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "systems")
-SHIPPED_FOLDER = os.path.realpath(FOLDER)
+SYSTEMS_FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "systems")
+REAL_SYSTEMS_FOLDER = os.path.realpath(SYSTEMS_FOLDER)
 MAX_SYSTEM_FILE_BYTES = 200_000
 Line = tuple[str, int]  # file, line
 OrderRow = tuple["SystemText", int]  # the text that gives an order, and the number of a row of it, from 0
@@ -178,9 +178,9 @@ class SystemText:
         Without the word, return the position of the key.
         """
         whole = self.positions.text if whole is None else whole
-        from typelattice.files.positions import KEY
+        from typelattice.files.positions import KEY_PATTERN
 
-        token = rf"(?<![\w*]){re.escape(word)}(?![\w*])" if word else KEY.pattern
+        token = rf"(?<![\w*]){re.escape(word)}(?![\w*])" if word else KEY_PATTERN.pattern
         found = re.compile(token).search(whole, start, end)
         if found is None:
             return None
@@ -230,12 +230,12 @@ class SystemText:
         The parser is slow for a deeply nested text, or raises RecursionError. Tests check that the shipped
         files are not nested deeply.
         """
-        shipped = self.path is not None and os.path.dirname(self.path) == SHIPPED_FOLDER
+        shipped = self.path is not None and os.path.dirname(self.path) == REAL_SYSTEMS_FOLDER
         if not shipped and (deep := self.positions.too_deep):
-            from typelattice.files.positions import TOO_DEEP
+            from typelattice.files.positions import TOO_DEEP_MESSAGE
 
             mark = self.mark_of_row(deep.line, "", deep.column)
-            raise FormatError(self.file, deep.line, "", TOO_DEEP, mark)
+            raise FormatError(self.file, deep.line, "", TOO_DEEP_MESSAGE, mark)
         try:
             return parse_toml(self.path, self.text)
         except ValueError as e:
@@ -286,12 +286,12 @@ def systems(versions: bool = False, functions: bool = False) -> tuple[str, ...]:
     >>> [name for name in tl.systems(versions=True) if name.startswith("numpy@")]
     ['numpy@2.0', 'numpy@2.4']
     """
-    stems = {file.removesuffix(".toml") for file in os.listdir(FOLDER) if file.endswith(".toml")}
+    stems = {file.removesuffix(".toml") for file in os.listdir(SYSTEMS_FOLDER) if file.endswith(".toml")}
     names = sorted(stem for stem in stems if "@" not in stem)
     if not functions:
-        from typelattice.facts.system_headings import FUNCTIONS, heading_of  # needed for lists only
+        from typelattice.facts.system_headings import FUNCTIONS_HEADING, heading_of  # needed for lists only
 
-        names = [name for name in names if heading_of(name) != FUNCTIONS]
+        names = [name for name in names if heading_of(name) != FUNCTIONS_HEADING]
     if not versions:
         return tuple(names)
     from typelattice.facts.releases import VERSION_SIGN, releases  # needed for older releases only

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import chain, combinations_with_replacement
 
 from typelattice.engine.operation_rules import (
-    LAST_ARRAY,
+    LAST_ARRAY_RESULT,
     Domain,
     OperationRules,
     PairEntry,
@@ -23,7 +23,7 @@ from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, weak_node
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.operation_entries import FIELDS
+from typelattice.files.operation_entries import FIELDS_BY_KEY
 from typelattice.files.value_reader import Vocabulary, not_in_order
 
 GIVES_OF_PAIRS_FIELD = "gives_of_pairs"
@@ -177,7 +177,7 @@ def unused_entries(rules: Rules) -> Iterator[EntryFinding]:
     for entry, said in rules.ops.items():
         if not said and entry not in rules.custom_operations:
             yield entry, None, f"{entry} does the same as in the standard; leave it out"
-        for key, fields in FIELDS.items():
+        for key, fields in FIELDS_BY_KEY.items():
             if stated := {field: said[field] for field in fields if field in said}:
                 yield from ((entry, _key_of_operation(key), cause) for cause in _absent_dtypes(stated, rules))
         for key, cause in _unusable_keys(entry, said, rules):
@@ -185,7 +185,7 @@ def unused_entries(rules: Rules) -> Iterator[EntryFinding]:
 
 
 def _key_of_operation(name: str) -> str:
-    """Return the key that a name of `FIELDS` belongs to: `gives` for `gives of pairs`."""
+    """Return the key that a name of `FIELDS_BY_KEY` belongs to: `gives` for `gives of pairs`."""
     return name.partition(" ")[0].partition(".")[0]
 
 
@@ -216,13 +216,13 @@ def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iter
         if op.kernels.listed and op.accepts is not None and not _computes_any(op, rules):
             cause = f"{o.name} takes no dtype of the order: `accepts` of a class leaves out what it"
             yield "kernels", f"{cause} computes in; give {o.name} a `accepts` of its own"
-    for key, fields in FIELDS.items():
+    for key, fields in FIELDS_BY_KEY.items():
         # An entry with one word for every result has an empty table of pairs, which states nothing.
         stated = [
             field for field in fields if field in said and (field != GIVES_OF_PAIRS_FIELD or said[field])
         ]
-        if key in _NEEDS and stated and not _matters(entry, key, rules):
-            yield key, _NEEDS[key][0].format(cause=_cause(entry, key, rules))
+        if key in _NEED_BY_KEY and stated and not _matters(entry, key, rules):
+            yield key, _NEED_BY_KEY[key][0].format(cause=_cause(entry, key, rules))
 
 
 def _computes_any(op: OperationRules, rules: Rules) -> bool:
@@ -286,18 +286,18 @@ def _find_mapping(said: Mapping[str, object], key: str) -> Mapping[object, objec
 
 def _matters(entry: str, key: str, rules: Rules) -> bool:
     """Return True if a key of an entry has an effect on one of the operations that the entry describes."""
-    fields = FIELDS[key]
+    fields = FIELDS_BY_KEY[key]
     without = {f: said for f, said in rules.ops[entry].items() if f not in fields}
     inherited = {name: without if name == entry else said for name, said in rules.ops.items()}
     return any(
-        _NEEDS[key][1](o, merge_entries(o, rules.ops), merge_entries(o, inherited), rules)
+        _NEED_BY_KEY[key][1](o, merge_entries(o, rules.ops), merge_entries(o, inherited), rules)
         for o in _find_followers(entry, key, rules)
     )
 
 
 def _cause(entry: str, key: str, rules: Rules) -> str:
     """Return the reason why a key has no effect on the operations that its entry describes."""
-    if key == "gives" and rules.ops[entry].get("gives") == LAST_ARRAY:
+    if key == "gives" and rules.ops[entry].get("gives") == LAST_ARRAY_RESULT:
         return '"last array" is for operations that give several arrays, such as meshgrid'
     if key == "gives":
         return "the operation computes in the joined dtype; name another one in `computes` or `loops`"
@@ -313,7 +313,7 @@ def _find_followers(entry: str, key: str, rules: Rules) -> Iterator[Operation]:
     """Yield the operations that follow a key of an entry, because no more specific entry has that key."""
     said = rules.ops[entry]
     # A word for all dtypes empties the table of single dtypes. The empty table states nothing itself.
-    fields = [f for f in FIELDS[key] if f in said and not (f.endswith("_of") and not said[f])]
+    fields = [f for f in FIELDS_BY_KEY[key] if f in said and not (f.endswith("_of") and not said[f])]
     own = _operations_of(*rules.custom_operations.values())
     for o, nearer in (*_shared_operations().get(entry, ()), *own.get(entry, ())):
         if not any(field in rules.ops.get(name, {}) for name in nearer for field in fields):
@@ -355,7 +355,7 @@ def _tells_scalars_apart(rules: Rules) -> bool:
 
 
 # For each key of an operation: the message if it has no effect, and the test of whether it has one.
-_NEEDS: dict[str, tuple[str, _Needs]] = {
+_NEED_BY_KEY: dict[str, tuple[str, _Needs]] = {
     "counts-as": (
         "counts-as has no effect: {cause}; remove it, or use `computes`",
         lambda o, op, without, rules: (
@@ -410,7 +410,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         "gives has no effect: {cause}",
         lambda o, op, without, rules: (
             (op.gives != "joined" or bool(op.computes or op.loops or op.accumulates))
-            and (op.gives != LAST_ARRAY or o.call_form == "separate")
+            and (op.gives != LAST_ARRAY_RESULT or o.call_form == "separate")
         ),
     ),
     "gives of each": (

@@ -14,7 +14,7 @@ from typelattice.engine import operation_rules as ops
 from typelattice.facts.dtypes import DTYPE_BY_CODE, DTYPES, DType, Kind, Node, weak_node
 from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS, OPERATORS
 from typelattice.files.system_text import toml_type_name
-from typelattice.operands.operand import PYTHON_KINDS
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE
 from typelattice.support.error_texts import quote_short, spelling_hint
 
 TYPE_CHECKING = False
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     T = TypeVar("T", bound=Hashable)
     W = TypeVar("W", bound=str)
 
-LETTERS = {kind.letter: kind for kind in Kind if kind is not Kind.BOOL}
-KIND_BY_SCALAR_WORD = {**{cls.__name__: kind for cls, kind in PYTHON_KINDS.items()}, "uint": Kind.UNSIGNED}
+KIND_BY_LETTER = {kind.letter: kind for kind in Kind if kind is not Kind.BOOL}
+KIND_BY_SCALAR_WORD = {
+    **{cls.__name__: kind for cls, kind in KIND_BY_PYTHON_TYPE.items()},
+    "uint": Kind.UNSIGNED,
+}
 SET_NAMES_BY_PYTHON_KIND = {
     "int": "integer",
     "uint": "unsigned",
@@ -33,12 +36,12 @@ SET_NAMES_BY_PYTHON_KIND = {
 RESERVED_WORDS = {
     *DTYPES,
     *DTYPE_BY_CODE,
-    *LETTERS,
+    *KIND_BY_LETTER,
     *KIND_BY_SCALAR_WORD,
     *ops.KINDS_BY_WORD,
 }  # words with a fixed meaning
 ENTRY_NAMES = dict.fromkeys(
-    (*ops.STANDARD, *OPERATIONS, *OPERATORS, *ops.GROUPS.values())
+    (*ops.STANDARD_RULES_BY_CLASS, *OPERATIONS, *OPERATORS, *ops.GROUP_BY_CLASS.values())
 )  # names that an entry of `ops` may have
 # The largest sizes of a file. Up to these, an answer takes seconds, and so do the laws of the system.
 MAX_NODES = 300  # nodes in an order or in a list
@@ -158,8 +161,8 @@ class Vocabulary:
         """Return the node of a code: u8, uint8, i*, i32*, or a dtype of the file's own."""
         word = require_text(code)
         stem, star = word.removesuffix("*"), word.endswith("*")
-        if star and stem in LETTERS:
-            return weak_node(LETTERS[stem])
+        if star and stem in KIND_BY_LETTER:
+            return weak_node(KIND_BY_LETTER[stem])
         d = self.known.get(stem)
         if d is None or (star and d.kind is Kind.BOOL):
             raise self._unknown_dtype(word, stem)
@@ -210,7 +213,7 @@ class Vocabulary:
         for word in map(str.strip, require_text(names).split(",")):
             if word in ops.KINDS_BY_WORD:
                 found += ops.KINDS_BY_WORD[word]
-            elif any(word.removesuffix("*") in of for of in (self.known, self.sets, LETTERS)):
+            elif any(word.removesuffix("*") in of for of in (self.known, self.sets, KIND_BY_LETTER)):
                 found += map(self.require_dtype, self.read_nodes(word))
             else:
                 self.check_broken(word)

@@ -19,7 +19,7 @@ from typelattice.tracing.run_data.float_widths import is_integer, with_width_of
 
 MAX_LATER_EXPRESSIONS = 6  # expressions after a widening that are cast instead
 LIST_OPERATIONS = {"concat", "stack"}  # these operations take a list of arrays, and accept a dtype argument
-LISTS = (ast.List, ast.Tuple)
+LIST_NODES = (ast.List, ast.Tuple)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def propose_agreeing_changes(
         yield at.change(at.source.add_keyword(node, f"dtype={literal}"))
     if isinstance(step, Created):
         return
-    constants = (ast.Constant, ast.Starred, *LISTS)
+    constants = (ast.Constant, ast.Starred, *LIST_NODES)
     operands = [operand for operand in _list_operands(at) if not isinstance(operand, constants)]
     single = [[operand] for operand in operands]
     for cast_together in [
@@ -234,7 +234,7 @@ def _list_casts(step_node: _StepNode, node: ast.expr, dtype: str) -> Iterator[Ch
     """Yield the ways to cast an expression: as an array, or as a list."""
     text = step_node.source.operand_text(node)
     alias = step_node.alias()
-    if not isinstance(node, LISTS):
+    if not isinstance(node, LIST_NODES):
         yield step_node.change(
             step_node.source.replace_expression(node, cast_text(step_node.library, text, dtype))
         )

@@ -49,7 +49,7 @@ from typelattice.tracing.run_data.float_widths import dtype_width, is_integer, o
 MAX_CHANGES_PER_CAUSE = 24
 WIDE_INPUT_TOLERANCE = 1e-12  # relative error that a change may add for wide input
 MAX_CAUSES = 100
-PLAIN_RUNS = 3  # the least time and the least memory of these are reported
+MEASURED_RUNS = 3  # the least time and the least memory of these are reported
 SLOW_RUN_SECONDS = 10.0  # a slower plain run is not repeated
 
 
@@ -316,7 +316,7 @@ class _PatchSearch:
         """Measure plain runs of the program without and with the changes. Return the least of each."""
         now = {file: self.sources[file].content for file in self.original_contents if file in self.sources}
         runs: list[list[RunCost]] = [[], []]
-        for _ in range(PLAIN_RUNS):
+        for _ in range(MEASURED_RUNS):
             for measured, contents in zip(runs, (self.original_contents, now), strict=True):
                 for file in now:
                     self.workspace.put_content(file, contents[file])

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-MODULE = "__typelattice_fix__"  # module name of a script when only one of its functions is called
+SCRIPT_MODULE_NAME = "__typelattice_fix__"  # module name of a script when only one of its functions is called
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def load_function(program: ProgramToRun) -> tuple[Callable[..., Any], Sequence[A
     """Import the function from the copy, and unpack its arguments."""
     sys.path.insert(0, str(Path(program.target).parent))
     if program.module == "__main__":
-        function: Any = _make_module(runpy.run_path(program.target, run_name=MODULE))
+        function: Any = _make_module(runpy.run_path(program.target, run_name=SCRIPT_MODULE_NAME))
     else:
         function = __import__(program.module, fromlist=["*"])
     for name in program.function.split("."):
@@ -75,9 +75,9 @@ def load_function(program: ProgramToRun) -> tuple[Callable[..., Any], Sequence[A
 
 def _make_module(names: Mapping[str, Any]) -> ModuleType:
     """Make a module of the names that a script bound."""
-    module = ModuleType(MODULE)
+    module = ModuleType(SCRIPT_MODULE_NAME)
     module.__dict__.update(names)
     for value in names.values():
-        if isinstance(value, FunctionType) and value.__globals__.get("__name__") == MODULE:
+        if isinstance(value, FunctionType) and value.__globals__.get("__name__") == SCRIPT_MODULE_NAME:
             value.__globals__.update(names)  # `run_path` empties the globals
     return module

@@ -25,13 +25,13 @@ from typelattice.fixing.traced_run import TracedRun
 from typelattice.tracing.library_traits import may_be_forked
 from typelattice.tracing.run_data.run import Run
 
-MAX_FILES = 20_000
-MAX_BYTES = 500_000_000
-RUN_SECONDS = 600.0
+MAX_COPIED_FILES = 20_000
+MAX_COPIED_BYTES = 500_000_000
+MAX_RUN_SECONDS = 600.0
 OWN_ERROR_CLASS = re.compile(r"^typelattice\.[\w.]+: ")  # in the last line of a traceback
-RUN_MAIN = "import sys; from typelattice.fixing.{} import main; main(*sys.argv[1:])"
-SERVE = "from typelattice.fixing.traced_run import serve; serve()"
-PRELOADED = (
+RUN_MAIN_CODE = "import sys; from typelattice.fixing.{} import main; main(*sys.argv[1:])"
+SERVE_CODE = "from typelattice.fixing.traced_run import serve; serve()"
+PRELOADED_MODULES_BY_RUNS_TESTS = (
     ("typelattice.tracing.rewrite.syntax_tree",),
     ("typelattice.tracing.rewrite.syntax_tree", "typelattice.tracing.entry_points.pytest_run"),
 )
@@ -105,7 +105,7 @@ class Workspace:
         try:
             status = self.run_in_fork(files) if self.preloaded_modules else self.run_in_process(files)
         except subprocess.TimeoutExpired:
-            return FailedRun(f"it ran for more than {RUN_SECONDS:.0f} seconds")
+            return FailedRun(f"it ran for more than {MAX_RUN_SECONDS:.0f} seconds")
         finally:
             self.restore_files()
         traced_run: TracedRun | None = (
@@ -121,7 +121,10 @@ class Workspace:
             forkable_modules = (
                 libraries()[name].modules[0] for name in traced_run.run.systems if may_be_forked(name)
             )
-            self.preloaded_modules = (*PRELOADED[self.program.runs_tests], *forkable_modules)
+            self.preloaded_modules = (
+                *PRELOADED_MODULES_BY_RUNS_TESTS[self.program.runs_tests],
+                *forkable_modules,
+            )
         warnings = [line.partition("Warning: ") for line in text.splitlines() if "Warning: " in line]
         written = tuple(sorted(f"{kind.rpartition(' ')[2]}Warning: {text}" for kind, _, text in warnings))
         output = "" if self.program.runs_tests else printed.read_text(encoding="utf-8", errors="replace")
@@ -199,13 +202,13 @@ class Workspace:
         """Run a module of this package that runs the program in a new process. Return its exit status."""
         todo, out, printed, errors = files
         with printed.open("wb") as stdout, errors.open("wb") as stderr:
-            words = [*self.python, "-c", RUN_MAIN.format(module), str(todo), str(out)]
+            words = [*self.python, "-c", RUN_MAIN_CODE.format(module), str(todo), str(out)]
             with subprocess.Popen(
                 words, cwd=self.inside, env=_make_environment(), stdin=subprocess.DEVNULL, stdout=stdout,
                 stderr=stderr,
             ) as process:  # fmt: skip
                 try:
-                    return _wait_for_end(process, RUN_SECONDS)
+                    return _wait_for_end(process, MAX_RUN_SECONDS)
                 except BaseException:
                     process.kill()
                     raise
@@ -214,16 +217,16 @@ class Workspace:
         """Run the program in a fork of the process that is kept for this. Return its exit status."""
         if self.server is None:
             self.server = subprocess.Popen(
-                [*self.python, "-c", SERVE], cwd=self.inside, env=_make_environment(),
+                [*self.python, "-c", SERVE_CODE], cwd=self.inside, env=_make_environment(),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
         assert self.server.stdin is not None and self.server.stdout is not None
         todo = [*map(str, files), str(self.inside), *self.preloaded_modules]
         self.server.stdin.write(pickle.dumps(todo).hex().encode() + b"\n")
         self.server.stdin.flush()
-        if not select([self.server.stdout], [], [], RUN_SECONDS)[0]:
+        if not select([self.server.stdout], [], [], MAX_RUN_SECONDS)[0]:
             self.close()
-            raise subprocess.TimeoutExpired(todo, RUN_SECONDS)
+            raise subprocess.TimeoutExpired(todo, MAX_RUN_SECONDS)
         answer = self.server.stdout.readline()
         if not answer:
             self.close()
@@ -267,8 +270,8 @@ def open_workspace(program: ProgramToRun) -> Iterator[Workspace]:
         folders[:] = [name for name in folders if not is_left_out(Path(folder, name))]
         files += len(names)
         bytes_ += sum(Path(folder, name).lstat().st_size for name in names)
-        if files > MAX_FILES or bytes_ > MAX_BYTES:
-            what = f"{original} holds more than {MAX_FILES:,} files or {MAX_BYTES // 10**6} MB"
+        if files > MAX_COPIED_FILES or bytes_ > MAX_COPIED_BYTES:
+            what = f"{original} holds more than {MAX_COPIED_FILES:,} files or {MAX_COPIED_BYTES // 10**6} MB"
             raise FixError(f"{what}, too much to copy for each try; run it from a folder that holds less")
     with TemporaryDirectory(prefix="typelattice-fix-") as folder:
         root = Path(os.path.realpath(folder)) / original.name

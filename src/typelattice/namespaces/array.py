@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 else:
     Operators = object  # the namespace sets those that its library has
 
-VERSIONS = ("2022.12", "2023.12", "2024.12", "2025.12")  # versions of the array API standard
+STANDARD_VERSIONS = ("2022.12", "2023.12", "2024.12", "2025.12")  # versions of the array API standard
 
 
 class Array(Operators):
@@ -121,8 +121,8 @@ class Array(Operators):
 
         Raises NamespaceError for any other version of the standard.
         """
-        if api_version is not None and api_version not in VERSIONS:
-            followed = f"these are {', '.join(VERSIONS)}"
+        if api_version is not None and api_version not in STANDARD_VERSIONS:
+            followed = f"these are {', '.join(STANDARD_VERSIONS)}"
             raise NamespaceError(f"{api_version!r} is no version of the standard followed here; {followed}")
         space: Functions[Self] = self._space
         return space

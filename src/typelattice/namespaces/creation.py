@@ -17,10 +17,10 @@ from typelattice.namespaces.input_checks import (
 )
 from typelattice.namespaces.namespace_context import NamespaceContext, class_name
 from typelattice.namespaces.namespace_error import NamespaceError
-from typelattice.namespaces.recipe import INTEGERS, one_line, python_number
+from typelattice.namespaces.recipe import INTEGER_KINDS, one_line, python_number
 from typelattice.namespaces.standard_signatures import name_function
 from typelattice.operands.notation import number_operand as scalar_of
-from typelattice.operands.operand import PYTHON_KINDS, operand_of_dtype
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, operand_of_dtype
 from typelattice.operands.read_objects import operand
 from typelattice.support.errors import TypelatticeError
 
@@ -73,7 +73,7 @@ def highest_kind(x: Any) -> Kind | None:
         kinds = [kind for kind in found if kind is not None]
         return max(kinds, key=lambda kind: kind.category) if kinds and len(kinds) == len(found) else None
     value = python_number(x)
-    return None if value is None else PYTHON_KINDS[type(value)]
+    return None if value is None else KIND_BY_PYTHON_TYPE[type(value)]
 
 
 def _is_empty(x: Any) -> bool:
@@ -132,7 +132,7 @@ def full_maker(context: NamespaceContext) -> Function:
 
     def full(shape: Any, fill_value: Any, *, dtype: object = None, device: object = None) -> Array:
         own = operand(fill_value).dtype if dtype is None and hasattr(fill_value, "dtype") else dtype
-        if own is None and context.recipes.is_own_system and kind_of(fill_value) in INTEGERS:
+        if own is None and context.recipes.is_own_system and kind_of(fill_value) in INTEGER_KINDS:
             # The library's dtype may be wider than the default.
             own = asarray_maker(context)(fill_value).dtype
         d, library_options = _options(context, own, highest_kind(fill_value) or Kind.FLOAT, device)
@@ -157,7 +157,7 @@ def convert_fill_value(context: NamespaceContext, d: DType, value: Any) -> Any:
         counted = context.recipes.replace_scalar(given, p)
         return given if own else counted
     imaginary = isinstance(given, complex) and d.kind is not Kind.COMPLEX
-    if (imaginary or d.kind in INTEGERS) and not own and not is_in_range(given, d):
+    if (imaginary or d.kind in INTEGER_KINDS) and not own and not is_in_range(given, d):
         raise range_error(given, d)  # casts of such a number differ between libraries and machines
     return given
 
@@ -268,7 +268,7 @@ def guard_function(context: NamespaceContext, function: Function) -> Function:
     return call
 
 
-CREATION_MAKERS: dict[str, FunctionMaker] = {
+CREATION_MAKER_BY_NAME: dict[str, FunctionMaker] = {
     "asarray": asarray_maker,
     "full": full_maker,
     "full_like": full_like_maker,
@@ -283,10 +283,12 @@ CREATION_MAKERS: dict[str, FunctionMaker] = {
 
 def make_creation_functions(context: NamespaceContext) -> dict[str, Function]:
     """Build the functions that create arrays, as far as the library has them."""
-    there = [name for name in CREATION_MAKERS if name != "from_dlpack" or context.library.has_function(name)]
+    there = [
+        name for name in CREATION_MAKER_BY_NAME if name != "from_dlpack" or context.library.has_function(name)
+    ]
     return {
         name: name_function(
-            guard_function(context, name_function(CREATION_MAKERS[name](context), name)), name
+            guard_function(context, name_function(CREATION_MAKER_BY_NAME[name](context), name)), name
         )
         for name in there
     }

@@ -13,7 +13,7 @@ from typelattice.namespaces.computing_libraries.computing_library import NO_KERN
 from typelattice.namespaces.namespace_context import NamespaceContext
 from typelattice.namespaces.namespace_error import NamespaceError
 from typelattice.namespaces.recipe import Recipe
-from typelattice.namespaces.result_tuples import RESULTS
+from typelattice.namespaces.result_tuples import RESULT_TUPLE_BY_FUNCTION
 from typelattice.namespaces.standard_signatures import name_function
 
 Function = Callable[..., Any]
@@ -248,7 +248,7 @@ def parts_maker(context: NamespaceContext, op: str) -> Function:
         else:
             given = p.result if of_class == "position" else None
             wrapped = [context.wrap_one_of_results(out, p, given) for out in results]
-        return RESULTS[op](*wrapped) if op in RESULTS else tuple(wrapped)
+        return RESULT_TUPLE_BY_FUNCTION[op](*wrapped) if op in RESULT_TUPLE_BY_FUNCTION else tuple(wrapped)
 
     return function
 

@@ -7,7 +7,7 @@ from typing import Any
 from typelattice.facts.dtypes import DType
 from typelattice.facts.range_and_overflow import Value, is_in_range
 from typelattice.namespaces.namespace_error import NamespaceError
-from typelattice.namespaces.recipe import INTEGERS, RecipeMaker, number_text, python_number
+from typelattice.namespaces.recipe import INTEGER_KINDS, RecipeMaker, number_text, python_number
 
 
 def refuse_masked(obj: Any) -> None:
@@ -39,7 +39,7 @@ def refuse_out_of_range(recipes: RecipeMaker, obj: Any, d: DType) -> None:
 
     Libraries differ here: most refuse, and PyTorch wraps some, which is right only under its own rules.
     """
-    value = None if recipes.is_own_system or d.kind not in INTEGERS else find_out_of_range(obj, d)
+    value = None if recipes.is_own_system or d.kind not in INTEGER_KINDS else find_out_of_range(obj, d)
     if value is not None:
         raise range_error(value, d)
 

@@ -16,7 +16,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.facts.operations import COMPARING_CLASSES, OPERATIONS, OPERATORS
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import systems
-from typelattice.namespaces.array import VERSIONS, Array
+from typelattice.namespaces.array import STANDARD_VERSIONS, Array
 from typelattice.namespaces.assignment import element_methods, in_place_maker
 from typelattice.namespaces.computing_libraries import library as find_library
 from typelattice.namespaces.computing_libraries.computing_library import ComputingLibrary
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 else:
     Members = object  # a namespace sets the members that its library has, each as an attribute
 
-CONSTANTS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
+CONSTANT_BY_NAME = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 
 
 class Namespace(Members):
@@ -68,14 +68,14 @@ class Namespace(Members):
             **make_inspection_functions(context),
             **context.dtypes,
             **{d.name: d for d in system.requested if isinstance(d, DType) and library.has_dtype(d)},
-            **CONSTANTS,
+            **CONSTANT_BY_NAME,
         }
         further = {*functions} - {*standard().linalg, *standard().fft}
         shown = {*standard().main, *further}
         vars(self).update({name: x for name, x in found.items() if name in shown})
         self.linalg = cast("Linalg[Array]", Extension(found, standard().linalg))
         self.fft = cast("FFT[Array]", Extension(found, standard().fft))
-        self.system, self.__array_api_version__ = system, VERSIONS[-1]
+        self.system, self.__array_api_version__ = system, STANDARD_VERSIONS[-1]
 
     def __dir__(self) -> list[str]:
         """List the members that the standard names, and `system`."""

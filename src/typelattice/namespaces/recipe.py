@@ -22,7 +22,7 @@ from typelattice.facts.operations import COMPARING_CLASSES, find_operation
 from typelattice.facts.range_and_overflow import Value, is_in_range
 from typelattice.namespaces.computing_libraries.computing_library import ComputingLibrary
 from typelattice.namespaces.namespace_error import NamespaceError
-from typelattice.operands.operand import PYTHON_KINDS, Operand, operand_of_dtype, scalar
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, operand_of_dtype, scalar
 
 
 class ArrayType:
@@ -187,10 +187,12 @@ class RecipeMaker:
         integer dtype. Its products have the same low bits as products of the narrower dtype.
         """
         compute = p.arithmetic_dtype
-        if p.op is None or find_operation(p.op).function != "pow" or compute.kind not in INTEGERS:
+        if p.op is None or find_operation(p.op).function != "pow" or compute.kind not in INTEGER_KINDS:
             return compute
         exponent = p.operands[1]
-        return WIDEST if exponent.kind in INTEGERS and exponent.dtype is not compute else compute
+        return (
+            WIDEST_EXPONENT if exponent.kind in INTEGER_KINDS and exponent.dtype is not compute else compute
+        )
 
     def compares_exactly(self, p: Promotion) -> bool:
         """Return True if library and system both compare signed with unsigned integers exactly."""
@@ -264,7 +266,7 @@ class RecipeMaker:
         of_class = find_operation(p.op).operation_class if p.op else None
         if of_class == "logical" and self._uses_exact_value(value, p):
             return bool(value)
-        kind = PYTHON_KINDS[type(value)]
+        kind = KIND_BY_PYTHON_TYPE[type(value)]
         # `is` also finds NaN, which does not equal itself
         same = [f for f in p.fits if f.kind is kind and (f.value is value or f.value == value)]
         fit = same[0] if same else None
@@ -276,19 +278,19 @@ class RecipeMaker:
             # An infinity compares with all values of the dtype in the same way as the number.
             return math.inf if value > 0 else -math.inf
         what = f"{number_text(value)} is out of range for {to} under {self.system.name}"
-        said = WITHOUT_A_VALUE.get(fit.outcome, "")
+        said = REASON_BY_OUTCOME_WITHOUT_VALUE.get(fit.outcome, "")
         raise NamespaceError(f"{what}{said}; use a value within it, or cast first")
 
     def _uses_exact_value(self, value: Value, p: Promotion) -> bool:
         """Return True if an operation uses a number exactly, before it is rounded to the compute dtype."""
         assert p.op is not None
         policy = operation_rules(self.system, p.op).fit or {}
-        return policy.get(PYTHON_KINDS[type(value)].python_name, "").startswith("exact")
+        return policy.get(KIND_BY_PYTHON_TYPE[type(value)].python_name, "").startswith("exact")
 
 
-INTEGERS = (Kind.UNSIGNED, Kind.SIGNED)
-WIDEST = DTYPES["int64"]
-WITHOUT_A_VALUE = {  # outcomes of a number that no library can compute
+INTEGER_KINDS = (Kind.UNSIGNED, Kind.SIGNED)
+WIDEST_EXPONENT = DTYPES["int64"]
+REASON_BY_OUTCOME_WITHOUT_VALUE = {  # outcomes of a number that no library can compute
     "unsaid": ", which does not say what becomes of it",
     "widen": ", which would compute without a limit, as no library does",
     "exact": ", which would compute with it as it is",
@@ -320,7 +322,7 @@ def python_number(x: object) -> Value | None:
     An IntEnum or an instance of a subclass becomes its plain value. A scalar of a library has a dtype and is
     no Python number, even if its class derives from float.
     """
-    if type(x) in PYTHON_KINDS:
+    if type(x) in KIND_BY_PYTHON_TYPE:
         return x  # type: ignore[return-value]
     if not isinstance(x, (int, float, complex)) or hasattr(x, "dtype"):
         return None

@@ -65,7 +65,7 @@ class UniqueInverseResult(NamedTuple, Generic[A]):
     inverse_indices: A
 
 
-RESULTS: Mapping[str, Callable[..., tuple[Any, ...]]] = {
+RESULT_TUPLE_BY_FUNCTION: Mapping[str, Callable[..., tuple[Any, ...]]] = {
     "eig": EigenResult,
     "eigh": EigenResult,
     "qr": QRResult,

@@ -9,7 +9,7 @@ from typelattice.facts.range_and_overflow import Value, is_in_range
 from typelattice.operands.operand import (
     FOREIGN_SCALAR_SUFFIX,
     KIND_BY_NAME,
-    PYTHON_KINDS,
+    KIND_BY_PYTHON_TYPE,
     Operand,
     OperandError,
     Tier,
@@ -55,7 +55,7 @@ def parse_operand(text: str, custom_dtypes: Mapping[str, DType] = {}) -> Operand
     number = parse_number(value)
     if tier == "array":
         raise OperandError(f"an array has many values; write {name}:0d={clip_number(number)}")
-    if PYTHON_KINDS[type(number)].category > found.kind.category or not is_in_range(number, found):
+    if KIND_BY_PYTHON_TYPE[type(number)].category > found.kind.category or not is_in_range(number, found):
         cannot = f"{found} cannot hold {clip_number(number)}"
         raise OperandError(f"{cannot}; give a value that it holds, or another dtype")
     return replace(operand_of_dtype(found, weak, tier, number), foreign_library=foreign)
@@ -91,7 +91,7 @@ def number_operand(value: Value) -> Operand:
         raise OperandError(
             f"an int of {value.bit_length():,} bits; no dtype holds more than {MAX_INT_BITS:,}"
         )
-    return scalar(PYTHON_KINDS[type(value)], value)
+    return scalar(KIND_BY_PYTHON_TYPE[type(value)], value)
 
 
 def parse_number(text: str) -> Value:

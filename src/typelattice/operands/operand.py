@@ -13,12 +13,17 @@ if TYPE_CHECKING:
     Tier = Literal["array", "0d", "scalar"]
 else:
     Tier = str
-TIERS: tuple[Tier, ...] = ("array", "0d", "scalar")
-PYTHON_KINDS: dict[type, Kind] = {bool: Kind.BOOL, int: Kind.SIGNED, float: Kind.FLOAT, complex: Kind.COMPLEX}
+OPERAND_TIERS: tuple[Tier, ...] = ("array", "0d", "scalar")
+KIND_BY_PYTHON_TYPE: dict[type, Kind] = {
+    bool: Kind.BOOL,
+    int: Kind.SIGNED,
+    float: Kind.FLOAT,
+    complex: Kind.COMPLEX,
+}
 KIND_BY_NAME = {"int": Kind.SIGNED, "float": Kind.FLOAT, "complex": Kind.COMPLEX}
-BOOL = DTYPES["bool"]
+BOOL_DTYPE = DTYPES["bool"]
 FOREIGN_SCALAR_SUFFIX = "-scalar"  # ends the name of the library of a foreign scalar: `numpy-scalar`
-FOREIGN_LIST = "python"  # marks a list as foreign: libraries convert it to an array or refuse it
+FOREIGN_LIST_MARK = "python"  # marks a list as foreign: libraries convert it to an array or refuse it
 
 
 class OperandError(TypelatticeError, TypeError):
@@ -72,5 +77,5 @@ def scalar(kind: Kind, value: Value | None = None) -> Operand:
     No rule depends on the value of a bool, and the string `bool` already means an array.
     """
     if kind is Kind.BOOL:
-        return Operand(BOOL, kind, False, "scalar", True if value is None else value)
+        return Operand(BOOL_DTYPE, kind, False, "scalar", True if value is None else value)
     return Operand(None, kind, True, "scalar", value)

@@ -8,7 +8,7 @@ from typelattice.facts.range_and_overflow import Value
 from typelattice.operands.notation import number_operand, parse_operand
 from typelattice.operands.operand import (
     FOREIGN_SCALAR_SUFFIX,
-    PYTHON_KINDS,
+    KIND_BY_PYTHON_TYPE,
     Operand,
     OperandError,
     operand_of_dtype,
@@ -50,8 +50,8 @@ NAMESPACE_ATTRIBUTE = (
 # Array classes that need only a dtype and a number of dimensions. The adapters add their classes.
 PLAIN_ARRAY_CLASSES: set[type] = set()
 # Class seen so far -> function for the cache key of its objects.
-CACHE_KEYS: dict[type, Callable[[Any], Hashable]] = {}
-_READERS_BY_CLASS: dict[type, tuple[ObjectReader, ...]] = {}
+CACHE_KEY_BY_CLASS: dict[type, Callable[[Any], Hashable]] = {}
+_READERS_BY_OBJECT_CLASS: dict[type, tuple[ObjectReader, ...]] = {}
 
 
 def operand(x: object) -> Operand:
@@ -115,7 +115,7 @@ def mark_foreign(
 def _owner(x: object) -> str:
     """Return the library of an array or scalar, written as in `Operand.foreign`, or "" for another object."""
     if (
-        type(x) in _BUILTIN_READERS
+        type(x) in _READER_BY_BUILTIN_CLASS
         or isinstance(x, type)
         or not (hasattr(x, "dtype") and hasattr(x, "shape"))
     ):
@@ -131,34 +131,34 @@ def _operand_error(x: object, why: str) -> OperandError:
 
 def clear_reader_cache() -> None:
     """Forget the classes seen so far, so that their readers are looked up again."""
-    _READERS_BY_CLASS.clear()
-    CACHE_KEYS.clear()
-    CACHE_KEYS[str] = _return_itself  # a system reads a string without us, by its own dtypes too
+    _READERS_BY_OBJECT_CLASS.clear()
+    CACHE_KEY_BY_CLASS.clear()
+    CACHE_KEY_BY_CLASS[str] = _return_itself  # a system reads a string without us, by its own dtypes too
 
 
 def _readers(cls: type) -> tuple[ObjectReader, ...]:
     """List the readers of a class: ours, the readers of its ancestors' frameworks, and the standard's."""
-    if cls in _READERS_BY_CLASS:
-        return _READERS_BY_CLASS[cls]
+    if cls in _READERS_BY_OBJECT_CLASS:
+        return _READERS_BY_OBJECT_CLASS[cls]
     found = (
-        [_BUILTIN_READERS[str]]
+        [_READER_BY_BUILTIN_CLASS[str]]
         if issubclass(cls, str)
-        else [_BUILTIN_READERS[cls]]
-        if cls in _BUILTIN_READERS
+        else [_READER_BY_BUILTIN_CLASS[cls]]
+        if cls in _READER_BY_BUILTIN_CLASS
         else []
     )
     found += _find_framework_readers(cls)
     if hasattr(cls, NAMESPACE_ATTRIBUTE):
         found += _find_readers([NAMESPACE_ATTRIBUTE])
-    if issubclass(cls, (int, float, complex)) and cls not in PYTHON_KINDS:
+    if issubclass(cls, (int, float, complex)) and cls not in KIND_BY_PYTHON_TYPE:
         found.append(ObjectReader(_read_number_subclass))
-    if len(_READERS_BY_CLASS) >= MAX_CLASSES:
+    if len(_READERS_BY_OBJECT_CLASS) >= MAX_CLASSES:
         clear_reader_cache()
     cache_key = found[0].cache_key_of(cls) if found else None
     if cache_key:
-        CACHE_KEYS[cls] = cache_key
-    _READERS_BY_CLASS[cls] = tuple(found)
-    return _READERS_BY_CLASS[cls]
+        CACHE_KEY_BY_CLASS[cls] = cache_key
+    _READERS_BY_OBJECT_CLASS[cls] = tuple(found)
+    return _READERS_BY_OBJECT_CLASS[cls]
 
 
 def _find_framework_readers(cls: type) -> list[ObjectReader]:
@@ -178,18 +178,18 @@ def _read_number_subclass(x: Value) -> Operand:
 
 
 def _read_type(x: type) -> Operand | None:
-    return scalar(PYTHON_KINDS[x]) if x in PYTHON_KINDS else None
+    return scalar(KIND_BY_PYTHON_TYPE[x]) if x in KIND_BY_PYTHON_TYPE else None
 
 
 def _return_itself(x: Hashable) -> Hashable:
     return x
 
 
-_BUILTIN_READERS: dict[type, ObjectReader] = {
+_READER_BY_BUILTIN_CLASS: dict[type, ObjectReader] = {
     Operand: ObjectReader(lambda x: x),
     DType: ObjectReader(operand_of_dtype, lambda cls: _return_itself),
     str: ObjectReader(parse_operand, lambda cls: _return_itself),
     type: ObjectReader(_read_type, lambda cls: _return_itself),
-    **{cls: ObjectReader(number_operand, lambda cls: type) for cls in PYTHON_KINDS},
+    **{cls: ObjectReader(number_operand, lambda cls: type) for cls in KIND_BY_PYTHON_TYPE},
 }
 clear_reader_cache()

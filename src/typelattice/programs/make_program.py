@@ -17,8 +17,9 @@ from typelattice.programs.source.quiet_parser import parse
 from typelattice.programs.source.read_source import MAX_SOURCE_CHARS, read
 from typelattice.programs.symbols.symbol_namespace import Symbols
 
-IN_NO_OPERAND = re.compile(r"[][(){}]|.([+*/%&|^<>@]|==)")  # NumPy's dtypes may begin with an operator: '<i4'
-IN_FILE = re.compile(r"(.+\.py):([^\W\d]\w*)", re.DOTALL)  # names a function of a file
+# NumPy's dtypes may begin with an operator: '<i4'
+NOT_AN_OPERAND_PATTERN = re.compile(r"[][(){}]|.([+*/%&|^<>@]|==)")
+FUNCTION_OF_FILE_PATTERN = re.compile(r"(.+\.py):([^\W\d]\w*)", re.DOTALL)  # names a function of a file
 
 
 def program(what: str | Callable[..., object], /, *operands: object, **bound: object) -> Program:
@@ -47,7 +48,7 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
         return program_of_function(what, operands, bound, known_operations)
     if operands:
         raise ProgramError("operands by position go with a function that is called; name them: x='int8'")
-    in_file = IN_FILE.fullmatch(what) if len(what) < MAX_SOURCE_CHARS else None
+    in_file = FUNCTION_OF_FILE_PATTERN.fullmatch(what) if len(what) < MAX_SOURCE_CHARS else None
     file = what.removesuffix(":")
     if file.endswith(".py") and "\n" not in file and Path(file).is_file():
         raise ProgramError(f"{file} is a file; say which function of it is meant: {file}:name")
@@ -104,7 +105,7 @@ def program_file(text: str) -> str | None:
     >>> program_file("models/f.py:softmax"), program_file("x + y")
     ('models/f.py', None)
     """
-    in_file = IN_FILE.fullmatch(text) if len(text) < MAX_SOURCE_CHARS else None
+    in_file = FUNCTION_OF_FILE_PATTERN.fullmatch(text) if len(text) < MAX_SOURCE_CHARS else None
     return in_file[1] if in_file else None
 
 
@@ -122,7 +123,7 @@ def is_program(text: str) -> bool:
     try:
         lines = parse(text[:MAX_SOURCE_CHARS].strip()).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return IN_NO_OPERAND.search(text) is not None
+        return NOT_AN_OPERAND_PATTERN.search(text) is not None
     made_of = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Call, ast.Subscript)
     return len(lines) > 1 or any(
         isinstance(line, (ast.Assign, ast.AugAssign, ast.Return, ast.FunctionDef))

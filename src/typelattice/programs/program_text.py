@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from typelattice.calls.function_handlers import PYTHON_TYPES
+from typelattice.calls.function_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.calls.multiple_results import source_arguments
 from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
-    SAME_KIND_MARK,
+    SAME_KIND_KEYWORD_AND_VALUE,
     Argument,
     Call,
     Cast,
@@ -76,7 +76,11 @@ def _write_lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
     match step:
         case Call(name="setitem", args=(x, value), is_operator=False):
             key = _write_index(dict(step.keywords)["key"], names)
-            mark = ", {}={!r}".format(*SAME_KIND_MARK) if SAME_KIND_MARK in step.keywords else ""
+            mark = (
+                ", {}={!r}".format(*SAME_KIND_KEYWORD_AND_VALUE)
+                if SAME_KIND_KEYWORD_AND_VALUE in step.keywords
+                else ""
+            )
             yield f"{name} = {_write_argument(x, names)}.at[{key}].set({_write_argument(value, names)}{mark})"
         case Call(name="setitem", args=(x, value)):
             yield f"{name} = {_write_argument(x, names)}"
@@ -99,8 +103,8 @@ def _write_lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
             given += [f"{key}={_write_argument(x, names)}" for key, x in step.keywords]
             given += [f"dtype={_write_argument(dtype, names)}"] if dtype else []
             yield f"{name} = xp.{step.name}({', '.join(given)})"
-        case Opaque(name=function, input_steps=parts) if function in PYTHON_TYPES or function.startswith(
-            "math."
+        case Opaque(name=function, input_steps=parts) if (
+            function in PYTHON_TYPE_BY_NAME or function.startswith("math.")
         ):
             yield f"{name} = {function}({', '.join(names[part] for part in parts)})"
         case Opaque(fixed_result=given, input_steps=parts):

@@ -11,40 +11,43 @@ from typelattice.support.frozen_classes import field, frozen
 SCALAR_VALUE_BY_KIND: Mapping[str, int | float | complex] = {"int": 1, "float": 1.0, "complex": 1j}
 """Python scalars by kind, and the value that stands for each kind in a call."""
 
-EXCEPTION = "!"
+EXCEPTION_PREFIX = "!"
 """The first character of an exception: `!TypeError`."""
 
-NOT_ASKED = "!NotAsked"
+NOT_ASKED_ANSWER = "!NotAsked"
 """The answer of a call that nobody made."""
 
-MISSING_IN_RELEASE = NOT_ASKED, "not in this release"
+MISSING_IN_RELEASE = NOT_ASKED_ANSWER, "not in this release"
 """The answer and message of a call whose operation or operand an older release lacks."""
 
-BROKEN: Mapping[str, str] = {"!hang": "no answer within the time limit", "!crash": "the process died"}
+TEXT_BY_BROKEN_ANSWER: Mapping[str, str] = {
+    "!hang": "no answer within the time limit",
+    "!crash": "the process died",
+}
 """Answers of a library that broke down, and what they mean."""
 
-TAKEN_OVER = "!foreign"
+TAKEN_OVER_ANSWER = "!foreign"
 """The answer of a call that the library of a foreign array took over."""
 
 PYTHON_NUMBER_PREFIX = "py:"
 """The first characters of a Python number: `py:int`."""
 
-OF_OBJECTS = "object"
+OBJECT_DTYPE_ANSWER = "object"
 """The dtype of an array of Python objects, such as NumPy's for an int beyond uint64."""
 
-NON_NUMBER_PREFIXES = (EXCEPTION, PYTHON_NUMBER_PREFIX, OF_OBJECTS)
+NON_NUMBER_PREFIXES = (EXCEPTION_PREFIX, PYTHON_NUMBER_PREFIX, OBJECT_DTYPE_ANSWER)
 """The first characters of answers that are no dtype of numbers; a system refuses such calls."""
 
-ARRAY, SCALAR = FORMS = (":array", ":scalar")
+ARRAY_SUFFIX, SCALAR_SUFFIX = FORM_SUFFIXES = (":array", ":scalar")
 """The ends of an answer that says what a result is: `float64:scalar`. Recordings do not say it."""
 
-SEPARATOR = "#"
+MESSAGE_NUMBER_SEPARATOR = "#"
 """The character between the class of an exception and the number of its message: `!TypeError#2`."""
 
 MAX_MESSAGES = 1_000
 """Messages in a recording; beyond them it keeps the class of an exception alone."""
 
-VARYING = (
+VARYING_TEXT_PATTERN = (
     r"(?<![\w.])/tmp/[\w./-]+|"  # sources that a library compiles
     r"\b(?-i:U?Int|Float|Complex|Bool|Long|Short|Char|Byte|Half|Double)+(\d\w*|DType)?\b"  # torch's, NumPy's
     r"|\b(?-i:TyArray[A-Z]\w*)\b"  # ndonnx's
@@ -56,7 +59,7 @@ VARYING = (
 )
 """The parts of a message that vary from call to call: names of dtypes, numbers, and temporary files."""
 
-OPERAND_LIST = r"…('?, '?…)+"
+OPERAND_LIST_PATTERN = r"…('?, '?…)+"
 """Several such parts in a row, which one `…` replaces."""
 
 
@@ -70,7 +73,7 @@ def outline_message(message: str) -> str:
     >>> outline_message("expected both vectors to have same dtype, but found Float and Double")
     'expected both vectors to have same dtype, but found … and …'
     """
-    return re.sub(OPERAND_LIST, "…", re.sub(VARYING, "…", message, flags=re.IGNORECASE))
+    return re.sub(OPERAND_LIST_PATTERN, "…", re.sub(VARYING_TEXT_PATTERN, "…", message, flags=re.IGNORECASE))
 
 
 def answer_of(named_answer: str) -> str:
@@ -79,7 +82,7 @@ def answer_of(named_answer: str) -> str:
     >>> answer_of("!TypeError#2"), answer_of("int8")
     ('!TypeError', 'int8')
     """
-    return named_answer.partition(SEPARATOR)[0]
+    return named_answer.partition(MESSAGE_NUMBER_SEPARATOR)[0]
 
 
 def split_form(answer: str) -> tuple[str, str]:
@@ -88,7 +91,7 @@ def split_form(answer: str) -> tuple[str, str]:
     >>> split_form("float64:scalar"), split_form("float64"), split_form("py:int")
     (('float64', ':scalar'), ('float64', ''), ('py:int', ''))
     """
-    form = next(filter(answer.endswith, FORMS), "")
+    form = next(filter(answer.endswith, FORM_SUFFIXES), "")
     return answer.removesuffix(form), form
 
 
@@ -115,12 +118,14 @@ class Messages:
 
     def name_answer(self, answer: str, message: str) -> str:
         """Name an exception with its message. Any other answer stays unchanged."""
-        if not answer.startswith(EXCEPTION) or not message:
+        if not answer.startswith(EXCEPTION_PREFIX) or not message:
             return answer
         text = outline_message(message)
         if (answer, text) not in self._names:
             if len(self.texts) >= MAX_MESSAGES:
                 return answer
-            self._names[answer, text] = f"{answer}{SEPARATOR}{self.first_number + len(self.texts)}"
+            self._names[answer, text] = (
+                f"{answer}{MESSAGE_NUMBER_SEPARATOR}{self.first_number + len(self.texts)}"
+            )
             self.texts[self._names[answer, text]] = text
         return self._names[answer, text]

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from typelattice.engine.operation_rules import GROUPS
+from typelattice.engine.operation_rules import GROUP_BY_CLASS
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.libraries import recordings
 from typelattice.files.system_text import toml_type_name
@@ -19,7 +19,7 @@ from typelattice.operands.operand import OperandError
 from typelattice.recorded.departure import Departure, OperationSet
 from typelattice.recorded.departure_files import DepartureError
 from typelattice.recorded.operand_patterns import (
-    MARKS,
+    OPERAND_MARKS,
     DtypeSort,
     OperandClass,
     OperandPattern,
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-NOT_COUNTED: Mapping[str, int] = {"": 0}
+COUNT_IF_ABSENT: Mapping[str, int] = {"": 0}
 MAX_CAUSE_CHARS = 400  # characters of a message
 REQUIRED_KEYS, OPTIONAL_KEYS = ("ops", "reason", "source"), ("operands", "count", "varies")
 KIND_BY_SCALAR_CODE = {f"{kind.letter}*": kind for kind in Kind if kind is not Kind.UNSIGNED}
 EXCEPT_SEPARATOR, ORDERED_SEPARATOR, FURTHER_MARK = " but ", " then ", "..."
-NEGATIVE_PREFIX, BEYOND_SEPARATOR, ZERO_PREFIX = "negative ", " beyond ", " zero in "
-ANY_OPERAND, OTHER_DTYPE, ALL_OPERATIONS, EVERY_SCALAR = "any", "other", "all", "*"
+NEGATIVE_PREFIX, BEYOND_SEPARATOR, ZERO_SEPARATOR = "negative ", " beyond ", " zero in "
+ANY_OPERAND_WORD, OTHER_DTYPE_WORD, ALL_OPERATIONS_WORD, EVERY_SCALAR_WORD = "any", "other", "all", "*"
 
 
 @frozen()
@@ -76,7 +76,7 @@ class DepartureEntryReader:
                     f"{location_text}, {key}: {printable(clip_text(str(e), MAX_CAUSE_CHARS))}"
                 ) from None
 
-        counts = read("count", _read_counts, NOT_COUNTED)
+        counts = read("count", _read_counts, COUNT_IF_ABSENT)
         found = Departure(
             ops=read("ops", _read_operations, OperationSet()),
             operands=read("operands", self._read_patterns, ()),
@@ -111,48 +111,54 @@ class DepartureEntryReader:
         if len(but) > 1:
             raise ValueError("`but` stands twice; name all that is left out after the first")
         left_out = self._read_sorts(but[0]) if but else ()
-        return OperandClass(() if listed == ANY_OPERAND else self._read_sorts(listed), left_out)
+        return OperandClass(() if listed == ANY_OPERAND_WORD else self._read_sorts(listed), left_out)
 
     def _read_sorts(self, said: str) -> tuple[Sort, ...]:
         """Read comma-separated sorts of operands, as in `int8, f*`. A single `*` means all Python scalars."""
         words = read_distinct(map(str.strip, said.split(",")))
         each = (
-            every for word in words for every in (KIND_BY_SCALAR_CODE if word == EVERY_SCALAR else (word,))
+            every
+            for word in words
+            for every in (KIND_BY_SCALAR_CODE if word == EVERY_SCALAR_WORD else (word,))
         )
         return tuple(map(self._read_sort, each))
 
     def _read_sort(self, word: str) -> Sort:
         """Read `int:weak`, `other`, `i*`, `negative i*`, `i* beyond i64`, `i* zero in u8` or `256`."""
-        if word == ANY_OPERAND:
+        if word == ANY_OPERAND_WORD:
             raise ValueError("`any` stands alone, or before `but`")
-        if word == OTHER_DTYPE:
+        if word == OTHER_DTYPE_WORD:
             return UniqueDtypeSort()
-        zero = ZERO_PREFIX in word
-        stem, _, limit = word.partition(ZERO_PREFIX if zero else BEYOND_SEPARATOR)
+        zero = ZERO_SEPARATOR in word
+        stem, _, limit = word.partition(ZERO_SEPARATOR if zero else BEYOND_SEPARATOR)
         if (scalar := stem.removeprefix(NEGATIVE_PREFIX)) in KIND_BY_SCALAR_CODE:
             kind, negative = KIND_BY_SCALAR_CODE[scalar], scalar != stem
             if negative and kind in (Kind.BOOL, Kind.COMPLEX):
                 raise ValueError(f"no {kind} is negative; write negative i* or negative f*")
             range_of = (
                 self.words.require_dtype(self.words.read_node(limit))
-                if limit not in ("", OTHER_DTYPE)
+                if limit not in ("", OTHER_DTYPE_WORD)
                 else None
             )
             if zero and kind is not Kind.SIGNED:
-                raise ValueError(f"no {kind} wraps; write i*{ZERO_PREFIX}{limit}")
-            return ScalarSort(kind, negative, range_of, limit == OTHER_DTYPE, zero)
+                raise ValueError(f"no {kind} wraps; write i*{ZERO_SEPARATOR}{limit}")
+            return ScalarSort(kind, negative, range_of, limit == OTHER_DTYPE_WORD, zero)
         if NUMBER_PATTERN.match(word):
             return WrittenNumber(repr(parse_number(word)))
         name, colon, mark = word.partition(":")
-        if colon and mark not in MARKS:
-            near = f"{spelling_hint(mark, MARKS)}; these are {', '.join(MARKS)}"
+        if colon and mark not in OPERAND_MARKS:
+            near = f"{spelling_hint(mark, OPERAND_MARKS)}; these are {', '.join(OPERAND_MARKS)}"
             raise ValueError(f"unknown mark {quote_short(mark)} in {quote_short(word)}{near}")
         try:
             return DtypeSort(frozenset(self.words.read_sources(name)), mark)
         except ValueError as e:
-            near = spelling_hint(name, (ANY_OPERAND, OTHER_DTYPE)) if "did you mean" not in str(e) else ""
+            near = (
+                spelling_hint(name, (ANY_OPERAND_WORD, OTHER_DTYPE_WORD))
+                if "did you mean" not in str(e)
+                else ""
+            )
             scalars = (
-                f"; {EVERY_SCALAR}, {', '.join(KIND_BY_SCALAR_CODE)} are Python scalars"
+                f"; {EVERY_SCALAR_WORD}, {', '.join(KIND_BY_SCALAR_CODE)} are Python scalars"
                 if "*" in word
                 else ""
             )
@@ -170,8 +176,8 @@ def _read_operations(said: object) -> OperationSet:
 def _find_entries(said: str) -> frozenset[str]:
     """Return the entries of `ops` that a list names. `all` means the groups."""
     words = read_distinct(word.strip() for word in said.split(","))
-    if words == (ALL_OPERATIONS,):
-        return frozenset(GROUPS.values())
+    if words == (ALL_OPERATIONS_WORD,):
+        return frozenset(GROUP_BY_CLASS.values())
     for word in words:
         check_entry(word)
     return frozenset(words)

@@ -12,9 +12,9 @@ from typelattice.facts.libraries import recordings
 from typelattice.support.errors import TypelatticeError
 
 # Uses os.path: importing pathlib takes as long as reading all departures of a library.
-FOLDER = os.path.join(os.path.dirname(__file__), "departures")
+DEPARTURES_FOLDER = os.path.join(os.path.dirname(__file__), "departures")
 MAX_DEPARTURES_BYTES, MAX_DOTS = 200_000, 200  # bytes of a list of departures, and dots on one of its lines
-EXTENDS = "extends"
+EXTENDS_KEY = "extends"
 
 
 class DepartureError(TypelatticeError, ValueError):
@@ -33,11 +33,11 @@ def may_vary(recording: str) -> bool:
 @cache
 def read_departure_files(library: str) -> Mapping[str, Mapping[str, object]]:
     """Read the departure files of a library, by name: first the file that its own extends, then its own."""
-    path = os.path.join(FOLDER, f"{library}.toml")
+    path = os.path.join(DEPARTURES_FOLDER, f"{library}.toml")
     if not os.path.isfile(path):
         return {}
     values = read_departure_file(path)
-    extended = str(values.pop(EXTENDS, ""))
+    extended = str(values.pop(EXTENDS_KEY, ""))
     return {**(read_departure_files(extended) if extended else {}), os.path.basename(path): values}
 
 

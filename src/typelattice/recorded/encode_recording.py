@@ -13,14 +13,19 @@ from typing import Any
 
 from typelattice.disk.write import write_text
 from typelattice.facts.operations import OPERATION_BY_NAME
-from typelattice.recorded.answer_notation import MISSING_IN_RELEASE, SEPARATOR, outline_message, split_message
-from typelattice.recorded.recorded_calls import REST, Answers, Operands
+from typelattice.recorded.answer_notation import (
+    MESSAGE_NUMBER_SEPARATOR,
+    MISSING_IN_RELEASE,
+    outline_message,
+    split_message,
+)
+from typelattice.recorded.recorded_calls import REST_OF_OPERANDS, Answers, Operands
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import (
-    FORMAT,
-    HEAD,
-    HEAD_ON_BASE,
     MAX_REFERENCE_CHAIN,
+    RECORDING_FORMAT_VERSION,
+    TYPE_BY_HEADER_KEY,
+    TYPE_BY_HEADER_KEY_ON_BASE,
     json_line,
     load_recording,
 )
@@ -44,7 +49,7 @@ def encode_recording(
                 changed = {o: k for o, k in answers[op].items() if len(o) != 2 or pairs[like][o] != k}
                 covers_all_pairs = len(pairs[op]) == len(pairs[like])
                 referring_rows = [
-                    json_line([op, like, REST if covers_all_pairs else " ".join(among)]),
+                    json_line([op, like, REST_OF_OPERANDS if covers_all_pairs else " ".join(among)]),
                     *_write_rows(op, changed),
                 ]
                 if sum(map(len, referring_rows)) < sum(map(len, best)):
@@ -57,7 +62,7 @@ def encode_recording(
 def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
     """Write the file. A changed answer changes only its line. Raises FileError."""
     messages = (json_line({"error": name, "message": text}) for name, text in recording.main_messages.items())
-    head = json_line({"format": FORMAT, **recording.header})
+    head = json_line({"format": RECORDING_FORMAT_VERSION, **recording.header})
     write_text(path, "".join((head, *messages, recording.lines[1:])))
 
 
@@ -80,11 +85,11 @@ def rest_on_base(recording: Recording, name: str) -> Recording:
                 continue
             if now not in known:
                 number = len(base.messages) + len(errors) + 1
-                known[now] = f"{now[0]}{SEPARATOR}{number}" if now[1] else now[0]
+                known[now] = f"{now[0]}{MESSAGE_NUMBER_SEPARATOR}{number}" if now[1] else now[0]
                 errors |= {known[now]: now[1]} if now[1] else {}
             changed[o] = known[now]
         lines += _write_rows(op, changed)
-    head = {key: recording.header[key] for key in HEAD if key in HEAD_ON_BASE}
+    head = {key: recording.header[key] for key in TYPE_BY_HEADER_KEY if key in TYPE_BY_HEADER_KEY_ON_BASE}
     head |= {"base": name, "digest": base.digest, "reworded": reworded}
     head["lacks"] = {
         "operations": sorted(operations), "operands": [o for o in base.operands if o in operands],
@@ -131,7 +136,9 @@ def _write_rows(op: str, all_answers: Mapping[Operands, str], rest: bool = False
         texts = {answer: " ".join(operands) for answer, operands in last.items()}
         if rest and len(members[0]) == 1 and answers.keys() == firsts:
             most = max(texts, key=lambda answer: len(texts[answer]))
-            texts = {answer: text for answer, text in texts.items() if answer != most} | {most: REST}
+            texts = {answer: text for answer, text in texts.items() if answer != most} | {
+                most: REST_OF_OPERANDS
+            }
         before = members[0] if len(members) == 1 else (" ".join(m[0] for m in members),)
         lines.append(json_line([op, *before, texts]))
     return lines

@@ -20,7 +20,7 @@ from typelattice.recorded.departure_entries import DepartureEntryReader
 from typelattice.recorded.departure_files import DepartureError, read_departure_file, read_departure_files
 from typelattice.support.error_texts import quote_short, spelling_hint
 
-KEYS = ("sets", "departure")
+TOP_LEVEL_KEYS = ("sets", "departure")
 
 
 def list_departures(
@@ -57,8 +57,8 @@ def _list_departures_of_recording(
 ) -> Iterator[Departure]:
     """Yield the departures of one recording among those in a list. Raises DepartureError."""
     for key in values:
-        if key not in KEYS:
-            near = spelling_hint(key, KEYS) or "; write [sets] and tables [[departure]]"
+        if key not in TOP_LEVEL_KEYS:
+            near = spelling_hint(key, TOP_LEVEL_KEYS) or "; write [sets] and tables [[departure]]"
             raise DepartureError(f"{file}: unknown key {quote_short(key)}{near}")
     listed = values.get("departure", [])
     if not isinstance(listed, list):

@@ -9,8 +9,8 @@ from typelattice.operands.operand import Operand
 from typelattice.recorded.answer_notation import SCALAR_VALUE_BY_KIND
 from typelattice.support.frozen_classes import frozen
 
-STRONG = "strong"
-MARKS = ("array", "0d", "scalar", "weak", STRONG)
+STRONG_MARK = "strong"
+OPERAND_MARKS = ("array", "0d", "scalar", "weak", STRONG_MARK)
 """How an operand that has a dtype stands: as operand strings write it; `strong` is any of these but weak."""
 
 
@@ -54,7 +54,7 @@ class DtypeSort:
         d = operand.dtype
         if d is None or not {d, d.family, operand.kind} & self.listed:
             return False
-        return self.mark in ("", operand.mark) or (self.mark == STRONG and operand.mark != "weak")
+        return self.mark in ("", operand.mark) or (self.mark == STRONG_MARK and operand.mark != "weak")
 
 
 @frozen()

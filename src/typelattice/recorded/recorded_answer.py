@@ -15,16 +15,16 @@ from typelattice.facts.range_and_overflow import Value
 from typelattice.operands.notation import parse_operand, read_dtype
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answer_notation import (
-    BROKEN,
-    EXCEPTION,
+    EXCEPTION_PREFIX,
     NON_NUMBER_PREFIXES,
-    NOT_ASKED,
+    NOT_ASKED_ANSWER,
     PYTHON_NUMBER_PREFIX,
-    TAKEN_OVER,
+    TAKEN_OVER_ANSWER,
+    TEXT_BY_BROKEN_ANSWER,
 )
 from typelattice.recorded.departure_files import may_vary
 from typelattice.recorded.recorded_calls import RecordedCall
-from typelattice.recorded.recording_files import FOREIGN, open_recording
+from typelattice.recorded.recording_files import FOREIGN_FOLDER, open_recording
 from typelattice.support.frozen_classes import frozen, replace
 
 TYPE_CHECKING = False
@@ -32,11 +32,14 @@ if TYPE_CHECKING:
     from typelattice.recorded.departure import Departure
 
 PROMOTION_CALL = "result_type"  # the call that only promotes
-FAILURE_TEXTS = {**BROKEN, TAKEN_OVER: "an array of the foreign library's, which took the call over"}
+TEXT_BY_FAILURE = {
+    **TEXT_BY_BROKEN_ANSWER,
+    TAKEN_OVER_ANSWER: "an array of the foreign library's, which took the call over",
+}
 MAX_ORDINARY_NUMBER = 100  # numbers from 1 to this fit every usual dtype, so all of them promote alike
 # Floats in this range fit float16, so they all promote alike, except as exponents: some libraries compute x
 # ** 1.0 and x ** 0.5 in different dtypes.
-ORDINARY_FLOATS = (1e-4, 60_000)
+ORDINARY_FLOAT_RANGE = (1e-4, 60_000)
 
 
 @frozen()
@@ -80,9 +83,9 @@ class RecordedAnswer:
         `…` replaces the parts of the message that vary from call to call.
         """
         answer, message = self.call.answer, self.call.message
-        if not answer.startswith(EXCEPTION):
+        if not answer.startswith(EXCEPTION_PREFIX):
             return None
-        return FAILURE_TEXTS.get(answer) or (f"{answer[1:]}: {message}" if message else answer[1:])
+        return TEXT_BY_FAILURE.get(answer) or (f"{answer[1:]}: {message}" if message else answer[1:])
 
     @property
     def reason(self) -> str | None:
@@ -108,7 +111,7 @@ class RecordedAnswer:
 
     def _may_vary(self) -> bool:
         """Return True if some departure from the rule is listed that varies, in this operation."""
-        name = self.recording.removeprefix(f"{FOREIGN}/")
+        name = self.recording.removeprefix(f"{FOREIGN_FOLDER}/")
         listed = _list_departures(name) if may_vary(name) else ()
         return any(departure.varies and self.call.op in departure.ops for departure in listed)
 
@@ -120,7 +123,7 @@ class RecordedAnswer:
         from typelattice.recorded.departure import departure_of  # slow to load, and few calls depart
 
         listed = _list_departures(
-            self.recording.removeprefix(f"{FOREIGN}/")
+            self.recording.removeprefix(f"{FOREIGN_FOLDER}/")
         )  # the library's entries hold for foreign arrays, too
         return departure_of(
             self.call, [parse_operand(o, self.custom_dtypes) for o in self.call.operands], listed
@@ -144,7 +147,7 @@ def find_recorded_answer(p: Promotion) -> RecordedAnswer | None:
     if any(o.foreign_library for o in p.operands if o not in p.promoting_operands):
         return None  # a list as a condition or as indices was never recorded
     if any(o.foreign_library for o in p.promoting_operands):
-        name = f"{FOREIGN}/{name}"
+        name = f"{FOREIGN_FOLDER}/{name}"
     operation = p.system.find_operation(p.op or PROMOTION_CALL)
     is_power = operation.function == "pow"
     call = _find_recorded_call(name, operation.name, p.promoting_operands, is_power)
@@ -152,14 +155,14 @@ def find_recorded_answer(p: Promotion) -> RecordedAnswer | None:
         # Operators were recorded for only a sample of the operands; use the function's recording for the
         # rest.
         call = _find_recorded_call(name, operation.function, p.promoting_operands, is_power)
-    if call is None or call.answer == NOT_ASKED:
+    if call is None or call.answer == NOT_ASKED_ANSWER:
         return None
     recording = open_recording(name)
     assert recording
     # The library recorded a real call. It may refuse what promotion by itself does not, such as a value out
     # of range.
     rule = p if p.op else promote_operands(p.system, p.operands, PROMOTION_CALL, p.find_rule)
-    rule_answer = EXCEPTION if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
+    rule_answer = EXCEPTION_PREFIX if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
     rule_answer = (
         PYTHON_NUMBER_PREFIX + rule.python_number_kind.python_name if rule.python_number_kind else rule_answer
     )
@@ -169,7 +172,7 @@ def find_recorded_answer(p: Promotion) -> RecordedAnswer | None:
         and call.answer.startswith(PYTHON_NUMBER_PREFIX)
     )
     refused = call.answer.startswith(NON_NUMBER_PREFIXES) and not gives_python_number
-    departs = rule_answer != (EXCEPTION if refused else call.answer)
+    departs = rule_answer != (EXCEPTION_PREFIX if refused else call.answer)
     return RecordedAnswer(
         call, recording.versions, recorded_library_version(p.system), departs, name, p.system.custom_dtypes
     )
@@ -190,7 +193,7 @@ def listed_departure(p: Promotion) -> Departure | None:
     operation = p.system.find_operation(p.op or PROMOTION_CALL)
     if name is None or operation.like:  # operations that a file defines have no recording
         return None
-    call = RecordedCall(operation.name, tuple(map(str, p.promoting_operands)), NOT_ASKED)
+    call = RecordedCall(operation.name, tuple(map(str, p.promoting_operands)), NOT_ASKED_ANSWER)
     return departure_of(call, p.promoting_operands, _list_departures(name))
 
 
@@ -269,7 +272,7 @@ def _is_ordinary(value: Value, is_power: bool) -> bool:
     if isinstance(value, bool):
         return True
     if isinstance(value, float) and not is_power:
-        least, most = ORDINARY_FLOATS
+        least, most = ORDINARY_FLOAT_RANGE
         return value == 0 or least <= abs(value) <= most
     return (
         abs(value) <= MAX_ORDINARY_NUMBER if isinstance(value, complex) else 1 <= value <= MAX_ORDINARY_NUMBER

@@ -9,7 +9,7 @@ from math import prod
 
 from typelattice.support.frozen_classes import frozen
 
-REST = "*"  # in a row: all other operands of the operation
+REST_OF_OPERANDS = "*"  # in a row: all other operands of the operation
 Operands = tuple[str, ...]
 Answers = dict[Operands, str]
 """The answers of an operation by their operands; an exception stands by the name of its message."""
@@ -84,8 +84,10 @@ class Section:
                 for named_answer, text in row.answers.items():
                     if last in text and last in text.split(" "):
                         return named_answer
-                if REST in row.answers.values() and last in self.starred_operands:
-                    return next(named_answer for named_answer, text in row.answers.items() if text == REST)
+                if REST_OF_OPERANDS in row.answers.values() and last in self.starred_operands:
+                    return next(
+                        named_answer for named_answer, text in row.answers.items() if text == REST_OF_OPERANDS
+                    )
         return None
 
     def calls(self) -> Iterator[tuple[AnswerRow, Operands, str]]:
@@ -99,10 +101,10 @@ class Section:
         last = {
             o: named_answer
             for named_answer, text in row.answers.items()
-            if text != REST
+            if text != REST_OF_OPERANDS
             for o in text.split(" ")
         }
-        rest = [named_answer for named_answer, text in row.answers.items() if text == REST]
+        rest = [named_answer for named_answer, text in row.answers.items() if text == REST_OF_OPERANDS]
         last |= dict.fromkeys((o for o in self.starred_operands if o not in last), rest[0]) if rest else {}
         return zip(
             product(*(text.split(" ") for text in row.leading_operands), last),
@@ -112,7 +114,10 @@ class Section:
 
     def count(self, row: AnswerRow) -> int:
         """Count the calls of a row without listing them."""
-        lasts = [self.starred_operands if text == REST else text.split(" ") for text in row.answers.values()]
+        lasts = [
+            self.starred_operands if text == REST_OF_OPERANDS else text.split(" ")
+            for text in row.answers.values()
+        ]
         return sum(map(len, lasts)) * prod(len(text.split(" ")) for text in row.leading_operands)
 
 

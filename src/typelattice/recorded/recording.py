@@ -13,10 +13,15 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import islice
 
-from typelattice.recorded.answer_notation import MISSING_IN_RELEASE, SEPARATOR, answer_of, split_message
+from typelattice.recorded.answer_notation import (
+    MESSAGE_NUMBER_SEPARATOR,
+    MISSING_IN_RELEASE,
+    answer_of,
+    split_message,
+)
 from typelattice.recorded.recorded_calls import (
     NO_SECTION,
-    REST,
+    REST_OF_OPERANDS,
     AnswerRow,
     Answers,
     Operands,
@@ -31,7 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-MISSING_NAME = f"{MISSING_IN_RELEASE[0]}{SEPARATOR}lacked"
+MISSING_NAME = f"{MISSING_IN_RELEASE[0]}{MESSAGE_NUMBER_SEPARATOR}lacked"
 RANDOM_CALL_OPERANDS = 3  # operands, beyond pairs, of calls drawn at random
 MAX_DECODED_OPERATIONS = 512  # operations kept decoded
 
@@ -210,7 +215,7 @@ def decode_section(recording: Recording, op: str, max_operands: int = RANDOM_CAL
         if not rows and not same_as_operation and isinstance(answers, str) and len(row) == 3:
             same_as_operation, same_for_operands = (
                 before[0],
-                () if answers == REST else tuple(answers.split(" ")),
+                () if answers == REST_OF_OPERANDS else tuple(answers.split(" ")),
             )
             continue
         if not isinstance(answers, dict):

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.releases import VERSION_SIGN
-from typelattice.recorded.answer_notation import SEPARATOR
+from typelattice.recorded.answer_notation import MESSAGE_NUMBER_SEPARATOR
 from typelattice.recorded.recorded_calls import Operands, Section
 from typelattice.recorded.recording import (
     Recording,
@@ -27,34 +27,36 @@ if TYPE_CHECKING:
     from typing import Any
 
 # Uses os.path, since importing pathlib takes as long as everything else here.
-RECORDINGS = os.path.join(os.path.dirname(__file__), "recordings")
-FOREIGN = "foreign"  # the folder for recordings of foreign arrays among a library's own
-ENDING = ".jsonl"
-FORMAT = 3
+RECORDINGS_FOLDER = os.path.join(os.path.dirname(__file__), "recordings")
+FOREIGN_FOLDER = "foreign"  # the folder for recordings of foreign arrays among a library's own
+RECORDING_SUFFIX = ".jsonl"
+RECORDING_FORMAT_VERSION = 3
 MAX_RECORDING_BYTES = 20_000_000  # ten times the largest so far
 MAX_CALLS = 5_000_000
 MAX_REFERENCE_CHAIN = 4  # how many operations refer to one another: `+=` to `+`, and so on
 MAX_OPEN_RECORDINGS = 64  # recordings kept in memory
-HEAD: Mapping[str, type] = {
+TYPE_BY_HEADER_KEY: Mapping[str, type] = {
     "library": str, "versions": dict, "python": str, "date": str, "how": str, "operands": list, "seed": int,
 }  # fmt: skip
-HEAD_ON_BASE: Mapping[str, type] = {
+TYPE_BY_HEADER_KEY_ON_BASE: Mapping[str, type] = {
     "library": str, "versions": dict, "python": str, "date": str, "how": str,
     "base": str, "digest": str, "lacks": dict, "reworded": dict,
 }  # fmt: skip
-TYPE_NAMES = {str: "a string", int: "an integer", dict: "an object", list: "a list"}
+NAME_BY_TYPE = {str: "a string", int: "an integer", dict: "an object", list: "a list"}
 
 
 def recording_names() -> tuple[str, ...]:
     """List the names of the built-in recordings."""
-    files = os.listdir(RECORDINGS)
-    return tuple(sorted(file.removesuffix(ENDING) for file in files if file.endswith(ENDING)))
+    files = os.listdir(RECORDINGS_FOLDER)
+    return tuple(
+        sorted(file.removesuffix(RECORDING_SUFFIX) for file in files if file.endswith(RECORDING_SUFFIX))
+    )
 
 
 @lru_cache(MAX_OPEN_RECORDINGS)
 def open_recording(name: str) -> Recording | None:
     """Open a built-in recording, or return None if the name is unknown. Raises RecordingError."""
-    path = os.path.join(RECORDINGS, f"{name}{ENDING}")
+    path = os.path.join(RECORDINGS_FOLDER, f"{name}{RECORDING_SUFFIX}")
     advice = f"install typelattice again, or record {name} again"
     return _read_head(path, advice) if os.path.isfile(path) else None
 
@@ -62,13 +64,13 @@ def open_recording(name: str) -> Recording | None:
 def load_recording(name: str | os.PathLike[str]) -> Recording:
     """Read the recording with a name, or a file with a path that ends in .jsonl. Raises RecordingError."""
     path = str(name)
-    if not path.endswith(ENDING):
+    if not path.endswith(RECORDING_SUFFIX):
         known = recording_names()
         if path not in known:
             there = spelling_hint(path, known) or f"; there are {', '.join(known) or 'none'}"
             what = f"there is no recording {quote_short(path)}{there}"
-            raise RecordingError(f"{what}; a path ends in {ENDING}")
-        path = os.path.join(RECORDINGS, f"{name}{ENDING}")
+            raise RecordingError(f"{what}; a path ends in {RECORDING_SUFFIX}")
+        path = os.path.join(RECORDINGS_FOLDER, f"{name}{RECORDING_SUFFIX}")
     found = _read_head(path, "record it again")
     _check_lines(found)
     return found
@@ -96,8 +98,10 @@ def _read_head(path: str, advice: str) -> Recording:
     head = parse_line(above[0], draft, 1)
     if not isinstance(head, dict) or "format" not in head:
         refuse_line(draft, 1, "is no head of a recording, an object with a `format`")
-    if head["format"] != FORMAT:
-        refuse_line(draft, 1, f"format is {short_text(head['format'])}, this version reads {FORMAT}")
+    if head["format"] != RECORDING_FORMAT_VERSION:
+        refuse_line(
+            draft, 1, f"format is {short_text(head['format'])}, this version reads {RECORDING_FORMAT_VERSION}"
+        )
     _check_head(head, draft)
     try:
         messages = json.loads(f"[{','.join(above[1:])}]")
@@ -119,9 +123,9 @@ def _read_head(path: str, advice: str) -> Recording:
 
 def _check_head(head: Mapping[str, Any], recording: Recording) -> None:
     """Refuse a head that lacks keys, or has keys of other types."""
-    for key, sort in (HEAD_ON_BASE if "base" in head else HEAD).items():
+    for key, sort in (TYPE_BY_HEADER_KEY_ON_BASE if "base" in head else TYPE_BY_HEADER_KEY).items():
         if type(head.get(key)) is not sort:
-            what = f"{short_text(head[key])} is not {TYPE_NAMES[sort]}" if key in head else "is missing"
+            what = f"{short_text(head[key])} is not {NAME_BY_TYPE[sort]}" if key in head else "is missing"
             refuse_line(recording, 1, f"{key}: {what}")
     for key in ("versions", "reworded"):
         for name, value in head.get(key, {}).items():
@@ -204,7 +208,7 @@ def _check_rows(recording: Recording, op: str, section: Section, first: int) -> 
             refuse_line(recording, place[id(row)], f"{question} occurs twice")
         if recording.base and operands not in base_answers:
             refuse_line(recording, place[id(row)], f"the base was not asked {question}")
-        if SEPARATOR in named_answer and named_answer not in recording.messages:
+        if MESSAGE_NUMBER_SEPARATOR in named_answer and named_answer not in recording.messages:
             refuse_line(recording, place[id(row)], f"there is no message {short_text(named_answer)}")
         seen.add(operands)
 

@@ -11,7 +11,12 @@ from typelattice.facts.dtypes import DTypeError
 from typelattice.facts.operations import OPERATIONS
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand
-from typelattice.recorded.answer_notation import EXCEPTION, NOT_ASKED, PYTHON_NUMBER_PREFIX, answer_of
+from typelattice.recorded.answer_notation import (
+    EXCEPTION_PREFIX,
+    NOT_ASKED_ANSWER,
+    PYTHON_NUMBER_PREFIX,
+    answer_of,
+)
 from typelattice.recorded.recorded_answer import find_recorded_answer, recording_name_of
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import open_recording
@@ -109,9 +114,9 @@ def list_recorded_calls(recording: Recording) -> Calls:
 
     def shown(named_answer: str) -> str | None:
         answer = answer_of(named_answer)
-        if answer == NOT_ASKED or answer.startswith(PYTHON_NUMBER_PREFIX):
+        if answer == NOT_ASKED_ANSWER or answer.startswith(PYTHON_NUMBER_PREFIX):
             return None
-        return REFUSED_ANSWER if answer.startswith(EXCEPTION) else answer
+        return REFUSED_ANSWER if answer.startswith(EXCEPTION_PREFIX) else answer
 
     found: dict[str, Mapping[tuple[str, ...], str]] = {}
     for op in recording.operations:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from typelattice.engine.operation_rules import GROUPS, class_of, merge_entries
+from typelattice.engine.operation_rules import GROUP_BY_CLASS, class_of, merge_entries
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.explanations.promotion_in_english import TitledLines
@@ -112,7 +112,7 @@ def find_escapes(system: str | Path | System) -> Closedness:
     groups: list[list[Operation]] = [[], *operations_by_rules.values()]
     for group in groups:
         op = group[0] if group else None
-        computes = op is not None and GROUPS[class_of(op)] == "computing"
+        computes = op is not None and GROUP_BY_CLASS[class_of(op)] == "computing"
         for operands in _questions(found, op):
             try:
                 p = found.explain(*operands, op=op.name if op else None)

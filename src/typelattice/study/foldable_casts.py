@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
 from typelattice.explanations.promotion_in_english import TitledLines, describe_explicit_cast
-from typelattice.facts.cast_chains import PLAIN_CASTS, CastChain, ChainRules, cast_chain, may_be_folded
+from typelattice.facts.cast_chains import (
+    PLAIN_RULE_FOR_EACH_CAST,
+    CastChain,
+    ChainRules,
+    cast_chain,
+    may_be_folded,
+)
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.files.reader import system as find_system
@@ -121,5 +127,5 @@ def is_foldable(system: System, a: DType, b: DType, c: DType) -> bool:
 
 def _rules_of(system: System, a: DType, b: DType, c: DType) -> ChainRules:
     if not system.casts:
-        return PLAIN_CASTS
+        return PLAIN_RULE_FOR_EACH_CAST
     return system.cast_rule(a, b), system.cast_rule(b, c), system.cast_rule(a, c)

@@ -16,7 +16,7 @@ from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.explanations.promotion_in_english import TitledLines
 from typelattice.facts.dtypes import DType, DTypeError, Node, real_part_dtype
-from typelattice.facts.finite_values import PLATFORM
+from typelattice.facts.finite_values import PLATFORM_INTEGER_BITS
 from typelattice.facts.loss import Loss, loss
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
@@ -242,7 +242,7 @@ def pair_cost(p: Promotion) -> PairCost:
 
 def width(d: DType) -> int:
     """Return the bits of a dtype, or of one part of a complex dtype."""
-    return real_part_dtype(d).bits or PLATFORM[1]
+    return real_part_dtype(d).bits or PLATFORM_INTEGER_BITS[1]
 
 
 def _sources(p: Promotion) -> tuple[DType, ...]:

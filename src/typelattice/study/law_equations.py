@@ -15,7 +15,7 @@ from operator import getitem, itemgetter, ne
 from typing import Protocol, TypeVar
 
 from typelattice.explanations.expression_terms import result_operand
-from typelattice.operands.operand import TIERS
+from typelattice.operands.operand import OPERAND_TIERS
 from typelattice.study.closure import REFUSED_NUMBER, Closure, Key, answer_key
 from typelattice.study.study_scope import BeyondReachError
 
@@ -188,7 +188,7 @@ class EquationChecker:
         if law != "order-free" or arity == 2 or self.system.combine == "value":
             yield asked
         elif self.by_pairs:
-            for tier in TIERS:
+            for tier in OPERAND_TIERS:
                 group = [i for i in asked if (o := self.members[i]) and o.tier == tier]
                 if group:
                     yield group

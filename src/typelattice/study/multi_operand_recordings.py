@@ -9,7 +9,12 @@ from typelattice.engine.system import System
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import systems
 from typelattice.operands.operand import Operand
-from typelattice.recorded.answer_notation import BROKEN, EXCEPTION, NOT_ASKED, PYTHON_NUMBER_PREFIX
+from typelattice.recorded.answer_notation import (
+    EXCEPTION_PREFIX,
+    NOT_ASKED_ANSWER,
+    PYTHON_NUMBER_PREFIX,
+    TEXT_BY_BROKEN_ANSWER,
+)
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import open_recording, recording_names
 from typelattice.study.closure import Key
@@ -72,9 +77,10 @@ def _calls(
 ) -> Iterator[MultiOperandCall]:
     """Yield the recorded calls of known operands that have an answer."""
     for call in page.calls_of(PROMOTION_CALL):
-        answered = call.answer not in (NOT_ASKED, *BROKEN) and not call.answer.startswith(
-            PYTHON_NUMBER_PREFIX
-        )
+        answered = call.answer not in (
+            NOT_ASKED_ANSWER,
+            *TEXT_BY_BROKEN_ANSWER,
+        ) and not call.answer.startswith(PYTHON_NUMBER_PREFIX)
         if len(call.operands) > 2 and answered and all(text in operand_by_name for text in call.operands):
             operands = tuple(operand_by_name[text] for text in call.operands)
             p = system.explain(*operands)
@@ -83,6 +89,6 @@ def _calls(
 
 def _key(system: System, answer: str) -> Key:
     """Convert a recorded answer to its dtype and weakness."""
-    if answer.startswith(EXCEPTION):
+    if answer.startswith(EXCEPTION_PREFIX):
         return None, False
     return system.operand(answer.removesuffix("*")).dtype, answer.endswith("*")

@@ -9,7 +9,7 @@ from typelattice.explanations.promotion_in_english import answer_text, describe_
 from typelattice.explanations.recorded_answer_in_english import describe_answer
 from typelattice.facts.dtypes import DType, numpy_reading, weak_node
 from typelattice.facts.loss import loss
-from typelattice.operands.operand import BOOL, Operand
+from typelattice.operands.operand import BOOL_DTYPE, Operand
 from typelattice.recorded.recorded_answer import RecordedAnswer, find_recorded_answer
 from typelattice.rendering import Cell
 from typelattice.support.error_texts import spelling_hint
@@ -81,7 +81,7 @@ def short_label(d: DType, codes: str) -> str:
     in_bytes = f"{d.code[0]}{(d.bits or 0) // 8}"
     if numpy_reading(in_bytes) is d:
         return in_bytes
-    return "b1" if d is BOOL else d.name
+    return "b1" if d is BOOL_DTYPE else d.name
 
 
 def answer_marks(p: Promotion) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import printed
 import typelattice as tl
 from claims import Found, alike, answer, listed, ordered, pairs, some, verdict
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.system_headings import LIBRARIES, heading_of
+from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of
 
 EXACT = (Kind.BOOL, Kind.UNSIGNED, Kind.SIGNED)
 
@@ -87,7 +87,7 @@ def every_library_supports_it() -> Found:
     """Every library supports the promotions of the tables."""
     cells = {pair: c for t in printed.ARRAY_API_2020 for pair, c in t.cells.items()}
     against = {}
-    for name in (s for s in tl.systems() if heading_of(s) == LIBRARIES):
+    for name in (s for s in tl.systems() if heading_of(s) == LIBRARIES_HEADING):
         known = tl.system(name).dtypes
         asked = [
             (printed.in_bytes(a), printed.in_bytes(b), printed.in_bytes(c)) for (a, b), c in cells.items()

@@ -12,7 +12,7 @@ from typing import Any
 
 import typelattice as tl
 from typelattice.calls.steps import ProgramError, Step
-from typelattice.cli.bindings import BINDING, bindings
+from typelattice.cli.bindings import BINDING_PATTERN, bindings
 from typelattice.cli.explain_program import explain_outcome
 from typelattice.explanations.recorded_answer_in_english import recorded_result_text
 from typelattice.files.system_text import UnknownSystemError
@@ -77,7 +77,7 @@ def _program(text: str, names: str) -> Program:
         raise ProgramError(f"{size}; at most {MOST_LINES} lines and {MOST_CHARACTERS:,} characters are read")
     words = re.split(r"[\s;]+|,\s+", names.strip())
     for word in filter(None, words):
-        if not BINDING.match(word):
+        if not BINDING_PATTERN.match(word):
             raise ProgramError(f"{word!r} binds no name; write a name, = and an operand: x=float32[100]")
     return tl.program(text, **bindings(["", *filter(None, words)])[1])
 

@@ -10,7 +10,7 @@ from typelattice.rendering.terminal_output import layout
 from typelattice.study.closedness import Closedness, find_escapes
 from typelattice.study.system_check import Check, check
 
-REPAIR_SECONDS = 10  # time limit of the search for repairs
+MAX_REPAIR_SECONDS = 10  # time limit of the search for repairs
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -53,7 +53,7 @@ def _repairs(s: System) -> list[str]:
     from typelattice.designer import ERRORS, repairs
 
     try:
-        found = repairs(s, limit=MAX_EXAMPLES, seconds=REPAIR_SECONDS)
+        found = repairs(s, limit=MAX_EXAMPLES, seconds=MAX_REPAIR_SECONDS)
     except (*ERRORS, TimeoutError) as e:
         return [str(e).split("\n", 1)[0]]
     return [f"{r}: {len(r.changed_pairs)} answers change" for r in found]

@@ -12,13 +12,22 @@ from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import OPERATIONS
 from typelattice.support.errors import TypelatticeError
 
-SHELLS = ("bash", "zsh", "fish")
-SYSTEM, OPERATION, OPERAND, TOML, FILE, FOLDER = "system", "operation", "operand", "toml", "file", "folder"
-COMPLETIONS = {  # metavar of an argument -> its completion; other metavars are free text
-    "NAME|FILE": SYSTEM, "SYSTEM": SYSTEM, "OTHER": SYSTEM,
-    "LIST|SYSTEM": SYSTEM, "SYSTEM|IMPLEMENTATION": SYSTEM, "OP": OPERATION, "OPERAND": OPERAND,
-    "DTYPE": OPERAND, "FILE": FILE, "SCRIPT ARG": FILE, "RUN.json": FILE, "FILE.toml": TOML,
-    "FORM.toml": TOML, "KNOWN.toml": TOML, "FOLDER": FOLDER, "DIR": FOLDER,
+SUPPORTED_SHELLS = ("bash", "zsh", "fish")
+COMPLETE_SYSTEM, COMPLETE_OPERATION, COMPLETE_OPERAND, COMPLETE_TOML_FILE, COMPLETE_FILE, COMPLETE_FOLDER = (
+    "system",
+    "operation",
+    "operand",
+    "toml",
+    "file",
+    "folder",
+)
+COMPLETION_BY_METAVAR = {  # metavar of an argument -> its completion; other metavars are free text
+    "NAME|FILE": COMPLETE_SYSTEM, "SYSTEM": COMPLETE_SYSTEM, "OTHER": COMPLETE_SYSTEM,
+    "LIST|SYSTEM": COMPLETE_SYSTEM, "SYSTEM|IMPLEMENTATION": COMPLETE_SYSTEM,
+    "OP": COMPLETE_OPERATION, "OPERAND": COMPLETE_OPERAND, "DTYPE": COMPLETE_OPERAND,
+    "FILE": COMPLETE_FILE, "SCRIPT ARG": COMPLETE_FILE, "RUN.json": COMPLETE_FILE,
+    "FILE.toml": COMPLETE_TOML_FILE, "FORM.toml": COMPLETE_TOML_FILE, "KNOWN.toml": COMPLETE_TOML_FILE,
+    "FOLDER": COMPLETE_FOLDER, "DIR": COMPLETE_FOLDER,
 }  # fmt: skip
 
 
@@ -27,7 +36,7 @@ class MissingCompleterError(TypelatticeError, ImportError):
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("shell", choices=SHELLS, help="the shell that reads the script")
+    parser.add_argument("shell", choices=SUPPORTED_SHELLS, help="the shell that reads the script")
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -41,12 +50,12 @@ def run(args: Namespace) -> Paragraphs:
 
 def all_commands() -> ArgumentParser:
     """Return a parser with each command as a subcommand, and with the completion of each argument."""
-    from typelattice.cli.main import COMMANDS, Parser, command
+    from typelattice.cli.main import COMMAND_NAMES, Parser, command
 
     about = "What dtype does x + y have, in every array library, and why?"
     root = ArgumentParser(prog="typelattice", description=about)
     commands = root.add_subparsers(metavar="COMMAND")
-    for name in COMMANDS:
+    for name in COMMAND_NAMES:
         parser = Parser(name)
         for action in parser._actions:
             _complete(action)
@@ -62,11 +71,14 @@ def _complete(action: Action) -> None:
     import shtab
 
     known = {
-        SYSTEM: _words(SYSTEM, tl.systems(), toml=True), OPERATION: _words(OPERATION, OPERATIONS),
-        OPERAND: _words(OPERAND, DTYPES), TOML: shtab.glob("*.toml"), FILE: shtab.FILE,
-        FOLDER: shtab.DIRECTORY,
-    }  # fmt: skip
-    kind = COMPLETIONS.get(str(action.metavar))
+        COMPLETE_SYSTEM: _words(COMPLETE_SYSTEM, tl.systems(), toml=True),
+        COMPLETE_OPERATION: _words(COMPLETE_OPERATION, OPERATIONS),
+        COMPLETE_OPERAND: _words(COMPLETE_OPERAND, DTYPES),
+        COMPLETE_TOML_FILE: shtab.glob("*.toml"),
+        COMPLETE_FILE: shtab.FILE,
+        COMPLETE_FOLDER: shtab.DIRECTORY,
+    }
+    kind = COMPLETION_BY_METAVAR.get(str(action.metavar))
     if kind and action.choices is None:
         action.complete = known[kind]  # type: ignore[attr-defined]
 

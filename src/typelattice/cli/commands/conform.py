@@ -35,7 +35,7 @@ from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal_output import progress_bar
 
-MAX_SHOWN = 3  # examples of each cause
+MAX_SHOWN_EXAMPLES = 3  # examples of each cause
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -146,7 +146,7 @@ def _describe_report(report: ConformanceReport) -> Paragraphs:
     """Write a report: causes with counts and examples, listed departures, and totals."""
     for cause, mismatches in report.groups().items():
         yield f"  {len(mismatches):6}  {printable(cause)}"
-        yield from (f"          {printable(str(m))}" for m in mismatches[:MAX_SHOWN])
+        yield from (f"          {printable(str(m))}" for m in mismatches[:MAX_SHOWN_EXAMPLES])
     for departure, listed in report.mismatches_by_departure.items():
         if listed:
             yield f"  {len(listed):6}  listed: {printable(departure.reason)}"

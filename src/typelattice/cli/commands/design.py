@@ -32,7 +32,7 @@ from typelattice.rendering.terminal_output import layout, overwrite_line
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
 
-MAX_SHOWN = 8  # changed answers to print for a repair
+MAX_SHOWN_CHANGES = 8  # changed answers to print for a repair
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -179,7 +179,7 @@ def _describe_missing(order: str, missing: MissingNodes, written_files: Sequence
         yield ""
     for node in missing:
         pairs = [f"{node_code(a)} + {node_code(b)}" for a, b in node.pairs]
-        shown = [*pairs[:MAX_SHOWN], *(["..."] if len(pairs) > MAX_SHOWN else [])]
+        shown = [*pairs[:MAX_SHOWN_CHANGES], *(["..."] if len(pairs) > MAX_SHOWN_CHANGES else [])]
         yield page.join_columns(
             node.name, [str(node), f"joins {', '.join(shown)}" if pairs else "joins no pair"]
         )
@@ -194,7 +194,11 @@ def _describe_repair(repair: Repair) -> list[str]:
         for a, b, old, new in repair.changed_pairs
     )
     lines = [f"{pair}: {new}, was {old}" for pair, new, old in changed]
-    return [f"{len(lines)} answers change", *lines[:MAX_SHOWN], *(["..."] if len(lines) > MAX_SHOWN else [])]
+    return [
+        f"{len(lines)} answers change",
+        *lines[:MAX_SHOWN_CHANGES],
+        *(["..."] if len(lines) > MAX_SHOWN_CHANGES else []),
+    ]
 
 
 def _heading(order: str, n: int, noun: str, proven: bool, complete: bool) -> str:

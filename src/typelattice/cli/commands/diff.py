@@ -9,23 +9,23 @@ from typelattice.cli.commands.table import draw_table, grid_arguments, make_tabl
 from typelattice.study.changed_calls import changes
 from typelattice.study.differing_integers import find_value_changes
 
-EVERY = "all"  # all operations, or all tiers
-EPILOG = f"--op {EVERY}: what changes from SYSTEM to OTHER in every operation, with counts"
+EVERYTHING_WORD = "all"  # all operations, or all tiers
+EPILOG = f"--op {EVERYTHING_WORD}: what changes from SYSTEM to OTHER in every operation, with counts"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("a", metavar="SYSTEM", help="a system's name, or a .toml file")
     parser.add_argument("b", metavar="OTHER", help="another system's name, or a .toml file")
-    grid_arguments(parser, EVERY)
+    grid_arguments(parser, EVERYTHING_WORD)
     exit_code_argument(parser, "the systems differ")
     parser.epilog = f"{EPILOG}\n\n{parser.epilog}"
 
 
 def run(args: Namespace) -> Paragraphs:
     """Return the table of differences; if a system looks at values, also the differing values."""
-    if args.op == EVERY:
-        if args.dtypes is not None or args.small or args.tier != EVERY:
-            what = f"diff: --op {EVERY} counts calls of all operands"
+    if args.op == EVERYTHING_WORD:
+        if args.dtypes is not None or args.small or args.tier != EVERYTHING_WORD:
+            what = f"diff: --op {EVERYTHING_WORD} counts calls of all operands"
             raise UsageError(f"{what}; leave out --dtypes, --tier, --small")
         every = changes(tl.system(args.a), tl.system(args.b)).grid()
         alike = not every.rows and args.format == "text"  # print only the notes of an empty table

@@ -12,7 +12,7 @@ from typelattice.cli.bindings import bindings
 from typelattice.cli.command import STANDARD_OUTPUT, Command, Paragraphs, UsageError, add_op_argument
 from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import write_bytes
-from typelattice.drawings.heat_maps import HEATS, HeatMap, figure, heat_grid, make_heat
+from typelattice.drawings.heat_maps import HEAT_MEASURES, HeatMap, figure, heat_grid, make_heat
 from typelattice.programs.make_program import program_file
 from typelattice.rendering.drawing import FORMATS, Drawing
 from typelattice.rendering.drawing_text import sketch
@@ -20,7 +20,7 @@ from typelattice.rendering.terminal_output import layout
 from typelattice.study.table_labels import CODE_STYLES
 from typelattice.support.error_texts import quote_short
 
-ENDINGS = {
+FORMAT_BY_FILE_ENDING = {
     "svg": "svg",
     "png": "png",
     "dot": "dot",
@@ -41,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="highlight the ways of these operands to their join, and say why the other bounds lost",
     )  # fmt: skip
     parser.add_argument(
-        "--heat", choices=HEATS,
+        "--heat", choices=HEAT_MEASURES,
         help="a heat map of all pairs; loss: what casts lose; width: how wide results are; agreement: "
         "whether OTHER agrees",
     )  # fmt: skip
@@ -129,15 +129,15 @@ def _format(args: Namespace) -> str:
     if args.output in (None, STANDARD_OUTPUT):
         return "text"
     ending = Path(args.output).suffix.removeprefix(".").lower()
-    if ending not in ENDINGS:
-        endings = ", ".join(f".{each}" for each in ENDINGS)
+    if ending not in FORMAT_BY_FILE_ENDING:
+        endings = ", ".join(f".{each}" for each in FORMAT_BY_FILE_ENDING)
         what = (
             f"no format ends in {quote_short(f'.{ending}')}"
             if ending
             else f"{quote_short(args.output)} has no ending"
         )
         raise UsageError(f"draw: {what}; a format is known by one of {endings}, or by --format")
-    return ENDINGS[ending]
+    return FORMAT_BY_FILE_ENDING[ending]
 
 
 def _draw(args: Namespace) -> Drawing:

@@ -8,7 +8,13 @@ from pathlib import Path
 import typelattice as tl
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError
 from typelattice.cli.output_checks import check_not_read
-from typelattice.codegen.emit import LANGUAGES, emit_files, read_earlier_indices, read_names, stale_files
+from typelattice.codegen.emit import (
+    PRINTERS_BY_LANGUAGE,
+    emit_files,
+    read_earlier_indices,
+    read_names,
+    stale_files,
+)
 from typelattice.disk.write import check_folder, write_text
 from typelattice.operands.operand import Tier
 from typelattice.rendering.grid import printable
@@ -16,7 +22,7 @@ from typelattice.rendering.grid import printable
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("system", metavar="SYSTEM", help="a system's name, or a .toml file")
-    parser.add_argument("--lang", required=True, choices=[*LANGUAGES], help="the language")
+    parser.add_argument("--lang", required=True, choices=[*PRINTERS_BY_LANGUAGE], help="the language")
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder of the files")
     names = 'a table [names] with lines such as int8 = "S8", and [indices] with lines such as int8 = 3'
     parser.add_argument("--names", metavar="FILE.toml", help=names)

@@ -8,7 +8,7 @@ from shlex import quote
 from textwrap import wrap
 
 import typelattice as tl
-from typelattice.cli.bindings import BINDING
+from typelattice.cli.bindings import BINDING_PATTERN
 from typelattice.cli.command import (
     Command,
     DifferencesFound,
@@ -71,7 +71,7 @@ def run(args: Namespace) -> Paragraphs:
     site = None if args.link is None else site_address(args.link)
     found = [tl.system(which) for which in args.system or tl.systems()]
     own = list_custom_dtypes(found)
-    if any(BINDING.match(x) or _is_program(x, own[0]) for x in args.operands):
+    if any(BINDING_PATTERN.match(x) or _is_program(x, own[0]) for x in args.operands):
         from typelattice.cli.explain_program import explain_program
 
         yield from explain_program(args, found, own, site)

@@ -13,32 +13,35 @@ from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import check_writable, write_text
 from typelattice.explorer.cached_document import built_document
 from typelattice.explorer.document import COMMON_OPERATIONS, document
-from typelattice.explorer.edited_file import BLANK, open_edited_file
+from typelattice.explorer.edited_file import BLANK_START, open_edited_file
 from typelattice.explorer.page import page_html
 from typelattice.explorer.server import serve
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal_output import print_error, progress_bar
 from typelattice.support.error_texts import quote_short
 
-FILE = "typelattice.html"
+DEFAULT_PAGE_FILE = "typelattice.html"
 MAX_PORT = 65_535
-NEW_SYSTEM_FILE = "mine.toml"  # the file to edit by default
+DEFAULT_SYSTEM_FILE = "mine.toml"  # the file to edit by default
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--system", action="append", default=[], metavar="NAME|FILE",
         help="a system; can be repeated (default: all, with their older releases); "
-        f"with --edit the one that a new file begins as, or {BLANK}",
+        f"with --edit the one that a new file begins as, or {BLANK_START}",
     )  # fmt: skip
     parser.add_argument(
         "--op", action="append", default=[], metavar="OP",
         help=f"an operation; can be repeated (default: {', '.join(COMMON_OPERATIONS)})",
     )  # fmt: skip
-    parser.add_argument("-o", "--output", metavar="FILE", help=f"the page (default: {FILE}); - prints it")
     parser.add_argument(
-        "--edit", nargs="?", const=NEW_SYSTEM_FILE, metavar="FILE.toml",
-        help=f"edit a system file, on a page that only this machine can open (default: {NEW_SYSTEM_FILE})",
+        "-o", "--output", metavar="FILE", help=f"the page (default: {DEFAULT_PAGE_FILE}); - prints it"
+    )
+    parser.add_argument(
+        "--edit", nargs="?", const=DEFAULT_SYSTEM_FILE, metavar="FILE.toml",
+        help="edit a system file, on a page that only this machine can open "
+        f"(default: {DEFAULT_SYSTEM_FILE})",
     )  # fmt: skip
     parser.add_argument("--port", type=port, default=0, help="the port of --edit (default: a free one)")
     parser.add_argument("--no-browser", action="store_true", help="with --edit: only print the address")
@@ -58,7 +61,7 @@ def run(args: Namespace) -> Paragraphs:
         return
     if args.port or args.no_browser:
         raise UsageError("explore: --port and --no-browser go with --edit")
-    output = args.output or FILE
+    output = args.output or DEFAULT_PAGE_FILE
     if output != STANDARD_OUTPUT:
         check_not_read(output, *args.system)
         check_writable(output)

@@ -22,7 +22,7 @@ from typelattice.rendering.terminal_output import layout, show_progress_of
 from typelattice.study.laws_overview import laws_overview
 from typelattice.study.study_scope import TierChoice, common_dtypes, has_arrays
 
-HEADING_COLUMNS = 16  # columns for headings
+MAX_HEADING_COLUMNS = 16  # columns for headings
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -70,11 +70,13 @@ def _in_full(system: tl.System, args: Namespace, dtypes: list[object] | None) ->
     yield page.dim(system.title)
     for sections in (judged.sections(), cost.sections(cost.pair_count if args.all else MAX_EXAMPLES)):
         yield ""
-        yield from (page.join_columns(*section, HEADING_COLUMNS) for section in sections)
+        yield from (page.join_columns(*section, MAX_HEADING_COLUMNS) for section in sections)
     if args.casts:
         chains = tl.cast_chains(system, dtypes)
         yield ""
-        yield page.join_columns(*chains.section(len(chains) if args.all else MAX_EXAMPLES), HEADING_COLUMNS)
+        yield page.join_columns(
+            *chains.section(len(chains) if args.all else MAX_EXAMPLES), MAX_HEADING_COLUMNS
+        )
 
 
 def _breaks_a_law(s: tl.System, tier: TierChoice, dtypes: list[object] | None) -> bool:

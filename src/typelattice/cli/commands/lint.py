@@ -19,7 +19,7 @@ from typelattice.disk.read import read_bytes
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 
-FEW_UNREAD = 5
+MAX_SHOWN_UNREAD_CELLS = 5
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -42,10 +42,10 @@ def run(args: Namespace) -> Paragraphs:
         yield dumps(make_sarif(args.file, found), indent=1)
     else:
         yield from (printable(f"{args.file}:{each.cell.line}: {each}") for each in found.differences)
-        for line, text in found.unread_cells[:FEW_UNREAD]:
+        for line, text in found.unread_cells[:MAX_SHOWN_UNREAD_CELLS]:
             yield printable(f"{args.file}:{line}: not read: {text}")
-        if len(found.unread_cells) > FEW_UNREAD:
-            yield f"... and {len(found.unread_cells) - FEW_UNREAD} more that were not read"
+        if len(found.unread_cells) > MAX_SHOWN_UNREAD_CELLS:
+            yield f"... and {len(found.unread_cells) - MAX_SHOWN_UNREAD_CELLS} more that were not read"
         counts = f"{len(found.differences)} differ from {system.name}, {len(found.unread_cells)} not read"
         yield f"{found.compared_count} cells compared, {counts}"
     if found.differences:

@@ -22,12 +22,12 @@ from typelattice.disk.write import check_writable
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.recorded.encode_recording import rest_on_base, save_recording
 from typelattice.recorded.recording import Recording, RecordingError
-from typelattice.recorded.recording_files import ENDING, load_recording, recording_names
+from typelattice.recorded.recording_files import RECORDING_SUFFIX, load_recording, recording_names
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal_output import print_error, progress_bar
 
-REQUIRED_BYTES = 1_000_000  # bytes; the largest recording so far has a fifth of them
-ANSWERS = ".answers"  # the ending of the file beside a recording that is not finished
+REQUIRED_DISK_BYTES = 1_000_000  # bytes; the largest recording so far has a fifth of them
+UNFINISHED_ANSWERS_SUFFIX = ".answers"  # the ending of the file beside a recording that is not finished
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -54,12 +54,12 @@ def run(args: Namespace) -> Paragraphs:
 
     if args.output == STANDARD_OUTPUT:
         raise UsageError("record: a recording is not printed; name a file with -o")
-    output = Path(args.output or f"{args.library}{ENDING}")
-    answers = Path(f"{output}{ANSWERS}")
+    output = Path(args.output or f"{args.library}{RECORDING_SUFFIX}")
+    answers = Path(f"{output}{UNFINISHED_ANSWERS_SUFFIX}")
     newest, _, older = args.library.partition(VERSION_SIGN)
     base = newest if older and newest in recording_names() else None
     with interrupts.raise_on_interrupt():
-        check_writable(output, REQUIRED_BYTES)  # check before the calls, which take minutes
+        check_writable(output, REQUIRED_DISK_BYTES)  # check before the calls, which take minutes
         like = load_recording(base) if base else None
         earlier = load_recording(args.earlier) if args.earlier else None
         make = partial(load_library, args.library)

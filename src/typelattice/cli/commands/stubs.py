@@ -9,7 +9,7 @@ from typelattice.cli import interrupts
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, parse_duration
 from typelattice.cli.output_checks import check_not_read
 from typelattice.codegen.stubs import stub_file
-from typelattice.conformance.type_checkers import CHECKERS, check_stubs
+from typelattice.conformance.type_checkers import CHECKER_NAMES, check_stubs
 from typelattice.disk.write import write_text
 from typelattice.rendering.grid import printable
 
@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("system", metavar="SYSTEM", help="a system's name, or a .toml file")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: print it)")
     parser.add_argument("--ops", metavar="LIST", help="functions of one or two operands, such as add,sqrt")
-    parser.add_argument("--check", choices=CHECKERS, help="check every expression with a type checker")
+    parser.add_argument("--check", choices=CHECKER_NAMES, help="check every expression with a type checker")
     about_limit = "time for each run of the checker, of 5,000 expressions (default: 600)"
     parser.add_argument("--limit", type=parse_duration, default=600.0, metavar="SECONDS", help=about_limit)
 

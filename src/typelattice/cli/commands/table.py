@@ -17,7 +17,7 @@ from typelattice.study.table_labels import CODE_STYLES, SHOW_SMALL, describe_lef
 from typelattice.study.tables import Table
 from typelattice.support.gc_pause import pause_gc
 
-WITHOUT_NOTES = ("csv",)  # formats of tables that cannot have notes
+FORMATS_WITHOUT_NOTES = ("csv",)  # formats of tables that cannot have notes
 Shown = TypeVar("Shown", Table, Diff)
 
 
@@ -57,7 +57,7 @@ def make_table(args: Namespace, make: Callable[..., Shown]) -> Shown:
 
 def note_left_out(dtypes: tuple[DType, ...], format: str) -> None:
     """Print the dtypes that are not shown on standard error, if the format has no notes."""
-    if format in WITHOUT_NOTES:
+    if format in FORMATS_WITHOUT_NOTES:
         for note in describe_left_out(dtypes, SHOW_SMALL):
             print_error(f"typelattice: {note}")
 

@@ -46,7 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--html", metavar="DIR", help="write annotated source pages into this folder")
     parser.add_argument("--json", metavar="FILE", help="write the recorded run into this file")
     parser.add_argument(
-        "--format", choices=FORMATS, default="text",
+        "--format", choices=REPORT_FORMATS, default="text",
         help="print the report as text (default), as JSON, as SARIF 2.1, or as GitHub's annotation lines",
     )  # fmt: skip
     parser.add_argument("--output", metavar="FILE", help="write the report into this file")
@@ -75,7 +75,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 OPTIONS_WITH_VALUE = ("--why", "--package", "--system", "--html", "--json", "--cache", "--format", "--output")
-FORMATS = ("text", "json", "sarif", "github")
+REPORT_FORMATS = ("text", "json", "sarif", "github")
 
 
 def run(args: Namespace) -> Paragraphs:

@@ -19,7 +19,7 @@ from typelattice.cli.command import (
     list_examples,
     parse_duration,
 )
-from typelattice.cli.commands.record import REQUIRED_BYTES
+from typelattice.cli.commands.record import REQUIRED_DISK_BYTES
 from typelattice.cli.commands.table import draw_table
 from typelattice.cli.output_checks import check_not_read
 from typelattice.conformance.changes_since_recording import LibraryChanges, changes_since_recording
@@ -31,12 +31,12 @@ from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import VERSION_SIGN, installed_release
 from typelattice.recorded.encode_recording import rest_on_base, save_recording
-from typelattice.recorded.recording_files import ENDING, load_recording, recording_names
+from typelattice.recorded.recording_files import RECORDING_SUFFIX, load_recording, recording_names
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal_output import print_error, progress_bar
 
-MAX_NAMES = 12  # names of new or removed things to print
+MAX_SHOWN_NAMES = 12  # names of new or removed things to print
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -61,7 +61,7 @@ def run(args: Namespace) -> Paragraphs:
         raise UsageError("watch: --recording compares one library; name only that library")
     if args.output is not None:
         check_writable(
-            Path(args.output) / "any.jsonl", REQUIRED_BYTES
+            Path(args.output) / "any.jsonl", REQUIRED_DISK_BYTES
         )  # check before the calls, which take minutes
     changed, lines, documents = False, list[str](), list[dict[str, object]]()
     for name in args.libraries or _find_installed():
@@ -101,7 +101,7 @@ def _news(name: str, args: Namespace) -> tuple[LibraryChanges, Path | None]:
         if not args.recording and release not in recording_names():
             what = f"watch: {name} has no built-in recording"
             raise UsageError(f"{what}; make one with `typelattice record`, and name it with --recording")
-        path = Path(args.output) / f"{release.replace(':', '.')}{ENDING}" if args.output else None
+        path = Path(args.output) / f"{release.replace(':', '.')}{RECORDING_SUFFIX}" if args.output else None
         if path:
             check_not_read(str(path), args.recording)
         old_recording = load_recording(args.recording or release)
@@ -128,7 +128,7 @@ def _describe_news(name: str, news: LibraryChanges, proposed: Path | None) -> Pa
         yield draw_table(news.changes.grid(), "text")
     for what, names in (("gone", news.removed_names), ("new", news.added_names)):
         if names:
-            yield printable(f"{what}: {list_examples(names, MAX_NAMES)}")
+            yield printable(f"{what}: {list_examples(names, MAX_SHOWN_NAMES)}")
     if proposed:
         yield printable(f"proposed recording: {proposed}")
 

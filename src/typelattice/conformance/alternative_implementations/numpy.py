@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from typelattice.conformance.libraries.numpy import DTYPES, NumPy
+from typelattice.conformance.libraries.numpy import NUMPY_DTYPES, NumPy
 from typelattice.conformance.library import ParsedOperandString
 from typelattice.conformance.operation_functions import SpelledFunction, first_result
-from typelattice.conformance.questions import EXPONENTS
+from typelattice.conformance.questions import SMALL_EXPONENTS
 from typelattice.facts.operations import OPERATION_BY_NAME, Operation, make_custom_operation
-from typelattice.recorded.answer_notation import ARRAY, SCALAR
+from typelattice.recorded.answer_notation import ARRAY_SUFFIX, SCALAR_SUFFIX
 
-LONG_DOUBLES = {
+LONG_DOUBLE_NAME_BY_DTYPE = {
     np.dtype(name).name: name
     for name in ("longdouble", "clongdouble")
-    if np.dtype(name).name not in DTYPES  # on some platforms these are float64 and complex128
+    if np.dtype(name).name not in NUMPY_DTYPES  # on some platforms these are float64 and complex128
 }
 """The platform's name of the dtypes that C calls long double, and NumPy's own."""
 
@@ -57,8 +57,8 @@ def _with(method: Callable[..., object], more: tuple[object, ...]) -> Callable[.
 def form_of(result: object) -> str:
     """Return the end of an answer that says whether a result is an array or a scalar."""
     if isinstance(result, np.ndarray):
-        return ARRAY
-    return SCALAR if isinstance(result, np.generic) else ""
+        return ARRAY_SUFFIX
+    return SCALAR_SUFFIX if isinstance(result, np.generic) else ""
 
 
 class Eager(NumPy):
@@ -66,7 +66,7 @@ class Eager(NumPy):
 
     name = "numpy-eager"
     how = "numpy's functions and the methods of its ufuncs, called on arrays, lists and scalars"
-    extra_operands = (*EXPONENTS, *(f"{each}:list" for each in ("bool", "int", "float", "complex")))
+    extra_operands = (*SMALL_EXPONENTS, *(f"{each}:list" for each in ("bool", "int", "float", "complex")))
 
     def __init__(self) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ class Eager(NumPy):
         self._functions = {operation.name: function for operation, function in found}
 
     def dtypes(self) -> tuple[str, ...]:
-        return *DTYPES, *LONG_DOUBLES.values()
+        return *NUMPY_DTYPES, *LONG_DOUBLE_NAME_BY_DTYPE.values()
 
     def make(self, operand: str) -> object:
         wanted = ParsedOperandString.parse(operand)
@@ -85,7 +85,7 @@ class Eager(NumPy):
 
     def read(self, result: object) -> str:
         answer = super().read(result)
-        return LONG_DOUBLES.get(answer, answer) + form_of(result)
+        return LONG_DOUBLE_NAME_BY_DTYPE.get(answer, answer) + form_of(result)
 
     def operations(self) -> Mapping[str, Callable[..., Any]]:
         return {**super().operations(), **self._functions}

@@ -6,19 +6,34 @@ import re
 
 from typelattice.conformance.implementation_differences import VAGUE_PREFIX
 from typelattice.facts.dtypes import DTYPES
-from typelattice.recorded.answer_notation import ARRAY, PYTHON_NUMBER_PREFIX, SCALAR
+from typelattice.recorded.answer_notation import ARRAY_SUFFIX, PYTHON_NUMBER_PREFIX, SCALAR_SUFFIX
 
-WORDS = {"signedinteger": "int", "unsignedinteger": "uint", "floating": "float", "complexfloating": "complex"}
-BITS = r"\[_(\d+)Bit(?:, _\d+Bit)?\]"
-PLATFORM = re.compile(r"\[_32Bit \| _64Bit(, _32Bit \| _64Bit)?\]")
+DTYPE_STEM_BY_STUB_CLASS = {
+    "signedinteger": "int",
+    "unsignedinteger": "uint",
+    "floating": "float",
+    "complexfloating": "complex",
+}
+BIT_WIDTH_PATTERN = r"\[_(\d+)Bit(?:, _\d+Bit)?\]"
+PLATFORM_INTEGER_PATTERN = re.compile(r"\[_32Bit \| _64Bit(, _32Bit \| _64Bit)?\]")
 """The width of what is 64 bits on all platforms but old ones, such as NumPy's default integer."""
-LONG_DOUBLE = re.compile(r"\b(complex|)floating\[(_64Bit \| _96Bit \| _128Bit)(, \2)?\]")
+LONG_DOUBLE_PATTERN = re.compile(r"\b(complex|)floating\[(_64Bit \| _96Bit \| _128Bit)(, \2)?\]")
 """A float that is as wide as C's long double."""
-PREFIX = re.compile(r"\b(builtins|numpy|_typing|_nbit_base|typing)\.")
-BOOL = re.compile(r"\b(numpy\.bool|bool_)\b(\[\w+(\.bool)?\])?|\bbool\[(builtins\.)?bool\]")
+MODULE_PREFIX_PATTERN = re.compile(r"\b(builtins|numpy|_typing|_nbit_base|typing)\.")
+BOOL_TYPE_PATTERN = re.compile(r"\b(numpy\.bool|bool_)\b(\[\w+(\.bool)?\])?|\bbool\[(builtins\.)?bool\]")
 """NumPy's bool, and not Python's."""
-SCALARS = {*WORDS, *DTYPES, "bool_", "longdouble", "clongdouble", "generic", "number", "integer", "inexact"}
-SCALARS -= {"bool"}
+SCALAR_CLASS_NAMES = {
+    *DTYPE_STEM_BY_STUB_CLASS,
+    *DTYPES,
+    "bool_",
+    "longdouble",
+    "clongdouble",
+    "generic",
+    "number",
+    "integer",
+    "inexact",
+}
+SCALAR_CLASS_NAMES -= {"bool"}
 
 
 def answer_of_type(text: str) -> str:
@@ -33,9 +48,9 @@ def answer_of_type(text: str) -> str:
     >>> answer_of_type("numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.bool_[bool]]]")
     'bool:array'
     """
-    plain = PREFIX.sub("", BOOL.sub("bool_", text))
-    plain = PLATFORM.sub(lambda found: "[_64Bit, _64Bit]" if found[1] else "[_64Bit]", plain)
-    plain = LONG_DOUBLE.sub(lambda found: "clongdouble" if found[1] else "longdouble", plain)
+    plain = MODULE_PREFIX_PATTERN.sub("", BOOL_TYPE_PATTERN.sub("bool_", text))
+    plain = PLATFORM_INTEGER_PATTERN.sub(lambda found: "[_64Bit, _64Bit]" if found[1] else "[_64Bit]", plain)
+    plain = LONG_DOUBLE_PATTERN.sub(lambda found: "clongdouble" if found[1] else "longdouble", plain)
     if plain.startswith("tuple["):  # of several results, compare the first
         plain = _split(plain[len("tuple[") : -1], ", ")[0]
     types = _split(plain, " | ")
@@ -68,18 +83,19 @@ def _of_dtype(text: str) -> str:
 
 
 def _form(text: str) -> str:
-    """Return ARRAY or SCALAR where a type is that of either; "" for any other."""
+    """Return ARRAY_SUFFIX or SCALAR_SUFFIX where a type is that of either; "" for any other."""
     word = text.partition("[")[0]
     if word.endswith(("ndarray", "Array")):
-        return ARRAY
-    return SCALAR if word in SCALARS else ""
+        return ARRAY_SUFFIX
+    return SCALAR_SUFFIX if word in SCALAR_CLASS_NAMES else ""
 
 
 def _dtype(part: str) -> str:
     word, _, rest = part.partition("[")
-    sized = re.fullmatch(BITS, f"[{rest}") if rest else None
-    if word in WORDS and sized:
-        return f"{WORDS[word]}{int(sized[1]) * (2 if WORDS[word] == 'complex' else 1)}"
+    sized = re.fullmatch(BIT_WIDTH_PATTERN, f"[{rest}") if rest else None
+    if word in DTYPE_STEM_BY_STUB_CLASS and sized:
+        stem = DTYPE_STEM_BY_STUB_CLASS[word]
+        return f"{stem}{int(sized[1]) * (2 if stem == 'complex' else 1)}"
     if word == "bool_":
         return "bool"
     if word in DTYPES or word in ("longdouble", "clongdouble"):

@@ -11,7 +11,7 @@ import torch._numpy as tnp
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from typelattice.conformance.libraries.framework_base import Operations
-from typelattice.conformance.libraries.numpy import RENAMED, NumPy
+from typelattice.conformance.libraries.numpy import NUMPY_NAME_BY_OPERATION, NumPy
 from typelattice.conformance.libraries.torch import Torch
 from typelattice.conformance.library import (
     NoSuchOperandError,
@@ -70,7 +70,7 @@ class TorchNumPy(NumPy):
         return python_answer(result) or str(getattr(dtype, "name", type(result).__name__)).rstrip("_")
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        found = functions((tnp, tnp.linalg, tnp.fft), tnp.asarray([True, True]), RENAMED)
+        found = functions((tnp, tnp.linalg, tnp.fft), tnp.asarray([True, True]), NUMPY_NAME_BY_OPERATION)
         return found | {"expand_dims": lambda x: tnp.expand_dims(x, 0)}
 
 

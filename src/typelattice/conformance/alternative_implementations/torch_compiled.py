@@ -17,12 +17,12 @@ from typelattice.conformance.library import NotAskedError, versions_of
 from typelattice.conformance.operation_functions import SpelledFunction, operators
 from typelattice.facts.operations import OPERATORS, Operation, make_custom_operation
 
-UNARY: Mapping[Any, str] = {
+UNARY_NAMES_BY_MODULE: Mapping[Any, str] = {
     torch: "digamma erfc erfinv frac i0 lgamma logit sgn sinc",
     torch.special: "airy_ai bessel_j0 entr erfcx i0e i1 log_ndtr ndtr ndtri",
     torch.nn.functional: "elu hardswish logsigmoid mish relu6 selu softplus softsign tanhshrink",
 }
-BINARY: Mapping[Any, str] = {
+BINARY_NAMES_BY_MODULE: Mapping[Any, str] = {
     torch: "complex dist igamma ldexp logaddexp2 polar xlogy",
     torch.special: "xlog1py zeta",
     torch.nn.functional: "huber_loss kl_div l1_loss linear mse_loss",
@@ -47,7 +47,7 @@ class Eager(Torch):
     how = "functions of torch, computed"
     custom_operations: Mapping[str, Operation] = {
         name: make_custom_operation(name, "cbrt", operands)
-        for spaces, operands in ((UNARY, "x"), (BINARY, "xy"))
+        for spaces, operands in ((UNARY_NAMES_BY_MODULE, "x"), (BINARY_NAMES_BY_MODULE, "xy"))
         for name in _own(spaces)
     }
 
@@ -56,7 +56,7 @@ class Eager(Torch):
         self.call_transformed(lambda x: -x, [torch.ones(2)])  # a first call loads modules for many seconds
 
     def operations(self) -> Operations:
-        found = super().operations() | _own(UNARY) | _own(BINARY)
+        found = super().operations() | _own(UNARY_NAMES_BY_MODULE) | _own(BINARY_NAMES_BY_MODULE)
         # A deep copy of a traced tensor is a constant.
         found |= {
             op: f for op, f in operators(torch.clone).items() if op in found and OPERATORS[op].is_in_place

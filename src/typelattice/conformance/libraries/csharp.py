@@ -6,14 +6,19 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.language_base import OPERATORS, Language, compile_lines, run_program
+from typelattice.conformance.libraries.language_base import (
+    OPERATOR_FORMS_BY_OPERATION,
+    Language,
+    compile_lines,
+    run_program,
+)
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
-ERROR = re.compile(r"^\S+\((?P<line>\d+),\d+\): error CS\d+: (?P<message>.*)$", re.MULTILINE)
-TYPE = re.compile(r"^Cannot implicitly convert type `(?P<type>\w+)' to `Nothing'$")
-NAMED = re.compile(r" of type|`[^']*'")
+ERROR_PATTERN = re.compile(r"^\S+\((?P<line>\d+),\d+\): error CS\d+: (?P<message>.*)$", re.MULTILINE)
+TYPE_MESSAGE_PATTERN = re.compile(r"^Cannot implicitly convert type `(?P<type>\w+)' to `Nothing'$")
+TYPE_NAMES_PATTERN = re.compile(r" of type|`[^']*'")
 
-UNARY = (
+UNARY_FUNCTIONS = (
     *("acos", "asin", "atan", "cos", "cosh", "exp", "log", "log10", "sin", "sinh", "sqrt", "tan", "tanh"),
     *("abs", "sign", "floor", "round"),
 )
@@ -42,7 +47,7 @@ class CSharp(Language):
         "hypot", "degrees", "radians", "exp2", "expm1", "log1p", "acosh", "asinh", "atanh", "sort",
     )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
-        **OPERATORS,
+        **OPERATOR_FORMS_BY_OPERATION,
         "fmod": ("{} % {}",),
         "maximum": ("System.Math.Max({}, {})",),
         "minimum": ("System.Math.Min({}, {})",),
@@ -50,7 +55,7 @@ class CSharp(Language):
         "atan2": ("System.Math.Atan2({}, {})",),
         "ceil": ("System.Math.Ceiling({})",),
         "trunc": ("System.Math.Truncate({})",),
-        **{name: (f"System.Math.{name.capitalize()}({{}})",) for name in UNARY},
+        **{name: (f"System.Math.{name.capitalize()}({{}})",) for name in UNARY_FUNCTIONS},
         "setitem": ("({} = {})",),
     }
 
@@ -70,11 +75,12 @@ class CSharp(Language):
         lines = [f"n = unchecked({each});" for each in expressions]
         options = ("-target:library", "-out:/dev/null")
         found = compile_lines([*head, *lines, "} }"], "Nothing.cs", "mcs", *options)
-        for error in ERROR.finditer(found):  # after an ambiguous call the compiler also reports a decimal
+        # after an ambiguous call the compiler also reports a decimal
+        for error in ERROR_PATTERN.finditer(found):
             message = error["message"]
-            named = TYPE.match(message)
+            named = TYPE_MESSAGE_PATTERN.match(message)
             own = self.names.get(named["type"]) if named else None
-            answer = own or TypeError(NAMED.sub("", message))
+            answer = own or TypeError(TYPE_NAMES_PATTERN.sub("", message))
             yield int(error["line"]) - len(head) - 1, answer
 
 

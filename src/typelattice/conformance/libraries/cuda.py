@@ -5,12 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.language_base import C_FORMS, Language, compile_lines, run_program
+from typelattice.conformance.libraries.language_base import (
+    C_FORMS_BY_OPERATION,
+    Language,
+    compile_lines,
+    run_program,
+)
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
-ERROR = re.compile(r"^\S+\((?P<line>\d+)\): error: (?P<message>.*)$", re.MULTILINE)
-TYPE = re.compile(r'^incomplete type .*"type_is<(?P<type>[^"<>]*?)(?: &)?>"\)? is not allowed$')
-QUOTED = re.compile(r'"[^"]*"')
+ERROR_PATTERN = re.compile(r"^\S+\((?P<line>\d+)\): error: (?P<message>.*)$", re.MULTILINE)
+TYPE_MESSAGE_PATTERN = re.compile(
+    r'^incomplete type .*"type_is<(?P<type>[^"<>]*?)(?: &)?>"\)? is not allowed$'
+)
+QUOTED_TEXT_PATTERN = re.compile(r'"[^"]*"')
 
 
 class Cuda(Language):
@@ -41,7 +48,7 @@ class Cuda(Language):
         "conj", "real", "imag", "angle",
     )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
-        **C_FORMS,
+        **C_FORMS_BY_OPERATION,
         "result_type": ("{}", "true ? {} : {}"),  # C++ defines std::common_type in this way
         "abs": ("abs({})",),
         "erf": ("erf({})",),
@@ -73,10 +80,10 @@ class Cuda(Language):
         options = ("-x", "cu", "-std=c++17", "-w", "-cuda", "-o", "/dev/null")
         limit = ("-Xcudafe", "--error_limit=1000000")
         found = compile_lines([*head, *lines, "}"], "ask.cu", "nvcc", *options, *limit)
-        for error in ERROR.finditer(found):
+        for error in ERROR_PATTERN.finditer(found):
             message = error["message"]
-            named = TYPE.match(message)
-            answer = self.names[named["type"]] if named else TypeError(QUOTED.sub("", message))
+            named = TYPE_MESSAGE_PATTERN.match(message)
+            answer = self.names[named["type"]] if named else TypeError(QUOTED_TEXT_PATTERN.sub("", message))
             yield int(error["line"]) - len(head) - 1, answer
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import cupy as cp
 import numpy as np
 
-from typelattice.conformance.libraries.numpy import DTYPES, RENAMED
+from typelattice.conformance.libraries.numpy import NUMPY_DTYPES, NUMPY_NAME_BY_OPERATION
 from typelattice.conformance.library import (
     CannotAskError,
     Library,
@@ -19,7 +19,7 @@ from typelattice.conformance.library import (
     versions_of,
 )
 from typelattice.conformance.operation_functions import functions, operators
-from typelattice.conformance.questions import EXPONENTS
+from typelattice.conformance.questions import SMALL_EXPONENTS
 
 
 class CuPy(Library):
@@ -27,7 +27,7 @@ class CuPy(Library):
 
     name = "cupy"
     how = "cupy's functions, computed on a GPU"
-    extra_operands = EXPONENTS
+    extra_operands = SMALL_EXPONENTS
     namespaces = (cp, cp.linalg, cp.fft)
 
     def __init__(self) -> None:
@@ -36,13 +36,13 @@ class CuPy(Library):
             raise CannotAskError("cupy computes on a GPU, and none is here; ask it on a machine that has one")
 
     def dtypes(self) -> Sequence[str]:
-        return DTYPES
+        return NUMPY_DTYPES
 
     def make(self, operand: str) -> object:
         wanted = ParsedOperandString.parse(operand)
         if wanted.dtype is None:
             return wanted.value
-        if wanted.dtype not in DTYPES or wanted.tier == "weak":
+        if wanted.dtype not in NUMPY_DTYPES or wanted.tier == "weak":
             raise NoSuchOperandError(operand)
         dtype = np.dtype(wanted.dtype)
         if wanted.tier == "scalar":
@@ -57,7 +57,7 @@ class CuPy(Library):
         return python_answer(result) or type(result).__name__
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        found = functions(self.namespaces, self.make("bool"), RENAMED)
+        found = functions(self.namespaces, self.make("bool"), NUMPY_NAME_BY_OPERATION)
         return (
             found
             | {op: _beside_an_array(found[op]) for op in operators()}

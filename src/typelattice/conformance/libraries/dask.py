@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import dask.array as da
 import numpy as np
 
-from typelattice.conformance.libraries.numpy import DTYPES, RENAMED
+from typelattice.conformance.libraries.numpy import NUMPY_DTYPES, NUMPY_NAME_BY_OPERATION
 from typelattice.conformance.library import (
     Library,
     NoSuchOperandError,
@@ -16,14 +16,14 @@ from typelattice.conformance.library import (
     versions_of,
 )
 from typelattice.conformance.operation_functions import functions, skip_unless_numbers
-from typelattice.conformance.questions import EXPONENTS
+from typelattice.conformance.questions import SMALL_EXPONENTS
 
 
 class Dask(Library):
     """Dask with NumPy chunks; an operation's answer is the dtype of the lazy array it gives."""
 
     name = "dask"
-    extra_operands = EXPONENTS
+    extra_operands = SMALL_EXPONENTS
     how = "dask.array's functions; the dtype a lazy result announces, nothing computed"
     namespaces = (da, da.linalg, da.fft, da.ma)
 
@@ -31,13 +31,13 @@ class Dask(Library):
         self.versions = versions_of("dask", "numpy")
 
     def dtypes(self) -> Sequence[str]:
-        return DTYPES
+        return NUMPY_DTYPES
 
     def make(self, operand: str) -> object:
         wanted = ParsedOperandString.parse(operand)
         if wanted.dtype is None:
             return wanted.value
-        if wanted.dtype not in DTYPES or wanted.tier not in ("array", "0d"):
+        if wanted.dtype not in NUMPY_DTYPES or wanted.tier not in ("array", "0d"):
             raise NoSuchOperandError(operand)
         shape = (2,) if wanted.tier == "array" else ()
         return da.from_array(np.full(shape, wanted.value).astype(wanted.dtype))
@@ -48,7 +48,7 @@ class Dask(Library):
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         condition = da.ones(2, dtype=bool)
-        found = functions((da, da.linalg, da.fft), condition, RENAMED)
+        found = functions((da, da.linalg, da.fft), condition, NUMPY_NAME_BY_OPERATION)
         return found | {
             "expand_dims": lambda x: da.expand_dims(x, 0),
             "nancumsum": lambda x: da.nancumsum(x, 0),

@@ -9,7 +9,7 @@ import datafusion
 from typelattice.conformance.libraries.sql_base import SQL
 from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
 
-DTYPES = {
+SQL_TYPE_BY_DTYPE = {
     "bool": "Boolean",
     "uint8": "UInt8", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
     "int8": "Int8", "int16": "Int16", "int32": "Int32", "int64": "Int64",
@@ -18,7 +18,7 @@ DTYPES = {
     "decimal(38,10)": "Decimal128(38, 10)",
 }
 
-OPERATORS = {
+SQL_OPERATOR_BY_OPERATION = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%",
     "equal": "=", "not_equal": "<>", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=",
     "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^",
@@ -26,7 +26,7 @@ OPERATORS = {
 }
 """Operations of two operands, and the operator between them."""
 
-FUNCTIONS = {
+SQL_FORM_BY_OPERATION = {
     "negative": "-({})", "positive": "+({})", "logical_not": "NOT ({})",
     **{name: name + "({})" for name in ("abs", "sqrt", "cbrt", "exp", "sin", "cos", "tan", "asin", "acos")},
     **{name: name + "({})" for name in ("atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh")},
@@ -41,9 +41,9 @@ FUNCTIONS = {
 }
 """How SQL writes an operation of some columns."""
 
-NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}
+DTYPE_BY_ARROW_NAME = {"halffloat": "float16", "float": "float32", "double": "float64"}
 """Arrow's names of dtypes, where they are not the standard's."""
-DECIMAL = re.compile(r"decimal128\((\d+), (\d+)\)")
+DECIMAL_TYPE_PATTERN = re.compile(r"decimal128\((\d+), (\d+)\)")
 """A decimal, with its digits and those of them after the point."""
 
 
@@ -54,15 +54,15 @@ class DataFusion(SQL):
     how = "coalesce as result_type; operators and functions of SQL, of columns and literals"
     # With three operands, a decimal and a float give one of hundreds of decimal types.
     binary_only_operations = ("result_type", "concat")
-    operators = OPERATORS
-    functions = FUNCTIONS
+    operators = SQL_OPERATOR_BY_OPERATION
+    functions = SQL_FORM_BY_OPERATION
 
     def __init__(self) -> None:
         super().__init__()
         self.versions = versions_of("datafusion")
-        self.native_dtypes = DTYPES
+        self.native_dtypes = SQL_TYPE_BY_DTYPE
         self.context = datafusion.SessionContext()
-        columns = ", ".join(f"""arrow_cast(1, '{own}') AS "{own}\"""" for own in DTYPES.values())
+        columns = ", ".join(f"""arrow_cast(1, '{own}') AS "{own}\"""" for own in SQL_TYPE_BY_DTYPE.values())
         self.context.sql(f"CREATE TABLE t AS SELECT true AS condition, {columns}").collect()
 
     def make_python_scalar(self, value: Scalar) -> str:
@@ -78,8 +78,8 @@ class DataFusion(SQL):
             found = str(self.context.sql(query).collect()[0].schema.field(0).type)
         except Exception as e:  # DataFusion has no class of its own for its errors
             raise TypeError(str(e).partition("\n")[0]) from None
-        decimal = DECIMAL.fullmatch(found)
-        return f"decimal({decimal[1]},{decimal[2]})" if decimal else NAMES.get(found, found)
+        decimal = DECIMAL_TYPE_PATTERN.fullmatch(found)
+        return f"decimal({decimal[1]},{decimal[2]})" if decimal else DTYPE_BY_ARROW_NAME.get(found, found)
 
 
 LIBRARIES = {DataFusion.name: DataFusion}

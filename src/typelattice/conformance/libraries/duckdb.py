@@ -9,7 +9,7 @@ import duckdb
 from typelattice.conformance.libraries.sql_base import SQL
 from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
 
-DTYPES = {
+SQL_TYPE_BY_DTYPE = {
     "bool": "BOOLEAN",
     "uint8": "UTINYINT", "uint16": "USMALLINT", "uint32": "UINTEGER", "uint64": "UBIGINT",
     "uint128": "UHUGEINT",
@@ -19,7 +19,7 @@ DTYPES = {
     "decimal(38,10)": "DECIMAL(38,10)",
 }
 
-OPERATORS = {
+SQL_OPERATOR_BY_OPERATION = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//", "remainder": "%",
     "equal": "=", "not_equal": "<>", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=",
     "bitwise_and": "&", "bitwise_or": "|", "bitwise_left_shift": "<<", "bitwise_right_shift": ">>",
@@ -27,7 +27,7 @@ OPERATORS = {
 }
 """Operations of two operands, and the operator between them."""
 
-FUNCTIONS = {
+SQL_FORM_BY_OPERATION = {
     "negative": "-({})", "positive": "+({})", "bitwise_invert": "~({})", "logical_not": "NOT ({})",
     **{name: name + "({})" for name in ("abs", "sign", "sqrt", "cbrt", "exp", "sin", "cos", "tan", "asin")},
     **{name: name + "({})" for name in ("acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh")},
@@ -48,15 +48,15 @@ class DuckDB(SQL):
 
     name = "duckdb"
     how = "coalesce as result_type; operators and functions of SQL, of columns"
-    operators = OPERATORS
-    functions = FUNCTIONS
+    operators = SQL_OPERATOR_BY_OPERATION
+    functions = SQL_FORM_BY_OPERATION
 
     def __init__(self) -> None:
         super().__init__()
         self.versions = versions_of("duckdb")
-        self.native_dtypes = DTYPES
+        self.native_dtypes = SQL_TYPE_BY_DTYPE
         self.connection = duckdb.connect()
-        columns = ", ".join(f'1::{own} AS "{own}"' for own in DTYPES.values())
+        columns = ", ".join(f'1::{own} AS "{own}"' for own in SQL_TYPE_BY_DTYPE.values())
         self.connection.execute(f"CREATE TABLE t AS SELECT true AS condition, {columns}")
 
     def make_python_scalar(self, value: Scalar) -> object:

@@ -14,18 +14,25 @@ from typelattice.conformance.libraries.language_base import (
 )
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
-COMMAND = ("gfortran", "-std=f2018", "-w", "-fsyntax-only", "-fmax-errors=0", "-ffree-line-length-none")
-ERROR = re.compile(
+COMPILER_COMMAND = (
+    "gfortran",
+    "-std=f2018",
+    "-w",
+    "-fsyntax-only",
+    "-fmax-errors=0",
+    "-ffree-line-length-none",
+)
+ERROR_PATTERN = re.compile(
     r"^\S+:(?P<line>\d+):\d+:$(?:\n(?!\S+:\d+:\d+:$).*)*?\n(?:Fatal )?Error: (?P<message>.*)$", re.MULTILINE
 )
-TYPE = re.compile(r"^Cannot convert (?P<type>\w+\(\d+\)) to TYPE\(nothing\) at")
-ASSIGNED = re.compile(r"^a_(\w+) = ")
+TYPE_MESSAGE_PATTERN = re.compile(r"^Cannot convert (?P<type>\w+\(\d+\)) to TYPE\(nothing\) at")
+ASSIGNMENT_PATTERN = re.compile(r"^a_(\w+) = ")
 
-UNARY = (
+UNARY_FUNCTIONS = (
     *("abs", "sqrt", "exp", "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh"),
     *("tanh", "asinh", "acosh", "atanh", "erf", "floor"),
 )
-BINARY = ("atan2", "hypot")
+BINARY_FUNCTIONS = ("atan2", "hypot")
 """Functions of one and of two numbers."""
 
 
@@ -85,8 +92,8 @@ class Fortran(Language):
         "any": ("any([{}])",),
         "all": ("all([{}])",),
         "setitem": ("{} = {}",),
-        **{name: (name + "({})",) for name in UNARY},
-        **{name: (name + "({}, {})",) for name in BINARY},
+        **{name: (name + "({})",) for name in UNARY_FUNCTIONS},
+        **{name: (name + "({}, {})",) for name in BINARY_FUNCTIONS},
     }
 
     def __init__(self) -> None:
@@ -108,15 +115,15 @@ class Fortran(Language):
         """
         head = ["program p", "implicit none", "type nothing", "end type", "type(nothing) :: n"]
         head += [f"{own} :: a_{name}" for name, own in self.native_types.items()]
-        lines = [each if ASSIGNED.match(each) else f"n = {each}" for each in expressions]
-        found = compile_lines([*head, *lines, "end program"], "p.f90", *COMMAND)
-        for error in ERROR.finditer(found):
+        lines = [each if ASSIGNMENT_PATTERN.match(each) else f"n = {each}" for each in expressions]
+        found = compile_lines([*head, *lines, "end program"], "p.f90", *COMPILER_COMMAND)
+        for error in ERROR_PATTERN.finditer(found):
             message = error["message"]
-            type_named = TYPE.match(message)
+            type_named = TYPE_MESSAGE_PATTERN.match(message)
             answer = self.names[type_named["type"]] if type_named else TypeError(message)
             yield int(error["line"]) - len(head) - 1, answer
         for i, each in enumerate(expressions):  # an assignment that the compiler accepts has no diagnostic
-            if target := ASSIGNED.match(each):
+            if target := ASSIGNMENT_PATTERN.match(each):
                 yield i, target[1]
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typelattice.conformance.libraries.language_base import Language, forms_from_operators, run_program
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
-ERROR = re.compile(r"^<stdin>:(?P<line>\d+):\d+: error: (?P<message>.*)$", re.MULTILINE)
-SELECTOR = re.compile(r"'_Generic' selector of type '(?P<type>[^']*)'")
+ERROR_PATTERN = re.compile(r"^<stdin>:(?P<line>\d+):\d+: error: (?P<message>.*)$", re.MULTILINE)
+SELECTOR_TYPE_PATTERN = re.compile(r"'_Generic' selector of type '(?P<type>[^']*)'")
 
 
 class C(Language):
@@ -79,9 +79,9 @@ class C(Language):
         first = len(program) + 1
         program += [f"int t{i} = _Generic(({each}), void *: 0);" for i, each in enumerate(expressions)]
         command = (self.compiler, "-std=gnu17", "-w", "-fsyntax-only", "-xc", "-")
-        for error in ERROR.finditer(run_program(*command, program="\n".join(program) + "\n").stderr):
+        for error in ERROR_PATTERN.finditer(run_program(*command, program="\n".join(program) + "\n").stderr):
             message = error["message"]
-            selector = SELECTOR.search(message)
+            selector = SELECTOR_TYPE_PATTERN.search(message)
             yield int(error["line"]) - first, self.names[selector["type"]] if selector else TypeError(message)
 
 

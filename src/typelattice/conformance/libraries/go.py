@@ -15,30 +15,32 @@ from typelattice.conformance.libraries.language_base import (
 )
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
-ERROR = re.compile(r"^\S+\.go:(?P<line>\d+):\d+: (?P<message>.*)$", re.MULTILINE)
-VALUE = re.compile(
+ERROR_PATTERN = re.compile(r"^\S+\.go:(?P<line>\d+):\d+: (?P<message>.*)$", re.MULTILINE)
+VALUE_TYPE_PATTERN = re.compile(
     r"^cannot use .* \((?:value|variable|(?P<constant>constant.*)) of type (?P<type>\w+)\) "
     r"as (?:type )?nothing "
 )
-BEYOND = re.compile(r"^cannot use .* \(untyped int constant.*\) as int value .*\(overflows\)$")
-EXPRESSION = re.compile(
+CONSTANT_OVERFLOW_PATTERN = re.compile(
+    r"^cannot use .* \(untyped int constant.*\) as int value .*\(overflows\)$"
+)
+ERROR_EXPRESSION_PATTERN = re.compile(
     r"(\S+ [-+*/%&|^<>=!]+ )?\S+ "
     r"\((?P<what>mismatched types [^)]*|variable of type \w+|untyped \w+ constant|constant)"
     r"[^()]*(\([^()]*\))?\)"
 )
 
-HEAD = """package p
+PROGRAM_HEADER = """package p
 import "math"
 type nothing interface { nothing() }
 const _ = math.Pi
 func after[T any](do func(), x T) T { do(); return x }
 """
-UNARY = (
+UNARY_FUNCTIONS = (
     *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "expm1", "log", "log1p"),
     *("log2", "log10", "sin", "sinh", "sqrt", "tan", "tanh", "cbrt", "erf", "exp2", "ceil", "floor"),
     *("trunc", "round", "abs", "signbit"),
 )
-BINARY = ("atan2", "copysign", "hypot", "nextafter", "pow")
+BINARY_FUNCTIONS = ("atan2", "copysign", "hypot", "nextafter", "pow")
 """Functions of the package math, of one and of two numbers."""
 
 
@@ -74,8 +76,8 @@ class Go(Language):
         "maximum": ("math.Max({}, {})",),
         "minimum": ("math.Min({}, {})",),
         "fmod": ("math.Mod({}, {})",),
-        **{name: (f"math.{name.capitalize()}({{}})",) for name in UNARY},
-        **{name: (f"math.{name.capitalize()}({{}}, {{}})",) for name in BINARY},
+        **{name: (f"math.{name.capitalize()}({{}})",) for name in UNARY_FUNCTIONS},
+        **{name: (f"math.{name.capitalize()}({{}}, {{}})",) for name in BINARY_FUNCTIONS},
         **{
             op: (f"after(func() {{{{ {{0}} {sign} {{1}} }}}}, {{0}})",)
             for op, sign in (
@@ -100,23 +102,26 @@ class Go(Language):
         """Return the types: each value is assigned to an interface that it lacks, and Go complains by
         name.
         """
-        head = [*HEAD.splitlines(), *(f"var a_{name} {own}" for name, own in self.native_types.items())]
+        head = [
+            *PROGRAM_HEADER.splitlines(),
+            *(f"var a_{name} {own}" for name, own in self.native_types.items()),
+        ]
         program = [*head, *(f"var _ nothing = {each}" for each in expressions)]
         found = compile_lines(program, "p.go", "go", "build", "-gcflags=-e", "-o", os.devnull)
         errors = [
             (int(error["line"]) - len(head) - 1, self.read_error(error["message"]))
-            for error in ERROR.finditer(found)
+            for error in ERROR_PATTERN.finditer(found)
         ]
         # report an error inside an expression first
         return sorted(errors, key=lambda error: isinstance(error[1], str))
 
     def read_error(self, message: str) -> str | TypeError:
         """Return the type that a message names, weak for a constant, or an error for any other message."""
-        if BEYOND.match(message):
+        if CONSTANT_OVERFLOW_PATTERN.match(message):
             return "native_int*"
-        if value := VALUE.match(message):
+        if value := VALUE_TYPE_PATTERN.match(message):
             return self.names[value["type"]] + "*" * bool(value["constant"] and value["type"] != "bool")
-        return TypeError(EXPRESSION.sub(r"\g<what>", message))
+        return TypeError(ERROR_EXPRESSION_PATTERN.sub(r"\g<what>", message))
 
 
 LIBRARIES = {Go.name: Go}

@@ -6,13 +6,18 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.language_base import OPERATORS, Language, compile_lines, run_program
+from typelattice.conformance.libraries.language_base import (
+    OPERATOR_FORMS_BY_OPERATION,
+    Language,
+    compile_lines,
+    run_program,
+)
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
-ERROR = re.compile(
+ERROR_PATTERN = re.compile(
     r"^\S+:(?P<line>\d+): error: (?P<message>.*(?:\n  (?:first|second) type: .*)*)$", re.MULTILINE
 )
-TYPE = re.compile(r"^incompatible types: (?P<type>\w+) cannot be converted to Nothing$")
+TYPE_MESSAGE_PATTERN = re.compile(r"^incompatible types: (?P<type>\w+) cannot be converted to Nothing$")
 
 
 class Java(Language):
@@ -34,7 +39,7 @@ class Java(Language):
         "rint", "fabs", "logical_xor",
     )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
-        **OPERATORS,
+        **OPERATOR_FORMS_BY_OPERATION,
         "fmod": ("{} % {}",),
         "maximum": ("Math.max({}, {})",),
         "minimum": ("Math.min({}, {})",),
@@ -70,9 +75,9 @@ class Java(Language):
         program = [f"class Nothing {{ {variables}", *lines, "}"]
         options = ("-proc:none", "-Xmaxerrs", str(2 * len(program)))
         found = compile_lines(program, "Nothing.java", "javac", *options)
-        for error in ERROR.finditer(found):
+        for error in ERROR_PATTERN.finditer(found):
             message = re.sub(r"\s+", " ", error["message"])
-            named = TYPE.match(message)
+            named = TYPE_MESSAGE_PATTERN.match(message)
             yield int(error["line"]) - 2, self.names[named["type"]] if named else TypeError(message)
 
 

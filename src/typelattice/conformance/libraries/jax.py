@@ -23,20 +23,20 @@ from typelattice.conformance.library import (
 from typelattice.conformance.operation_functions import as_is, functions
 from typelattice.facts.operations import OPERATIONS
 
-TRACED = (
+HOW_CALLS_ARE_TRACED = (
     "traced by eval_shape, but linear algebra of float16 and bfloat16 computed; 300 random eager calls agree "
     "(dtypes under 8 bits left out: the CPU cannot compute them all)"
 )
-COMPUTED = ("linear", "matrix-power", "spectrum", "eigen", "norms", "rank")
+CLASSES_COMPUTED_FOR_HALVES = ("linear", "matrix-power", "spectrum", "eigen", "norms", "rank")
 """Classes of operations that some releases trace with half floats, though they have no kernel for these."""
-HALVES = ("float16", "bfloat16")
+HALF_PRECISION_DTYPES = ("float16", "bfloat16")
 
 
 class JAX(Library):
     """jax.numpy in its standard mode with 64-bit types, on the CPU."""
 
     name = "jax"
-    how = f"jax.numpy's functions, {TRACED}; result_type with jax's own weak flag"
+    how = f"jax.numpy's functions, {HOW_CALLS_ARE_TRACED}; result_type with jax's own weak flag"
     x64 = True
     explicit_x64 = "warn"
     promotion = "standard"
@@ -145,10 +145,10 @@ class JAXLax(JAX):
 
     name = "jax-lax"
     namespaces = None  # lax has its own names
-    how = f"jax.lax's functions (divide is lax.div), {TRACED}"
+    how = f"jax.lax's functions (divide is lax.div), {HOW_CALLS_ARE_TRACED}"
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        return {name: _trace_call(function) for name, function in LAX.items()}
+        return {name: _trace_call(function) for name, function in LAX_FUNCTION_BY_OPERATION.items()}
 
 
 def _axes(x: Any) -> Sequence[int]:
@@ -177,12 +177,12 @@ def _trace_call(function: Callable[..., object]) -> Callable[..., object]:
 def trace_or_compute(name: str, function: Callable[..., object]) -> Callable[..., object]:
     """Return a function that traces its call, but computes linear algebra of half floats."""
     traced = _trace_call(function)
-    if name not in OPERATIONS or OPERATIONS[name].operation_class not in COMPUTED:
+    if name not in OPERATIONS or OPERATIONS[name].operation_class not in CLASSES_COMPUTED_FOR_HALVES:
         return traced
 
     def call(*operands: object) -> object:
         dtypes = {str(getattr(x, "dtype", "")) for x in operands}
-        if dtypes.isdisjoint(HALVES) or any(map(_abstract, operands)):
+        if dtypes.isdisjoint(HALF_PRECISION_DTYPES) or any(map(_abstract, operands)):
             return traced(*operands)
         return jax.block_until_ready(function(*operands))
 
@@ -205,7 +205,7 @@ def _result_type(*operands: object) -> object:
     return results[-1]
 
 
-LAX: dict[str, Callable[..., object]] = {
+LAX_FUNCTION_BY_OPERATION: dict[str, Callable[..., object]] = {
     "add": lax.add,
     "subtract": lax.sub,
     "multiply": lax.mul,
@@ -249,7 +249,7 @@ LAX: dict[str, Callable[..., object]] = {
     "sort": lax.sort,
 }
 if hasattr(lax, "reduce_sum"):  # JAX has it since 0.5
-    LAX |= {
+    LAX_FUNCTION_BY_OPERATION |= {
         "sum": lambda x: lax.reduce_sum(x, axes=_axes(x)),
         "prod": lambda x: lax.reduce_prod(x, axes=_axes(x)),
         "max": lambda x: lax.reduce_max(x, axes=_axes(x)),

@@ -12,13 +12,13 @@ from typelattice.conformance.library import NoSuchOperandError, NotAskedError, S
 from typelattice.conformance.operation_functions import first_result, functions
 from typelattice.facts.operations import OPERATIONS, OPERATORS
 
-DTYPES = (
+KERAS_DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
     *("float8_e4m3fn", "float8_e5m2", "bfloat16", "float16", "float32", "float64"),
     *("complex64", "complex128"),
 )
 
-RENAMED = {
+KERAS_NAME_BY_OPERATION = {
     "permute_dims": "transpose",
     "unique_values": "unique",
 }
@@ -43,7 +43,7 @@ class Keras(Framework):
         self.name = f"keras-{self.backend}"
         self.how = f"keras.backend.result_type, keras.ops on KerasTensors; {self.backend} backend"
         self.versions = versions_of("keras", *self.packages)
-        self.native_dtypes = {name: name for name in DTYPES}
+        self.native_dtypes = {name: name for name in KERAS_DTYPES}
 
     def make_array(self, dtype: Any, value: Scalar) -> Any:
         return self.keras.KerasTensor((2,), dtype=dtype)
@@ -63,7 +63,7 @@ class Keras(Framework):
 
     def operations(self) -> Operations:
         condition = self.keras.KerasTensor((2,), dtype="bool")
-        found = functions((self.keras.ops,), condition, RENAMED)
+        found = functions((self.keras.ops,), condition, KERAS_NAME_BY_OPERATION)
         symbolic = {op: found[op] for op in found if op not in VALUE_DEPENDENT_OPERATIONS} | {
             "broadcast_to": lambda x: self.keras.ops.broadcast_to(x, (2, 2)),
             "expand_dims": lambda x: self.keras.ops.expand_dims(x, 0),
@@ -152,7 +152,7 @@ class Computed(Keras):
     def operations(self) -> Operations:
         ops = self.keras.ops
         condition = ops.ones((2,), "bool")
-        found = functions((ops,), condition, RENAMED, self.matrix)
+        found = functions((ops,), condition, KERAS_NAME_BY_OPERATION, self.matrix)
         asked = {op: found[op] for op in found if op not in OPERATORS} | {
             "result_type": self.result_type,
             "broadcast_to": lambda x: ops.broadcast_to(x, (2, 2)),

@@ -117,7 +117,7 @@ def forms_from_operators(*ops: str) -> dict[str, tuple[str, ...]]:
     }
 
 
-OPERATORS: Mapping[str, tuple[str, ...]] = {
+OPERATOR_FORMS_BY_OPERATION: Mapping[str, tuple[str, ...]] = {
     **forms_from_operators(
         "add", "subtract", "multiply", "divide", "equal", "not_equal", "less",
         "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor",
@@ -134,8 +134,8 @@ OPERATORS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The forms of the operators that C and the languages after it share; what % is differs."""
 
-C_FORMS: Mapping[str, tuple[str, ...]] = {
-    **OPERATORS,
+C_FORMS_BY_OPERATION: Mapping[str, tuple[str, ...]] = {
+    **OPERATOR_FORMS_BY_OPERATION,
     **forms_from_operators("remainder"),
     "result_type": ("+{}", "1 ? {} : {}"),
     "where": ("1 ? {} : {}",),

@@ -19,7 +19,7 @@ from typelattice.conformance.library import (
 from typelattice.conformance.operation_functions import functions
 from typelattice.facts.operations import OPERATIONS
 
-DTYPES = (
+MAX_DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
     *("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "float8_e4m3fn", "float8_e4m3fnuz"),
     *("float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
@@ -38,7 +38,7 @@ class Max(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("max")
-        self.native_dtypes = {name: DType[name] for name in DTYPES}
+        self.native_dtypes = {name: DType[name] for name in MAX_DTYPES}
         inputs = [(dtype, shape) for dtype in self.native_dtypes.values() for shape in ((2,), ())]
         types = [TensorType(dtype, shape, device=DeviceRef.CPU()) for dtype, shape in inputs]
         self.graph = Graph("promotion", input_types=types)

@@ -11,7 +11,7 @@ from typelattice.conformance.libraries.framework_base import Framework, Operatio
 from typelattice.conformance.library import Scalar, versions_of
 from typelattice.conformance.operation_functions import functions, skip_unless_numbers
 
-DTYPES = (
+MLX_DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
     *("bfloat16", "float16", "float32", "float64", "complex64"),
 )
@@ -27,7 +27,7 @@ class MLX(Framework):
     def __init__(self) -> None:
         mx.set_default_device(mx.cpu)
         self.versions = versions_of("mlx")
-        self.native_dtypes = {name: getattr(mx, {"bool": "bool_"}.get(name, name)) for name in DTYPES}
+        self.native_dtypes = {name: getattr(mx, {"bool": "bool_"}.get(name, name)) for name in MLX_DTYPES}
 
     def make_array(self, dtype: Any, value: Scalar) -> Any:
         return mx.array([value, value]).astype(dtype)  # mx.full does not read bool_ as a dtype

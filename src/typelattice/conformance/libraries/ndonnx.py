@@ -10,7 +10,7 @@ from typelattice.conformance.libraries.framework_base import Framework, Operatio
 from typelattice.conformance.library import Scalar, versions_of
 from typelattice.conformance.operation_functions import as_is, functions, skip_unless_numbers
 
-DTYPES = (
+NDONNX_DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
     *("float16", "float32", "float64"),
 )
@@ -26,7 +26,7 @@ class Ndonnx(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("ndonnx")
-        self.native_dtypes = {name: getattr(ndx, name) for name in DTYPES}
+        self.native_dtypes = {name: getattr(ndx, name) for name in NDONNX_DTYPES}
 
     def make_array(self, dtype: Any, value: Scalar) -> Any:
         return ndx.argument(shape=(2,), dtype=dtype)

@@ -17,13 +17,13 @@ from typelattice.conformance.library import (
     versions_of,
 )
 from typelattice.conformance.operation_functions import functions
-from typelattice.conformance.questions import EXPONENTS
+from typelattice.conformance.questions import SMALL_EXPONENTS
 
-DTYPES = (
+NUMPY_DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 )
-RENAMED = {
+NUMPY_NAME_BY_OPERATION = {
     "permute_dims": "transpose",
     "unique_values": "unique",
     "matrix_transpose": "transpose",
@@ -38,7 +38,7 @@ class NumPy(Library):
     name = "numpy"
     how = "numpy's functions, called on arrays, scalars and Python scalars"
     major = "2"
-    extra_operands: Sequence[str] = EXPONENTS
+    extra_operands: Sequence[str] = SMALL_EXPONENTS
     namespaces: Sequence[Any] | None = (np, np.linalg, np.fft, np.lib.stride_tricks, np.ma)
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class NumPy(Library):
         np.seterr(all="ignore")
 
     def dtypes(self) -> Sequence[str]:
-        return DTYPES
+        return NUMPY_DTYPES
 
     def dtype(self, name: str) -> np.dtype[Any]:
         """Return the dtype of that name, byte order and size included."""
@@ -78,7 +78,7 @@ class NumPy(Library):
         return python_answer(result) or type(result).__name__
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        return functions((np, np.linalg, np.fft), np.ones(2, bool), RENAMED) | {
+        return functions((np, np.linalg, np.fft), np.ones(2, bool), NUMPY_NAME_BY_OPERATION) | {
             "promote_types": lambda x, y: np.promote_types(x.dtype, y.dtype),
             "count_nonzero": lambda x: np.count_nonzero(x, axis=0),
             "expand_dims": lambda x: np.expand_dims(x, 0),
@@ -101,7 +101,7 @@ class NumPyWithMlDtypes(NumPy):
         self.further = {dtype.name: dtype for dtype in further}
 
     def dtypes(self) -> Sequence[str]:
-        return sort_dtype_names((*DTYPES, *self.further))
+        return sort_dtype_names((*NUMPY_DTYPES, *self.further))
 
     def dtype(self, name: str) -> np.dtype[Any]:
         return self.further[name] if name in self.further else super().dtype(name)
@@ -116,8 +116,8 @@ class NumPy1(NumPy):
 
     def __init__(self) -> None:
         super().__init__()
-        self.extra_operands = [*EXPONENTS] + [
-            f"{dtype}:0d={value}" for dtype in DTYPES for value in _boundary_values(np.dtype(dtype))
+        self.extra_operands = [*SMALL_EXPONENTS] + [
+            f"{dtype}:0d={value}" for dtype in NUMPY_DTYPES for value in _boundary_values(np.dtype(dtype))
         ]
 
 

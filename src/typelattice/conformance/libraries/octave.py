@@ -13,24 +13,32 @@ from typelattice.conformance.libraries.language_base import (
 )
 from typelattice.conformance.library import NotAskedError, Scalar
 
-ANSWER = re.compile(r"^(?P<number>\d+)\t(?P<class>\w*)\t(?P<message>.*)$", re.MULTILINE)
-REPORT = 'printf("%d\\t%s%s\\t\\n", {}, class(r), repmat("_complex", 1, iscomplex(r)))'
-FAILURE = 'printf("%d\\t\\t%s\\n", {}, strrep(e.message, "\\n", " "))'
+ANSWER_LINE_PATTERN = re.compile(r"^(?P<number>\d+)\t(?P<class>\w*)\t(?P<message>.*)$", re.MULTILINE)
+PRINT_CLASS_COMMAND = 'printf("%d\\t%s%s\\t\\n", {}, class(r), repmat("_complex", 1, iscomplex(r)))'
+PRINT_ERROR_COMMAND = 'printf("%d\\t\\t%s\\n", {}, strrep(e.message, "\\n", " "))'
 
-UNARY = (
+UNARY_FUNCTIONS = (
     *("abs", "sign", "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin"),
     *("acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "erf", "floor", "ceil"),
     *("round", "real", "imag", "conj", "isnan", "isinf", "isfinite", "sum", "prod", "cumsum", "cumprod"),
     *("max", "min", "mean", "median", "var", "std", "any", "all", "sort", "diff"),
 )
-BINARY = ("atan2", "hypot", "gcd", "lcm")
+BINARY_FUNCTIONS = ("atan2", "hypot", "gcd", "lcm")
 """Functions of one and of two arrays."""
 
-REAL = {"a": "[1, 1]", "b": "[2, 3]", "c": "[4, 5]"}
-COMPLEX = {"a": "[2 + 5i, 3 - 7i]", "b": "[5 - 2i, 1 + 4i]", "c": "[1 + 7i, 4 - 3i]"}
+REAL_VALUE_BY_VARIABLE = {"a": "[1, 1]", "b": "[2, 3]", "c": "[4, 5]"}
+COMPLEX_VALUE_BY_VARIABLE = {"a": "[2 + 5i, 3 - 7i]", "b": "[5 - 2i, 1 + 4i]", "c": "[1 + 7i, 4 - 3i]"}
 """Values of an operand alone, of the first of several, and of the others."""
 
-OF_REALS = ("hypot", "gcd", "lcm", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift")
+OPERATIONS_OF_REALS_ONLY = (
+    "hypot",
+    "gcd",
+    "lcm",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "bitwise_left_shift",
+)
 
 
 class Octave(Language):
@@ -81,8 +89,8 @@ class Octave(Language):
         "where": ("merge([true false], {}, {})",),
         "concat": ("[{}]", "[{}, {}]"),
         "trunc": ("fix({})",),
-        **{name: (name + "({})",) for name in UNARY},
-        **{name: (name + "({}, {})",) for name in BINARY},
+        **{name: (name + "({})",) for name in UNARY_FUNCTIONS},
+        **{name: (name + "({}, {})",) for name in BINARY_FUNCTIONS},
         **{f"{sign}=": (f"{{0}}; r {sign}= {{1}}",) for sign in ("+", "-")},
         "*=": ("{0}; r .*= {1}",),
         "/=": ("{0}; r ./= {1}",),
@@ -100,7 +108,10 @@ class Octave(Language):
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         found = super().operations()
-        return {op: _beside_no_complex(call) if op in OF_REALS else call for op, call in found.items()}
+        return {
+            op: _beside_no_complex(call) if op in OPERATIONS_OF_REALS_ONLY else call
+            for op, call in found.items()
+        }
 
     def write(self, forms: Sequence[str], operands: Sequence[str]) -> str:
         """Give the operands of an operation different values: so a quotient of complex ones stays complex."""
@@ -113,12 +124,17 @@ class Octave(Language):
         program = ["1;", "warning off all"]
         for name, own in self.native_types.items():
             kind, _, is_complex = own.partition("_")
-            for letter, value in (COMPLEX if is_complex else REAL).items():
+            for letter, value in (
+                COMPLEX_VALUE_BY_VARIABLE if is_complex else REAL_VALUE_BY_VARIABLE
+            ).items():
                 program.append(f"{letter}_{name} = {kind}({value});")
         for i, each in enumerate(expressions):
-            program.append(f"try, r = {each}; {REPORT.format(i)}, catch e, {FAILURE.format(i)}, end")
+            program.append(
+                f"try, r = {each}; {PRINT_CLASS_COMMAND.format(i)}, "
+                f"catch e, {PRINT_ERROR_COMMAND.format(i)}, end"
+            )
         found = compile_lines(program, "expressions.m", "octave-cli", "--quiet", "--no-init-file")
-        for answer in ANSWER.finditer(found):
+        for answer in ANSWER_LINE_PATTERN.finditer(found):
             name = self.names.get(answer["class"], answer["class"])
             yield int(answer["number"]), name or TypeError(answer["message"])
 

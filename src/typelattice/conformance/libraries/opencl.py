@@ -6,16 +6,16 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.language_base import C_FORMS, Language, run_program
+from typelattice.conformance.libraries.language_base import C_FORMS_BY_OPERATION, Language, run_program
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
-COMMAND = (
+COMPILER_COMMAND = (
     *("clang", "-x", "cl", "-cl-std=CL3.0", "-target", "spir64", "-w", "-fsyntax-only"),
     *("-ferror-limit=0", "-fshow-overloads=best", "-fno-caret-diagnostics"),
     *("-Xclang", "-finclude-default-header", "-"),
 )
-ERROR = re.compile(r"^<stdin>:(?P<line>\d+):\d+: error: (?P<message>.*)$", re.MULTILINE)
-TYPE = re.compile(
+ERROR_PATTERN = re.compile(r"^<stdin>:(?P<line>\d+):\d+: error: (?P<message>.*)$", re.MULTILINE)
+TYPE_MESSAGE_PATTERN = re.compile(
     r"^initializing '__private struct nothing' with an expression of incompatible type '(?P<type>[^']*)'"
 )
 
@@ -45,7 +45,7 @@ class OpenCL(Language):
         "degrees", "radians", "rint", "less_equal", "greater", "any", "all", "lerp", "dot", "cross",
         "vector_norm", "norm",
     )  # fmt: skip
-    forms = C_FORMS
+    forms = C_FORMS_BY_OPERATION
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,9 +70,9 @@ class OpenCL(Language):
             f"void ask({variables}) {{",
         ]
         lines = [f"struct nothing x{i} = {each};" for i, each in enumerate(expressions)]
-        run = run_program(*COMMAND, program="\n".join([*head, *lines, "}", ""]))
-        for error in ERROR.finditer(run.stderr):
-            named = TYPE.match(error["message"])
+        run = run_program(*COMPILER_COMMAND, program="\n".join([*head, *lines, "}", ""]))
+        for error in ERROR_PATTERN.finditer(run.stderr):
+            named = TYPE_MESSAGE_PATTERN.match(error["message"])
             message = error["message"].replace("__private ", "")
             answer = self.names[named["type"]] if named else TypeError(message)
             yield int(error["line"]) - len(head) - 1, answer

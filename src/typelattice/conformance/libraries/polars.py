@@ -17,7 +17,7 @@ from typelattice.conformance.operation_functions import (
     skip_unless_numbers,
 )
 
-DTYPES = {
+POLARS_TYPE_BY_DTYPE = {
     "bool": "Boolean",
     **{f"uint{bits}": f"UInt{bits}" for bits in (8, 16, 32, 64, 128)},
     **{f"int{bits}": f"Int{bits}" for bits in (8, 16, 32, 64, 128)},
@@ -25,7 +25,7 @@ DTYPES = {
 }
 
 
-BY_OPERATOR = (
+OPERATIONS_WITH_OPERATOR = (
     *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "pow", "negative"),
     *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert"),
@@ -33,7 +33,7 @@ BY_OPERATOR = (
 """What is asked by Python's operators."""
 
 
-RENAMED = {
+POLARS_NAME_BY_OPERATION = {
     "argmax": "arg_max",
     "argmin": "arg_min",
     "argsort": "arg_sort",
@@ -60,7 +60,7 @@ class Polars(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("polars")
-        self.native_dtypes = {name: getattr(pl, own) for name, own in DTYPES.items()}
+        self.native_dtypes = {name: getattr(pl, own) for name, own in POLARS_TYPE_BY_DTYPE.items()}
         columns = {name: pl.Series([1, 1]).cast(dtype) for name, dtype in self.native_dtypes.items()}
         self.frame = pl.DataFrame(columns)
 
@@ -81,8 +81,8 @@ class Polars(Framework):
 
     def operations(self) -> Operations:
         condition = pl.col("bool")
-        found = functions((pl.Expr,), condition, RENAMED, copy_array=as_is)
-        return found | by_operator(*BY_OPERATOR) | {
+        found = functions((pl.Expr,), condition, POLARS_NAME_BY_OPERATION, copy_array=as_is)
+        return found | by_operator(*OPERATIONS_WITH_OPERATOR) | {
             "result_type": self.result_type,
             "maximum": pl.max_horizontal,
             "minimum": pl.min_horizontal,
@@ -108,7 +108,7 @@ class Series(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("polars")
-        self.native_dtypes = {name: getattr(pl, own) for name, own in DTYPES.items()}
+        self.native_dtypes = {name: getattr(pl, own) for name, own in POLARS_TYPE_BY_DTYPE.items()}
 
     def make_array(self, dtype: Any, value: Scalar) -> Any:
         return pl.Series([1, 1]).cast(dtype)
@@ -118,8 +118,8 @@ class Series(Framework):
 
     def operations(self) -> Operations:
         condition = pl.Series([True, True])
-        found = functions((pl.Series,), condition, RENAMED, copy_array=pl.Series.clone)
-        return found | by_operator(*BY_OPERATOR) | {
+        found = functions((pl.Series,), condition, POLARS_NAME_BY_OPERATION, copy_array=pl.Series.clone)
+        return found | by_operator(*OPERATIONS_WITH_OPERATOR) | {
             "result_type": self.result_type,
             "where": skip_number_first(lambda x, y: x.zip_with(condition, y)),
             "concat": lambda *series: pl.concat(series),

@@ -16,12 +16,12 @@ from typelattice.conformance.library import (
 from typelattice.conformance.operation_functions import functions
 from typelattice.facts.operations import OPERATIONS
 
-DTYPES = (
+PYARROW_DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
     *("float16", "float32", "float64"),
 )
 
-RENAMED = {
+PYARROW_NAME_BY_OPERATION = {
     "bitwise_invert": "bit_wise_not",
     "logical_and": "and_",
     "logical_not": "invert",
@@ -43,7 +43,9 @@ class Arrow(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("pyarrow")
-        self.native_dtypes = {name: getattr(pa, {"bool": "bool_"}.get(name, name))() for name in DTYPES}
+        self.native_dtypes = {
+            name: getattr(pa, {"bool": "bool_"}.get(name, name))() for name in PYARROW_DTYPES
+        }
 
     def make_array(self, dtype: Any, value: Scalar) -> Any:
         return pa.array([value, value]).cast(dtype)
@@ -55,7 +57,7 @@ class Arrow(Framework):
         return super().read(getattr(result, "type", result))
 
     def operations(self) -> Operations:
-        found = functions((pc,), pa.array([True, True]), RENAMED)
+        found = functions((pc,), pa.array([True, True]), PYARROW_NAME_BY_OPERATION)
         return {op: found[op] for op in found if op in OPERATIONS} | {  # pyarrow's arrays have no operators
             "concat": lambda *arrays: pa.concat_arrays(arrays),
             "take": lambda x: pc.take(x, pa.array([0])),

@@ -21,11 +21,12 @@ OPERATION_BY_ARRAY_COUNT = {
     2: "kron",
     3: "addmm",
 }  # an operation with this number of whole arrays
-NOT_STATED = (
+UFUNCS_WITHOUT_STATED_RULE = (
     "nbdtr", "nbdtrc", "nbdtri", "eval_gegenbauer", "eval_genlaguerre", "eval_jacobi", "eval_sh_jacobi",
 )  # fmt: skip
 """Functions of special with loops that mix integers and floats in three arguments or more."""
-ENDLESS = ("obl_", "pro_")  # beginnings of names in special; some of these functions never return
+# beginnings of names in special; some of these functions never return
+ENDLESS_FUNCTION_PREFIXES = ("obl_", "pro_")
 
 
 def one(x: Any) -> Any:
@@ -67,12 +68,12 @@ def make_functions(module: Any, shape: ArrayMaker, names: str, *more: Any) -> di
     return {f"{prefix}_{name}": make_function(module, name, shape, *more) for name in names.split()}
 
 
-UFUNCS = {
+UFUNC_BY_NAME = {
     name: found
     for name, found in vars(special).items()
-    if isinstance(found, np.ufunc) and not name.startswith(("_", *ENDLESS))
+    if isinstance(found, np.ufunc) and not name.startswith(("_", *ENDLESS_FUNCTION_PREFIXES))
 }
-SHARED_UFUNCS = {
+UFUNC_NAME_BY_OPERATION = {
     "sigmoid": "expit", "rint": "round",
     **{name: name for name in ("erf", "expm1", "log1p", "exp2", "cbrt")},
 }  # fmt: skip
@@ -81,12 +82,13 @@ SHARED_UFUNCS = {
 
 def make_ufunc_function(name: str) -> Function:
     """Call an elementwise function, and return its first result."""
-    found = UFUNCS[name]
+    found = UFUNC_BY_NAME[name]
     return SpelledFunction(lambda *operands: first_result(found(*operands)), f"scipy.special.{name}")
 
 
-SHARED: Mapping[str, Function] = {  # functions that other libraries also have, by operation
-    **{op: make_ufunc_function(name) for op, name in SHARED_UFUNCS.items()},
+# functions that other libraries also have, by operation
+SHARED_FUNCTION_BY_OPERATION: Mapping[str, Function] = {
+    **{op: make_ufunc_function(name) for op, name in UFUNC_NAME_BY_OPERATION.items()},
     **{name: make_function(special, name, vector) for name in ("softmax", "log_softmax", "logsumexp")},
     **{name: make_function(fft, name, vector) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
     **{name: make_function(fft, name, grid) for name in ("fftn", "ifftn", "rfftn", "irfftn")},
@@ -99,13 +101,14 @@ SHARED: Mapping[str, Function] = {  # functions that other libraries also have, 
     **{name: make_function(linalg, name, matrix) for name in ("qr", "svd", "eigh")},
     **{name: make_function(signal, name, vector) for name in ("convolve", "correlate")},
 }
-BINARY = (
+BINARY_FUNCTIONS = (
     *("linalg_solve_triangular", "linalg_khatri_rao", "signal_sosfilt", "signal_fftconvolve"),
     *("signal_oaconvolve", "signal_upfirdn", "signal_convolve2d", "signal_correlate2d", "stats_zmap"),
     *("distance_cdist", "distance_braycurtis", "distance_canberra", "distance_hamming", "distance_jaccard"),
     *("distance_sqeuclidean", "distance_cosine", "distance_correlation", "distance_jensenshannon"),
 )
-OF_WHOLE_ARRAYS: Mapping[str, Function] = {  # functions of whole arrays that no other library has
+# functions of whole arrays that no other library has
+WHOLE_ARRAY_FUNCTION_BY_NAME: Mapping[str, Function] = {
     **make_functions(special, vector, "lambertw"),
     **make_functions(fft, vector, "dct idct dst idst"),
     **make_functions(fft, grid, "dctn idctn dstn idstn hfftn ihfftn"),
@@ -165,8 +168,12 @@ class SciPy(NumPy):
     def __init__(self) -> None:
         super().__init__()
         self.versions = versions_of("scipy", "numpy")
-        ufuncs = {f"special_{name}": found for name, found in UFUNCS.items() if name not in NOT_STATED}
-        shared = [UFUNCS[name] for name in SHARED_UFUNCS.values()]
+        ufuncs = {
+            f"special_{name}": found
+            for name, found in UFUNC_BY_NAME.items()
+            if name not in UFUNCS_WITHOUT_STATED_RULE
+        }
+        shared = [UFUNC_BY_NAME[name] for name in UFUNC_NAME_BY_OPERATION.values()]
         self.ufuncs = {name: found for name, found in ufuncs.items() if found not in shared}
         self.custom_operations: Mapping[str, Operation] = {
             **{
@@ -176,9 +183,11 @@ class SciPy(NumPy):
             **{
                 name: make_custom_operation(
                     name,
-                    OPERATION_BY_ARRAY_COUNT[3 if name == "signal_lfilter" else 2 if name in BINARY else 1],
+                    OPERATION_BY_ARRAY_COUNT[
+                        3 if name == "signal_lfilter" else 2 if name in BINARY_FUNCTIONS else 1
+                    ],
                 )
-                for name in OF_WHOLE_ARRAYS
+                for name in WHOLE_ARRAY_FUNCTION_BY_NAME
             },
         }
 
@@ -189,7 +198,7 @@ class SciPy(NumPy):
 
     def operations(self) -> Mapping[str, Function]:
         ufuncs = {name: make_ufunc_function(name.partition("_")[2]) for name in self.ufuncs}
-        return {**SHARED, **ufuncs, **OF_WHOLE_ARRAYS}
+        return {**SHARED_FUNCTION_BY_OPERATION, **ufuncs, **WHOLE_ARRAY_FUNCTION_BY_NAME}
 
 
 LIBRARIES: Mapping[str, Callable[[], Library]] = {SciPy.name: SciPy}

@@ -22,7 +22,7 @@ from typelattice.conformance.operation_functions import as_is, functions, operat
 from typelattice.conformance.questions import COMMON_DTYPE_PATTERN
 from typelattice.facts.operations import OPERATORS
 
-DTYPES = (
+TENSORFLOW_DTYPES = (
     *("bool", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64"),
     *("int2", "int4", "int8", "int16", "int32", "int64"),
     *("float4_e2m1fn", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz"),
@@ -30,7 +30,7 @@ DTYPES = (
     *("complex64", "complex128"),
 )
 
-RENAMED = {
+TENSORFLOW_NAME_BY_OPERATION = {
     "permute_dims": "transpose",
     "unique_values": "unique",
     "nonzero": "where",
@@ -39,7 +39,7 @@ RENAMED = {
 }
 """What tf calls operations by a name of its own."""
 
-LEGACY = {"permute_dims": "transpose"}
+LEGACY_NAME_BY_OPERATION = {"permute_dims": "transpose"}
 """What tf.experimental.numpy does."""
 
 
@@ -61,7 +61,7 @@ class TensorFlow(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("tensorflow-cpu")
-        self.native_dtypes = {name: _dtype(name) for name in DTYPES}
+        self.native_dtypes = {name: _dtype(name) for name in TENSORFLOW_DTYPES}
 
     def make_array(self, dtype: Any, value: Scalar) -> Any:
         return tf.constant(np.full(2, value, _numpy(dtype)))
@@ -78,7 +78,7 @@ class TensorFlow(Framework):
     def eager(self) -> Operations:
         condition = tf.constant([True, True])
         spaces: tuple[object, ...] = (tf, tf.math, tf.linalg, tf.bitwise, tf.signal, tf.nn)
-        found = functions(spaces, condition, RENAMED, _matrix)
+        found = functions(spaces, condition, TENSORFLOW_NAME_BY_OPERATION, _matrix)
         del found["clip"]  # TensorFlow's clip always needs both bounds
         return found | {
             "divide": tf.math.truediv,
@@ -146,7 +146,7 @@ class Legacy(TensorFlow):
 
     def eager(self) -> Operations:
         numpy, condition = tf.experimental.numpy, tf.constant([True, True])
-        return functions((numpy,), condition, LEGACY, _matrix) | {
+        return functions((numpy,), condition, LEGACY_NAME_BY_OPERATION, _matrix) | {
             "expand_dims": lambda x: numpy.expand_dims(x, 0),
             "pad": lambda x: numpy.pad(x, [[1, 1]], "constant"),
         }

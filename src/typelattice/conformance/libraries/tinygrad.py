@@ -11,22 +11,22 @@ from typelattice.conformance.libraries.framework_base import Framework, Operatio
 from typelattice.conformance.library import NoSuchOperandError, NotAskedError, Scalar, versions_of
 from typelattice.conformance.operation_functions import by_operator, functions, skip_unless_numbers
 
-DTYPES = (
+TINYGRAD_DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
     *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
     *("bfloat16", "float16", "float32", "float64"),
 )
-TINYGRAD_DTYPE_NAMES = {
+TINYGRAD_NAME_BY_DTYPE = {
     "float8_e4m3fn": "fp8e4m3",
     "float8_e4m3fnuz": "fp8e4m3fnuz",
     "float8_e5m2": "fp8e5m2",
     "float8_e5m2fnuz": "fp8e5m2fnuz",
 }
 
-DEVICE = "PYTHON"  # the device that needs neither driver nor compiler
-HAS_WEAK = hasattr(dtypes, "weakfloat")  # until tinygrad 0.13 no tensor was weak
+DEVICE_NAME = "PYTHON"  # the device that needs neither driver nor compiler
+HAS_WEAK_DTYPES = hasattr(dtypes, "weakfloat")  # until tinygrad 0.13 no tensor was weak
 
-BY_OPERATOR = (
+OPERATIONS_WITH_OPERATOR = (
     *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "pow", "matmul", "negative"),
     *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
@@ -43,11 +43,11 @@ class Tinygrad(Framework):
 
     def __init__(self) -> None:
         if hasattr(helpers, "DEV"):
-            helpers.DEV.value = DEVICE
+            helpers.DEV.value = DEVICE_NAME
         else:  # until tinygrad 0.12
-            Device.DEFAULT = DEVICE
+            Device.DEFAULT = DEVICE_NAME
         self.versions = versions_of("tinygrad")
-        own = {name: TINYGRAD_DTYPE_NAMES.get(name, name) for name in DTYPES}
+        own = {name: TINYGRAD_NAME_BY_DTYPE.get(name, name) for name in TINYGRAD_DTYPES}
         self.native_dtypes = {
             name: getattr(dtypes, known) for name, known in own.items() if hasattr(dtypes, known)
         }
@@ -60,12 +60,12 @@ class Tinygrad(Framework):
 
     def make_weak_array(self, dtype: Any, value: Scalar) -> Any:
         weak = {dtypes.default_int: int, dtypes.default_float: float}
-        if dtype not in weak or not HAS_WEAK:
+        if dtype not in weak or not HAS_WEAK_DTYPES:
             raise NoSuchOperandError(f"tinygrad has no weak {dtype}")
         return Tensor(weak[dtype](value)).expand(2)
 
     def dtype_name(self, dtype: Any) -> str:
-        if not HAS_WEAK:
+        if not HAS_WEAK_DTYPES:
             return super().dtype_name(dtype)
         if dtype is dtypes.weakint:
             return super().dtype_name(dtypes.default_int) + "*"
@@ -78,7 +78,7 @@ class Tinygrad(Framework):
         further = functions((Tensor,), condition, {"repeat": "repeat_interleave"}, _matrix)
         further.pop("nonzero", None)  # nonzero computes, and this device can compute in only one way
         further.pop("gradient", None)  # gradient needs computed values and their inputs
-        return further | by_operator(*BY_OPERATOR) | {
+        return further | by_operator(*OPERATIONS_WITH_OPERATOR) | {
             "result_type": lambda *operands: least_upper_dtype(*map(_dtype, operands)),
             "maximum": Tensor.maximum,
             "where": condition.where,
@@ -119,7 +119,7 @@ def _matrix(array: Tensor) -> Tensor:
 def _dtype(operand: Any) -> Any:
     if isinstance(operand, Tensor):
         return operand.dtype
-    if not HAS_WEAK:
+    if not HAS_WEAK_DTYPES:
         raise NotAskedError("it joins dtypes, and a Python scalar has none that is weak")
     return dtypes.from_py(operand)
 

@@ -10,7 +10,7 @@ from typelattice.conformance.libraries.framework_base import Framework, Operatio
 from typelattice.conformance.library import Scalar, versions_of
 from typelattice.conformance.operation_functions import functions
 
-DTYPES = (
+TORCH_DTYPES = (
     "bool",
     *(f"uint{bits}" for bits in (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)),
     *(f"int{bits}" for bits in (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)),
@@ -21,10 +21,10 @@ DTYPES = (
 """Every dtype of a release that holds numbers; quantized and bits dtypes take no part in promotion."""
 
 
-RENAMED = {"equal": "eq", "repeat": "repeat_interleave", "unique_values": "unique"}
+TORCH_NAME_BY_OPERATION = {"equal": "eq", "repeat": "repeat_interleave", "unique_values": "unique"}
 
 
-SPACES = (torch, torch.linalg, torch.fft, torch.special, torch.nn.functional)
+FUNCTION_MODULES = (torch, torch.linalg, torch.fft, torch.special, torch.nn.functional)
 """Where torch keeps its functions."""
 
 
@@ -34,12 +34,12 @@ class Torch(Framework):
     name = "torch"
     how = "functions of torch and Python's operators on CPU tensors"
     binary_only_operations = ("result_type",)
-    namespaces = (*SPACES, torch.Tensor)
+    namespaces = (*FUNCTION_MODULES, torch.Tensor)
 
     def __init__(self) -> None:
         torch.set_num_threads(1)
         self.versions = versions_of("torch")
-        self.native_dtypes = {name: getattr(torch, name) for name in DTYPES if hasattr(torch, name)}
+        self.native_dtypes = {name: getattr(torch, name) for name in TORCH_DTYPES if hasattr(torch, name)}
 
     def make_array(self, dtype: Any, value: Scalar) -> torch.Tensor:
         return _full((2,), dtype, value)
@@ -49,7 +49,7 @@ class Torch(Framework):
 
     def operations(self) -> Operations:
         condition = torch.tensor([True, True])
-        found = functions(SPACES, condition, RENAMED, _matrix)
+        found = functions(FUNCTION_MODULES, condition, TORCH_NAME_BY_OPERATION, _matrix)
         del found["select"]  # torch's select takes an axis and an index
         return found | {
             "flip": lambda x: torch.flip(x, (0,)),

@@ -15,7 +15,7 @@ from triton.language.semantic import TritonSemantic
 from typelattice.conformance.libraries.framework_base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
-DTYPES = {
+TRITON_TYPE_BY_DTYPE = {
     "bool": "int1",
     **{name: name for name in ("uint8", "uint16", "uint32", "uint64")},
     **{name: name for name in ("int8", "int16", "int32", "int64")},
@@ -35,7 +35,7 @@ class Triton(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("triton")
-        self.native_dtypes = {name: getattr(tl, own) for name, own in DTYPES.items()}
+        self.native_dtypes = {name: getattr(tl, own) for name, own in TRITON_TYPE_BY_DTYPE.items()}
         self.context = ir.context()
         ir.load_dialects(self.context)
         builder = ir.builder(self.context)

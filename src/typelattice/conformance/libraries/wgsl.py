@@ -12,16 +12,18 @@ from pydawn import utils, webgpu
 from typelattice.conformance.libraries.language_base import Language, forms_from_operators
 from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
 
-ERROR = re.compile(r":\d+:\d+ error: (?P<message>[^\n]*)")
-TYPE = re.compile(r"cannot (?:assign|convert value of type) '(?P<type>[\w-]+)' to (?:type )?'Nothing'")
-STATEMENT = re.compile(r"a_(\w+) (?:[-+*/&|^]|<<|>>)?= ")
+ERROR_PATTERN = re.compile(r":\d+:\d+ error: (?P<message>[^\n]*)")
+TYPE_MESSAGE_PATTERN = re.compile(
+    r"cannot (?:assign|convert value of type) '(?P<type>[\w-]+)' to (?:type )?'Nothing'"
+)
+ASSIGNMENT_PATTERN = re.compile(r"a_(\w+) (?:[-+*/&|^]|<<|>>)?= ")
 
-UNARY = (
+UNARY_FUNCTIONS = (
     *("abs", "sign", "sqrt", "exp", "exp2", "log", "log2", "sin", "cos", "tan", "asin", "acos", "atan"),
     *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "ceil", "trunc", "round", "degrees"),
     *("radians", "any", "all"),
 )
-BINARY = ("max", "min", "pow", "atan2")
+BINARY_FUNCTIONS = ("max", "min", "pow", "atan2")
 """Functions of one and of two values, called as here."""
 
 
@@ -42,9 +44,21 @@ class WGSL(Language):
     )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
         **forms_from_operators(
-            "add", "subtract", "multiply", "divide", "equal", "not_equal", "less",
-            "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor",
-            "bitwise_left_shift", "bitwise_right_shift", "negative", "bitwise_invert",
+            "add",
+            "subtract",
+            "multiply",
+            "divide",
+            "equal",
+            "not_equal",
+            "less",
+            "greater_equal",
+            "bitwise_and",
+            "bitwise_or",
+            "bitwise_xor",
+            "bitwise_left_shift",
+            "bitwise_right_shift",
+            "negative",
+            "bitwise_invert",
         ),
         "fmod": ("{} % {}",),
         "logical_and": ("{} && {}",),
@@ -52,8 +66,11 @@ class WGSL(Language):
         "logical_not": ("!{}",),
         "where": ("select({}, {}, a_bool)",),
         "rsqrt": ("inverseSqrt({})",),
-        **{name: (name + "({})",) for name in UNARY},
-        **{{"max": "maximum", "min": "minimum"}.get(name, name): (name + "({}, {})",) for name in BINARY},
+        **{name: (name + "({})",) for name in UNARY_FUNCTIONS},
+        **{
+            {"max": "maximum", "min": "minimum"}.get(name, name): (name + "({}, {})",)
+            for name in BINARY_FUNCTIONS
+        },
         **{f"{sign}=": (f"{{}} {sign}= {{}}",) for sign in ("+", "-", "*", "/", "&", "|", "^", "<<", ">>")},
         "setitem": ("{} = {}",),
     }
@@ -80,12 +97,12 @@ class WGSL(Language):
         type.
         """
         for i, each in enumerate(expressions):
-            if target := STATEMENT.match(each):
+            if target := ASSIGNMENT_PATTERN.match(each):
                 error = self.find_error(each)
                 yield i, TypeError(error) if error else target[1]
                 continue
             error = self.find_error(f"n = {each}")
-            named = TYPE.match(error)
+            named = TYPE_MESSAGE_PATTERN.match(error)
             found = self.names[named["type"]] if named else ""
             if found.endswith("*"):
                 error = self.find_error(f"let x = {each}")
@@ -96,7 +113,7 @@ class WGSL(Language):
         try:
             utils.create_shader_module(self.device, f"{self.head}fn f() {{ {statement}; }}\n")
         except RuntimeError as error:
-            found = ERROR.search(str(error))
+            found = ERROR_PATTERN.search(str(error))
             return found["message"] if found else str(error)
         return ""
 

@@ -8,7 +8,7 @@ from typing import Any
 from typelattice.facts.range_and_overflow import Value
 from typelattice.namespaces.computing_libraries.computing_library import ComputingLibrary
 
-ACCUMULATOR = "preferred_element_type"  # the parameter of JAX's products
+ACCUMULATOR_PARAMETER = "preferred_element_type"  # the parameter of JAX's products
 
 
 class JAX(ComputingLibrary):
@@ -36,12 +36,12 @@ class JAX(ComputingLibrary):
     def accumulate(self, name: str, to: Any, *arrays: Any, **options: Any) -> Any:
         """Call a product of arrays with its accumulator, so the arrays keep their dtypes, or cast them."""
         if self.has_accumulator(name):
-            return self.function(name)(*arrays, **{ACCUMULATOR: to}, **options)
+            return self.function(name)(*arrays, **{ACCUMULATOR_PARAMETER: to}, **options)
         return super().accumulate(name, to, *arrays, **options)
 
     def has_accumulator(self, name: str) -> bool:
         """Return True if a function accepts the dtype to add up in, beside arrays of other dtypes."""
-        return ACCUMULATOR in signature(self.function(name)).parameters
+        return ACCUMULATOR_PARAMETER in signature(self.function(name)).parameters
 
     def register_array_class(
         self, cls: type, flatten_array: Callable[[Any], Any], unflatten_array: Callable[..., Any]

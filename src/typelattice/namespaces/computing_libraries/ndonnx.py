@@ -9,9 +9,9 @@ from typelattice.facts.shapes import Shape
 from typelattice.namespaces.computing_libraries.computing_library import ComputingLibrary
 from typelattice.namespaces.namespace_error import NamespaceError
 
-INTEGER_PRODUCT = "matmul"  # ONNX's MatMulInteger: it takes the first dtypes and adds up in the last
-INTEGER_OPERANDS, INTEGER_ACCUMULATOR = ("int8", "uint8"), "int32"
-OPSET = 21
+INTEGER_PRODUCT_FUNCTION = "matmul"  # ONNX's MatMulInteger: it takes the first dtypes and adds up in the last
+INTEGER_OPERAND_DTYPES, INTEGER_ACCUMULATOR_DTYPE = ("int8", "uint8"), "int32"
+OPSET_VERSION = 21
 
 
 class NDONNX(ComputingLibrary):
@@ -20,11 +20,11 @@ class NDONNX(ComputingLibrary):
     def accumulate(self, name: str, to: Any, *arrays: Any, **options: Any) -> Any:
         """Call MatMulInteger. Raises NamespaceError for any other product: ONNX states no accumulator."""
         own = [self.dtype(x).name for x in arrays]
-        is_known = name == INTEGER_PRODUCT and to == self.native(DTYPES[INTEGER_ACCUMULATOR])
-        if is_known and {*own} <= {*INTEGER_OPERANDS}:
+        is_known = name == INTEGER_PRODUCT_FUNCTION and to == self.native(DTYPES[INTEGER_ACCUMULATOR_DTYPE])
+        if is_known and {*own} <= {*INTEGER_OPERAND_DTYPES}:
             from importlib import import_module
 
-            product = import_module(f"spox.opset.ai.onnx.v{OPSET}").matmul_integer
+            product = import_module(f"spox.opset.ai.onnx.v{OPSET_VERSION}").matmul_integer
             return self.module.asarray(product(*(x.unwrap_spox() for x in arrays)))
         operands = " and ".join(dict.fromkeys(own))
         what = f"ONNX has no {name} of {operands} that accumulates in {to}"
@@ -47,7 +47,7 @@ class NDONNX(ComputingLibrary):
         inputs = [_describe(f"x{i}", own.type.dtype, own.type.shape) for i, own in enumerate(values)]
         node = helper.make_node(name, [x.name for x in inputs], ["y"], domain=domain, **settings)
         graph = helper.make_graph([node], name, inputs, [_describe("y", to.unwrap_numpy(), shape)])
-        opsets = [helper.make_opsetid(domain, 1), helper.make_opsetid("", OPSET)]
+        opsets = [helper.make_opsetid(domain, 1), helper.make_opsetid("", OPSET_VERSION)]
         inlined = spox.inline(helper.make_model(graph, opset_imports=opsets))
         return self.module.asarray(inlined(*values)["y"])
 

@@ -3,7 +3,8 @@
 Unsigned integers wider than a byte are computed in int64, modulo 2**64. uint16 and uint32 keep their values
 there. uint64 keeps its bits, so that sums, products and bitwise operations agree. Operations that compare
 uint64 first shift it by 2**63, which keeps the order. Quotients, remainders, powers and right shifts of
-uint64 have their own functions (`UINT64_FUNCTIONS`). Indices become int64: PyTorch takes uint8 as a mask, and
+uint64 have their own functions (`UINT64_FUNCTION_BY_NAME`). Indices become int64: PyTorch takes
+uint8 as a mask, and
 accepts only int32 and int64 of the other integers.
 """
 from __future__ import annotations
@@ -41,7 +42,7 @@ MISSING_KERNEL_TEXTS = (
     "invalid type",
     "unsupported",
 )  # words in its errors
-SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
+SIGNED_BY_UNSIGNED_DTYPE = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 MIN_INT64 = -(2**63)
 
 
@@ -79,7 +80,7 @@ class Torch(ComputingLibrary):
 
     def put(self, data: Any, key: Any, value: Any) -> Any:
         parts = _parts(key, data)
-        signed_view, is_unsigned = _as_signed(data), data.dtype in SIGNED
+        signed_view, is_unsigned = _as_signed(data), data.dtype in SIGNED_BY_UNSIGNED_DTYPE
         backwards = any(_is_backwards(part) for part in parts)
         try:
             if is_unsigned or backwards:
@@ -126,7 +127,7 @@ def _call_with_int64(name: str, function: Callable[..., Any], *args: Any, **opti
         return function(*args, **options)
     except RuntimeError as e:
         dtypes = [getattr(x, "dtype", None) for x in _flat((args, *options.values()))]
-        wide = [d for d in (*dtypes, options.get("dtype")) if d in SIGNED]
+        wide = [d for d in (*dtypes, options.get("dtype")) if d in SIGNED_BY_UNSIGNED_DTYPE]
         if wide and "not implemented for 'UInt" in str(e):
             return _in_int64(name, function, wide[0], *args, **options)
         if any(word in str(e) for word in MISSING_KERNEL_TEXTS):
@@ -138,23 +139,31 @@ def _in_int64(name: str, function: Callable[..., Any], to: Any, *args: Any, **op
     """Call a function on unsigned integers in int64, and convert its results back to unsigned."""
     large = to == torch.uint64
     turn = large and name in (*COMPARISON_FUNCTIONS, *CHOOSING_FUNCTIONS)
-    if options.get("dtype") in SIGNED:
+    if options.get("dtype") in SIGNED_BY_UNSIGNED_DTYPE:
         options["dtype"] = torch.int64
 
     def view_signed(x: Any) -> Any:
-        return _turn_signed(x.to(torch.int64), turn) if getattr(x, "dtype", None) in SIGNED else x
+        return (
+            _turn_signed(x.to(torch.int64), turn)
+            if getattr(x, "dtype", None) in SIGNED_BY_UNSIGNED_DTYPE
+            else x
+        )
 
     def view_unsigned(x: Any) -> Any:
         return _turn_signed(x, turn).to(to) if getattr(x, "dtype", None) == torch.int64 else x
 
-    compute = UINT64_FUNCTIONS.get(name, function) if large else function
+    compute = UINT64_FUNCTION_BY_NAME.get(name, function) if large else function
     out = compute(*_each(args, view_signed), **{k: _each(v, view_signed) for k, v in options.items()})
     return out if name in INDEX_RETURNING_FUNCTIONS else _each(out, view_unsigned)
 
 
 def _as_signed(x: Any) -> Any:
     """View unsigned integers as signed: PyTorch cannot write into some unsigned arrays."""
-    return x.view(SIGNED[x.dtype]) if getattr(x, "dtype", None) in SIGNED else x
+    return (
+        x.view(SIGNED_BY_UNSIGNED_DTYPE[x.dtype])
+        if getattr(x, "dtype", None) in SIGNED_BY_UNSIGNED_DTYPE
+        else x
+    )
 
 
 def _index(x: Any) -> Any:
@@ -238,7 +247,8 @@ def _power(x: Any, y: Any, /) -> Any:
     return found
 
 
-UINT64_FUNCTIONS: dict[str, Callable[..., Any]] = {  # for uint64, since int64 reads its bits as other numbers
+# for uint64, since int64 reads its bits as other numbers
+UINT64_FUNCTION_BY_NAME: dict[str, Callable[..., Any]] = {
     "floor_divide": _quotient,
     "remainder": _remainder,
     "pow": _power,

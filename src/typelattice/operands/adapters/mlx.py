@@ -7,7 +7,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import attribute, dtype_named, find_module
-from typelattice.operands.operand import BOOL, Operand, operand_of_dtype
+from typelattice.operands.operand import BOOL_DTYPE, Operand, operand_of_dtype
 from typelattice.operands.read_objects import PLAIN_ARRAY_CLASSES
 
 
@@ -34,7 +34,7 @@ def _find_dtype(d: Any) -> DType:
 def native(d: DType) -> Any:
     """Return the mlx.core.Dtype. Raises DTypeError for a dtype that MLX lacks."""
     mx = find_module("mlx.core")
-    found = mx.bool_ if d is BOOL else attribute(d, mx)
+    found = mx.bool_ if d is BOOL_DTYPE else attribute(d, mx)
     if not isinstance(found, mx.Dtype):
         raise DTypeError(f"MLX has no dtype {d}; cast to one that it has")
     return found

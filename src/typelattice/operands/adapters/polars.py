@@ -8,11 +8,11 @@ from typing import Any
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError
 from typelattice.operands.adapters import dtype_named, find_module
 from typelattice.operands.notation import number_operand
-from typelattice.operands.operand import PYTHON_KINDS, Operand, operand_of_dtype
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, operand_of_dtype
 
-NATIVE_NAMES = {"bool": "boolean"}  # Polars's names of dtypes, apart from capitals
-NAMES = {own: name for name, own in NATIVE_NAMES.items()}
-DYNAMIC = "dyn "  # Polars's prefix for a literal without a fixed type
+POLARS_NAME_BY_DTYPE = {"bool": "boolean"}  # Polars's names of dtypes, apart from capitals
+DTYPE_BY_POLARS_NAME = {own: name for name, own in POLARS_NAME_BY_DTYPE.items()}
+DYNAMIC_LITERAL_PREFIX = "dyn "  # Polars's prefix for a literal without a fixed type
 
 
 def read(x: Any) -> Operand | None:
@@ -28,13 +28,13 @@ def read(x: Any) -> Operand | None:
 def _literal(x: Any, pl: Any) -> Operand:
     """Read a literal: without a type a Python number, with one a 0-d array, or a series."""
     column = pl.select(x).to_series()
-    if str(x).startswith(DYNAMIC):
+    if str(x).startswith(DYNAMIC_LITERAL_PREFIX):
         return number_operand(column.item())
     found = _find_dtype(column.dtype)
     if str(x).startswith("Series"):
         return operand_of_dtype(found)
     value = column.item()
-    return operand_of_dtype(found, tier="0d", value=value if type(value) in PYTHON_KINDS else None)
+    return operand_of_dtype(found, tier="0d", value=value if type(value) in KIND_BY_PYTHON_TYPE else None)
 
 
 def cache_key_of(cls: type) -> Any:
@@ -47,14 +47,14 @@ def cache_key_of(cls: type) -> Any:
 
 def _find_dtype(d: Any) -> DType:
     name = str(d)
-    ours = NAMES.get(name.lower(), name.lower())
+    ours = DTYPE_BY_POLARS_NAME.get(name.lower(), name.lower())
     return dtype_named(ours if ours in DTYPES else name, "Polars")
 
 
 def native(d: DType) -> Any:
     """Return the class of the data type. Raises DTypeError for a dtype that Polars lacks."""
     pl: Any = find_module("polars")
-    wanted = NATIVE_NAMES.get(d.name, d.name)
+    wanted = POLARS_NAME_BY_DTYPE.get(d.name, d.name)
     found = next((getattr(pl, own) for own in vars(pl) if own.lower() == wanted), None)
     if not (isinstance(found, type) and issubclass(found, pl.DataType)):
         raise DTypeError(f"Polars has no dtype {d}; cast to one that it has")

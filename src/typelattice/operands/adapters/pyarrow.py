@@ -7,9 +7,10 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import dtype_named, find_module
-from typelattice.operands.operand import BOOL, PYTHON_KINDS, Operand, operand_of_dtype
+from typelattice.operands.operand import BOOL_DTYPE, KIND_BY_PYTHON_TYPE, Operand, operand_of_dtype
 
-NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}  # Arrow's names of floats
+# Arrow's names of floats
+DTYPE_BY_ARROW_NAME = {"halffloat": "float16", "float": "float32", "double": "float64"}
 
 
 def read(x: Any) -> Operand | None:
@@ -21,7 +22,7 @@ def read(x: Any) -> Operand | None:
         return operand_of_dtype(_find_dtype(x.type))
     if isinstance(x, pa.Scalar):
         found, value = _find_dtype(x.type), x.as_py()
-        return operand_of_dtype(found, tier="0d", value=value if type(value) in PYTHON_KINDS else None)
+        return operand_of_dtype(found, tier="0d", value=value if type(value) in KIND_BY_PYTHON_TYPE else None)
     return None
 
 
@@ -34,13 +35,13 @@ def cache_key_of(cls: type) -> Any:
 
 
 def _find_dtype(d: Any) -> DType:
-    return dtype_named(NAMES.get(str(d), str(d)), "Arrow")
+    return dtype_named(DTYPE_BY_ARROW_NAME.get(str(d), str(d)), "Arrow")
 
 
 def native(d: DType) -> Any:
     """Return the pyarrow.DataType. Raises DTypeError for a dtype that Arrow lacks."""
     pa: Any = find_module("pyarrow")
-    make = getattr(pa, "bool_" if d is BOOL else d.name, None)
+    make = getattr(pa, "bool_" if d is BOOL_DTYPE else d.name, None)
     if make is None:
         raise DTypeError(f"Arrow has no dtype {d}; cast to one that it has")
     return make()

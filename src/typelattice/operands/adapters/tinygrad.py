@@ -10,7 +10,7 @@ from typelattice.operands.adapters import dtype_named, find_module
 from typelattice.operands.operand import Operand, operand_of_dtype
 
 # Tinygrad gives the name of the second to the first, and lacks the second.
-NATIVE_NAMES = {"float8_e4m3fn": "fp8e4m3", "float8_e4m3": ""}
+TINYGRAD_NAME_BY_DTYPE = {"float8_e4m3fn": "fp8e4m3", "float8_e4m3": ""}
 
 
 def read(x: Any) -> Operand | None:
@@ -32,7 +32,7 @@ def _of(own: Any, tier: Any) -> Operand:
 
 def _own_name(name: str) -> str:
     """Return tinygrad's name of a dtype."""
-    return NATIVE_NAMES.get(name, name.replace("float8_", "fp8"))
+    return TINYGRAD_NAME_BY_DTYPE.get(name, name.replace("float8_", "fp8"))
 
 
 def cache_key_of(cls: type) -> Any:

@@ -33,14 +33,14 @@ from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.operations import OPERATIONS, Operation, OpError, make_custom_operation
 from typelattice.operands.notation import MAX_INT_BITS, parse_operand
 from typelattice.operands.operand import Operand
-from typelattice.programs.json.write import KEYS, VERSION
+from typelattice.programs.json.write import KEY_BY_FIELD, PROGRAM_FORMAT_VERSION
 from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
 
 MAX_JSON_CHARS = 400_000_000  # characters
 MAX_NAME_CHARS = 1_000  # characters of the name of a file, a function or an operand
 MAX_LIST_DEPTH = 32  # lists within one another
-STEP_CLASSES: Mapping[str, type[Step]] = {
+STEP_CLASS_BY_NAME: Mapping[str, type[Step]] = {
     cls.__name__.lower(): cls for cls in (Input, Number, Call, Cast, Index, Item, Created, Opaque)
 }
 
@@ -57,8 +57,10 @@ def read_json(text: str) -> tuple[tuple[Step, ...], tuple[int, ...], str]:
     whole = _Reader("", data)
     if not isinstance(data, dict) or data.get("typelattice") != "program":
         raise whole.make_error('no program; give what to_json made, with "typelattice": "program"')
-    if data.get("version") != VERSION:
-        raise whole.at("version").make_error(f"no version that is known; it should be {VERSION}")
+    if data.get("version") != PROGRAM_FORMAT_VERSION:
+        raise whole.at("version").make_error(
+            f"no version that is known; it should be {PROGRAM_FORMAT_VERSION}"
+        )
     listed = whole.at("steps").read_list(MAX_STEPS)
     steps: list[Step] = []
     for i, step in enumerate(listed):
@@ -132,14 +134,16 @@ class _Reader:
             return tuple(item.read_argument(depth + 1) for item in self.read_items(MAX_STEPS))
         if isinstance(x, dict):
             if len(x) != 1:
-                raise self.make_error(f"an object of {len(x)} keys; give one of {', '.join(OBJECTS)}")
-            key = next(iter(x))
-            if key not in OBJECTS:
                 raise self.make_error(
-                    f"unknown key {quote_short(key)}{spelling_hint(key, OBJECTS)}; "
-                    f"give one of {', '.join(OBJECTS)}"
+                    f"an object of {len(x)} keys; give one of {', '.join(OBJECT_READER_BY_KEY)}"
                 )
-            return OBJECTS[key](self.at(key), depth)
+            key = next(iter(x))
+            if key not in OBJECT_READER_BY_KEY:
+                raise self.make_error(
+                    f"unknown key {quote_short(key)}{spelling_hint(key, OBJECT_READER_BY_KEY)}; "
+                    f"give one of {', '.join(OBJECT_READER_BY_KEY)}"
+                )
+            return OBJECT_READER_BY_KEY[key](self.at(key), depth)
         if isinstance(x, int) and x.bit_length() > MAX_INT_BITS:
             raise self.make_error(f"a number of more than {MAX_INT_BITS:,} bits; no dtype holds it")
         return x
@@ -181,7 +185,7 @@ def _complex(x: _Reader, depth: int) -> complex:
     return complex(*parts)
 
 
-OBJECTS: Mapping[str, Callable[[_Reader, int], Any]] = {
+OBJECT_READER_BY_KEY: Mapping[str, Callable[[_Reader, int], Any]] = {
     "step": lambda x, depth: Ref(x.read_earlier_step()),
     "dtype_of": lambda x, depth: DTypeOf(x.read_earlier_step()),
     "dtype": lambda x, depth: NamedDType(x.read_text()),
@@ -205,19 +209,19 @@ def _step(x: _Reader) -> Step:
         "shape": _shape(x.at("shape")) if x.has("shape") else None,
         "owner": x.at("owner").read_text() if x.has("owner") else None,
     }
-    if kind not in STEP_CLASSES:
+    if kind not in STEP_CLASS_BY_NAME:
         raise x.at("is").make_error(
-            f"unknown step {quote_short(kind)}{spelling_hint(kind, STEP_CLASSES)}; "
-            f"a step is one of {', '.join(STEP_CLASSES)}"
+            f"unknown step {quote_short(kind)}{spelling_hint(kind, STEP_CLASS_BY_NAME)}; "
+            f"a step is one of {', '.join(STEP_CLASS_BY_NAME)}"
         )
-    cls = STEP_CLASSES[kind]
+    cls = STEP_CLASS_BY_NAME[kind]
     read_fields: dict[str, Any] = {f.name: f.default for f in fields(cls) if f.name not in common}
     for name, default in read_fields.items():
-        key = KEYS.get(name, name)
+        key = KEY_BY_FIELD.get(name, name)
         if default is MISSING or x.has(key):
-            read_fields[name] = FIELDS.get((kind, key), FIELDS["", key])(
-                x.at(key, {} if key == "keywords" else ...)
-            )
+            read_fields[name] = FIELD_READER_BY_STEP_AND_KEY.get(
+                (kind, key), FIELD_READER_BY_STEP_AND_KEY["", key]
+            )(x.at(key, {} if key == "keywords" else ...))
     if cls is Call:
         custom = (
             _read_custom_operation(x.at("own"), read_fields["name"]) if x.has("own") else None
@@ -306,7 +310,7 @@ def _shape(x: _Reader) -> tuple[int | None, ...]:
 
 
 # Readers for fields of steps, unless a class of steps has its own reader.
-FIELDS: Mapping[tuple[str, str], Callable[[_Reader], Any]] = {
+FIELD_READER_BY_STEP_AND_KEY: Mapping[tuple[str, str], Callable[[_Reader], Any]] = {
     ("", "args"): _args,
     ("", "dtype"): _Reader.read_dtype,
     ("", "given"): _read_input,

@@ -13,9 +13,9 @@ from typelattice.calls.steps import Argument, DTypeOf, NamedDType, Ref, Slice, S
 from typelattice.facts.operations import Operation
 from typelattice.operands.operand import Operand
 
-VERSION = 1  # version of the format
+PROGRAM_FORMAT_VERSION = 1  # version of the format
 
-KEYS = {  # fields of steps with another key in the format
+KEY_BY_FIELD = {  # fields of steps with another key in the format
     "custom_operation": "own", "default_from": "like", "fixed_result": "given", "input_steps": "made_of",
     "is_operator": "operator", "list_form": "lists", "list_operands": "lists", "operand": "source",
 }  # fmt: skip
@@ -27,7 +27,12 @@ def write_program(steps: Sequence[Step], results: Sequence[int], source: str) ->
 
     Steps are written some at a time: the objects of all of them together would take most of the memory.
     """
-    head = {"typelattice": "program", "version": VERSION, "source": source, "results": list(results)}
+    head = {
+        "typelattice": "program",
+        "version": PROGRAM_FORMAT_VERSION,
+        "source": source,
+        "results": list(results),
+    }
     starts = range(0, len(steps), STEPS_AT_A_TIME)
     listed = (dumps([*map(encode_step, steps[i : i + STEPS_AT_A_TIME])])[1:-1] for i in starts)
     return f'{dumps(head)[:-1]}, "steps": [{", ".join(listed)}]}}'
@@ -45,7 +50,7 @@ def encode_step(step: Step) -> dict[str, object]:
     for name, default in _own_fields(cls):
         value = getattr(step, name)
         if value != default:
-            data[KEYS.get(name, name)] = _field_data(name, value)
+            data[KEY_BY_FIELD.get(name, name)] = _field_data(name, value)
     return data
 
 

@@ -13,7 +13,7 @@ from typelattice.calls.steps import Argument, Slice
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.programs.onnx_import.graph import OnnxNode
 
-END_OF_SLICE = 2**31 - 1  # Slice goes to the end if its bound is at least this
+SLICE_TO_THE_END = 2**31 - 1  # Slice goes to the end if its bound is at least this
 
 OperatorReader = Callable[[OnnxNode], int | None]
 
@@ -170,7 +170,7 @@ def _read_slice(node: OnnxNode) -> int | None:
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         if step < 1:
             return None
-        stop, by = None if end >= END_OF_SLICE else end, None if step == 1 else step
+        stop, by = None if end >= SLICE_TO_THE_END else end, None if step == 1 else step
         key[axis % len(shape)] = Slice(start, stop, by)
     return node.index(tuple(key))
 
@@ -198,7 +198,7 @@ def _read_infinite(node: OnnxNode) -> int | None:
     return node.call("isinf", [node.operand(0)]) if both else None
 
 
-READERS: Mapping[str, OperatorReader] = {
+READER_BY_ONNX_OPERATOR: Mapping[str, OperatorReader] = {
     "ArgMax": _operation_reader("argmax", axis=0, keepdims=True, ignored_attribute="select_last_index"),
     "ArgMin": _operation_reader("argmin", axis=0, keepdims=True, ignored_attribute="select_last_index"),
     "BitShift": _read_bit_shift,

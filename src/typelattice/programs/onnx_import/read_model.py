@@ -8,16 +8,16 @@ from typing import Any
 import onnx
 from google.protobuf.message import DecodeError
 
-from typelattice.calls.call_tables import CAST, OPERATION_BY_FUNCTION, graph_names, graph_operation
+from typelattice.calls.call_tables import CAST_OPERATION, OPERATION_BY_FUNCTION, graph_names, graph_operation
 from typelattice.calls.program_builder import MAX_STEPS
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.steps import MAX_STEP_CHARS, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step
 from typelattice.programs.onnx_import.graph import OnnxGraph, OnnxNode
-from typelattice.programs.onnx_import.operator_readers import READERS
+from typelattice.programs.onnx_import.operator_readers import READER_BY_ONNX_OPERATOR
 from typelattice.support.error_texts import clip_text, quote_short
 
 # Errors of the parser and of ONNX's own inference for bytes that are not a model.
-DAMAGED = (DecodeError, onnx.shape_inference.InferenceError, RuntimeError, TypeError, ValueError)
+DAMAGED_MODEL_ERRORS = (DecodeError, onnx.shape_inference.InferenceError, RuntimeError, TypeError, ValueError)
 ONNX_DOMAINS = ("", "ai.onnx")  # the domains of ONNX's own operators
 
 
@@ -26,7 +26,7 @@ def read(data: bytes | Any, name: str) -> tuple[tuple[Step, ...], tuple[int, ...
     try:
         model = onnx.load_model_from_string(data) if isinstance(data, bytes) else data
         graph = onnx.shape_inference.infer_shapes(model).graph
-    except DAMAGED as e:
+    except DAMAGED_MODEL_ERRORS as e:
         raise ProgramError(f"{name} is no ONNX model: {clip_text(' '.join(str(e).split()), 200)}") from None
     if not graph.output:
         raise ProgramError(f"{name} is no ONNX model: its graph gives nothing")
@@ -89,16 +89,18 @@ class _Reader:
     def operation(self, node_name: str, node: Any) -> int | None:
         """Return the step of an operator that equals an operation, or None for any other."""
         made, kind = self.new_steps, node.op_type
-        if kind in READERS:
+        if kind in READER_BY_ONNX_OPERATOR:
             version = self.version(node)
-            return READERS[kind](OnnxNode(made, node_name, node, version, self.text(node_name, node)))
+            return READER_BY_ONNX_OPERATOR[kind](
+                OnnxNode(made, node_name, node, version, self.text(node_name, node))
+            )
         ours = graph_operation("onnx", kind)
         if not ours or not (("onnx", kind) in graph_names() or _is_plain(kind, ours)):
             return None
         parts = tuple(made.step_of(node_name, name) for name in node.input if name)
         dtype, shape = made.type_of(node_name, node.output[0])
         text = self.text(node_name, node)
-        if ours == CAST:
+        if ours == CAST_OPERATION:
             return made.add(Cast(parts[0], NamedDType(dtype), text=text, shape=shape))
         refs = tuple(map(Ref, parts))
         return made.add(Call(ours, refs, (), parts, False, NamedDType(dtype), text=text, shape=shape))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.calls.call_tables import COMPUTED, ITSELF, OF_OPERAND
+from typelattice.calls.call_tables import (
+    DTYPE_OF_COMPUTED_RESULT,
+    DTYPE_OF_FUNCTION_ITSELF,
+    OPERAND_DTYPE_SUFFIX,
+)
 from typelattice.calls.multiple_results import result_dtype_origin
 from typelattice.calls.steps import Call
 from typelattice.engine.evaluate_operation import operation_rules
-from typelattice.engine.operation_rules import NUMBER_OF_ALL
+from typelattice.engine.operation_rules import INT_WITHOUT_AXIS_RESULT
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Kind
@@ -23,7 +27,7 @@ def result_of(
     """Return the result of a call with the promotion `p`. If it is refused, return None and the reason."""
     assert p.dtype is not None
     made, named = operand_of_dtype(p.dtype, p.weak, tier), dict(step.keywords)
-    counts = step.name in OPERATIONS and operation_rules(system, step.name).gives == NUMBER_OF_ALL
+    counts = step.name in OPERATIONS and operation_rules(system, step.name).gives == INT_WITHOUT_AXIS_RESULT
     number = Kind.SIGNED if counts else p.python_number_kind
     if number and not step.shape and "axis" not in named:
         return scalar(number), None
@@ -34,13 +38,13 @@ def result_of(
             if found
             else (None, f"has no dtype of kind {named['kind']}")
         )
-    source = result_dtype_origin(step.name, named) if named else ITSELF
-    if source == COMPUTED and p.compute is not None:
+    source = result_dtype_origin(step.name, named) if named else DTYPE_OF_FUNCTION_ITSELF
+    if source == DTYPE_OF_COMPUTED_RESULT and p.compute is not None:
         return operand_of_dtype(p.compute, p.weak, tier), None
-    if source == ITSELF:
+    if source == DTYPE_OF_FUNCTION_ITSELF:
         return made, None
-    of_which = operands[0] if source.endswith(OF_OPERAND) else made
-    other = system.explain(of_which, op=source.removesuffix(OF_OPERAND))
+    of_which = operands[0] if source.endswith(OPERAND_DTYPE_SUFFIX) else made
+    other = system.explain(of_which, op=source.removesuffix(OPERAND_DTYPE_SUFFIX))
     return (
         (None, other.reason)
         if other.dtype is None

@@ -96,5 +96,5 @@ class Outcome:
         return f"{self.operand.dtype}{'*' if self.operand.weak else ''}"
 
 
-NOT_REACHED = Outcome(None)
+NOT_REACHED_OUTCOME = Outcome(None)
 EarlierOutcomes = Sequence[Outcome] | Mapping[int, Outcome]  # the outcomes of earlier steps, by their numbers

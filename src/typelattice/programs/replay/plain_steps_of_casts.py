@@ -6,19 +6,26 @@ from collections.abc import Callable
 from typing import Any
 
 from typelattice.calls.steps import Call, Cast, NamedDType, Number, ProgramError, Ref, Step
-from typelattice.facts.cast_rounding_and_overflow import CLAMP, DOWN, EVEN, TOWARD_ZERO, UP, WRAP
+from typelattice.facts.cast_rounding_and_overflow import (
+    NEAREST_EVEN,
+    OVERFLOW_CLAMPS,
+    OVERFLOW_WRAPS,
+    ROUND_DOWN,
+    ROUND_UP,
+    TOWARD_ZERO,
+)
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.finite_values import FiniteValues, find_finite_values, scale
 from typelattice.facts.range_and_overflow import Value
-from typelattice.operands.operand import BOOL
+from typelattice.operands.operand import BOOL_DTYPE
 from typelattice.programs.replay.outcome import ExplicitCast
 
 # functions that round to whole numbers in this way
-ROUNDING_FUNCTIONS = {
-    EVEN: "round",
+FUNCTION_BY_ROUNDING = {
+    NEAREST_EVEN: "round",
     TOWARD_ZERO: "trunc",
-    UP: "ceil",
-    DOWN: "floor",
+    ROUND_UP: "ceil",
+    ROUND_DOWN: "floor",
 }
 Add = Callable[[Step], int]  # adds a step to a program, and returns its number
 
@@ -37,17 +44,17 @@ class PlainStepWriter:
             target_dtype.kind.category < Kind.FLOAT.category,
         )
         if rule.rounding and into_whole:
-            if rule.rounding not in ROUNDING_FUNCTIONS:
+            if rule.rounding not in FUNCTION_BY_ROUNDING:
                 raise self._refuse(f"that rounds {rule.rounding}")
-            source = self._add_call(ROUNDING_FUNCTIONS[rule.rounding], source_dtype, source)
-        elif rule.rounding not in ("", EVEN):
+            source = self._add_call(FUNCTION_BY_ROUNDING[rule.rounding], source_dtype, source)
+        elif rule.rounding not in ("", NEAREST_EVEN):
             raise self._refuse(f"that rounds {rule.rounding}")
-        if rule.beyond == WRAP and is_real:
+        if rule.beyond == OVERFLOW_WRAPS and is_real:
             raise self._refuse("that wraps floats")
-        if rule.beyond != CLAMP or Kind.COMPLEX in (source_dtype.kind, target_dtype.kind):
+        if rule.beyond != OVERFLOW_CLAMPS or Kind.COMPLEX in (source_dtype.kind, target_dtype.kind):
             return source
         if is_real and "n" not in target_dtype.specials:
-            is_nan = self._add_call("isnan", BOOL, source)
+            is_nan = self._add_call("isnan", BOOL_DTYPE, source)
             source = self._add_call("where", source_dtype, is_nan, self._add_number(0, source_dtype), source)
         source_values, target_values = find_finite_values(source_dtype), find_finite_values(target_dtype)
         if (

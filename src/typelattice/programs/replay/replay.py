@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from typelattice.calls.call_tables import NameSort, name_meaning, system_of_array_class, system_of_module
 from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, source_arguments
-from typelattice.calls.program_builder import YIELDING_LIBRARY
+from typelattice.calls.program_builder import LIBRARY_YIELDING_TO_OTHERS
 from typelattice.calls.python_arithmetic import python_result
 from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     IN_PLACE_OF_FUNCTION,
-    SAME_KIND_MARK,
+    SAME_KIND_KEYWORD_AND_VALUE,
     Argument,
     Call,
     Cast,
@@ -33,12 +33,12 @@ from typelattice.engine.decisions import RefusalError
 from typelattice.engine.evaluate_operation import left_dtype_after_write, operation_rules
 from typelattice.engine.foreign_arrays import MASK_FORM, converted_dtype, why_index_refused
 from typelattice.engine.operand_checks import check_scalar_limits, dtype_of_pair
-from typelattice.engine.operation_rules import LAST_ARRAY
+from typelattice.engine.operation_rules import LAST_ARRAY_RESULT
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.rule_enums import ForeignCountsAs, InPlaceRule, JoinRule
 from typelattice.engine.scalar_fit import fit_values
 from typelattice.engine.system import System
-from typelattice.facts.cast_rounding_and_overflow import PLAIN_RULE
+from typelattice.facts.cast_rounding_and_overflow import PLAIN_CAST_RULE
 from typelattice.facts.dtypes import DType, Kind, dtype
 from typelattice.facts.operations import OPERATIONS, OpError
 from typelattice.facts.range_and_overflow import exceeds_int32, is_in_range
@@ -47,8 +47,8 @@ from typelattice.facts.shapes import Shape
 from typelattice.files.reader import system as find_system
 from typelattice.operands.notation import read_dtype
 from typelattice.operands.operand import (
-    BOOL,
-    FOREIGN_LIST,
+    BOOL_DTYPE,
+    FOREIGN_LIST_MARK,
     FOREIGN_SCALAR_SUFFIX,
     KIND_BY_NAME,
     Operand,
@@ -57,7 +57,7 @@ from typelattice.operands.operand import (
     scalar,
 )
 from typelattice.programs.replay.call_results import result_of
-from typelattice.programs.replay.outcome import NOT_REACHED, EarlierOutcomes, ExplicitCast, Outcome
+from typelattice.programs.replay.outcome import NOT_REACHED_OUTCOME, EarlierOutcomes, ExplicitCast, Outcome
 from typelattice.support.frozen_classes import replace as with_fields
 
 Systems = Mapping[str, System]  # the system of each library that owns steps
@@ -111,13 +111,13 @@ def evaluator_finder(system: System | Systems, steps: Sequence[Step]) -> FindEva
     scalars. For example, `np.float64(2.5)` is not a tensor when it is added to one.
     """
     if isinstance(system, System):
-        constants = _find_constants(steps) if YIELDING_LIBRARY in system.foreign else ()
+        constants = _find_constants(steps) if LIBRARY_YIELDING_TO_OTHERS in system.foreign else ()
         if not constants:
             evaluator = _Evaluator(system)
             return _module_evaluator_finder(lambda step: evaluator, steps)
         constant_step_ids = {id(steps[i]) for i in constants}
         owners = [_foreign_mark(step) if i in constants else None for i, step in enumerate(steps)]
-        numpy, evaluator = _Evaluator(find_system(YIELDING_LIBRARY)), _Evaluator(system, owners)
+        numpy, evaluator = _Evaluator(find_system(LIBRARY_YIELDING_TO_OTHERS)), _Evaluator(system, owners)
         return _module_evaluator_finder(
             lambda step: numpy if id(step) in constant_step_ids else evaluator, steps
         )
@@ -183,12 +183,16 @@ def _foreign_mark(step: Step) -> str | None:
 def _find_constants(steps: Sequence[Step]) -> frozenset[int]:
     """Return NumPy's steps that are computed from constants, or none if no other library is used."""
     owners = {step.owner for step in steps}
-    if YIELDING_LIBRARY not in owners or not owners - {YIELDING_LIBRARY, None}:
+    if LIBRARY_YIELDING_TO_OTHERS not in owners or not owners - {LIBRARY_YIELDING_TO_OTHERS, None}:
         return frozenset()
     found: set[int] = set()
     for i, step in enumerate(steps):
         own = (part for part in step.inputs if not isinstance(steps[part], Number))
-        if step.owner == YIELDING_LIBRARY and not isinstance(step, (Input, Opaque)) and found.issuperset(own):
+        if (
+            step.owner == LIBRARY_YIELDING_TO_OTHERS
+            and not isinstance(step, (Input, Opaque))
+            and found.issuperset(own)
+        ):
             found.add(i)
     return frozenset(found)
 
@@ -218,7 +222,7 @@ class _Evaluator:
     def outcome(self, step: Step, earlier_outcomes: EarlierOutcomes) -> Outcome:
         for i in step.inputs:
             if earlier_outcomes[i].operand is None:
-                return NOT_REACHED
+                return NOT_REACHED_OUTCOME
         match step:
             case Call(rebinds=True, is_operator=True) if self.system.library.partition(" ")[0] != step.owner:
                 written = replace(
@@ -290,7 +294,7 @@ class _Evaluator:
         has float64 arrays.
         """
         owner = self.owners[source] if self.owners else None
-        library = (owner or YIELDING_LIBRARY).removesuffix(FOREIGN_SCALAR_SUFFIX)
+        library = (owner or LIBRARY_YIELDING_TO_OTHERS).removesuffix(FOREIGN_SCALAR_SUFFIX)
         made = converted_dtype(self.system, library, o.dtype) if o.dtype else None
         return dtype(made) if made else self.system.explain(o).dtype
 
@@ -304,14 +308,14 @@ class _Evaluator:
         if step.name in FUNCTION_OF_IN_PLACE or step.operation.call_form != "separate":
             return None
         op = operation_rules(self.system, step.name)
-        if op.gives != LAST_ARRAY and op.joins is not JoinRule.SAME_DTYPE:
+        if op.gives != LAST_ARRAY_RESULT and op.joins is not JoinRule.SAME_DTYPE:
             return None
         args, _, number = source_arguments(step)
         operands = [o for x in args if isinstance(x, Ref) and (o := earlier_outcomes[x.step].operand)]
         if (number or 0) >= len(operands):  # a run observes each array by itself
             return None
         own_operand = operands[number or 0]
-        if op.gives == LAST_ARRAY:
+        if op.gives == LAST_ARRAY_RESULT:
             return Outcome(replace(own_operand, dtype=operands[-1].dtype, kind=operands[-1].kind, value=None))
         for o in operands:
             if o.dtype is not operands[0].dtype and not dtype_of_pair(op.joins_of_pairs, (operands[0], o)):
@@ -350,7 +354,7 @@ class _Evaluator:
         Scalars count only if the system has a rule for their library. Arrays count only if the system casts
         them to its own dtype.
         """
-        found = dict.fromkeys(step.list_operands, FOREIGN_LIST)
+        found = dict.fromkeys(step.list_operands, FOREIGN_LIST_MARK)
         if self.owners and len(operands) > 1:
             for i, o in zip(step.operands, operands, strict=True):
                 owner = (self.owners[i] or "").removesuffix(FOREIGN_SCALAR_SUFFIX)
@@ -369,7 +373,7 @@ class _Evaluator:
             assert o is not None
             return o.dtype or o
         if requested.name == "bool":
-            return BOOL
+            return BOOL_DTYPE
         if requested.name in KIND_BY_NAME:
             return scalar(KIND_BY_NAME[requested.name])
         return read_dtype(requested.name, self.system.custom_dtypes)
@@ -399,7 +403,7 @@ class _Evaluator:
         if o.dtype is None or made.dtype is None or not self.system.casts:
             return made
         cast_rule = self.system.cast_rule(o.dtype, made.dtype)
-        if cast_rule == PLAIN_RULE:
+        if cast_rule == PLAIN_CAST_RULE:
             return made
         rule = self.system.origin.rule_of_key("casts", cast_rule.entry)
         cast = ExplicitCast(o.dtype, made.dtype, cast_rule, rule)
@@ -491,7 +495,7 @@ class _Evaluator:
         ):
             cause = f"{self.system.name} has no assignment to elements: its arrays do not change"
             return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")
-        if SAME_KIND_MARK in step.keywords and (why := self.why_out_refused(*operands)):
+        if SAME_KIND_KEYWORD_AND_VALUE in step.keywords and (why := self.why_out_refused(*operands)):
             return Outcome(None, None, why)
         if requested is not None:
             refused = self.dtype_refusal(step, operands)

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.function_handlers import PYTHON_TYPES
+from typelattice.calls.function_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, source_arguments
 from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
@@ -29,15 +29,15 @@ from typelattice.calls.steps import (
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.dtypes import DType
-from typelattice.facts.operations import OPERATIONS, SHAPE, Operation
+from typelattice.facts.operations import OPERATIONS, RESULT_SHAPE_ARGUMENT, Operation
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import Namespace
 from typelattice.operands.operand import Operand
 from typelattice.operands.read_objects import operand
-from typelattice.programs.source.dtype_questions import LIMITS
+from typelattice.programs.source.dtype_questions import LIMITS_FUNCTION_AND_ATTRIBUTES
 from typelattice.support.error_texts import spelling_hint
 
-EXTENSIONS = ("linalg", "fft")  # submodules where a namespace also has functions
+EXTENSION_SUBMODULES = ("linalg", "fft")  # submodules where a namespace also has functions
 
 
 def run(steps: Sequence[Step], results: Sequence[int], xp: Any, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -81,7 +81,7 @@ class _Runner:
                 return self.values[source][self.lists(key, lists) if lists else self.argument(key)]
             case Item(operand=source):
                 x = self.values[source]
-                return PYTHON_TYPES[operand(x).kind.python_name](x)
+                return PYTHON_TYPE_BY_NAME[operand(x).kind.python_name](x)
             case Created(name=name, args=args, keywords=keywords, dtype=dtype):
                 named = {key: self.argument(value) for key, value in keywords}
                 if dtype is not None:
@@ -90,9 +90,9 @@ class _Runner:
             case Call():
                 return self.run_call(step)
             case Opaque(name=name, input_steps=parts):
-                if name.partition(".")[0] in LIMITS:
+                if name.partition(".")[0] in LIMITS_FUNCTION_AND_ATTRIBUTES:
                     return self.limit(name, self.values[parts[0]])
-                function = PYTHON_TYPES.get(name) or vars(math).get(name.removeprefix("math."))
+                function = PYTHON_TYPE_BY_NAME.get(name) or vars(math).get(name.removeprefix("math."))
                 if function is not None:
                     return function(*(self.values[part] for part in parts))
         raise ProgramError(
@@ -104,7 +104,9 @@ class _Runner:
         which, _, field = name.partition(".")
         found = operand(x).dtype
         assert found is not None
-        return getattr(LIMITS[which][0](found), "smallest_normal" if field == "tiny" else field)
+        return getattr(
+            LIMITS_FUNCTION_AND_ATTRIBUTES[which][0](found), "smallest_normal" if field == "tiny" else field
+        )
 
     def read_input(self, step: Input, described_operand: Operand | str) -> Any:
         """Return the value of an input. For a Python number without one, return its known value."""
@@ -139,7 +141,7 @@ class _Runner:
             return writes(self.xp.asarray(args[0], copy=True), args[1])
         op = step.operation
         if op.like:
-            named.pop(SHAPE, None)
+            named.pop(RESULT_SHAPE_ARGUMENT, None)
         if op.like and isinstance(self.xp, Namespace):
             return self.call_custom(op, step, args, named)
         if step.dtype is not None and not op.takes_dtype and self.has_accumulator(op, step):
@@ -163,7 +165,7 @@ class _Runner:
     def call_custom(self, op: Operation, step: Call, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """Return a call in a graph of an operation that the system defines. Raises ProgramError."""
         if step.dtype is None or step.shape is None or None in step.shape:
-            how = f"state it in the call: {op.name}(..., {SHAPE}=(3, 4))"
+            how = f"state it in the call: {op.name}(..., {RESULT_SHAPE_ARGUMENT}=(3, 4))"
             raise ProgramError(f"{step.text!r}: the shape of its result is not known; {how}")
         for key, x in keywords.items():
             is_list = isinstance(x, tuple) and all(type(each) is int for each in x)
@@ -200,7 +202,7 @@ class _Runner:
 
     def find_function(self, step: Step, name: str) -> Callable[..., Any]:
         """Return a function of the namespace or of its extensions."""
-        for place in (self.xp, *(getattr(self.xp, extension, None) for extension in EXTENSIONS)):
+        for place in (self.xp, *(getattr(self.xp, extension, None) for extension in EXTENSION_SUBMODULES)):
             found = getattr(place, name, None)
             if callable(found):
                 function: Callable[..., Any] = found
@@ -218,8 +220,8 @@ class _Runner:
         if isinstance(requested, DTypeOf):
             value = self.values[requested.step]
             return value.dtype if hasattr(value, "dtype") else value
-        if requested.name in PYTHON_TYPES and requested.name != "bool":
-            return self.xp.asarray(PYTHON_TYPES[requested.name](1)).dtype
+        if requested.name in PYTHON_TYPE_BY_NAME and requested.name != "bool":
+            return self.xp.asarray(PYTHON_TYPE_BY_NAME[requested.name](1)).dtype
         if isinstance(self.xp, Namespace):
             return self.xp._context.read_dtype(requested.name)
         return getattr(self.xp, requested.name, requested.name)

@@ -25,12 +25,12 @@ from typelattice.calls.steps import (
     Step,
     map_argument,
 )  # fmt: skip
-from typelattice.engine.operation_rules import STANDARD
+from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
-from typelattice.facts.operations import ACCUMULATOR, COMPARING_CLASSES
+from typelattice.facts.operations import ACCUMULATOR_DTYPE_ARGUMENT, COMPARING_CLASSES
 from typelattice.facts.range_and_overflow import Value, is_in_range
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.implicit_casts import promoting_inputs
@@ -126,7 +126,11 @@ class _Writer:
         narrows = step.custom_operation is None and _narrows_result(step, p, result)
         cast_after = states_it or narrows or _writes_into_operand(step, p)
         computed = accumulator if states_it else p.compute if cast_after and p else result
-        stated = ((ACCUMULATOR, self.named_dtype(accumulator)),) if accumulator and not states_it else ()
+        stated = (
+            ((ACCUMULATOR_DTYPE_ARGUMENT, self.named_dtype(accumulator)),)
+            if accumulator and not states_it
+            else ()
+        )
         is_in_place = step.name in FUNCTION_OF_IN_PLACE
         has_dtype = number or result_operand.tier != "scalar"
         made = self.add(
@@ -258,7 +262,7 @@ def _narrows_result(step: Call, p: Promotion | None, result: DType | None) -> bo
     """
     if p is None or p.compute is None or result is None or p.compute in (result, result.family):
         return False
-    of_values = STANDARD[step.operation.operation_class].gives in (None, "real")
+    of_values = STANDARD_RULES_BY_CLASS[step.operation.operation_class].gives in (None, "real")
     return (
         p.compute.kind is result.kind and of_values and all(key != RESULT_KEYWORD for key, _ in step.keywords)
     )

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
-from typelattice.calls.function_handlers import PYTHON_TYPES
+from typelattice.calls.function_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.result_shapes import NO_SHAPE
+from typelattice.calls.result_shapes import UNKNOWN_SHAPE_MESSAGE
 from typelattice.calls.steps import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref, leaves
 from typelattice.facts.dtypes import Kind
 from typelattice.operands.operand import Operand, scalar
 from typelattice.programs.source.name_meanings import (
     MAX_RANGE_LENGTH,
-    NEEDS_VALUES,
+    NEEDS_VALUES_MESSAGE,
     BoundMethod,
     DefinedFunction,
     DottedName,
@@ -23,36 +23,36 @@ from typelattice.programs.source.name_meanings import (
 )
 from typelattice.support.error_texts import spelling_hint
 
-LOOPED = ("enumerate", "reversed", "zip")
+BUILTINS_THAT_LOOP = ("enumerate", "reversed", "zip")
 USE_ARRAY_FUNCTION = object()  # the result if a Python builtin means the function of arrays
 USE_PYTHON = object()  # the result if Python itself computes it, from known values
-BUILTINS: Mapping[str, Callable[..., Any]] = {
+PYTHON_BUILTIN_BY_NAME: Mapping[str, Callable[..., Any]] = {
     "abs": abs, "all": all, "any": any, "enumerate": lambda *given: tuple(enumerate(*given)),
     "isinstance": isinstance, "len": len, "list": tuple, "max": max, "min": min, "print": print,
     "range": range, "reversed": lambda x: tuple(reversed(x)),
     "round": round, "sorted": lambda x: tuple(sorted(x)), "sum": sum, "tuple": tuple,
     "zip": lambda *given: tuple(zip(*given, strict=False)),
 }  # fmt: skip
-PYTHON_CLASSES: Mapping[str, type] = {"str": str, "list": tuple, "tuple": tuple, "dict": Mapping}
+PYTHON_CLASS_BY_NAME: Mapping[str, type] = {"str": str, "list": tuple, "tuple": tuple, "dict": Mapping}
 
 
 def call_builtin(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
     """Return the result of a Python builtin, or USE_ARRAY_FUNCTION."""
     if name == "print":
         return None
-    if name in ARRAY_BUILTINS:
-        found = ARRAY_BUILTINS[name](builder, excerpt, name, known_args)
+    if name in ARRAY_BUILTIN_BY_NAME:
+        found = ARRAY_BUILTIN_BY_NAME[name](builder, excerpt, name, known_args)
         if found is not USE_PYTHON:
             return found
     if name == "range" and any(builder.is_unknown_length(x) for x in known_args):
-        raise excerpt.error(NO_SHAPE)
+        raise excerpt.error(UNKNOWN_SHAPE_MESSAGE)
     if any(
         isinstance(x, (Ref, DottedName, DefinedFunction, BoundMethod, NamedDType, DTypeOf))
         for x in known_args
     ):
         return USE_ARRAY_FUNCTION
     try:
-        found = BUILTINS[name](*known_args)
+        found = PYTHON_BUILTIN_BY_NAME[name](*known_args)
     except (TypeError, ValueError, OverflowError) as e:
         raise excerpt.error(f"Python refuses it: {e}; give other values") from None
     if not isinstance(found, range):
@@ -70,7 +70,7 @@ def _call_len(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: 
     if length is None and shape != ():
         length = builder.add_length(excerpt, known_args[0])
     if length is None:
-        raise excerpt.error(NO_SHAPE)
+        raise excerpt.error(UNKNOWN_SHAPE_MESSAGE)
     return length
 
 
@@ -100,16 +100,16 @@ def _call_any_or_all(builder: ProgramBuilder, excerpt: Excerpt, name: str, known
 
 def _call_loop(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
     if any(isinstance(x, Ref) for x in known_args):
-        raise excerpt.error(f"a loop over an array {NEEDS_VALUES}; use whole-array functions")
+        raise excerpt.error(f"a loop over an array {NEEDS_VALUES_MESSAGE}; use whole-array functions")
     return USE_PYTHON
 
 
 # The builtins that take arrays. Each returns USE_PYTHON if Python itself should compute the result.
-ARRAY_BUILTINS: Mapping[str, Callable[[ProgramBuilder, Excerpt, str, Sequence[Any]], Any]] = {
+ARRAY_BUILTIN_BY_NAME: Mapping[str, Callable[[ProgramBuilder, Excerpt, str, Sequence[Any]], Any]] = {
     "len": _call_len, "abs": _call_abs, "isinstance": _call_isinstance,
     "max": _call_extreme, "min": _call_extreme, "sum": _call_total,
     "all": _call_any_or_all, "any": _call_any_or_all, "sorted": _call_any_or_all,
-    **dict.fromkeys(LOOPED, _call_loop),
+    **dict.fromkeys(BUILTINS_THAT_LOOP, _call_loop),
 }  # fmt: skip
 
 
@@ -132,7 +132,7 @@ def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any
     names = [
         each.path[-1] if isinstance(each, DottedName) else each.name for each in _flatten_classes(classes)
     ]
-    asked = tuple(PYTHON_TYPES.get(name) or PYTHON_CLASSES.get(name) for name in names)
+    asked = tuple(PYTHON_TYPE_BY_NAME.get(name) or PYTHON_CLASS_BY_NAME.get(name) for name in names)
     if isinstance(x, (DefinedFunction, DottedName, BoundMethod)) or None in asked:
         raise excerpt.error("it asks for a class that libraries have of their own; leave it out")
     if not isinstance(x, Ref):
@@ -144,7 +144,9 @@ def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any
         and builder.is_scalar(x)
     ):
         return any(
-            issubclass(PYTHON_TYPES[given.fixed_result.kind.python_name], each) for each in asked if each
+            issubclass(PYTHON_TYPE_BY_NAME[given.fixed_result.kind.python_name], each)
+            for each in asked
+            if each
         )
     if builder.is_scalar(x):
         raise excerpt.error("it asks of what kind a number is, which is not known; leave it out")

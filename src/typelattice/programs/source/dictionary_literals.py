@@ -8,7 +8,7 @@ from typing import Any
 from typelattice.calls.steps import DTypeOf, Excerpt, Ref
 from typelattice.support.error_texts import clip_text
 
-METHODS = ("get", "items", "keys", "values")
+DICTIONARY_METHODS = ("get", "items", "keys", "values")
 
 
 def key_of(excerpt: Excerpt, x: Any) -> Any:
@@ -32,9 +32,11 @@ def look_up(excerpt: Excerpt, dictionary: Mapping[Any, Any], key: Any) -> Any:
 def read_dictionary_attribute(
     excerpt: Excerpt, dictionary: Mapping[Any, Any], method: str, args: Sequence[Any]
 ) -> Any:
-    """Return the result of one of METHODS of a dictionary. Raises ProgramError if another is called."""
+    """Return the result of one of DICTIONARY_METHODS of a dictionary. Raises ProgramError for another."""
     if method == "get" and args:
         return dictionary.get(key_of(excerpt, args[0]), *args[1:2])
     if method in ("items", "keys", "values") and not args:
         return tuple(getattr(dictionary, method)())
-    raise excerpt.error(f"of a dictionary it is known what {', '.join(METHODS)} give; write it out at once")
+    raise excerpt.error(
+        f"of a dictionary it is known what {', '.join(DICTIONARY_METHODS)} give; write it out at once"
+    )

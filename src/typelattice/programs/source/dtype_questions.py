@@ -27,11 +27,11 @@ KINDS_BY_SCALAR_CLASS = {  # NumPy's scalar classes, as issubdtype takes them, a
     "number": ("numeric",),
     "generic": ("bool", "numeric"),
 }
-LIMITS: Mapping[str, tuple[Callable[[DType], Any], tuple[str, ...]]] = {
+LIMITS_FUNCTION_AND_ATTRIBUTES: Mapping[str, tuple[Callable[[DType], Any], tuple[str, ...]]] = {
     "finfo": (float_limits, ("eps", "max", "min", "smallest_normal", "tiny", "bits", "dtype")),
     "iinfo": (integer_limits, ("max", "min", "bits", "dtype")),
 }
-KIND_TESTS: Mapping[str, tuple[str, ...]] = {  # functions and attributes that test for one kind
+KINDS_BY_TEST_FUNCTION: Mapping[str, tuple[str, ...]] = {  # functions and attributes that test for one kind
     "is_floating_point": ("real floating",),
     "is_floating": ("real floating",),
     "is_complex": ("complex floating",),
@@ -39,9 +39,10 @@ KIND_TESTS: Mapping[str, tuple[str, ...]] = {  # functions and attributes that t
     "iscomplexobj": ("complex floating",),
     "isrealobj": ("bool", "integral", "real floating"),
 }
-QUESTIONS = ("isdtype", "issubdtype", *LIMITS, *KIND_TESTS)
-SAME_DTYPE = "same dtype"  # the name of the step that compares dtypes if a system decides one of them
-SYSTEM_DEPENDENT_DTYPE = (
+QUESTION_FUNCTIONS = ("isdtype", "issubdtype", *LIMITS_FUNCTION_AND_ATTRIBUTES, *KINDS_BY_TEST_FUNCTION)
+# the name of the step that compares dtypes if a system decides one of them
+SAME_DTYPE_QUESTION = "same dtype"
+SYSTEM_DEPENDENT_DTYPE_MESSAGE = (
     "a dtype that is another under each system, and the steps depend on it; cast first, e.g. .astype(float32)"
 )
 
@@ -66,7 +67,7 @@ def known_dtype(builder: ProgramBuilder, excerpt: Excerpt, x: Argument) -> DType
     elif isinstance(x, str):
         found = builder.dtype(NamedDType(x))
     if found is None:
-        raise excerpt.error(f"it asks for {SYSTEM_DEPENDENT_DTYPE}")
+        raise excerpt.error(f"it asks for {SYSTEM_DEPENDENT_DTYPE_MESSAGE}")
     return found
 
 
@@ -92,25 +93,27 @@ def same_dtype(builder: ProgramBuilder, excerpt: Excerpt, a: Argument, b: Argume
     decided = [x for x in (a, b) if isinstance(x, DTypeOf) and builder.dtype(x) is None]
     if decided:
         arrays = [x.step for x in (a, b) if isinstance(x, DTypeOf)]
-        return builder.add_opaque(excerpt, SAME_DTYPE, scalar(Kind.BOOL), arrays, ())
+        return builder.add_opaque(excerpt, SAME_DTYPE_QUESTION, scalar(Kind.BOOL), arrays, ())
     return known_dtype(builder, excerpt, a) is known_dtype(builder, excerpt, b)
 
 
 def is_dtype_question(builder: ProgramBuilder, x: Argument) -> bool:
     """Return True if a step compares two dtypes and a system decides one of them."""
     step = builder.steps[x.step] if isinstance(x, Ref) else None
-    return isinstance(step, Opaque) and step.name == SAME_DTYPE
+    return isinstance(step, Opaque) and step.name == SAME_DTYPE_QUESTION
 
 
 def question(
     builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]
 ) -> bool | DTypeLimits:
-    """Return the result of a function of QUESTIONS. Raises ProgramError."""
+    """Return the result of a function of QUESTION_FUNCTIONS. Raises ProgramError."""
     if len(args) != (2 if name in ("isdtype", "issubdtype") else 1):
         raise excerpt.error(f"{name} is given {len(args)} arguments; give a dtype, and what it is asked for")
-    if name in LIMITS:
+    if name in LIMITS_FUNCTION_AND_ATTRIBUTES:
         return limits_of(excerpt, name, args[0])
-    return is_kind(builder, excerpt, args[0], KIND_TESTS[name] if name in KIND_TESTS else args[1])
+    return is_kind(
+        builder, excerpt, args[0], KINDS_BY_TEST_FUNCTION[name] if name in KINDS_BY_TEST_FUNCTION else args[1]
+    )
 
 
 def limits_of(excerpt: Excerpt, name: str, x: Argument) -> DTypeLimits:
@@ -125,7 +128,7 @@ def limits_of(excerpt: Excerpt, name: str, x: Argument) -> DTypeLimits:
 
 def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: DTypeLimits, field: str) -> Argument:
     """One of the numbers of `finfo` and `iinfo`. Its kind is known even if a system decides the dtype."""
-    find_limits, fields = LIMITS[limits.name]
+    find_limits, fields = LIMITS_FUNCTION_AND_ATTRIBUTES[limits.name]
     if field not in fields:
         near = spelling_hint(field, fields)
         raise excerpt.error(f"{limits.name} has no {quote_short(field)}{near}; it has {', '.join(fields)}")
@@ -154,8 +157,8 @@ def dtype_attribute(builder: ProgramBuilder, excerpt: Excerpt, x: DTypeArgument,
     """Return an attribute of a dtype: `x.dtype.itemsize`, `x.dtype.is_floating_point`."""
     if name == "type":  # `x.dtype.type(2)` is a cast
         return x
-    if name in KIND_TESTS:
-        return is_kind(builder, excerpt, x, KIND_TESTS[name])
+    if name in KINDS_BY_TEST_FUNCTION:
+        return is_kind(builder, excerpt, x, KINDS_BY_TEST_FUNCTION[name])
     if name not in ("kind", "itemsize", "name"):
         raise excerpt.error(f"nothing is known of its {quote_short(name)}; ask for its kind with isdtype")
     found = known_dtype(builder, excerpt, x)

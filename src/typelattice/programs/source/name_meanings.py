@@ -20,7 +20,7 @@ from typelattice.facts.libraries import library_of
 from typelattice.programs.source.dtype_questions import DTypeLimits
 
 MAX_RANGE_LENGTH = 100_000  # longest range of a loop
-NEEDS_VALUES = "needs the values of an array, which a program does not have"
+NEEDS_VALUES_MESSAGE = "needs the values of an array, which a program does not have"
 BRANCH_REMEDY = "write where(condition, x, y), or each branch as a program of its own"
 
 

@@ -13,7 +13,7 @@ from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, ProgramEr
 from typelattice.facts.operations import Operation
 from typelattice.programs.source.name_meanings import DefinedFunction, Reading, Scope, library_used_by, run
 from typelattice.programs.source.quiet_parser import parse
-from typelattice.programs.source.syntax_reader import UNRETURNED, SourceReader, parameters
+from typelattice.programs.source.syntax_reader import NOTHING_RETURNED, SourceReader, parameters
 from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
 
 MAX_SOURCE_CHARS = 8_000_000  # characters
@@ -122,11 +122,11 @@ def _read_lines(source: SourceReader, lines: Sequence[ast.stmt], scope: Scope) -
     """Read lines and return what they return, or the value of the last line."""
     *before, last = lines
     found = yield source.read_block(before, scope)
-    if found is UNRETURNED and isinstance(last, ast.Expr):
+    if found is NOTHING_RETURNED and isinstance(last, ast.Expr):
         return source.as_argument(last, (yield source.read_expression(last.value, scope)))
-    if found is UNRETURNED:
+    if found is NOTHING_RETURNED:
         found = yield source.read_block([last], scope)
-    if found is not UNRETURNED:
+    if found is not NOTHING_RETURNED:
         return found
     match last:
         case ast.Assign(targets=[*_, target]) | ast.AugAssign(target=target) | ast.AnnAssign(target=target):
@@ -195,6 +195,6 @@ def _read_function(
             raise source.unbound_name_error(function.node, needed)
     args = _bind_names(source, [name for name in known if name in source.bound])
     found = yield source.read_block(function.lines, {**scope, **defaults, **args})
-    if found is UNRETURNED or found is None:
+    if found is NOTHING_RETURNED or found is None:
         raise source.excerpt(function.node).error("it returns nothing; end it with return")
     return found

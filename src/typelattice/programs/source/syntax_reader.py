@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import EllipsisType
 from typing import Any
 
-from typelattice.calls.attributes import ATTRIBUTES, read_attribute
+from typelattice.calls.attributes import READABLE_ATTRIBUTES, read_attribute
 from typelattice.calls.call_tables import (
     NameSort,
     attribute_dtype,
@@ -21,7 +21,7 @@ from typelattice.calls.call_tables import (
 )
 from typelattice.calls.calls_to_steps import call_function
 from typelattice.calls.compositions import is_composition
-from typelattice.calls.function_handlers import CREATION_HANDLERS, PYTHON_TYPES, cast_to
+from typelattice.calls.function_handlers import CREATION_HANDLERS, PYTHON_TYPE_BY_NAME, cast_to
 from typelattice.calls.methods import METHOD_HANDLERS, call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
@@ -29,7 +29,7 @@ from typelattice.calls.program_inputs import names_dtype
 from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     MAX_STEP_CHARS,
-    SAME_KIND_MARK,
+    SAME_KIND_KEYWORD_AND_VALUE,
     Argument,
     Call,
     DTypeOf,
@@ -45,7 +45,7 @@ from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.operations import OPERATIONS, find_operation
 from typelattice.operands.notation import MAX_INT_BITS
 from typelattice.programs.source.builtins_and_math import (
-    BUILTINS,
+    PYTHON_BUILTIN_BY_NAME,
     USE_ARRAY_FUNCTION,
     call_builtin,
     call_math,
@@ -53,8 +53,8 @@ from typelattice.programs.source.builtins_and_math import (
 from typelattice.programs.source.dictionary_literals import key_of, look_up, read_dictionary_attribute
 from typelattice.programs.source.dtype_questions import (
     KINDS_BY_SCALAR_CLASS,
-    QUESTIONS,
-    SYSTEM_DEPENDENT_DTYPE,
+    QUESTION_FUNCTIONS,
+    SYSTEM_DEPENDENT_DTYPE_MESSAGE,
     DTypeLimits,
     dtype_attribute,
     is_dtype_question,
@@ -65,7 +65,7 @@ from typelattice.programs.source.dtype_questions import (
 from typelattice.programs.source.name_meanings import (
     BRANCH_REMEDY,
     MAX_RANGE_LENGTH,
-    NEEDS_VALUES,
+    NEEDS_VALUES_MESSAGE,
     BoundMethod,
     DefinedFunction,
     DottedName,
@@ -90,19 +90,19 @@ def _find_syntax(sign: str) -> type[ast.AST] | None:
     return None
 
 
-OPERATORS: dict[type[ast.AST], str] = {
+OPERATOR_BY_SYNTAX: dict[type[ast.AST], str] = {
     syntax: op.name for op in OPERATIONS.values() if op.operator and (syntax := _find_syntax(op.operator))
 }
-PLAIN_TESTS: Mapping[type[ast.AST], Callable[[Any, Any], bool]] = {
+PYTHON_TEST_BY_COMPARISON: Mapping[type[ast.AST], Callable[[Any, Any], bool]] = {
     ast.Is: operator.is_, ast.IsNot: operator.is_not, ast.Eq: operator.eq, ast.NotEq: operator.ne,
     ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
 }  # fmt: skip
 
 
-MAX_PASSES = 1_000_000  # passes of all loops of a source together
+MAX_LOOP_PASSES = 1_000_000  # passes of all loops of a source together
 
 
-REFUSED_EXPRESSIONS: Mapping[type[ast.AST], str] = {
+REFUSAL_BY_EXPRESSION: Mapping[type[ast.AST], str] = {
     ast.SetComp: "a set made in a loop; use functions of whole arrays",
     ast.Set: "a set; write a list",
     ast.Starred: "arguments with a star, of which nobody knows how many there are; write them out",
@@ -110,7 +110,7 @@ REFUSED_EXPRESSIONS: Mapping[type[ast.AST], str] = {
     ast.Yield: "yield; return the result",
     ast.NamedExpr: "a name given within an expression; give it on a line before",
 }
-APPLYING = "apply_along_axis"  # applies a function to the slices of an array
+SLICE_APPLYING_FUNCTION = "apply_along_axis"  # applies a function to the slices of an array
 NAMESPACE_FUNCTIONS = (
     "__array_namespace__",
     "array_namespace",
@@ -119,21 +119,21 @@ NAMESPACE_FUNCTIONS = (
 
 
 MAX_CALL_DEPTH = 200  # calls of functions within others
-UNRETURNED: Any = object()  # the result of a block of lines that returns nothing
-NAMELESS = "elements of what has no name; give it one first"
-REFUSED_TARGETS: Mapping[type[ast.expr], str] = {
+NOTHING_RETURNED: Any = object()  # the result of a block of lines that returns nothing
+NAMELESS_TARGET_MESSAGE = "elements of what has no name; give it one first"
+REFUSAL_BY_TARGET: Mapping[type[ast.expr], str] = {
     ast.Subscript: "elements of elements; give all indices at once: x[i, j] = y",
     ast.Attribute: "elements of an attribute; write into the array itself",
 }
-REFUSED_LINES: Mapping[type[ast.stmt], str] = {
-    ast.While: f"a loop that {NEEDS_VALUES}; write the passes out",
+REFUSAL_BY_STATEMENT: Mapping[type[ast.stmt], str] = {
+    ast.While: f"a loop that {NEEDS_VALUES_MESSAGE}; write the passes out",
     ast.Try: "what depends on errors; write the lines without try",
     ast.ClassDef: "a class; write functions",
     ast.Raise: "an error that is raised whatever the arrays are; give other values",
     ast.Global: "a name of a module; give it as an argument",
     ast.Nonlocal: "a name of another function; give it as an argument",
     ast.Delete: "a name that goes; leave it",
-    ast.Match: f"a choice that {NEEDS_VALUES}; {BRANCH_REMEDY}",
+    ast.Match: f"a choice that {NEEDS_VALUES_MESSAGE}; {BRANCH_REMEDY}",
     ast.AsyncFunctionDef: "a function to be awaited; define it without async",
 }
 
@@ -165,7 +165,9 @@ class SourceReader:
             found: ReadValue = scope[name]
             return found
         return (
-            NamedDType(name) if name in PYTHON_TYPES else attribute_dtype(name, None) or DottedName((name,))
+            NamedDType(name)
+            if name in PYTHON_TYPE_BY_NAME
+            else attribute_dtype(name, None) or DottedName((name,))
         )
 
     def attribute(self, node: ast.Attribute, x: ReadValue, name: str) -> ReadValue:
@@ -194,7 +196,7 @@ class SourceReader:
 
     def attribute_of_array(self, node: ast.Attribute, x: Ref, name: str) -> ReadValue:
         """Return an attribute of an array: a dtype, lengths, a view or a method."""
-        if name in ATTRIBUTES:
+        if name in READABLE_ATTRIBUTES:
             return read_attribute(self.builder, self.excerpt(node), name, x)
         if name == "dtype":
             return DTypeOf(x.step)
@@ -217,7 +219,7 @@ class SourceReader:
                 raise self.excerpt(node).error("a dictionary; take one of its values, or give them names")
             case DTypeLimits(name=name):
                 raise self.excerpt(node).error(f"{name} gives several numbers; take one: {name}(dtype).max")
-            case BoundMethod(name=name) if near := spelling_hint(name, ("dtype", *ATTRIBUTES)):
+            case BoundMethod(name=name) if near := spelling_hint(name, ("dtype", *READABLE_ATTRIBUTES)):
                 raise self.excerpt(node).error(f"no array has {quote_short(name)}{near}")
             case DottedName() | IndexUpdateRef() | DefinedFunction() | BoundMethod():
                 raise self.excerpt(node).error("a function that is not called; call it")
@@ -240,9 +242,9 @@ class SourceReader:
         """Return True if a plain value is true. Raises ProgramError if it is an array."""
         value = self.resolve_known_number(x)
         if is_dtype_question(self.builder, value):
-            raise self.excerpt(node).error(f"it asks for {SYSTEM_DEPENDENT_DTYPE}")
+            raise self.excerpt(node).error(f"it asks for {SYSTEM_DEPENDENT_DTYPE_MESSAGE}")
         if isinstance(value, (Ref, DTypeOf)):
-            raise self.excerpt(node).error(f"it {NEEDS_VALUES}; {remedy}")
+            raise self.excerpt(node).error(f"it {NEEDS_VALUES_MESSAGE}; {remedy}")
         return bool(value)
 
     # -- operators
@@ -273,14 +275,14 @@ class SourceReader:
         if any(isinstance(x, (DTypeOf, NamedDType)) for x in (left, right)) and None not in (left, right):
             return self.dtypes_compared(node, op, left, right)
         numbers = all(isinstance(x, (int, float, complex)) for x in (left, right))
-        if type(op) in PLAIN_TESTS and not numbers:
+        if type(op) in PYTHON_TEST_BY_COMPARISON and not numbers:
             known = isinstance(op, (ast.Is, ast.IsNot))
             if known or not any(isinstance(x, Ref) for x in (left, right)):
                 return self.plain_test(node, op, left, right)
-        if type(op) not in OPERATORS:
-            raise self.excerpt(node).error(f"it {NEEDS_VALUES}; {BRANCH_REMEDY}")
+        if type(op) not in OPERATOR_BY_SYNTAX:
+            raise self.excerpt(node).error(f"it {NEEDS_VALUES_MESSAGE}; {BRANCH_REMEDY}")
         return self.builder.add_operator(
-            self.excerpt(node), OPERATORS[type(op)], [self.as_argument(node, x) for x in (a, b)]
+            self.excerpt(node), OPERATOR_BY_SYNTAX[type(op)], [self.as_argument(node, x) for x in (a, b)]
         )
 
     def dtypes_compared(self, node: ast.AST, op: ast.cmpop, left: Argument, right: Argument) -> Argument:
@@ -302,7 +304,7 @@ class SourceReader:
     def plain_test(self, node: ast.AST, op: ast.cmpop, left: Any, right: Any) -> bool:
         """Compare known values, as Python does."""
         try:
-            return bool(PLAIN_TESTS[type(op)](left, right))
+            return bool(PYTHON_TEST_BY_COMPARISON[type(op)](left, right))
         except TypeError as e:
             raise self.excerpt(node).error(f"Python refuses it: {e}; compare others") from None
 
@@ -345,14 +347,16 @@ class SourceReader:
             raise self.excerpt(call).error(f"{several}; write {ways}")
 
     def read_loop_items(self, node: ast.AST, over: ReadValue) -> Sequence[Any]:
-        """Return the items of a loop. Raises ProgramError if it runs over an array, or exceeds MAX_PASSES."""
+        """Return the items of a loop. Raises ProgramError for an array, or beyond MAX_LOOP_PASSES."""
         if isinstance(over, (bool, int, float, complex)) or over is None:
             raise self.excerpt(node).error("nothing to loop over; give a list, or range(n)")
         if not isinstance(over, (tuple, Mapping, str)):
-            raise self.excerpt(node).error(f"a loop over an array {NEEDS_VALUES}; use whole-array functions")
+            raise self.excerpt(node).error(
+                f"a loop over an array {NEEDS_VALUES_MESSAGE}; use whole-array functions"
+            )
         self.pass_count += len(over)
-        if self.pass_count > MAX_PASSES:
-            raise self.excerpt(node).error(f"more than {MAX_PASSES:,} passes of loops; take it apart")
+        if self.pass_count > MAX_LOOP_PASSES:
+            raise self.excerpt(node).error(f"more than {MAX_LOOP_PASSES:,} passes of loops; take it apart")
         return tuple(over)
 
     def read_comprehension(
@@ -418,7 +422,7 @@ class SourceReader:
 
     def refusal_of(self, node: ast.expr) -> ProgramError:
         """Return the error for source that cannot become a step."""
-        why = REFUSED_EXPRESSIONS.get(
+        why = REFUSAL_BY_EXPRESSION.get(
             type(node), "nothing that promotion knows of; give operators, functions of arrays and numbers"
         )
         return self.excerpt(node).error(f"it is {why}")
@@ -454,7 +458,7 @@ class SourceReader:
         ):
             return DottedName(function.path[:-1])
         name, owner, module = self.function_name(node, function, owner)
-        if name == APPLYING and len(args) == 3 and not keywords:
+        if name == SLICE_APPLYING_FUNCTION and len(args) == 3 and not keywords:
             function, axis, x = args
             name, owner, module = self.function_name(node, function, owner)
             args, keywords = [x], {"axis": axis}
@@ -517,7 +521,7 @@ class SourceReader:
             value = yield self.read_expression(keyword.value, scope)
             given = {keyword.arg: value} if keyword.arg else value
             if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-                raise self.excerpt(node).error(REFUSED_EXPRESSIONS[ast.Starred])
+                raise self.excerpt(node).error(REFUSAL_BY_EXPRESSION[ast.Starred])
             if {*found} & {*given}:
                 raise self.excerpt(node).error("a name is given twice; give it once")
             found |= given
@@ -549,7 +553,7 @@ class SourceReader:
             constant_keywords = [
                 (k.arg, k.value.value) for k in node.keywords if isinstance(k.value, ast.Constant)
             ]
-            marks = (SAME_KIND_MARK,) if SAME_KIND_MARK in constant_keywords else ()
+            marks = (SAME_KIND_KEYWORD_AND_VALUE,) if SAME_KIND_KEYWORD_AND_VALUE in constant_keywords else ()
             return self.builder.add_setitem(excerpt, target.array, target.key, args[0], marks=marks)
         elements = self.builder.add_index(excerpt, target.array, target.key)
         made = self.builder.add_call(excerpt, find_operation(update_methods[method]), [elements, args[0]])
@@ -576,7 +580,7 @@ class SourceReader:
         """Return the result of a method of an array."""
         if method.name in NAMESPACE_FUNCTIONS:
             return DottedName((method.name,))
-        if method.name in QUESTIONS:
+        if method.name in QUESTION_FUNCTIONS:
             return question(self.builder, self.excerpt(node), method.name, [method.receiver])
         read_args, read_keywords = self.read_arguments(node, method.name, [method.receiver, *args], keywords)
         excerpt = self.excerpt(node).of_library(self.builder.steps[method.receiver.step].owner)
@@ -617,7 +621,7 @@ class SourceReader:
         """Return the result of a function called by name: a library's, a method, or a Python builtin."""
         excerpt = self.excerpt(node)
         known = [self.resolve_known_number(x) for x in args]
-        if name in BUILTINS and isinstance(node.func, ast.Name) and not keywords:
+        if name in PYTHON_BUILTIN_BY_NAME and isinstance(node.func, ast.Name) and not keywords:
             found: ReadValue = call_builtin(self.builder, excerpt, name, known)
             if found is not USE_ARRAY_FUNCTION:
                 return found
@@ -636,7 +640,7 @@ class SourceReader:
                 if len(args) > 1
                 else BoundMethod(of, name)
             )
-        if name in QUESTIONS:
+        if name in QUESTION_FUNCTIONS:
             asked = self.read_question(node, args, keywords)
             return question(self.builder, excerpt.of_library(owner), name, asked)
         if name in NAMESPACE_FUNCTIONS:
@@ -702,7 +706,7 @@ class SourceReader:
 
     def compound(self, node: ast.expr, scope: Scope) -> Reading:
         """Read an expression of several parts. Raises ProgramError at its source location."""
-        read = EXPRESSION_READERS.get(type(node))
+        read = READER_BY_EXPRESSION.get(type(node))
         if read is None:
             raise self.refusal_of(node)
         return (yield read(self, node, scope))
@@ -711,14 +715,14 @@ class SourceReader:
         """Read an operation of two operands."""
         left = yield self.read_expression(node.left, scope)
         right = yield self.read_expression(node.right, scope)
-        return self.apply_operator(node, OPERATORS[type(node.op)], [left, right])
+        return self.apply_operator(node, OPERATOR_BY_SYNTAX[type(node.op)], [left, right])
 
     def unary(self, node: ast.UnaryOp, scope: Scope) -> Reading:
         """Read an operation of one operand."""
         given = yield self.read_expression(node.operand, scope)
         if isinstance(node.op, ast.Not):
             return not self.known_truth(node, given, "join with & or |, negate with ~")
-        return self.apply_operator(node, OPERATORS[type(node.op)], [given])
+        return self.apply_operator(node, OPERATOR_BY_SYNTAX[type(node.op)], [given])
 
     def boolean(self, node: ast.BoolOp, scope: Scope) -> Reading:
         """Read `a and b` or `a or b`: as in Python, the first value that decides, or else the last."""
@@ -847,7 +851,7 @@ class SourceReader:
     # -- lines
 
     def read_block(self, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
-        """Read lines and return what they return, or UNRETURNED if they do not return."""
+        """Read lines and return what they return, or NOTHING_RETURNED if they do not return."""
         for line in lines:
             match line:
                 case ast.Return(value=None):
@@ -867,10 +871,10 @@ class SourceReader:
                     found = yield self.read_block(body, scope)
                 case _:
                     yield self.read_line(line, scope)
-                    found = UNRETURNED
-            if found is not UNRETURNED:
+                    found = NOTHING_RETURNED
+            if found is not NOTHING_RETURNED:
                 return found
-        return UNRETURNED
+        return NOTHING_RETURNED
 
     def read_loop(
         self, line: ast.For, target: ast.expr, iterable: ReadValue, body: Sequence[ast.stmt], scope: Scope
@@ -879,9 +883,9 @@ class SourceReader:
         for each in self.read_loop_items(line, iterable):
             self.assign(target, each, scope)
             found = yield self.read_block(body, scope)
-            if found is not UNRETURNED:
+            if found is not NOTHING_RETURNED:
                 return found
-        return UNRETURNED
+        return NOTHING_RETURNED
 
     def read_line(self, line: ast.stmt, scope: Scope) -> Reading:
         """Read a line that returns nothing."""
@@ -904,7 +908,7 @@ class SourceReader:
                 yield self.read_assignment(target, value, scope)
             case ast.AugAssign(target=target, op=op, value=x):
                 yield self.read_in_place(
-                    line, target, OPERATORS[type(op)], (yield self.read_expression(x, scope)), scope
+                    line, target, OPERATOR_BY_SYNTAX[type(op)], (yield self.read_expression(x, scope)), scope
                 )
             case ast.Import(names=names):
                 for alias in names:
@@ -920,7 +924,7 @@ class SourceReader:
             case ast.Pass() | ast.Assert() | ast.AnnAssign():
                 return
             case _:
-                why = REFUSED_LINES.get(
+                why = REFUSAL_BY_STATEMENT.get(
                     type(line), "nothing that a program is made of; write assignments and return"
                 )
                 raise self.excerpt(line).error(f"it is {why}")
@@ -935,7 +939,9 @@ class SourceReader:
     def assign_elements(self, target: ast.Subscript, value: ReadValue, scope: Scope) -> Reading:
         """Assign to elements of an array."""
         if not isinstance(target.value, ast.Name):
-            raise self.excerpt(target).error(REFUSED_TARGETS.get(type(target.value), NAMELESS))
+            raise self.excerpt(target).error(
+                REFUSAL_BY_TARGET.get(type(target.value), NAMELESS_TARGET_MESSAGE)
+            )
         array = yield self.read_expression(target.value, scope)
         if isinstance(array, (Mapping, tuple)):
             raise self.excerpt(target).error("a list or a dictionary that changes; write it out at once")
@@ -1021,7 +1027,7 @@ class SourceReader:
         self.calls += 1
         found = yield self.read_block(function.lines, ChainMap(values_by_parameter, function.scope))
         self.calls -= 1
-        return None if found is UNRETURNED else found
+        return None if found is NOTHING_RETURNED else found
 
     def defaults(self, function: DefinedFunction) -> Reading:
         """Return the default values of a function's parameters, by name."""
@@ -1035,7 +1041,7 @@ class SourceReader:
         return found
 
 
-EXPRESSION_READERS: Mapping[type[ast.expr], Callable[[SourceReader, Any, Scope], Reading]] = {
+READER_BY_EXPRESSION: Mapping[type[ast.expr], Callable[[SourceReader, Any, Scope], Reading]] = {
     ast.Attribute: SourceReader.attribute_access,
     ast.BinOp: SourceReader.binary,
     ast.BoolOp: SourceReader.boolean,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from types import EllipsisType
 from typing import Any, NoReturn
 
-from typelattice.calls.attributes import ATTRIBUTES
+from typelattice.calls.attributes import READABLE_ATTRIBUTES
 from typelattice.calls.methods import is_method
 from typelattice.calls.steps import Argument, DTypeOf, Excerpt, NamedDType, ProgramError, Ref, Slice
 from typelattice.engine.foreign_arrays import INDEX_FORMS
@@ -14,7 +14,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range_and_overflow import Value
-from typelattice.operands.operand import PYTHON_KINDS, OperandError
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, OperandError
 from typelattice.operands.read_objects import operand
 from typelattice.programs.symbols.caller_location import find_caller_location
 
@@ -162,10 +162,10 @@ def argument(xp: Any, x: Any) -> Argument:
             return tuple(argument(xp, each) for each in x)
         case slice():
             return Slice(*(argument(xp, bound) for bound in (x.start, x.stop, x.step)))
-    if type(x) in PYTHON_KINDS:
+    if type(x) in KIND_BY_PYTHON_TYPE:
         number: Value = x
         return number
-    if isinstance(x, type) and x in PYTHON_KINDS:
+    if isinstance(x, type) and x in KIND_BY_PYTHON_TYPE:
         return NamedDType(x.__name__)
     try:
         found = operand(x)
@@ -217,7 +217,7 @@ def _make_attribute(name: str) -> property:
     return property(lambda self: self._xp._attribute(self, name))
 
 
-for _name in ATTRIBUTES:
+for _name in READABLE_ATTRIBUTES:
     setattr(Symbol, _name, _make_attribute(_name))
 for _op in OPERATIONS.values():
     if (

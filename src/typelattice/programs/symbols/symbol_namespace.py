@@ -18,7 +18,12 @@ from typelattice.calls.ufunc_methods import call_ufunc_method, changes_array, is
 from typelattice.facts.dtypes import dtype
 from typelattice.facts.operations import Operation
 from typelattice.programs.program import Program
-from typelattice.programs.source.dtype_questions import LIMITS, is_kind, limit, limits_of
+from typelattice.programs.source.dtype_questions import (
+    LIMITS_FUNCTION_AND_ATTRIBUTES,
+    is_kind,
+    limit,
+    limits_of,
+)
 from typelattice.programs.symbols.caller_location import find_caller_location
 from typelattice.programs.symbols.symbol import Symbol, SymbolDType, argument
 
@@ -159,7 +164,7 @@ class SymbolLimits:
         self._limits = limits_of(find_caller_location(), name, dtype)
 
     def __getattr__(self, name: str) -> Any:
-        if name not in LIMITS[self._limits.name][1]:
+        if name not in LIMITS_FUNCTION_AND_ATTRIBUTES[self._limits.name][1]:
             raise AttributeError(name)
         return self._xp._wrap_result(
             find_caller_location(), limit(self._xp.builder, find_caller_location(), self._limits, name)

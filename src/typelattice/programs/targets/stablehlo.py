@@ -21,7 +21,7 @@ from typelattice.programs.targets.export_checks import failure_message, input_dt
 
 # For this platform JAX leaves the operands of a product as they are. For a CPU it casts operands of two
 # different integer dtypes, and refuses to write an algorithm. XLA still compiles the text for a CPU.
-KEEPS_OPERANDS = ("tpu",)
+PLATFORMS_KEEPING_OPERAND_DTYPES = ("tpu",)
 
 
 class StableHLO(JAX):
@@ -84,7 +84,7 @@ def module(steps: Sequence[Step], results: Sequence[int], system: System) -> str
 
         try:
             traced = jax.jit(compute).trace(specs)
-            platforms = KEEPS_OPERANDS if library.accumulators else None
+            platforms = PLATFORMS_KEEPING_OPERAND_DTYPES if library.accumulators else None
             return str(traced.lower(lowering_platforms=platforms).as_text())
         except ProgramError:
             raise

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from typelattice.calls.call_tables import CAST, OPERATION_BY_FUNCTION
+from typelattice.calls.call_tables import CAST_OPERATION, OPERATION_BY_FUNCTION
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import (
     MAX_STEP_CHARS,
@@ -241,7 +241,7 @@ class GraphStepBuilder:
 
     def build_step(self, excerpt: Excerpt, name: str, args: Sequence[Ref], operand: Operand) -> Ref | None:
         """Return the step of a known operation, or None for any other."""
-        if name == CAST and operand.dtype is not None and not operand.weak:
+        if name == CAST_OPERATION and operand.dtype is not None and not operand.weak:
             return self.builder.add_cast(excerpt, args[0], NamedDType(operand.dtype.name))
         with suppress(ProgramError):  # the operation does not take these shapes
             return (

@@ -14,7 +14,7 @@ from typelattice.calls.call_tables import graph_operands
 from typelattice.calls.steps import SourceLocation
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.jax import read
-from typelattice.operands.operand import PYTHON_KINDS
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE
 from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
 from typelattice.tracing.steps.arguments import list_parameters
 
@@ -189,7 +189,7 @@ class _Reader(GraphReader):
         if type(v).__name__ == "Literal":
             found = id(v), number
             number = v.val.item() if hasattr(v.val, "item") else v.val
-            number_class = next((cls for cls in PYTHON_KINDS if isinstance(number, cls)), None)
+            number_class = next((cls for cls in KIND_BY_PYTHON_TYPE if isinstance(number, cls)), None)
             if number_class is not None and not v.aval.shape:
                 self.numbers[found] = number_class(number)  # JAX has its own classes of numbers
         if found not in self.operands:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from typelattice.calls.call_tables import CAST, OPERATION_BY_FUNCTION, graph_operation
+from typelattice.calls.call_tables import CAST_OPERATION, OPERATION_BY_FUNCTION, graph_operation
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import Excerpt, Input, Ref
 from typelattice.facts.operations import Operation
@@ -31,7 +31,7 @@ class OperationMatcher:
         self.makers = {
             variable: node
             for node in graph.nodes
-            if graph_operation(library, node.name) in (CAST, *SPREADING)
+            if graph_operation(library, node.name) in (CAST_OPERATION, *SPREADING)
             for variable in node.outputs
         }
 
@@ -43,7 +43,7 @@ class OperationMatcher:
         and is ignored. The name is "" if no operation gives the observed result.
         """
         name = graph_operation(self.library, node.name)
-        if name == CAST:
+        if name == CAST_OPERATION:
             return name, node.inputs[:1], False
         op = OPERATION_BY_FUNCTION.get(name)
         if op is None or len(node.outputs) != 1 or not node.inputs:

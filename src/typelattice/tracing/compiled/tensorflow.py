@@ -10,7 +10,7 @@ from typing import Any
 from typelattice.calls.call_tables import graph_operands
 from typelattice.calls.steps import SourceLocation
 from typelattice.operands.adapters.tensorflow import read
-from typelattice.operands.operand import PYTHON_KINDS
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE
 from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
 
 LIBRARY = "tensorflow"
@@ -127,7 +127,7 @@ class _Reader(GraphReader):
         """Record the value of a constant, if it is a single number."""
         value = sys.modules["tensorflow"].get_static_value(op.outputs[0])
         number: Any = value.item() if getattr(value, "shape", None) == () else None
-        if type(number) in PYTHON_KINDS:
+        if type(number) in KIND_BY_PYTHON_TYPE:
             self.numbers[outputs[0]] = number
 
     def variable_of(self, tensor: Any, number: int) -> Variable:

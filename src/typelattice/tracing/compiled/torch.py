@@ -17,7 +17,7 @@ from typing import Any
 
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.torch import read
-from typelattice.operands.operand import PYTHON_KINDS, scalar
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, scalar
 from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
 from typelattice.tracing.library_traits.torch import DEVICES, autocast_is_on
 
@@ -163,7 +163,7 @@ class _Reader(GraphReader):
 
     def number(self, x: Any) -> Variable:
         made: Variable = object()
-        self.numbers[made], self.operands[made] = x, scalar(PYTHON_KINDS[type(x)], x)
+        self.numbers[made], self.operands[made] = x, scalar(KIND_BY_PYTHON_TYPE[type(x)], x)
         return made
 
     def add_node(self, function: Any, args: Sequence[Any], made: Any) -> None:
@@ -176,7 +176,7 @@ class _Reader(GraphReader):
             return
         takes = []
         for parameter, x in zip(function._schema.arguments, args, strict=False):
-            if type(x) in PYTHON_KINDS and str(parameter.type) in (NUMBER_TYPE, "Tensor"):
+            if type(x) in KIND_BY_PYTHON_TYPE and str(parameter.type) in (NUMBER_TYPE, "Tensor"):
                 takes.append(self.number(x))
             else:
                 takes += [self.variable_of(each) for each in leaves(x) if isinstance(each, tensor)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from typelattice.calls.steps import FUNCTION_OF_IN_PLACE, Call
-from typelattice.engine.operation_rules import GROUPS, class_of
+from typelattice.engine.operation_rules import GROUP_BY_CLASS, class_of
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.predicted_run import PredictedRun, pair_writes_with_computations, source_of
 from typelattice.tracing.run_data.float_widths import dtype_width
@@ -35,7 +35,7 @@ def find_casts_back(predicted_run: PredictedRun) -> tuple[CastBack, ...]:
     }
     for i, by in sorted(computing.items()):
         step = predicted_run.steps[by]
-        if isinstance(step, Call) and GROUPS[class_of(step.operation)] == "moving":
+        if isinstance(step, Call) and GROUP_BY_CLASS[class_of(step.operation)] == "moving":
             continue  # the operation only copies values, as concat(dtype=...) does
         p, into = predicted_run.predictions[by].promotion, predicted_run.result_of(i)
         computed, written = p.compute if p else None, into.dtype if into else None

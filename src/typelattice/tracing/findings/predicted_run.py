@@ -10,7 +10,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
-from typelattice.programs.replay.outcome import NOT_REACHED, Outcome
+from typelattice.programs.replay.outcome import NOT_REACHED_OUTCOME, Outcome
 from typelattice.programs.replay.replay import FindEvaluator, Systems, evaluator_finder, predict_each_step
 from typelattice.tracing.run_data.float_widths import is_integer, narrow_operand, operand_width
 from typelattice.tracing.run_data.run import Run, agrees, is_operation, is_undecided, known_reason
@@ -64,13 +64,13 @@ class PredictedRun:
     def predict_with_narrow_floats(self, i: int) -> Outcome:
         """Predict a step under its library's own system if each float operand were the run's narrowest float.
 
-        Return NOT_REACHED if an operand is an integer, if the step is not a call or cast, or if the run has
-        no float.
+        Return NOT_REACHED_OUTCOME if an operand is an integer, if the step is not a call or cast, or if the
+        run has no float.
         """
         step, least = self.steps[i], self.narrowest_float
         operands = {p: self.result_of(p) for p in self.inputs[i]}
         if least is None or not isinstance(step, (Call, Cast)) or any(map(is_integer, operands.values())):
-            return NOT_REACHED
+            return NOT_REACHED_OUTCOME
         narrow = {p: Outcome(narrow_operand(o, least) if self.widths[p] else o) for p, o in operands.items()}
         return self.find_evaluator(step).outcome(step, narrow)
 

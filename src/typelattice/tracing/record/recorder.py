@@ -10,7 +10,7 @@ from typing import Any
 from typelattice.calls.call_tables import array_class_with_rules
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, Input, Number, Ref, SourceLocation
-from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar
 from typelattice.operands.read_objects import operand as read_operand
 from typelattice.programs.program import Program
 from typelattice.support.errors import TypelatticeError
@@ -433,5 +433,7 @@ class Recorder:
         """Add tallies for the steps that were added without an observation of their own."""
         for i in range(len(self.tallies), len(self.builder.steps)):
             step = self.builder.steps[i]
-            known = read_operand(step.value) if isinstance(step, Number) else scalar(PYTHON_KINDS[float])
+            known = (
+                read_operand(step.value) if isinstance(step, Number) else scalar(KIND_BY_PYTHON_TYPE[float])
+            )
             self.tallies.append(StepTally(StepNumber(i), known, None))

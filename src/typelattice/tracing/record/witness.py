@@ -21,7 +21,7 @@ from weakref import ref
 
 from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.libraries import library_of
-from typelattice.operands.operand import PYTHON_KINDS
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE
 from typelattice.tracing.run_data.array_classes import (
     ARRAY,
     ITEMS,
@@ -38,7 +38,7 @@ from typelattice.tracing.steps.equivalent_operations import max_arguments_withou
 globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them
 FOLLOWABLE_CLASSES = (FunctionType, MethodType)  # functions of these classes may have source that is followed
 PYTHON_FUNCTION_CLASSES = (FunctionType, BuiltinFunctionType)
-SCALAR_TYPES = frozenset(PYTHON_KINDS)
+SCALAR_TYPES = frozenset(KIND_BY_PYTHON_TYPE)
 UNDESCRIBED = "undescribed"  # stands for the module of functions that are not operations, such as Python's
 SMALL_INTS = range(-5, 257)  # Python keeps one object for each of these ints
 METHODS_BEFORE_OPERATION = (

@@ -14,7 +14,7 @@ from itertools import count
 from types import NoneType
 from typing import Any
 
-from typelattice.programs.source.syntax_reader import OPERATORS
+from typelattice.programs.source.syntax_reader import OPERATOR_BY_SYNTAX
 from typelattice.tracing.rewrite.nodes import (
     COPY_IN_PLACE,
     COPY_TARGET,
@@ -123,7 +123,7 @@ class Rewriter:
             return node
         inner = ast.BinOp(copy_mark(node, 2, 0), node.op, copy_mark(node, 2, 1))
         return self.wrap_in_witness(
-            node, "record_binary", [node.left, node.right], inner, OPERATORS[type(node.op)]
+            node, "record_binary", [node.left, node.right], inner, OPERATOR_BY_SYNTAX[type(node.op)]
         )
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
@@ -131,18 +131,22 @@ class Rewriter:
         if isinstance(node.op, ast.Not) or isinstance(node.operand, ast.Constant):
             return node
         inner = ast.UnaryOp(node.op, copy_mark(node, 1, 0))
-        return self.wrap_in_witness(node, "record_unary", [node.operand], inner, OPERATORS[type(node.op)])
+        return self.wrap_in_witness(
+            node, "record_unary", [node.operand], inner, OPERATOR_BY_SYNTAX[type(node.op)]
+        )
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         parts = [node.left, *node.comparators]
         values = [x.value for x in parts if isinstance(x, ast.Constant)]
         plain = any(isinstance(value, (str, bytes, type(None))) for value in values)
         self.rewrite_children(node)
-        if plain or len(node.ops) > 1 or type(node.ops[0]) not in OPERATORS:
+        if plain or len(node.ops) > 1 or type(node.ops[0]) not in OPERATOR_BY_SYNTAX:
             return node
         inner = ast.Compare(copy_mark(node, 2, 0), node.ops, [copy_mark(node, 2, 1)])
         items = [node.left, node.comparators[0]]
-        told = self.wrap_in_witness(node, "record_binary", items, inner, OPERATORS[type(node.ops[0])])
+        told = self.wrap_in_witness(
+            node, "record_binary", items, inner, OPERATOR_BY_SYNTAX[type(node.ops[0])]
+        )
         return told if TRUTH_IS_PLACED else wrap_in_comparison(node, told)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
@@ -255,7 +259,9 @@ class Rewriter:
             )
         inner = ast.BinOp(copy_mark(node, 2, 0), node.op, copy_mark(node, 2, 1, COPY_IN_PLACE))
         items = [copy_mark(node, 0, 0, COPY_TARGET), node.value]
-        node.value = self.wrap_in_witness(node, "record_in_place", items, inner, OPERATORS[type(node.op)])
+        node.value = self.wrap_in_witness(
+            node, "record_in_place", items, inner, OPERATOR_BY_SYNTAX[type(node.op)]
+        )
         return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters import adapter
-from typelattice.operands.operand import PYTHON_KINDS, Operand
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand
 from typelattice.operands.read_objects import NAMESPACE_ATTRIBUTE
 from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.compiled.compilers import compiler
@@ -263,7 +263,7 @@ def argument_sort(cls: type) -> int:
 
     It is a type or similar, a text, a Python number, an array, a sequence of arguments, or another.
     """
-    if cls in PYTHON_KINDS:
+    if cls in KIND_BY_PYTHON_TYPE:
         return NUMBER
     if cls is str:
         return TEXT

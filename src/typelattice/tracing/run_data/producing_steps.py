@@ -9,7 +9,7 @@ from itertools import repeat
 from typing import Any
 from weakref import ref
 
-from typelattice.operands.operand import PYTHON_KINDS, Operand
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand
 
 MAX_CONSTANTS = 1_024  # dtypes and similar objects that are remembered
 MAX_KEPT_ALIVE = 2_048  # NumPy's scalars have no weak references, so the last ones are kept alive
@@ -122,7 +122,7 @@ def replace_steps_by_cache_keys(key: Any, tallies: Sequence[StepTally]) -> Hasha
         elif cls is not tuple or not part:
             parts.append(part)
         else:
-            number = type(part[0]) is type and part[0] in PYTHON_KINDS
+            number = type(part[0]) is type and part[0] in KIND_BY_PYTHON_TYPE
             parts.append(part[0] if number else replace_steps_by_cache_keys(part, tallies))
     return tuple(parts)
 

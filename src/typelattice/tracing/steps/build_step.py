@@ -10,7 +10,7 @@ from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import IN_PLACE_OF_FUNCTION, Argument, Call, Cast, DTypeOf, Excerpt, Index, Ref
 from typelattice.files.reader import system as find_system
-from typelattice.operands.operand import PYTHON_KINDS, Operand
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand
 from typelattice.tracing.library_traits import own_system
 from typelattice.tracing.run_data.producing_steps import StepNumber
 from typelattice.tracing.steps.arguments import UnknownCallError, list_arguments
@@ -26,7 +26,7 @@ def argument_of_key(key: Any) -> Argument:
     match key:
         case StepNumber():
             return Ref(int(key))
-        case (cls, number) if cls in PYTHON_KINDS:
+        case (cls, number) if cls in KIND_BY_PYTHON_TYPE:
             plain: Argument = number
             return plain
         case (cls, *items) if cls in (list, tuple):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
 from typelattice.calls.steps import Step
-from typelattice.calls.ufunc_methods import REDUCED, is_ufunc_method
+from typelattice.calls.ufunc_methods import REDUCTION_BY_UFUNC_METHOD, is_ufunc_method
 from typelattice.tracing.steps.equivalent_operations import operation_of
 
 WRITING = "setitem"  # the operation of a step that writes into an array, by whatever is written in the source
@@ -33,7 +33,9 @@ def name_in_source(step: Step) -> str:
         return f"{path[-1]} into out" if function in OPERATION_BY_FUNCTION else path[-1]
     if is_ufunc_method(path):
         *_, ufunc, method = path
-        stands_for = ufunc if method == "outer" else REDUCED.get(method, {}).get(ufunc, method)
+        stands_for = (
+            ufunc if method == "outer" else REDUCTION_BY_UFUNC_METHOD.get(method, {}).get(ufunc, method)
+        )
         return f"{ufunc}.{method}" if _find_operation(stands_for) == name else name
     return path[-1] if _find_operation(function) == name else name
 

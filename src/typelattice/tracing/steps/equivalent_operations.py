@@ -7,13 +7,13 @@ from math import inf
 
 from typelattice.calls.call_tables import (
     OPERATION_BY_FUNCTION,
-    SAME_ARGUMENTS,
+    SAME_ARGUMENTS_PREFIX,
     NameSort,
     attribute_dtype,
     find_equivalents,
     name_meaning,
 )
-from typelattice.calls.methods import CAST_METHODS, FILLING_METHODS
+from typelattice.calls.methods import CAST_METHOD_NAMES, FILLING_METHODS
 
 MAX_REMEMBERED_NAMES = 4096  # names of functions that are remembered
 
@@ -28,7 +28,7 @@ def operation_of(name: str, count: int, library: str | None) -> str:
     """
     if name == "where" and count == 1:
         return "nonzero"
-    return (find_equivalents(name, library) or (name,))[0].removeprefix(SAME_ARGUMENTS)
+    return (find_equivalents(name, library) or (name,))[0].removeprefix(SAME_ARGUMENTS_PREFIX)
 
 
 @cache
@@ -53,6 +53,6 @@ def max_arguments_without_cast(name: str) -> float:
     function = name_meaning(NameSort.CREATION_FUNCTION, name, None) or name
     if function == "asarray":
         return 2
-    if function == "astype" or name in CAST_METHODS:
+    if function == "astype" or name in CAST_METHOD_NAMES:
         return 1
     return 0 if attribute_dtype(name, "torch") else inf

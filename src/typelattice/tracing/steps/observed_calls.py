@@ -21,17 +21,17 @@ from typelattice.calls.call_tables import (
     system_of_module,
 )
 from typelattice.calls.calls_to_steps import call_function, may_affect_dtype, operand_count
-from typelattice.calls.function_handlers import PYTHON_TYPES
+from typelattice.calls.function_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.calls.methods import call_method
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, NamedDType, Ref, Slice
-from typelattice.calls.ufunc_methods import POSITIONS, REDUCED
+from typelattice.calls.ufunc_methods import REDUCTION_BY_UFUNC_METHOD, REDUCTION_METHOD_PARAMETERS
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import Operation
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.files.reader import system as find_system
-from typelattice.operands.operand import PYTHON_KINDS, Operand
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand
 from typelattice.operands.read_objects import operand
 from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.library_traits import dtype_text, has_rules, own_system
@@ -187,13 +187,14 @@ class CallReader:
         found = [
             self.range_of_slice(excerpt, x) if isinstance(x, slice) else self.argument(x) for x in entries
         ]
-        if all(type(x) in PYTHON_KINDS for x in found):
+        if all(type(x) in KIND_BY_PYTHON_TYPE for x in found):
             return self.builder.add_array_of_list(excerpt, list_arguments(found), None)
         found = [self.builder.ensure_ref(excerpt, x) if isinstance(x, tuple) else x for x in found]
-        if any(type(x) in PYTHON_KINDS for x in found):
+        if any(type(x) in KIND_BY_PYTHON_TYPE for x in found):
             common = DTypeOf(self.builder.add_call(excerpt, OPERATION_BY_FUNCTION["result_type"], found).step)
             found = [
-                self.builder.add_cast(excerpt, x, common) if type(x) in PYTHON_KINDS else x for x in found
+                self.builder.add_cast(excerpt, x, common) if type(x) in KIND_BY_PYTHON_TYPE else x
+                for x in found
             ]
         return self.builder.add_call(excerpt, OPERATION_BY_FUNCTION[name], found)
 
@@ -210,7 +211,7 @@ class CallReader:
 
     def argument(self, x: Any) -> Argument:
         """Convert a value of the program to an argument of a step. It is `...` if no rule reads it."""
-        if x is None or type(x) is str or type(x) in PYTHON_KINDS:
+        if x is None or type(x) is str or type(x) in KIND_BY_PYTHON_TYPE:
             plain: Argument = x
             return plain
         number = self.find_step(x)
@@ -227,7 +228,7 @@ class CallReader:
     def list_arguments(self, x: Sequence[Any]) -> Argument:
         """Return a list of arguments. A long list of Python numbers gives one of each type."""
         if len(x) > MAX_LIST_ITEMS:
-            if not {*map(type, x)} <= PYTHON_KINDS.keys():
+            if not {*map(type, x)} <= KIND_BY_PYTHON_TYPE.keys():
                 return ...
             x = [*{type(each): each for each in x}.values()]
         return list_arguments(map(self.argument, x))
@@ -240,9 +241,9 @@ class CallReader:
 
     def dtype(self, x: Any) -> DTypeArgument:
         """Convert a dtype argument. Raises UnknownCallError if it is not a dtype."""
-        if isinstance(x, type) and x in PYTHON_KINDS:
+        if isinstance(x, type) and x in KIND_BY_PYTHON_TYPE:
             return NamedDType(x.__name__)
-        if isinstance(x, str) and x in PYTHON_TYPES:
+        if isinstance(x, str) and x in PYTHON_TYPE_BY_NAME:
             return NamedDType(x)
         try:
             found = operand(dtype_text(x)) if isinstance(x, str) else operand(x)
@@ -266,8 +267,8 @@ def identify_function(function: Any) -> CalledFunction:
         if cls.__name__ == "ufunc":
             if name == "outer":
                 return CalledFunction(owner.__name__, library)
-            reduced = REDUCED.get(name, {}).get(owner.__name__, "")
-            return CalledFunction(reduced, library, (), None, lambda: ("", *POSITIONS))
+            reduced = REDUCTION_BY_UFUNC_METHOD.get(name, {}).get(owner.__name__, "")
+            return CalledFunction(reduced, library, (), None, lambda: ("", *REDUCTION_METHOD_PARAMETERS))
         if hasattr(cls, "dtype") and hasattr(cls, "shape"):
             libraries = filter(None, (_find_library(c.__module__) for c in cls.__mro__))
             own = next(libraries, None)

@@ -29,7 +29,7 @@ CAUSE = {
 
 
 def document(day: str, version: str, differ: int) -> dict[str, Any]:
-    classes = {"arithmetic": {"agrees": 8, "another dtype": differ}, "divide": {"vague": 4}}
+    classes = {"arithmetic": {"agrees": 8, "another dtype": differ}, "division": {"vague": 4}}
     row = {
         "typelattice": "comparison", "version": 1, "about": f"lib-lazy (lib {version}) with lib",
         "implementation": "lib-lazy", "versions": {"lib": version}, "with": "lib (lib 1)",

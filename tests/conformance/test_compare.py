@@ -87,7 +87,7 @@ def test_classes_that_read_one_table_have_one_cause(capsys: pytest.CaptureFixtur
 
 def test_differences_that_one_wrong_rule_explains_have_one_cause(capsys: pytest.CaptureFixture[str]) -> None:
     found = reported(capsys, "compare", "planted:LeftOperand", "--with", "numpy")
-    assert [cause["cause"] for cause in found["causes"]] == ["divide: the first operand's dtype"]
+    assert [cause["cause"] for cause in found["causes"]] == ["division: the first operand's dtype"]
     assert found["causes"][0]["calls"] > 20
     assert main(["compare", "planted:LeftOperand", "--with", "numpy"]) == 1
     assert "/(bool, bool) = bool, expected float64" in capsys.readouterr().out
@@ -189,7 +189,7 @@ def test_what_is_wrong_in_programs_alone_is_found_by_its_smallest_part(
 def test_a_wrong_call_within_a_program_is_reported_as_that_call(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--with", "numpy", "--calls", "1", "--seed", "1", "--programs", "200"]
     found = reported(capsys, "compare", "planted:LeftOperand", *words)["causes"]
-    assert [cause["cause"] for cause in found] == ["divide: the first operand's dtype"]
+    assert [cause["cause"] for cause in found] == ["division: the first operand's dtype"]
     assert found[0]["example"]["op"] == "/"
 
 

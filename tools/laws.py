@@ -12,8 +12,8 @@ import typelattice as tl
 from typelattice.explanations.expression_terms import term_text
 from typelattice.rendering import Grid
 from typelattice.study.jep9407_criteria import CRITERIA
-from typelattice.study.laws import LAWS
-from typelattice.study.laws_overview import HEADS, laws_overview
+from typelattice.study.laws import STATEMENT_BY_LAW
+from typelattice.study.laws_overview import HEADING_BY_LAW, laws_overview
 
 PAGE = Path(__file__).parents[1] / "docs" / "laws.md"
 DOCUMENT = "jep9407-3-bf16"  # whose dtypes are those of JEP 9407
@@ -21,7 +21,7 @@ DOCUMENT = "jep9407-3-bf16"  # whose dtypes are those of JEP 9407
 
 def legend() -> str:
     """What the heads of the tables stand for."""
-    laws = [f"| {HEADS[law]} | {law}: {about} |" for law, about in LAWS.items()]
+    laws = [f"| {HEADING_BY_LAW[law]} | {law}: {about} |" for law, about in STATEMENT_BY_LAW.items()]
     criteria = [f"| {c.column_heading} | {c.number}: {c.description} |" for c in CRITERIA.values()]
     return "\n".join(
         ["| head | law |", "|---|---|", *laws, "", "| head | criterion |", "|---|---|", *criteria]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from textwrap import wrap
 
-from typelattice.rendering.colours import FILL
+from typelattice.rendering.colours import NODE_FILL_OPACITY
 from typelattice.rendering.grid import printable
 from typelattice.rendering.style_sheet import GROUND
 from typelattice.support.frozen_classes import frozen
@@ -72,7 +72,7 @@ def plot(title: str, x: str, y: str, marks: Sequence[Mark], lines: Sequence[Step
         ]
     for number, m in enumerate(marks, 1):
         cx, cy = place(m.x, m.y)
-        opacity = 0 if m.hollow else FILL
+        opacity = 0 if m.hollow else NODE_FILL_OPACITY
         parts.append(f'<circle cx="{cx}" cy="{cy}" r="8" fill-opacity="{opacity}" stroke="{INK}"/>')
         centred = 'font-size="10" text-anchor="middle"'
         parts.append(f'<text x="{cx}" y="{cy + 3.5:g}" {centred}>{number}</text>')

@@ -12,7 +12,7 @@ import typelattice as tl
 from typelattice.explanations.expression_terms import Term, result_of_term
 from typelattice.facts.order import Order
 from typelattice.files.reader import parse
-from typelattice.study.laws import LAWS, LawVerdict
+from typelattice.study.laws import STATEMENT_BY_LAW, LawVerdict
 
 np = pytest.importorskip("numpy")
 
@@ -137,7 +137,7 @@ def test_witnesses_are_identity_and_top() -> None:
 @pytest.mark.parametrize("tier", ["0d", "scalar", "all"])
 def test_operands_of_any_standing_are_judged(tier: str) -> None:
     found = tl.laws("numpy1", tier, ["bool", "int8", "uint8", "int64", "float32"])
-    assert list(found) == list(LAWS)
+    assert list(found) == list(STATEMENT_BY_LAW)
     assert all(isinstance(v, LawVerdict) for v in found.values())
     assert {o.tier for o in found.operands} == ({"array", "0d", "scalar"} if tier == "all" else {tier})
 

@@ -17,7 +17,7 @@ from planted_functions import PACKAGE, TESTS
 from typelattice.cli.main import main
 from typelattice.disk.journal import Journal, JournalError
 from typelattice.survey import survey_report, surveyor, wide_by_design
-from typelattice.survey.survey_packages import HEAD, survey_packages
+from typelattice.survey.survey_packages import ROWS_HEAD, survey_packages
 from typelattice.survey.time_limit import SlowError
 
 pytest.importorskip("numpy")
@@ -165,7 +165,7 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_survey_goes_on_where_it_was_stopped(two: Path) -> None:
     rows = two / "rows.jsonl"
     kept = {"package": "planted", "version": "unknown", "verdict": "kept", "function": "planted.second"}
-    with Journal(rows, HEAD) as journal:
+    with Journal(rows, ROWS_HEAD) as journal:
         journal.append({**kept, "version": "0.1", "function": "planted.first"})
         journal.append(kept)  # which a survey of its own would not say
     with rows.open("ab") as file:
@@ -174,7 +174,7 @@ def test_a_survey_goes_on_where_it_was_stopped(two: Path) -> None:
     assert {name: row["verdict"] for name, row in package.rows.items()} == {
         "planted.first": "kept", "planted.second": "kept",
     }  # fmt: skip
-    written = [row["function"].removeprefix("planted.") for row in Journal(rows, HEAD).rows]
+    written = [row["function"].removeprefix("planted.") for row in Journal(rows, ROWS_HEAD).rows]
     assert written == ["first", "second", "first"]
 
 

@@ -21,7 +21,7 @@ from typelattice.tracing.findings.cast_plans import plan_casts
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.report.html_elements import escape_text
 from typelattice.tracing.report.html_report import write_pages
-from typelattice.tracing.report.report_entries import RULES, make_report
+from typelattice.tracing.report.report_entries import FINDING_RULES, make_report
 from typelattice.tracing.report.sarif_and_github import entry_data, github, sarif
 from typelattice.tracing.report.text_report import report
 from typelattice.tracing.run_data.merged_runs import merge_runs, without_unused
@@ -546,7 +546,7 @@ def test_annotations_name_rule_file_and_line(tmp_path: Path) -> None:
     document = sarif(made, "1.0")
     (one,) = document["runs"]
     rules = [rule["id"] for rule in one["tool"]["driver"]["rules"]]
-    assert rules == [*RULES]
+    assert rules == [*FINDING_RULES]
     for result in one["results"]:
         assert rules[result["ruleIndex"]] == result["ruleId"]
     assert [entry_data(entry)["rule"] for entry in made.entries] == [r["ruleId"] for r in one["results"]]

@@ -103,7 +103,7 @@ def test_no_copy_is_taken_from_where_a_value_does_not_lie(monkeypatch: pytest.Mo
 
 
 def test_code_of_a_python_that_was_never_tested_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bytecode, "TESTED", ((3, 9), (3, 10)))
+    monkeypatch.setattr(bytecode, "TESTED_RELEASES", ((3, 9), (3, 10)))
     recorder, rewritten = many(2)
     assert not rewritten
     assert recorder.not_followed["many"].endswith("; trace it with CPython 3.9 to 3.10")

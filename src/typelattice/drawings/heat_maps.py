@@ -14,7 +14,7 @@ from math import isnan
 from typing import Any
 
 from typelattice.engine.promotion import Promotion
-from typelattice.rendering.colours import ACCENT, ADDED
+from typelattice.rendering.colours import ACCENT, ADDED_COLOUR
 from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.grid import Cell, Grid, printable
 from typelattice.study.consensus import Consensus
@@ -143,7 +143,9 @@ def _wider(p: Promotion) -> float:
 
 def _draw_ranks(heat: HeatMap) -> Any:
     """Draw a map of a few ranks, each with its name."""
-    figure, _, colours = _map(heat, (ORDINARY_CELL_COLOUR, ACCENT), 0.0, max(len(heat.ranks) - 1.0, 1.0))
+    figure, _, colours = _map(
+        heat, (ORDINARY_CELL_COLOUR, ACCENT), 0.0, max(len(heat.ranks) - 1.0, 1.0)
+    )
     patches = import_module("matplotlib.patches")
     shown = [patches.Patch(facecolor=colours(float(i)), label=name) for i, name in enumerate(heat.ranks)]
     shown += [
@@ -156,7 +158,7 @@ def _draw_ranks(heat: HeatMap) -> Any:
 def _draw_signed(heat: HeatMap) -> Any:
     """Draw a map of numbers on both sides of zero, with a scale."""
     widest = max((abs(v) for row in heat.values for v in row if not isnan(v)), default=1.0) or 1.0
-    figure, axes, _ = _map(heat, (ADDED, ORDINARY_CELL_COLOUR, ACCENT), -widest, widest)
+    figure, axes, _ = _map(heat, (ADDED_COLOUR, ORDINARY_CELL_COLOUR, ACCENT), -widest, widest)
     figure.colorbar(axes.images[0], ax=axes, label=heat.description, shrink=0.7)
     return figure
 

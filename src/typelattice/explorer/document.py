@@ -27,7 +27,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.system_text import FormatError, read_text, systems
 from typelattice.study.jep9407_criteria import CRITERIA, criteria
-from typelattice.study.laws import LAWS, laws
+from typelattice.study.laws import STATEMENT_BY_LAW, laws
 
 COMMON_OPERATIONS = (
     "add",
@@ -202,7 +202,7 @@ def describe_system(system: System) -> dict[str, object]:
         "tiers": list(system.tiers),
         "covers": list_covers(system),
         "drawings": list_drawings(system),
-        "laws": [[name, v.holds, LAWS[name], str(v)] for name, v in laws(system).items()],
+        "laws": [[name, v.holds, STATEMENT_BY_LAW[name], str(v)] for name, v in laws(system).items()],
         "criteria": criteria_data(system),
     }
 

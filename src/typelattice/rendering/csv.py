@@ -8,7 +8,7 @@ from typelattice.rendering.grid import Grid, printable
 # A spreadsheet computes cells that begin with these signs; an apostrophe makes the cell a text
 # (owasp.org/www-community/attacks/CSV_Injection). Numbers are safe, and so is a single sign, or one before a
 # bar.
-FORMULA = re.compile(r"(?!-?[0-9.]+\Z|-\Z|-\|\w+\*?\Z)\s*[-=+@]")
+FORMULA_PATTERN = re.compile(r"(?!-?[0-9.]+\Z|-\Z|-\|\w+\*?\Z)\s*[-=+@]")
 
 
 def csv(grid: Grid) -> str:
@@ -21,5 +21,5 @@ def csv(grid: Grid) -> str:
 def _field(text: str) -> str:
     """Escape a field so that it cannot control a terminal or become a spreadsheet's formula."""
     text = "\n".join(map(printable, text.split("\n")))
-    text = f"'{text}" if FORMULA.match(text) else text
+    text = f"'{text}" if FORMULA_PATTERN.match(text) else text
     return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\n\r') else text

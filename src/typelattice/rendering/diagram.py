@@ -5,7 +5,7 @@ from __future__ import annotations
 from typelattice.support.errors import TypelatticeError
 from typelattice.support.frozen_classes import frozen
 
-FEWEST = 3  # vertices with the same arrows that share a box; one fewer if they have no arrows
+MIN_VERTICES_PER_BOX = 3  # vertices with the same arrows that share a box; one fewer if they have no arrows
 
 
 class DrawingError(TypelatticeError, ValueError):
@@ -100,5 +100,5 @@ def boxes(diagram: Diagram) -> list[tuple[str, ...]]:
     found: list[tuple[str, ...]] = []
     for ids in twins.values():
         alone = not after[ids[0]] and not before[ids[0]]
-        found += [tuple(ids)] if len(ids) >= (FEWEST - alone) else [(each,) for each in ids]
+        found += [tuple(ids)] if len(ids) >= (MIN_VERTICES_PER_BOX - alone) else [(each,) for each in ids]
     return found

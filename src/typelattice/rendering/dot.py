@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typelattice.rendering.colours import ACCENT, ADDED, KIND_COLOURS
+from typelattice.rendering.colours import ACCENT, ADDED_COLOUR, KIND_COLOURS
 from typelattice.rendering.diagram import Arrow, Diagram, Vertex
 from typelattice.rendering.grid import printable
 
-STYLES = {  # mark -> attributes
+ATTRIBUTES_BY_MARK = {  # mark -> attributes
     "weak": 'style="rounded,dashed"', "operand": "penwidth=3", "join": "penwidth=4 fontname=bold",
     "lost": f'style="rounded,dashed" color="{ACCENT}"', "faded": 'color="#bbbbbb" fontcolor="#bbbbbb"',
-    "added": f'penwidth=2.5 color="{ADDED}"', "dropped": f'style=dashed color="{ACCENT}"',
+    "added": f'penwidth=2.5 color="{ADDED_COLOUR}"', "dropped": f'style=dashed color="{ACCENT}"',
     "way": "penwidth=3", "cast": "style=dashed", "lossy": f'color="{ACCENT}"',
     "refused": f'style="rounded,dashed" color="{ACCENT}"',
 }  # fmt: skip
@@ -34,13 +34,13 @@ def dot(diagram: Diagram) -> str:
 
 def _node(v: Vertex) -> str:
     colour = KIND_COLOURS.get(v.kind, KIND_COLOURS[""])
-    marks = "".join(f" {STYLES[mark]}" for mark in v.marks if mark in STYLES)
+    marks = "".join(f" {ATTRIBUTES_BY_MARK[mark]}" for mark in v.marks if mark in ATTRIBUTES_BY_MARK)
     title = f" tooltip={quote_text(v.tooltip)}" if v.tooltip else ""
     return f'label={quote_text(v.label)} color="{colour}"{title}{marks}'
 
 
 def _arrow(a: Arrow) -> str:
-    said = [STYLES[mark] for mark in a.marks if mark in STYLES]
+    said = [ATTRIBUTES_BY_MARK[mark] for mark in a.marks if mark in ATTRIBUTES_BY_MARK]
     said += [f"label={quote_text(a.badge)}"] if a.badge else []
     said += [f"tooltip={quote_text(a.tooltip)}"] if a.tooltip else []
     return f" [{' '.join(said)}]" if said else ""

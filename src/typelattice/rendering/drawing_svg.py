@@ -15,22 +15,24 @@ from textwrap import wrap
 from typelattice.rendering.grid import printable
 from typelattice.rendering.layout.layered import LINE, Edge, NodeGroup, PlacedDiagram, PlacedNode, Point, Rect
 from typelattice.rendering.layout.link_routes import route_links
-from typelattice.rendering.style_sheet import GROUND, STYLE
+from typelattice.rendering.style_sheet import GROUND, SVG_STYLE_SHEET
 
 MARGIN, TITLE = 16.0, 30.0
-SIDE = 76.0  # width for the names of rows
+ROW_NAME_WIDTH = 76.0  # width for the names of rows
 TITLE_LETTER = 8.8
 NOTE, NOTE_LETTER = 17.0, 6.3  # the height of a line of notes, the width of a letter
-NARROWEST = 480.0  # least width for the notes
-BADGE = 8.0  # radius of a badge
+MIN_NOTE_WIDTH = 480.0  # least width for the notes
+BADGE_RADIUS = 8.0  # radius of a badge
 
 
 def svg(placed_diagram: PlacedDiagram, is_embedded: bool = False) -> str:
     """Write a drawing as SVG text; one that is embedded in a page has no background."""
-    left = MARGIN + (SIDE if placed_diagram.rows else 0)
+    left = MARGIN + (ROW_NAME_WIDTH if placed_diagram.rows else 0)
     title = placed_diagram.diagram.title
     wide = max(
-        left + placed_diagram.width + MARGIN, NARROWEST, len(printable(title)) * TITLE_LETTER + 2 * MARGIN
+        left + placed_diagram.width + MARGIN,
+        MIN_NOTE_WIDTH,
+        len(printable(title)) * TITLE_LETTER + 2 * MARGIN,
     )
     notes = [row for note in placed_diagram.diagram.notes for row in _fold_note(note, wide - 2 * MARGIN)]
     top = MARGIN + (TITLE if title else 0)
@@ -42,11 +44,11 @@ def svg(placed_diagram: PlacedDiagram, is_embedded: bool = False) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" class="tl-drawing{alone}" role="img"',
         f' {size} viewBox="0 0 {wide:g} {high:g}">',
         f"<title>{_text(title or f'a drawing of {len(placed_diagram.nodes)} nodes')}</title>",
-        f"<style>{STYLE}{'' if is_embedded else GROUND}</style>",
+        f"<style>{SVG_STYLE_SHEET}{'' if is_embedded else GROUND}</style>",
         "" if is_embedded else f'<rect class="tl-ground" {size}/>',
         _line("tl-title", MARGIN, MARGIN + 12, title) if title else "",
         f'<g transform="translate({left:g} {top:g})">',
-        *(_line("tl-row", -SIDE, y + 4, name) for name, y in placed_diagram.rows if name),
+        *(_line("tl-row", -ROW_NAME_WIDTH, y + 4, name) for name, y in placed_diagram.rows if name),
         *(_box(b) for b in placed_diagram.boxes),
         *(_edge(e) for e in sorted(placed_diagram.edges, key=lambda e: "way" in e.arrow.marks)),
         *(_node(n) for n in placed_diagram.nodes),
@@ -117,7 +119,7 @@ def _badge(edge: Edge) -> str:
 
 def _sign(x: float, y: float, text: str) -> str:
     return (
-        f'<circle class="tl-sign" cx="{x:g}" cy="{y:g}" r="{BADGE:g}"/>'
+        f'<circle class="tl-sign" cx="{x:g}" cy="{y:g}" r="{BADGE_RADIUS:g}"/>'
         f"{_line('tl-sign-text', x, y + 4, text)}"
     )
 
@@ -126,11 +128,11 @@ def _links(placed_diagram: PlacedDiagram) -> Iterator[str]:
     for link, lines, (x, y) in route_links(placed_diagram):
         title = f"<title>{_text(link.tooltip)}</title>" if link.tooltip else ""
         drawn_lines = "".join(f'<path class="tl-link" d="{d}"/>' for d in lines)
-        sign = _sign(x, y, SIGNS.get(link.mark, "")) if link.mark in SIGNS else ""
+        sign = _sign(x, y, SIGN_BY_BADGE.get(link.mark, "")) if link.mark in SIGN_BY_BADGE else ""
         yield f'<g class="tl-{link.mark}">{title}{drawn_lines}{sign}</g>'
 
 
-SIGNS = {"tie": "=", "fork": "×", "refusal": "×"}
+SIGN_BY_BADGE = {"tie": "=", "fork": "×", "refusal": "×"}
 
 
 def _rect(rect: Rect, classes: str, rounded: float) -> str:

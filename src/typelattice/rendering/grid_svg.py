@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from html import escape
 
-from typelattice.rendering.colours import ACCENT, TINTS
+from typelattice.rendering.colours import ACCENT, CELL_TINT_BY_KIND
 from typelattice.rendering.grid import Cell, Grid, printable
 from typelattice.rendering.style_sheet import GROUND
 
 LETTER, PAD, HIGH = 7.83, 7.0, 22.0  # letter of a monospaced font of 13 pixels; space next to a text; line
-MARGIN = 12.0
-STYLE = """
+GRID_MARGIN = 12.0
+GRID_STYLE_SHEET = """
 .tl-sheet { font: 13px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; }
 .tl-sheet text { fill: currentColor; text-anchor: middle; }
 .tl-sheet .tl-label, .tl-sheet .tl-differs + text { font-weight: 700; }
@@ -21,8 +21,10 @@ STYLE = """
 .tl-sheet .tl-refused + text, .tl-sheet .tl-same + text { fill-opacity: 0.55; }
 .tl-sheet .tl-weak + text { font-style: italic; }
 """
-STYLE += "".join(f".tl-sheet .tl-{kind} {{ fill: {c}; fill-opacity: 0.2; }}\n" for kind, c in TINTS.items())
-STYLE += f".tl-sheet .tl-differs {{ fill: {ACCENT}; fill-opacity: 0.35; }}\n"
+GRID_STYLE_SHEET += "".join(
+    f".tl-sheet .tl-{kind} {{ fill: {c}; fill-opacity: 0.2; }}\n" for kind, c in CELL_TINT_BY_KIND.items()
+)
+GRID_STYLE_SHEET += f".tl-sheet .tl-differs {{ fill: {ACCENT}; fill-opacity: 0.35; }}\n"
 
 
 def grid_svg(grid: Grid) -> str:
@@ -31,25 +33,27 @@ def grid_svg(grid: Grid) -> str:
     across = list(zip(*grid.cells, strict=True)) or [()] * len(grid.columns)
     columns = [stub, *([head, *cells] for head, cells in zip(grid.columns, across, strict=True))]
     wide = [2 * PAD + LETTER * max(len(printable(c.text)) for c in column) for column in columns]
-    lefts = [MARGIN + sum(wide[:i]) for i in range(len(wide))]
-    top = MARGIN + HIGH * bool(grid.title)
-    lines = [*([(MARGIN + 10, grid.title)] if grid.title else [])]
+    lefts = [GRID_MARGIN + sum(wide[:i]) for i in range(len(wide))]
+    top = GRID_MARGIN + HIGH * bool(grid.title)
+    lines = [*([(GRID_MARGIN + 10, grid.title)] if grid.title else [])]
     below = top + HIGH * (len(grid.rows) + 1)
     lines += [(below + HIGH * (i + 1) - 4, note) for i, note in enumerate(grid.notes)]
-    width = max([lefts[-1] + wide[-1], *(MARGIN + LETTER * len(text) for _, text in lines)]) + MARGIN
-    size = f'width="{width:g}" height="{below + HIGH * len(grid.notes) + MARGIN:g}"'
+    width = (
+        max([lefts[-1] + wide[-1], *(GRID_MARGIN + LETTER * len(text) for _, text in lines)]) + GRID_MARGIN
+    )
+    size = f'width="{width:g}" height="{below + HIGH * len(grid.notes) + GRID_MARGIN:g}"'
     cells = [
         part
         for column, left, room in zip(columns, lefts, wide, strict=True)
         for i, cell in enumerate(column)
         for part in _cell(cell, left, top + i * HIGH, room, label=column is stub or not i)
     ]
-    said = [f'<text class="tl-said" x="{MARGIN:g}" y="{y:g}">{_text(text)}</text>' for y, text in lines]
+    said = [f'<text class="tl-said" x="{GRID_MARGIN:g}" y="{y:g}">{_text(text)}</text>' for y, text in lines]
     viewed = size.replace('width="', 'viewBox="0 0 ').replace('" height="', " ")
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" class="tl-sheet tl-alone" role="img" {size} {viewed}>',
         f"<title>{_text(grid.title)}</title>",
-        f'<style>{STYLE}{GROUND}</style>\n<rect class="tl-ground" {size}/>',
+        f'<style>{GRID_STYLE_SHEET}{GROUND}</style>\n<rect class="tl-ground" {size}/>',
         *cells, *said, "</svg>\n",
     ])  # fmt: skip
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 import re
 from html import escape
 
-from typelattice.rendering.colours import TINTS
+from typelattice.rendering.colours import CELL_TINT_BY_KIND
 from typelattice.rendering.grid import Cell, Grid, printable
 
 # Notebooks align the cells of tables by rules with two classes. Our rules also name two, so that they win.
-STYLE = """
+TABLE_STYLE_SHEET = """
 .tl-grid { font: 13px/1.4 system-ui, sans-serif; overflow-x: auto; print-color-adjust: exact; }
 .tl-grid table { border-collapse: collapse; font-family: ui-monospace, monospace; }
 .tl-grid caption { text-align: left; padding: 0.3em 0; font: 600 14px system-ui, sans-serif; }
@@ -23,26 +23,30 @@ STYLE = """
 .tl-grid p { margin: 0.3em 0; }
 """
 # Tints through which the page shows, light or dark; browsers print them only on request.
-STYLE += "".join(f".tl-grid .tl-{kind} {{ background: {c}33; }}\n" for kind, c in TINTS.items())
-PROSE = 40  # characters; a longer cell is a sentence, and its whole column may be folded
+TABLE_STYLE_SHEET += "".join(
+    f".tl-grid .tl-{kind} {{ background: {c}33; }}\n" for kind, c in CELL_TINT_BY_KIND.items()
+)
+MIN_SENTENCE_LENGTH = 40  # characters; a longer cell is a sentence, and its whole column may be folded
 
 
 def html(grid: Grid) -> str:
     """Return a grid as a table within a div; every class begins with `tl-`."""
-    prose = {j for row in grid.cells for j, c in enumerate(row) if len(c.text) > PROSE}
+    prose = {j for row in grid.cells for j, c in enumerate(row) if len(c.text) > MIN_SENTENCE_LENGTH}
     head = "".join(_cell("th", c, j in prose, ' scope="col"') for j, c in enumerate(grid.columns))
     caption = f"<caption>{_text(grid.title)}</caption>\n" if grid.title else ""
     notes = "".join(f"<p>{_text(note)}</p>\n" for note in grid.notes)
     body = "\n".join(_line(label, row, prose) for label, row in zip(grid.rows, grid.cells, strict=True))
     head = f"<thead>\n<tr><td>{_text(grid.corner)}</td>{head}</tr>\n</thead>"
     table = f'<table class="tl-cells">\n{caption}{head}\n<tbody>\n{body}\n</tbody>\n</table>'
-    return f'<div class="tl-grid">\n<style>{STYLE}</style>\n{table}\n{notes}</div>'
+    return f'<div class="tl-grid">\n<style>{TABLE_STYLE_SHEET}</style>\n{table}\n{notes}</div>'
 
 
 def _line(label: Cell, row: tuple[Cell, ...], prose: set[int]) -> str:
     """Return a row; `prose` holds the columns of sentences."""
     cells = "".join(_cell("td", c, j in prose) for j, c in enumerate(row))
-    return "<tr>" + _cell("th", label, len(label.text) > PROSE, ' scope="row"') + cells + "</tr>"
+    return (
+        "<tr>" + _cell("th", label, len(label.text) > MIN_SENTENCE_LENGTH, ' scope="row"') + cells + "</tr>"
+    )
 
 
 def _cell(tag: str, cell: Cell, is_prose: bool, more: str = "") -> str:

@@ -6,7 +6,7 @@ from json import dumps
 
 from typelattice.rendering.grid import Grid
 
-VERSION = 1  # version of the documents
+DOCUMENT_VERSION = 1  # version of the documents
 
 
 def json(grid: Grid) -> str:
@@ -19,7 +19,7 @@ def json(grid: Grid) -> str:
     cells = [[c.text for c in row] for row in grid.cells]
     parts = {
         "typelattice": "grid",
-        "version": VERSION,
+        "version": DOCUMENT_VERSION,
         "title": grid.title,
         "columns": [c.text for c in grid.columns],
         "rows": [c.text for c in grid.rows],
@@ -43,7 +43,7 @@ def document(kind: str, data: Mapping[str, object]) -> str:
      "x": 1
     }
     """
-    return dumps({"typelattice": kind, "version": VERSION, **data}, indent=1)
+    return dumps({"typelattice": kind, "version": DOCUMENT_VERSION, **data}, indent=1)
 
 
 def _lines(rows: Sequence[Sequence[str]]) -> str:

@@ -5,9 +5,10 @@ import re
 
 from typelattice.rendering.grid import Grid, printable
 
-MARKUP = re.compile(r"[\\`*\[\]<>|&#~]|(?<![^\W_])_|_(?![^\W_])")  # not within a word such as float8_e5m2
-LINKS = re.compile(r":(?=//)|(?<=\bwww)\.")  # GitHub turns these into links by itself
-GITHUB = re.compile(r"[$@]")  # formulas, people, addresses; a backslash would not help
+# not within a word such as float8_e5m2
+MARKUP_PATTERN = re.compile(r"[\\`*\[\]<>|&#~]|(?<![^\W_])_|_(?![^\W_])")
+AUTOLINK_PATTERN = re.compile(r":(?=//)|(?<=\bwww)\.")  # GitHub turns these into links by itself
+GITHUB_MARKUP_PATTERN = re.compile(r"[$@]")  # formulas, people, addresses; a backslash would not help
 
 
 def markdown(grid: Grid) -> str:
@@ -25,5 +26,5 @@ def _row(cells: list[str]) -> str:
 
 def _plain(text: str) -> str:
     """Escape a text so that Markdown finds no markup in it."""
-    text = LINKS.sub(r"\\\g<0>", MARKUP.sub(r"\\\g<0>", printable(text)))
-    return GITHUB.sub(r"<span>\g<0></span>", text)
+    text = AUTOLINK_PATTERN.sub(r"\\\g<0>", MARKUP_PATTERN.sub(r"\\\g<0>", printable(text)))
+    return GITHUB_MARKUP_PATTERN.sub(r"<span>\g<0></span>", text)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 
-from typelattice.rendering.colours import ACCENT, ADDED, KIND_COLOURS
+from typelattice.rendering.colours import ACCENT, ADDED_COLOUR, KIND_COLOURS
 from typelattice.rendering.diagram import Diagram
 from typelattice.rendering.grid import printable
 
 ESCAPED_CHARACTER_PATTERN = re.compile(
     r"[^\w .,+*/()=-]", re.ASCII
 )  # other characters are written as numbers
-SHAPES = {True: ('(["', '"])'), False: ('["', '"]')}  # the shapes of weak nodes and of other nodes
-CLASSES = {  # mark -> style
+SHAPE_BY_WEAKNESS = {True: ('(["', '"])'), False: ('["', '"]')}  # the shapes of weak nodes and of other nodes
+STYLE_BY_MARK = {  # mark -> style
     "lost": f"stroke:{ACCENT},stroke-dasharray:2 3", "faded": "opacity:0.3", "operand": "stroke-width:3px",
-    "join": "stroke-width:5px", "added": f"stroke:{ADDED},stroke-width:3px",
+    "join": "stroke-width:5px", "added": f"stroke:{ADDED_COLOUR},stroke-width:3px",
     "dropped": f"stroke:{ACCENT},stroke-dasharray:5 4", "refused": f"stroke:{ACCENT},stroke-dasharray:2 3",
 }  # fmt: skip
-LINES = {"dropped": "-.->", "added": "==>", "way": "==>", "cast": "-.->"}
+ARROW_BY_MARK = {"dropped": "-.->", "added": "==>", "way": "==>", "cast": "-.->"}
 
 
 def mermaid(diagram: Diagram) -> str:
@@ -25,11 +25,11 @@ def mermaid(diagram: Diagram) -> str:
     number = {v.id: f"n{i}" for i, v in enumerate(diagram.vertices)}
     lines = [f"%% {_comment(diagram.title)}", "flowchart LR"]
     for v in diagram.vertices:
-        begin, end = SHAPES["weak" in v.marks]
+        begin, end = SHAPE_BY_WEAKNESS["weak" in v.marks]
         label = "<br/>".join(escape_label(line) for line in v.label.split("\n"))
         lines.append(f"  {number[v.id]}{begin}{label}{end}:::{v.kind or 'plain'}")
     for a in diagram.arrows:
-        line = next((LINES[mark] for mark in a.marks if mark in LINES), "-->")
+        line = next((ARROW_BY_MARK[mark] for mark in a.marks if mark in ARROW_BY_MARK), "-->")
         said = f'|"{escape_label(a.badge)}"|' if a.badge else ""
         lines.append(f"  {number[a.source]} {line}{said} {number[a.target]}")
     for link in diagram.links:
@@ -39,7 +39,7 @@ def mermaid(diagram: Diagram) -> str:
         f"  classDef {kind or 'plain'} fill:{colour}33,stroke:{colour}"
         for kind, colour in KIND_COLOURS.items()
     ]
-    for mark, style in CLASSES.items():
+    for mark, style in STYLE_BY_MARK.items():
         marked = [number[v.id] for v in diagram.vertices if mark in v.marks]
         if marked:
             lines += [f"  classDef {mark} {style}", f"  class {','.join(marked)} {mark}"]

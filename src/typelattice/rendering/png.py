@@ -8,12 +8,12 @@ from typing import Any
 
 from typelattice.rendering.diagram import DrawingError
 
-NEEDED = {"resvg_py": "resvg-py", "matplotlib": "matplotlib"}  # module -> what pip installs
+PACKAGE_BY_MODULE = {"resvg_py": "resvg-py", "matplotlib": "matplotlib"}  # module -> what pip installs
 
 
 def png(svg: str, scale: float) -> bytes:
     """Return an SVG text as a PNG: `scale` pixels for each of its own. Raises DrawingError."""
-    resvg, matplotlib = (_import_module(name) for name in NEEDED)
+    resvg, matplotlib = (_import_module(name) for name in PACKAGE_BY_MODULE)
     fonts = Path(matplotlib.get_data_path(), "fonts", "ttf")
     found = resvg.svg_to_bytes(
         svg_string=svg.replace("currentColor", "#1a1a1a"), zoom=int(scale), font_dirs=[str(fonts)],
@@ -27,5 +27,5 @@ def _import_module(name: str) -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError:
-        wanted = f"a PNG needs {NEEDED[name]}, which is not here"
-        raise DrawingError(f"{wanted}: pip install {' '.join(NEEDED.values())}") from None
+        wanted = f"a PNG needs {PACKAGE_BY_MODULE[name]}, which is not here"
+        raise DrawingError(f"{wanted}: pip install {' '.join(PACKAGE_BY_MODULE.values())}") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typelattice.rendering.colours import ACCENT, ADDED, FILL, KIND_COLOURS
+from typelattice.rendering.colours import ACCENT, ADDED_COLOUR, KIND_COLOURS, NODE_FILL_OPACITY
 
 STYLE_RULES = {  # rules in a drawing
     "": "font: 13px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace",
@@ -11,7 +11,7 @@ STYLE_RULES = {  # rules in a drawing
     ".tl-title": "font: 600 14px system-ui, 'DejaVu Sans', sans-serif",
     ".tl-note": "font: 12px system-ui, 'DejaVu Sans', sans-serif",
     ".tl-row": "font: 12px system-ui, 'DejaVu Sans', sans-serif; fill-opacity: 0.6",
-    "rect": f"fill-opacity: {FILL}; stroke-width: 1.5",
+    "rect": f"fill-opacity: {NODE_FILL_OPACITY}; stroke-width: 1.5",
     **{
         f".tl-{kind or 'plain'}": f"fill: {colour}; stroke: {colour}" for kind, colour in KIND_COLOURS.items()
     },
@@ -38,9 +38,9 @@ STYLE_RULES = {  # rules in a drawing
     ".tl-lost rect": f"stroke: {ACCENT}; stroke-dasharray: 2 3; fill-opacity: 0.05",
     ".tl-lost text": "text-decoration: line-through",
     # two systems
-    ".tl-added .tl-edge": f"stroke: {ADDED}; stroke-opacity: 1; stroke-width: 2.6",
-    ".tl-added rect": f"stroke: {ADDED}; stroke-width: 2.6",
-    ".tl-added .tl-head": f"fill: {ADDED}; fill-opacity: 1",
+    ".tl-added .tl-edge": f"stroke: {ADDED_COLOUR}; stroke-opacity: 1; stroke-width: 2.6",
+    ".tl-added rect": f"stroke: {ADDED_COLOUR}; stroke-width: 2.6",
+    ".tl-added .tl-head": f"fill: {ADDED_COLOUR}; fill-opacity: 1",
     ".tl-dropped .tl-edge": f"stroke: {ACCENT}; stroke-opacity: 1; stroke-width: 1.8; stroke-dasharray: 5 4",
     ".tl-dropped rect": f"stroke: {ACCENT}; stroke-width: 1.8; stroke-dasharray: 5 4",
     ".tl-dropped .tl-head": f"fill: {ACCENT}; fill-opacity: 1",
@@ -50,7 +50,9 @@ STYLE_RULES = {  # rules in a drawing
     ".tl-lossy .tl-head": f"fill: {ACCENT}; fill-opacity: 1",
     ".tl-refused rect": f"stroke: {ACCENT}; stroke-dasharray: 2 3",
 }
-STYLE = "".join(f"\n.tl-drawing {selector} {{ {said}; }}" for selector, said in STYLE_RULES.items()) + "\n"
+SVG_STYLE_SHEET = (
+    "".join(f"\n.tl-drawing {selector} {{ {said}; }}" for selector, said in STYLE_RULES.items()) + "\n"
+)
 # A drawing in its own file: black on white, or white on black as the reader's system is set; paper is white.
 GROUND = """.tl-alone { color: #1a1a1a; }
 .tl-alone .tl-ground { fill: #fff; fill-opacity: 1; stroke: none; }

@@ -12,8 +12,8 @@ from typelattice.rendering.grid import printable
 from typelattice.rendering.paragraphs import Layout
 from typelattice.support.errors import TypelatticeError
 
-NARROWEST = 40  # columns; fewer leave no room next to the headings
-BAR = 30  # characters of a progress bar
+MIN_TABLE_WIDTH = 40  # columns; fewer leave no room next to the headings
+PROGRESS_BAR_WIDTH = 30  # characters of a progress bar
 X = TypeVar("X")
 
 
@@ -26,7 +26,7 @@ def _width() -> int:
     """Return the columns of the terminal: COLUMNS if it is set, or 80 without a terminal."""
     try:
         columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(sys.stdout.fileno()).columns)
-        return max(NARROWEST, columns or 80)
+        return max(MIN_TABLE_WIDTH, columns or 80)
     except (OSError, ValueError, AttributeError):
         return 80
 
@@ -126,9 +126,8 @@ def progress_bar() -> Callable[[int, int, str], None]:
         if done_count == total:
             overwrite_line("")
         elif done_count % max(1, total // 200) == 0:
-            full = BAR * done_count // max(total, 1)
-            overwrite_line(
-                f"[{'#' * full}{'.' * (BAR - full)}] {done_count:,}/{total:,} {printable(label)[:20]}"
-            )
+            full = PROGRESS_BAR_WIDTH * done_count // max(total, 1)
+            bar = f"{'#' * full}{'.' * (PROGRESS_BAR_WIDTH - full)}"
+            overwrite_line(f"[{bar}] {done_count:,}/{total:,} {printable(label)[:20]}")
 
     return show_progress

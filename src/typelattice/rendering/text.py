@@ -6,7 +6,7 @@ from textwrap import fill
 
 from typelattice.rendering.grid import Cell, Grid, printable
 
-STYLES = {  # mark -> SGR code; the first mark of a cell decides
+SGR_CODE_BY_MARK = {  # mark -> SGR code; the first mark of a cell decides
     "differs": "1;33", "same": "2", "refused": "2",
     "bool": "35", "unsigned": "36", "signed": "34", "float": "32", "complex": "33",
 }  # fmt: skip
@@ -65,7 +65,7 @@ def _dot_row(row: tuple[Cell, ...]) -> list[Cell]:
 def _pad_cell(cell: Cell, width: int, colour: bool, bold: bool) -> str:
     if not colour:
         return cell.text.ljust(width)
-    style = "1" if bold else next((code for mark, code in STYLES.items() if mark in cell.marks), "")
+    style = "1" if bold else next((code for mark, code in SGR_CODE_BY_MARK.items() if mark in cell.marks), "")
     return (paint(cell.text, style) if style else cell.text) + " " * (width - len(cell.text))
 
 

@@ -74,7 +74,7 @@ def top(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X
 
 
 # Law -> (number of operands, equation). All equations of a law must hold.
-EQUATIONS: Mapping[str, Sequence[tuple[int, Equation]]] = {
+EQUATIONS_BY_LAW: Mapping[str, Sequence[tuple[int, Equation]]] = {
     "idempotent": [(1, idempotent)],
     "commutative": [(2, commutative)],
     "associative": [(3, associative)],
@@ -82,7 +82,7 @@ EQUATIONS: Mapping[str, Sequence[tuple[int, Equation]]] = {
     "monotone": [(3, monotone)],
 }
 # Law -> the equation for one operand, x[0], with every other operand.
-ELEMENTS: Mapping[str, Equation] = {"identity": identity, "top": top}
+EQUATION_BY_ELEMENT: Mapping[str, Equation] = {"identity": identity, "top": top}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +145,10 @@ class EquationChecker:
         self.folds = self.by_pairs and not self.system.before and not self.system.after
 
     def count(self, law: str) -> CaseCount:
-        """Count the cases that break a law of EQUATIONS. Raises BeyondReachError."""
+        """Count the cases that break a law of EQUATIONS_BY_LAW. Raises BeyondReachError."""
         case_count, failing = 0, 0
         smallest: FailingCase | None = None
-        for arity, sides in EQUATIONS[law]:
+        for arity, sides in EQUATIONS_BY_LAW[law]:
             counts = []
             for group in self._groups(law, arity):
                 counts.append(self._count(sides, self._row(group), product(group, repeat=arity - 1)))
@@ -161,9 +161,9 @@ class EquationChecker:
         return CaseCount(case_count, failing, smallest)
 
     def element(self, law: str) -> tuple[int, CaseCount]:
-        """Find the operand that breaks a law of ELEMENTS least often, and the count of its cases."""
+        """Find the operand that breaks a law of an element least often, and the count of its cases."""
         row = self._row(self.closure.start_numbers)
-        counts = {e: self._count(ELEMENTS[law], row, [(e,)]) for e in self.closure.start_numbers}
+        counts = {e: self._count(EQUATION_BY_ELEMENT[law], row, [(e,)]) for e in self.closure.start_numbers}
         best = min(counts, key=lambda e: counts[e].failing_count)
         return best, counts[best]
 

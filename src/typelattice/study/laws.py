@@ -17,7 +17,7 @@ from typelattice.rendering import Cell, Grid
 from typelattice.study.closure import REFUSED_NUMBER, Closure, answer_key, answer_words, compute_closure
 from typelattice.study.counterexample import Counterexample, make_counterexample
 from typelattice.study.distributivity import DistributivityFailure, find_uneven
-from typelattice.study.law_equations import ELEMENTS, EQUATIONS, EquationChecker
+from typelattice.study.law_equations import EQUATION_BY_ELEMENT, EQUATIONS_BY_LAW, EquationChecker
 from typelattice.study.multi_operand_recordings import find_evidence
 from typelattice.study.study_scope import BeyondReachError, TierChoice, list_operands
 from typelattice.support.display_hooks import NotebookDisplay
@@ -25,7 +25,7 @@ from typelattice.support.display_hooks import NotebookDisplay
 if TYPE_CHECKING:
     from pathlib import Path
 
-LAWS = {  # name -> statement
+STATEMENT_BY_LAW = {  # name -> statement
     "idempotent": "x + x is x",
     "commutative": "a + b is b + a",
     "associative": "(a + b) + c is a + (b + c)",
@@ -39,7 +39,7 @@ LAWS = {  # name -> statement
     "identity": "one operand e changes no other: e + x is x",
     "top": "one operand t absorbs all others: t + x is t",
 }
-MARKS = {True: "✓", False: "✗", None: "?"}
+MARK_BY_VERDICT = {True: "✓", False: "✗", None: "?"}
 MAX_CODE_CHARS = 64  # longest code on a line
 
 
@@ -65,20 +65,22 @@ class LawVerdict:
     @property
     def mark(self) -> str:
         """Return ✓ if the law holds, ✗ if not, ? if it is not known."""
-        return MARKS[self.holds]
+        return MARK_BY_VERDICT[self.holds]
 
     def __str__(self) -> str:
         """Return the law's statement and the operand that proves it, or the place where it fails."""
         if self.holds is None:
             return f"not known: {self.note}"
         if self.counterexample is None:
-            return f"{LAWS[self.law]}{f': {self.special_operand}' if self.special_operand else ''}"
+            return (
+                f"{STATEMENT_BY_LAW[self.law]}{f': {self.special_operand}' if self.special_operand else ''}"
+            )
         return f"fails for {self.failing_count} of {self.case_count}: {self.counterexample}"
 
     def data(self) -> dict[str, object]:
         """Return the verdict as data for JSON; `holds` is null if it is not known."""
         return {
-            "says": LAWS[self.law],
+            "says": STATEMENT_BY_LAW[self.law],
             "holds": self.holds,
             "failing": self.failing_count,
             "asked": self.case_count,
@@ -139,7 +141,7 @@ class Laws(Mapping[str, LawVerdict], NotebookDisplay):
             (Cell(v.mark, marks[v.holds]), Cell(str(v.failing_count)), Cell(str(v.case_count)), Cell(str(v)))
             for v in self.values()
         )
-        return Grid(self.title, heads, tuple(Cell(law, (), LAWS[law]) for law in self), cells)
+        return Grid(self.title, heads, tuple(Cell(law, (), STATEMENT_BY_LAW[law]) for law in self), cells)
 
     def data(self) -> dict[str, object]:
         """Return the verdicts as data for JSON."""
@@ -182,11 +184,11 @@ def laws(
 def _laws(system: System, tier: TierChoice, operands: tuple[Operand, ...]) -> Laws:
     closure = compute_closure(system, operands)
     judge = EquationChecker(closure)
-    verdicts = {law: _equation(law, judge) for law in EQUATIONS}
+    verdicts = {law: _equation(law, judge) for law in EQUATIONS_BY_LAW}
     verdicts["unique bounds"] = _unique_bounds(closure)
     verdicts["distributive"] = _distributive(closure)
-    verdicts |= {law: _element(law, judge) for law in ELEMENTS}
-    return Laws(system, tier, operands, {law: verdicts[law] for law in LAWS})
+    verdicts |= {law: _element(law, judge) for law in EQUATION_BY_ELEMENT}
+    return Laws(system, tier, operands, {law: verdicts[law] for law in STATEMENT_BY_LAW})
 
 
 def _equation(law: str, judge: EquationChecker) -> LawVerdict:

@@ -11,14 +11,20 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import systems as all_systems
 from typelattice.rendering import Cell, Grid
 from typelattice.study.jep9407_criteria import CRITERIA, criteria, list_pairs
-from typelattice.study.laws import LAWS, laws
+from typelattice.study.laws import STATEMENT_BY_LAW, laws
 from typelattice.study.study_scope import TierChoice
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 NOT_ASKED = "-"
-HEADS = dict(zip(LAWS, ("idem", "comm", "assoc", "bounds", "free", "mono", "dist", "id", "top"), strict=True))
+HEADING_BY_LAW = dict(
+    zip(
+        STATEMENT_BY_LAW,
+        ("idem", "comm", "assoc", "bounds", "free", "mono", "dist", "id", "top"),
+        strict=True,
+    )
+)
 
 
 def laws_overview(
@@ -38,11 +44,14 @@ def laws_overview(
     found = [find_system(s) for s in (all_systems() if systems is None else systems)]
     chosen = None if dtypes is None else list(dtypes)
     heads = [
-        Cell("n", (), "operands"), *(Cell(HEADS[law], (), f"{law}: {about}") for law, about in LAWS.items()),
+        Cell("n", (), "operands"),
+        *(Cell(HEADING_BY_LAW[law], (), f"{law}: {about}") for law, about in STATEMENT_BY_LAW.items()),
         Cell("pairs", (), "pairs of operands"),
         *(Cell(c.column_heading, (), c.description) for c in CRITERIA.values()),
     ]  # fmt: skip
-    renamed = "; ".join(f"{HEADS[law]} {law}" for law in LAWS if HEADS[law] != law)
+    renamed = "; ".join(
+        f"{HEADING_BY_LAW[law]} {law}" for law in STATEMENT_BY_LAW if HEADING_BY_LAW[law] != law
+    )
     criteria_heads = "; ".join(f"{c.column_heading} {c.description}" for c in CRITERIA.values())
     notes = (
         f"✓ the law holds, ✗ it does not, ? not known: `typelattice laws SYSTEM` says more. "

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 MAX_SUGGESTIONS = 2  # names that are suggested
 MIN_BEGINNING_CHARS = 5  # letters of a name that count as its beginning
-ALIKE = 0.6  # the least likeness of a name that is suggested, from 0 to 1
-CLOSE = 0.15  # how much less similar a second name may be than the first
+MIN_SUGGESTION_SIMILARITY = 0.6  # the least likeness of a name that is suggested, from 0 to 1
+SECOND_SUGGESTION_MARGIN = 0.15  # how much less similar a second name may be than the first
 FIRST_LETTER = 0.1  # bonus for the same first letter, since people seldom mistype it
 
 
@@ -51,10 +51,17 @@ def spelling_hint(name: str, known_names: Iterable[str]) -> str:
         likeness_by_name: dict[str, float] = {}
         for each in name_by_lower_case:
             matcher.set_seq1(each)
-            if matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE:
+            if (
+                matcher.real_quick_ratio() >= MIN_SUGGESTION_SIMILARITY
+                and matcher.quick_ratio() >= MIN_SUGGESTION_SIMILARITY
+            ):
                 likeness_by_name[each] = matcher.ratio() + FIRST_LETTER * (each[:1] == typed[:1])
         best = max(likeness_by_name.values(), default=0)
-        close = [each for each, ratio in likeness_by_name.items() if ratio >= max(ALIKE, best - CLOSE)]
+        close = [
+            each
+            for each, ratio in likeness_by_name.items()
+            if ratio >= max(MIN_SUGGESTION_SIMILARITY, best - SECOND_SUGGESTION_MARGIN)
+        ]
         likely += sorted(
             (x for x in close if x not in likely), key=lambda x: (likeness_by_name[x], x), reverse=True
         )

@@ -16,9 +16,12 @@ from typing import Any
 from typelattice.survey.example_calls import ExampleCall
 from typelattice.survey.numpy_adapter import make_array
 
-RECIPES = tomllib.loads(Path(__file__).with_name("argument_recipes.toml").read_text(encoding="ascii"))
-TYPED = re.compile(r"(?m)^ *\**(\w+(?: ?, ?\**\w+)*) ?: ?(.+)$")  # a line such as `x, y : array_like`
-CHOICES = re.compile(r"['\"]([\w-]+)['\"]")
+ARGUMENT_RECIPES = tomllib.loads(
+    Path(__file__).with_name("argument_recipes.toml").read_text(encoding="ascii")
+)
+# a line such as `x, y : array_like`
+PARAMETER_LINE_PATTERN = re.compile(r"(?m)^ *\**(\w+(?: ?, ?\**\w+)*) ?: ?(.+)$")
+QUOTED_CHOICE_PATTERN = re.compile(r"['\"]([\w-]+)['\"]")
 MAX_TRIES = 60
 MAX_PARAMETERS = 7
 UNKNOWN_ARITIES = (1, 2, 3)
@@ -87,7 +90,7 @@ def _documented_types(function: Callable[..., Any]) -> dict[str, str]:
     types = {
         name: str(each) for name, each in getattr(function, "__annotations__", {}).items() if name != "return"
     }
-    for names, text in TYPED.findall(str(getattr(function, "__doc__", "") or "")):
+    for names, text in PARAMETER_LINE_PATTERN.findall(str(getattr(function, "__doc__", "") or "")):
         for name in names.split(","):
             types[name.strip(" *")] = text
     return types
@@ -95,17 +98,17 @@ def _documented_types(function: Callable[..., Any]) -> dict[str, str]:
 
 @cache
 def _patterns(table: str) -> Sequence[tuple[re.Pattern[str], Choices]]:
-    return [(re.compile(pattern), choices) for pattern, choices in RECIPES[table].items()]
+    return [(re.compile(pattern), choices) for pattern, choices in ARGUMENT_RECIPES[table].items()]
 
 
 def _choices(name: str, type_: str) -> Choices:
     """Return the values to try for a parameter, the likeliest first. A documented scalar beats its name."""
     by_type: Choices = next((each for pattern, each in _patterns("types") if pattern.search(type_)), ())
     by_name: Choices = next((each for pattern, each in _patterns("names") if pattern.fullmatch(name)), ())
-    found = [*by_type, *by_name] if type_ else [*by_name, *RECIPES["any"]]
-    words: Choices = [{"text": word} for word in CHOICES.findall(type_)[:3]] or ["linear"]
+    found = [*by_type, *by_name] if type_ else [*by_name, *ARGUMENT_RECIPES["any"]]
+    words: Choices = [{"text": word} for word in QUOTED_CHOICE_PATTERN.findall(type_)[:3]] or ["linear"]
     choices: list[Any] = []
-    for each in found or RECIPES["any"]:
+    for each in found or ARGUMENT_RECIPES["any"]:
         choices += words if each == "@text" else [each]
     return choices
 
@@ -113,9 +116,9 @@ def _choices(name: str, type_: str) -> Choices:
 def _combinations(listed: Sequence[Choices]) -> Iterator[tuple[Any, ...]]:
     """Yield a choice for each parameter: the same for all first, then random ones."""
     yield tuple(choices[0] for choices in listed)
-    for kind in RECIPES["any"]:
+    for kind in ARGUMENT_RECIPES["any"]:
         yield tuple(kind if _is_array(choices[0]) else choices[0] for choices in listed)
-    for kind, scalar in itertools.product(RECIPES["any"], RECIPES["scalars"]):
+    for kind, scalar in itertools.product(ARGUMENT_RECIPES["any"], ARGUMENT_RECIPES["scalars"]):
         if len(listed) > 1:
             yield (kind, *(scalar if _is_array(choices[0]) else choices[0] for choices in listed[1:]))
     rng = random.Random(0)

@@ -21,9 +21,9 @@ from typelattice.survey.numpy_adapter import usual_fixtures
 from typelattice.survey.surveyor_handle import OWN_EXAMPLES
 from typelattice.survey.time_limit import SlowError
 
-HOOK = "__typelattice_call__"
-WORD = re.compile(r"\b([A-Za-z_]\w*)\(")
-IMPORTED = re.compile(r"(?m)^ *>>> (?:import|from) ([\w.]+)")
+CALL_HOOK_NAME = "__typelattice_call__"
+CALLED_NAME_PATTERN = re.compile(r"\b([A-Za-z_]\w*)\(")
+IMPORT_LINE_PATTERN = re.compile(r"(?m)^ *>>> (?:import|from) ([\w.]+)")
 MAX_CALLS = 4
 MOST_EXAMPLES = 4
 MAX_TEST_FILE_BYTES = 400_000  # limit of a file of tests
@@ -60,7 +60,7 @@ class _Calls(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id in ("super", "locals", "globals", "vars", "dir"):
             return node
-        hook = ast.Name(HOOK, ast.Load())
+        hook = ast.Name(CALL_HOOK_NAME, ast.Load())
         return ast.copy_location(ast.Call(hook, [node.func, *node.args], node.keywords), node)
 
 
@@ -119,7 +119,7 @@ def _run_examples(text: str, module: str, word: str, recorder: CallRecorder) -> 
     for short, full in usual.items():
         if full in sys.modules:
             names.setdefault(short, sys.modules[full])
-    names.update({"__name__": "__main__", HOOK: recorder.call})
+    names.update({"__name__": "__main__", CALL_HOOK_NAME: recorder.call})
     examples: list[doctest.Example] = []
     with suppress(ValueError):
         examples = doctest.DocTestParser().get_examples(text)
@@ -143,7 +143,7 @@ def package_docs(functions: Mapping[str, Callable[..., Any]]) -> Mapping[str, st
 
 def import_modules_of(docs: Mapping[str, str]) -> None:
     """Import the modules that examples import, so that forks need not; ignore those that fail."""
-    for name in sorted({name for text in docs.values() for name in IMPORTED.findall(text)}):
+    for name in sorted({name for text in docs.values() for name in IMPORT_LINE_PATTERN.findall(text)}):
         with suppress(BaseException):
             importlib.import_module(name)
 
@@ -156,7 +156,7 @@ def find_test_files(package: str) -> Mapping[str, frozenset[str]]:
         for path in sorted(Path(folder).rglob("test*.py")):
             if path.stat().st_size < MAX_TEST_FILE_BYTES:
                 text = path.read_text(encoding="utf-8", errors="replace")
-                found[str(path)] = frozenset(WORD.findall(text))
+                found[str(path)] = frozenset(CALLED_NAME_PATTERN.findall(text))
     return found
 
 
@@ -182,7 +182,7 @@ def _run_tests(file: str, word: str, package: str, recorder: CallRecorder) -> No
     module.__file__, module.__package__ = file, dotted.rpartition(".")[0]
     with passed_over():
         importlib.import_module(module.__package__)
-    module.__dict__[HOOK] = recorder.call
+    module.__dict__[CALL_HOOK_NAME] = recorder.call
     text = Path(file).read_text(encoding="utf-8")
     sys.modules[dotted] = module
     exec(recorder.compile(text, file, "exec"), module.__dict__)

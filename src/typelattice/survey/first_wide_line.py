@@ -25,7 +25,7 @@ Trace = Callable[[FrameType, str, Any], Any]
 MAX_LINE_CHARS = 100  # longest text of a line
 NARROW_BITS = 32
 MAX_CALLERS = 6
-COPIED = re.compile(r"/_?(extern|vendor|third_party)")
+VENDORED_PATH_PATTERN = re.compile(r"/_?(extern|vendor|third_party)")
 NAMED_DTYPE = re.compile(r"float|double|complex|['\"][dDfFcg]\d*['\"]")
 
 
@@ -101,7 +101,7 @@ def _line(predicted_run: PredictedRun, steps: Sequence[int], root: str) -> WideL
         file = _file_in_package(step.location.file, root) if step.location else None
         if step.location is not None and file is not None:
             line = WideLine(file, step.location.line, _shorten(step.text))
-            if not COPIED.search(file):
+            if not VENDORED_PATH_PATTERN.search(file):
                 return line
             copied = copied or line
     return copied
@@ -149,7 +149,11 @@ def _naming_caller(repeat: Callable[[], Any], found: WideLine, root: str) -> Wid
         repeat()
     finally:
         sys.settrace(before)
-    own = [each for each in callers if COPIED.search(found.file) and not COPIED.search(each.file)]
+    own = [
+        each
+        for each in callers
+        if VENDORED_PATH_PATTERN.search(found.file) and not VENDORED_PATH_PATTERN.search(each.file)
+    ]
     return next((each for each in callers if NAMED_DTYPE.search(each.text)), own[0] if own else None)
 
 

@@ -18,16 +18,22 @@ from typing import Any
 
 CLONE_NEWNET = 0x40000000
 PR_SET_PDEATHSIG = 1  # an option of prctl
-WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-SOCKETS = ("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto")
-PROGRAMS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.startfile")
-CHANGES = {
+WRITING_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+SOCKET_EVENTS = (
+    "socket.connect",
+    "socket.bind",
+    "socket.getaddrinfo",
+    "socket.gethostbyname",
+    "socket.sendto",
+)
+PROCESS_EVENTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.startfile")
+FILE_CHANGE_EVENTS = {
     "os.remove": (0,), "os.rmdir": (0,), "os.mkdir": (0,), "os.chmod": (0,), "os.chown": (0,),
     "os.truncate": (0,), "os.utime": (0,), "shutil.rmtree": (0,),
     "os.rename": (0, 1), "os.link": (1,), "os.symlink": (1,),
 }  # fmt: skip
 """Events of Python that change files, and which of their arguments are the paths that change."""
-ENVIRONMENT = {
+ENVIRONMENT_VARIABLES = {
     "MPLBACKEND": "Agg", "QT_QPA_PLATFORM": "offscreen",
     "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0",
     "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1",
@@ -41,7 +47,7 @@ def environment(home: str) -> dict[str, str]:
     folders = dict.fromkeys(
         ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "NUMBA_CACHE_DIR", "TMPDIR"), home
     )
-    return {**kept, **ENVIRONMENT, **folders}
+    return {**kept, **ENVIRONMENT_VARIABLES, **folders}
 
 
 def leave_network() -> None:
@@ -79,16 +85,16 @@ def isolate(home: str, scratch: str, note: Callable[[str], None]) -> None:
     def refuse(event: str, args: tuple[Any, ...]) -> None:
         if event == "open":
             path, mode, flags = args
-            writes = (flags or 0) & WRITING or (isinstance(mode, str) and {*mode} & {*"wax+"})
+            writes = (flags or 0) & WRITING_FLAGS or (isinstance(mode, str) and {*mode} & {*"wax+"})
             if writes:
                 check(path)
-        elif event in CHANGES:
-            for path in (args[place] for place in CHANGES[event]):
+        elif event in FILE_CHANGE_EVENTS:
+            for path in (args[place] for place in FILE_CHANGE_EVENTS[event]):
                 check(path)
-        elif event in SOCKETS:
+        elif event in SOCKET_EVENTS:
             note("opens a connection")
             raise ConnectionRefusedError("a survey has no network")
-        elif event in PROGRAMS:
+        elif event in PROCESS_EVENTS:
             note("starts a program")
             raise PermissionError("a survey starts no programs")
         elif event == "builtins.input":

@@ -29,7 +29,8 @@ TREATMENTS = (
 )  # fmt: skip
 """Treatments of integers, of lists, and of Python's floats, in the order in which they are tried."""
 
-FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+")  # folders of this machine, which mean nothing to a reader
+# folders of this machine, which mean nothing to a reader
+FOLDER_PATTERN = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+")
 SLOW, FLOAT32_REFUSED_PREFIX = "a call takes", "float32 is refused"
 
 
@@ -133,6 +134,6 @@ def _text(name: str, call: ExampleCall, conversion: Conversion) -> str:
 
 
 def _error(e: BaseException) -> str:
-    words = FOLDERS.sub("", " ".join(str(e).split()))
+    words = FOLDER_PATTERN.sub("", " ".join(str(e).split()))
     text = f"{type(e).__name__}: {words}" if words else type(e).__name__
     return "".join(c if c.isprintable() else "?" for c in text[:110])

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 NARROW, WIDE = "float32", "float64"
-PLAIN = (
+PLAIN_ARRAY_FUNCTIONS = (
     type(None), str, bytes, bool, int, float, complex, slice, range, type(...), ModuleType, enum.Enum,
 )  # fmt: skip
 WIDE_DTYPE_OBJECTS = (float, complex, np.float64, np.complex128)
@@ -53,7 +53,7 @@ class Conversion:
         # check this class first: some scalars are of both
         if isinstance(x, np.generic) and not isinstance(x, np.void):
             return self._scalar(x)
-        if isinstance(x, PLAIN):
+        if isinstance(x, PLAIN_ARRAY_FUNCTIONS):
             return self._plain(x)
         if isinstance(x, (np.dtype, type)):
             if any(x is wide or (isinstance(x, np.dtype) and x == wide) for wide in WIDE_DTYPE_OBJECTS):
@@ -200,7 +200,11 @@ def read_floats(x: Any, name: str = "result", depth: int = 0) -> Iterator[tuple[
     Python's own floats have no dtype. The public attributes of an object are read.
     """
     is_scalar = isinstance(x, np.generic)
-    if (isinstance(x, PLAIN) and not is_scalar) or inspect.isroutine(x) or isinstance(x, type):
+    if (
+        (isinstance(x, PLAIN_ARRAY_FUNCTIONS) and not is_scalar)
+        or inspect.isroutine(x)
+        or isinstance(x, type)
+    ):
         return
     if depth > MAX_DEPTH:
         return

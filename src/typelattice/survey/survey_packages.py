@@ -14,7 +14,7 @@ from typelattice.survey.public_functions import check_package_exists, check_syst
 from typelattice.survey.surveyor_handle import Row, list_functions, survey_functions
 from typelattice.workers.pool import LocalPool, WorkerPool, cluster
 
-HEAD: Mapping[str, object] = {"typelattice": "survey rows", "version": 1}
+ROWS_HEAD: Mapping[str, object] = {"typelattice": "survey rows", "version": 1}
 FUNCTIONS_PER_TASK = 200
 """Functions in one task: a surveyor imports the package once for all of them."""
 
@@ -52,7 +52,7 @@ def survey_packages(
     check_system()
     for name in packages:
         check_package_exists(name)
-    journal = Journal(rows, HEAD) if rows else None
+    journal = Journal(rows, ROWS_HEAD) if rows else None
     known: dict[tuple[str, str], dict[str, Row]] = {}
     for row in filter(_is_row, journal.rows if journal else ()):
         known.setdefault((row["package"], row["version"]), {})[row["function"]] = row

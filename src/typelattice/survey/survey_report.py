@@ -17,7 +17,7 @@ from typelattice.survey.wide_by_design import reason_of_design
 VERSION = 1
 VERDICTS = ("kept", "wide", "mixed", "wide by design", "refused", "no floats", "not reached")
 MAX_CALL_CHARS = 60  # longest text of a call or a reason
-KEYS = ("name", "verdict", "call", "source", "wide", "cause", "no_cause", "design", "why", "did")
+ROW_KEYS = ("name", "verdict", "call", "source", "wide", "cause", "no_cause", "design", "why", "did")
 
 
 def survey_data(packages: Sequence[SurveyedPackage], day: date) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _function_data(name: str, row: Row) -> dict[str, Any]:
         data |= {"verdict": "wide by design", "design": reason}
         del data["no_cause"]
         data.pop("cause", None)
-    return {key: data[key] for key in KEYS if data.get(key)}
+    return {key: data[key] for key in ROW_KEYS if data.get(key)}
 
 
 def survey_json(data: dict[str, Any]) -> str:

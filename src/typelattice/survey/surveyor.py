@@ -37,12 +37,12 @@ from typelattice.survey.public_functions import SurveyError, public_functions
 from typelattice.survey.surveyor_handle import Row
 from typelattice.survey.time_limit import SlowError, time_limit
 
-SOURCES = ("examples", "recipes", "tests")
+CALL_SOURCES = ("examples", "recipes", "tests")
 ENOUGH_CALLS = 3  # judged calls with floats in their results
 SOURCE_TIME_SHARE = 0.3  # share of the limit for one source of arguments, so that the next have time
 CALL_TIME_SHARE = 0.25  # share of the limit for one call
 NOT_REACHED = "not reached"
-UNASKED = "neither examples, recipes nor tests call it with floats"
+NOT_CALLED_TEXT = "neither examples, recipes nor tests call it with floats"
 
 
 def main() -> None:
@@ -89,7 +89,7 @@ def _survey_in_forks(
 ) -> Row:
     """Survey a function in a fork; if that ends early, in another one with the remaining sources."""
     row: Row = {}
-    remaining_sources: Sequence[str] = SOURCES
+    remaining_sources: Sequence[str] = CALL_SOURCES
     end_reason, did = "", set[str]()
     while remaining_sources:
         latest, ended_now, stage, noted = _fork(package, name, function, docs, remaining_sources, limit)
@@ -101,7 +101,7 @@ def _survey_in_forks(
         remaining_sources = remaining_sources[remaining_sources.index(stage) + 1 :]
     row.setdefault("verdict", NOT_REACHED)
     if row["verdict"] == NOT_REACHED:
-        row["why"] = f"it {end_reason}" if end_reason else row.get("why") or UNASKED
+        row["why"] = f"it {end_reason}" if end_reason else row.get("why") or NOT_CALLED_TEXT
     if did:
         row["did"] = sorted(did)
     return row

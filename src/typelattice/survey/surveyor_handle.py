@@ -17,7 +17,7 @@ from typing import Any
 from typelattice.survey.isolation import environment
 from typelattice.survey.public_functions import SurveyError
 
-MAIN = "from typelattice.survey.surveyor import main; main()"
+SURVEYOR_MAIN_CODE = "from typelattice.survey.surveyor import main; main()"
 START_SECONDS = 600.0
 """Seconds until the first answer: packages are imported with all their modules."""
 
@@ -28,7 +28,7 @@ OWN_EXAMPLES = "its examples"
 NO_VALID_CALL = "no valid call was found: "
 """Texts of rows that most have: the commonest source of arguments, and the head of the commonest reason."""
 
-FORKS = 3
+MAX_FORKS = 3
 """How many forks a function has at most, each with the limit."""
 
 Row = dict[str, Any]
@@ -69,7 +69,8 @@ def _answers(task: Mapping[str, Any], is_stopped: Callable[[], bool] = lambda: F
         own = str(Path(__file__).parents[2])
         path = os.pathsep.join(filter(None, [own, os.environ.get("PYTHONPATH", "")]))
         process = subprocess.Popen(
-            [sys.executable, "-c", MAIN], cwd=home, env={**environment(home), "PYTHONPATH": path},
+            [sys.executable, "-c", SURVEYOR_MAIN_CODE],
+            cwd=home, env={**environment(home), "PYTHONPATH": path},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         assert process.stdin is not None and process.stdout is not None
@@ -87,7 +88,7 @@ def _answers(task: Mapping[str, Any], is_stopped: Callable[[], bool] = lambda: F
                     return
                 *lines, text = (text + got).split(b"\n")
                 yield from map(json.loads, lines)
-                silent, patience = 0.0, FORKS * task["limit"] + START_SECONDS / 10
+                silent, patience = 0.0, MAX_FORKS * task["limit"] + START_SECONDS / 10
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

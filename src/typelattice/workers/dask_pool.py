@@ -13,7 +13,7 @@ from distributed import Client, KilledWorker, as_completed
 
 from typelattice.workers.pool import Worker, WorkersError
 
-CONNECTING = 30
+CONNECT_TIMEOUT = 30
 """Seconds to wait for the scheduler."""
 
 _made: dict[tuple[str, int], Worker] = {}
@@ -28,7 +28,7 @@ class DaskPool:
     ) -> None:
         self._make, self._lost, self._key = make, lost, uuid4().hex
         try:
-            self._client = Client(address, timeout=CONNECTING, set_as_default=False)
+            self._client = Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
         except (OSError, ValueError, TypeError) as e:
             why = f"{address} ({type(e).__name__})"
             raise WorkersError(f"there is no Dask scheduler at {why}; start one") from None

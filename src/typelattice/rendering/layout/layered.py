@@ -18,10 +18,10 @@ from typelattice.rendering.layout.node_order import add_bends, untangle
 from typelattice.support.frozen_classes import frozen, replace
 
 LETTER, LINE = 7.83, 17.0  # width of a letter and height of a line, in a monospaced font of 13 pixels
-PAD, MIN_NODE_WIDTH = 8.0, 40.0  # space in a node on each side of its label; least width of a node
-CELL = 6.0  # between the members of a box
+LABEL_PADDING, MIN_NODE_WIDTH = 8.0, 40.0  # space in a node on each side of its label; least width of a node
+BOX_MEMBER_GAP = 6.0  # between the members of a box
 GAP, STEEP = 30.0, 0.22  # between columns; how much wider for each pixel that an arrow rises there
-NEAR = 0.5  # points this near are one
+SAME_POINT_DISTANCE = 0.5  # points this near are one
 MAX_BOX_WIDTH = 640  # greatest width of a box, unless it would be too tall
 MAX_MEMBERS_PER_COLUMN = 5  # members of a box in one column; more get a second column
 
@@ -183,7 +183,7 @@ def _members(
     letters = max((len(line) for each in lines for line in each), default=0)
     # the width is even, so that half of it is a whole number
     width = max(
-        MIN_NODE_WIDTH, 2.0 * ceil(PAD + LETTER * letters / 2)
+        MIN_NODE_WIDTH, 2.0 * ceil(LABEL_PADDING + LETTER * letters / 2)
     )
     high = max(len(each) for each in lines) * LINE + 9
     if len(vertices) == 1:
@@ -193,11 +193,14 @@ def _members(
         max(MAX_BOX_WIDTH // int(width), -(-len(vertices) // MAX_MEMBERS_PER_COLUMN)),
     )
     down = -(-len(vertices) // across)
-    whole = across * (width + CELL) + CELL, down * (high + CELL) + CELL
+    whole = (
+        across * (width + BOX_MEMBER_GAP) + BOX_MEMBER_GAP,
+        down * (high + BOX_MEMBER_GAP) + BOX_MEMBER_GAP,
+    )
     places = [
         (
-            CELL + (i // down) * (width + CELL) + width / 2 - whole[0] / 2,
-            CELL + (i % down) * (high + CELL) + high / 2 - whole[1] / 2,
+            BOX_MEMBER_GAP + (i // down) * (width + BOX_MEMBER_GAP) + width / 2 - whole[0] / 2,
+            BOX_MEMBER_GAP + (i % down) * (high + BOX_MEMBER_GAP) + high / 2 - whole[1] / 2,
             width, high,
         )
         for i in range(len(vertices))
@@ -232,5 +235,5 @@ def _edge(
     if (a, b) not in arrows:  # it was reversed, because it was part of a circle
         a, b = b, a
         points.reverse()
-    kept = [p for p, (x, y) in pairwise(points) if abs(p[0] - x) > NEAR or p[1] != y]
+    kept = [p for p, (x, y) in pairwise(points) if abs(p[0] - x) > SAME_POINT_DISTANCE or p[1] != y]
     return Edge(groups[a], groups[b], (*((round(x, 1), y) for x, y in kept), points[-1]), arrows[a, b])

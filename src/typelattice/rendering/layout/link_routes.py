@@ -10,7 +10,7 @@ from typelattice.rendering.layout.layered import PlacedDiagram, Point, Rect
 
 MAX_LINK_LENGTH = 160.0  # pixels to the side; a longer line would cross the whole drawing
 STUB_LENGTH = 14.0
-BULGE = 26.0  # how far a link bends away from the nodes between its ends
+LINK_BULGE = 26.0  # how far a link bends away from the nodes between its ends
 
 
 def route_links(placed_diagram: PlacedDiagram) -> Iterator[tuple[Link, list[str], Point]]:
@@ -36,10 +36,10 @@ def _route_between(a: Rect, b: Rect, other_rects: list[Rect]) -> tuple[str, Poin
     if abs(a.centre_y - b.centre_y) < 1:  # the nodes are next to each other, so draw an arc above them
         above_a, above_b = a.centre_y - a.height / 2, b.centre_y - b.height / 2
         top = min(above_a, above_b)
-        peak = top - BULGE
+        peak = top - LINK_BULGE
         start_x, end_x = f"{a.centre_x:g}", f"{b.centre_x:g}"
         line = f"M {start_x} {above_a:g} C {start_x} {peak:g} {end_x} {peak:g} {end_x} {above_b:g}"
-        return line, (round((a.centre_x + b.centre_x) / 2, 1), round(top - BULGE * 0.75, 1))
+        return line, (round((a.centre_x + b.centre_x) / 2, 1), round(top - LINK_BULGE * 0.75, 1))
     start, end = (a.centre_x, a.centre_y + a.height / 2), (b.centre_x, b.centre_y - b.height / 2)
     blocked = abs(a.centre_x - b.centre_x) < 1 and any(
         r.left < a.centre_x < r.right and start[1] < r.centre_y < end[1] for r in other_rects
@@ -47,7 +47,7 @@ def _route_between(a: Rect, b: Rect, other_rects: list[Rect]) -> tuple[str, Poin
     if not blocked:
         middle = round((start[0] + end[0]) / 2, 1), round((start[1] + end[1]) / 2, 1)
         return f"M {start[0]:g} {start[1]:g} L {end[0]:g} {end[1]:g}", middle
-    aside = max(a.right, b.right) + BULGE
+    aside = max(a.right, b.right) + LINK_BULGE
     start_y, end_y = f"{a.centre_y:g}", f"{b.centre_y:g}"
     line = f"M {a.right:g} {start_y} C {aside:g} {start_y} {aside:g} {end_y} {b.right:g} {end_y}"
     return line, (round((max(a.right, b.right) + 3 * aside) / 4, 1), round((a.centre_y + b.centre_y) / 2, 1))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
 
 Edge = tuple[int, int]
-PASSES = 20  # passes over all nodes; each node moves to the column where its arrows are shorter
+COLUMN_PASSES = 20  # passes over all nodes; each node moves to the column where its arrows are shorter
 
 
 def break_cycles(count: int, edges: Sequence[Edge]) -> list[Edge]:
@@ -63,7 +63,7 @@ def assign_columns(count: int, edges: Sequence[Edge]) -> list[int]:
     column = [0] * count
     for v in upward:
         column[v] = max((column[a] + 1 for a in before[v]), default=0)
-    for _ in range(PASSES):
+    for _ in range(COLUMN_PASSES):
         was = list(column)
         for v in [*reversed(upward), *upward]:
             more = len(after[v]) - len(before[v])

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typelattice.rendering.layout.node_order import Columns
 from typelattice.support.frozen_classes import frozen
 
-APART, PASSING, BENDS = 16.0, 12.0, 9.0  # clear space between nodes, next to a bend, between bends
-ROWS = 58.0  # least distance of rows
+# clear space between nodes, next to a bend, between bends
+NODE_GAP, BEND_NODE_GAP, BEND_GAP = 16.0, 12.0, 9.0
+MIN_ROW_DISTANCE = 58.0  # least distance of rows
 HEIGHT_ROUNDS = 24  # rounds; in each, every node moves towards its neighbours
 SEPARATING_DISTANCE = 10_000.0  # a distance of rows at which nodes cannot touch
 
@@ -82,12 +83,12 @@ def _baselines(
         rows_in_column = sorted(extent)
         for i, upper in enumerate(rows_in_column):
             for lower in rows_in_column[i + 1 :]:
-                least = extent[upper][1] + APART + extent[lower][0]
+                least = extent[upper][1] + NODE_GAP + extent[lower][0]
                 min_distances[upper, lower] = max(min_distances.get((upper, lower), 0.0), least)
     for i, row in enumerate(rows[1:], 1):
         above = rows[:i]
         base[row] = max(
-            base[r] + max(min_distances.get((r, row), 0.0), ROWS * min(row - r, 1)) for r in above
+            base[r] + max(min_distances.get((r, row), 0.0), MIN_ROW_DISTANCE * min(row - r, 1)) for r in above
         )
     for before, row, after in zip(rows, rows[1:], rows[2:], strict=False):
         if row != int(row):  # the node lies between two rows
@@ -160,7 +161,7 @@ def _place(
 def _space(columns: Columns, sizes: Sequence[float], upper: int, lower: int) -> float:
     """Return the distance between the middles of two nodes that lie below each other."""
     nodes = (columns.row[upper] is not None) + (columns.row[lower] is not None)
-    return (sizes[upper] + sizes[lower]) / 2 + (BENDS, PASSING, APART)[nodes]
+    return (sizes[upper] + sizes[lower]) / 2 + (BEND_GAP, BEND_NODE_GAP, NODE_GAP)[nodes]
 
 
 def _straighten(

@@ -14,9 +14,9 @@ from random import Random
 from typelattice.rendering.layout.node_columns import Edge
 from typelattice.support.frozen_classes import frozen
 
-SWEEPS = 6  # forward and back over the columns
-STARTS = 6  # initial orders; the one with the fewest crossings at the end is used
-OUTWARD = 0.2  # part of the distance to the next row by which such nodes move outward
+ORDERING_SWEEPS = 6  # forward and back over the columns
+INITIAL_ORDERS = 6  # initial orders; the one with the fewest crossings at the end is used
+OUTWARD_SHIFT = 0.2  # part of the distance to the next row by which such nodes move outward
 MAX_COMPARED_PAIRS = 40_000  # limit on compared pairs of neighbours; a large drawing tries fewer starts
 
 
@@ -69,7 +69,7 @@ def add_bends(
     middle = (min(rows, default=0) + max(rows, default=0)) / 2
     for v in range(len(rows)):
         if not right[v]:  # nodes without outgoing arrows go to the edge
-            preferred_rows[v] += -OUTWARD if rows[v] < middle else OUTWARD
+            preferred_rows[v] += -OUTWARD_SHIFT if rows[v] < middle else OUTWARD_SHIFT
     order: list[list[int]] = [[] for _ in range(max(column, default=-1) + 1)]
     for v in range(len(row)):
         order[column_of_node[v]].append(v)
@@ -85,12 +85,12 @@ def untangle(columns: Columns) -> Columns:
     """
     best, fewest, pairs = columns, columns.crossings(), 0
     dice = Random(0)
-    for start in range(STARTS):
+    for start in range(INITIAL_ORDERS):
         order = [list(each) for each in columns.order] if start < 2 else _shuffle(columns, dice)
         tried = Columns(order, columns.row, columns.right, columns.left)
         for forth in (True, False, True) if not start % 2 else ():
             _follow(tried, forth)
-        for sweep in range(SWEEPS):
+        for sweep in range(ORDERING_SWEEPS):
             before = [list(each) for each in tried.order]
             pairs += _sweep(tried, forth=sweep % 2 == 0)
             crossings = tried.crossings()

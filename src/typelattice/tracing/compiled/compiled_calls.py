@@ -12,7 +12,7 @@ from typelattice.tracing.run_data.producing_steps import StepNumber
 from typelattice.tracing.steps.arguments import UnknownCallError, read_arguments
 from typelattice.tracing.steps.equivalent_operations import operation_of
 
-UNREADABLE = "unread"  # replaces the steps of a call that cannot be read
+UNREADABLE_STEPS = "unread"  # replaces the steps of a call that cannot be read
 MAX_STEP_SETS_PER_CALL = 2  # sets of steps of one call that differ in the steps of its arguments
 MAX_STEPS = 200_000  # from this number of steps of a run on, calls of compiled functions add none
 MAX_VARIABLES = 200_000  # variables that are remembered while functions are compiled
@@ -88,12 +88,12 @@ class CompiledCallReader:
                 return found.count_again(has_other_operands=True)
         if isinstance(found, StepsOfCall):
             return found.count_again()
-        if found is UNREADABLE or len(self.recorder.tallies) >= MAX_STEPS:
+        if found is UNREADABLE_STEPS or len(self.recorder.tallies) >= MAX_STEPS:
             return None
         try:
             graph = library.graph(function, args, keywords)
             if graph is None:
-                witness.tallies[key] = UNREADABLE
+                witness.tallies[key] = UNREADABLE_STEPS
                 return None
             graph_steps = GraphStepBuilder(
                 self.recorder, self.variable_steps, witness, library, graph, is_compiling
@@ -106,7 +106,7 @@ class CompiledCallReader:
             name = getattr(function, "__qualname__", type(function).__qualname__)
             why = f"what it computes inside cannot be read ({type(e).__name__}: {e})"
             self.recorder.not_followed[name] = why
-            witness.tallies[key] = UNREADABLE
+            witness.tallies[key] = UNREADABLE_STEPS
             return None
         return new_steps
 

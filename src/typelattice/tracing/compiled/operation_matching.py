@@ -15,7 +15,7 @@ from typelattice.programs.replay.replay import replay
 from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.compiled.graph import Graph, GraphNode, Variable
 
-SPREADING = ("reshape", "broadcast_to")  # operations that bring operands to one shape
+SPREADING_OPERATIONS = ("reshape", "broadcast_to")  # operations that bring operands to one shape
 OperandVariables = tuple[Variable, ...]
 
 
@@ -31,7 +31,7 @@ class OperationMatcher:
         self.makers = {
             variable: node
             for node in graph.nodes
-            if graph_operation(library, node.name) in (CAST_OPERATION, *SPREADING)
+            if graph_operation(library, node.name) in (CAST_OPERATION, *SPREADING_OPERATIONS)
             for variable in node.outputs
         }
 

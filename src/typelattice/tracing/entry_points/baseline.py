@@ -18,8 +18,8 @@ from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.report.formatting import package_path
 
 MAX_BASELINE_BYTES = 1 << 24  # bytes of a baseline that are read
-KEYS = ("file", "code", "what")
-HEAD = """\
+ENTRY_KEYS = ("file", "code", "what")
+FILE_HEAD = """\
 # Dtypes that are known to widen, or to differ between systems: found by pytest --dtype-trace.
 # This file may only shrink:
 # a finding that is not here fails the run, and so does an entry that no longer occurs.
@@ -106,20 +106,24 @@ def read_baseline(path: str | os.PathLike[str]) -> tuple[BaselineEntry, ...]:
 
 
 def _entry(name: str, number: int, entry: object) -> BaselineEntry:
-    if isinstance(entry, Mapping) and {*entry} == {*KEYS} and all(isinstance(x, str) for x in entry.values()):
+    if (
+        isinstance(entry, Mapping)
+        and {*entry} == {*ENTRY_KEYS}
+        and all(isinstance(x, str) for x in entry.values())
+    ):
         return BaselineEntry(**entry)
     raise BaselineError(
-        f"{name}, entry {number}: it has to have the texts {', '.join(KEYS)}, and nothing else"
+        f"{name}, entry {number}: it has to have the texts {', '.join(ENTRY_KEYS)}, and nothing else"
     )
 
 
 def write_baseline(path: str | os.PathLike[str], findings: Iterable[BaselineEntry]) -> None:
     """Write a baseline. Raises FileError if that fails."""
     entries = (
-        "\n[[known]]\n" + "".join(f"{key} = {_quote_text(getattr(each, key))}\n" for key in KEYS)
+        "\n[[known]]\n" + "".join(f"{key} = {_quote_text(getattr(each, key))}\n" for key in ENTRY_KEYS)
         for each in sorted(findings)
     )
-    write_text(path, HEAD + "".join(entries))
+    write_text(path, FILE_HEAD + "".join(entries))
 
 
 def _quote_text(text: str) -> str:

@@ -20,7 +20,7 @@ from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 
-CELL = "<dtypes {:08x}>"
+CELL_NAME_FORMAT = "<dtypes {:08x}>"
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -42,7 +42,7 @@ def traced_cell(cell: str, names: dict[str, Any], systems: Sequence[str]) -> Tra
     """
     for each in systems:
         find_system(each)
-    file = CELL.format(crc32(cell.encode()))
+    file = CELL_NAME_FORMAT.format(crc32(cell.encode()))
     compile(cell, file, "exec")  # raises SyntaxError
     linecache.cache[file] = len(cell), None, cell.splitlines(keepends=True), file
     recorder, switches = Recorder(), CompilerSwitches()

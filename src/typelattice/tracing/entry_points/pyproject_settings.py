@@ -12,7 +12,7 @@ from typelattice.disk.read import read_bytes
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
 
-FILE = "pyproject.toml"
+SETTINGS_FILE = "pyproject.toml"
 MAX_SETTINGS_BYTES = 1 << 24  # most bytes of the file
 
 
@@ -53,7 +53,9 @@ KEY_TYPES: Mapping[str, tuple[type | tuple[type, ...], str]] = {
 
 def read_settings(folder: Path) -> Settings:
     """Read the settings of a folder's project. Raises SettingsError or FileError if they are unreadable."""
-    path = next((at / FILE for at in (folder, *folder.parents) if (at / FILE).is_file()), None)
+    path = next(
+        (at / SETTINGS_FILE for at in (folder, *folder.parents) if (at / SETTINGS_FILE).is_file()), None
+    )
     if path is None:
         return Settings()
     content = read_bytes(path, MAX_SETTINGS_BYTES)

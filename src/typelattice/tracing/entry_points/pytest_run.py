@@ -15,7 +15,7 @@ import pytest
 from typelattice.tracing.record.trace_imports import Tracing
 from typelattice.tracing.run_data.run import Run
 
-OPTIONS = ("-p", "no:cacheprovider", "-p", "no:randomly", "--color=no")
+PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-p", "no:randomly", "--color=no")
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ def run_tests(
     tracing = Tracing(packages, cache, patched)
     tracing.start()
     try:
-        pytest.main([*argv, *OPTIONS, *alone], plugins=[found])
+        pytest.main([*argv, *PYTEST_OPTIONS, *alone], plugins=[found])
     finally:
         run = tracing.stop()
     return run, found

@@ -23,7 +23,7 @@ from typelattice.tracing.report.formatting import count_text
 from typelattice.tracing.report.text_report import report
 from typelattice.tracing.run_data.run import Run
 
-CUT = "..."  # marks the cut end of a step's code (Python may parse it as an Ellipsis)
+CUT_MARK = "..."  # marks the cut end of a step's code (Python may parse it as an Ellipsis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,9 @@ def _standing(baseline: Iterable[BaselineEntry], root: Path) -> Iterator[Baselin
         except FileError:
             continue
         tree = _parse_statements(source)
-        statements_by_entry = {f: () if f.code.endswith(CUT) else _parse_statements(f.code) for f in entries}
+        statements_by_entry = {
+            f: () if f.code.endswith(CUT_MARK) else _parse_statements(f.code) for f in entries
+        }
         nodes = {
             finding: _unwrap_expression(code[0])
             for finding, code in statements_by_entry.items()
@@ -151,7 +153,7 @@ def _standing(baseline: Iterable[BaselineEntry], root: Path) -> Iterator[Baselin
             if code:
                 is_in_file = code in dumped_nodes
             else:  # code that was cut, that no Python can read, or that is nested too deeply
-                is_in_file = _remove_spaces(finding.code.removesuffix(CUT)) in text
+                is_in_file = _remove_spaces(finding.code.removesuffix(CUT_MARK)) in text
             if is_in_file:
                 yield finding
 

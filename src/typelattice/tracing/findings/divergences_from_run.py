@@ -15,7 +15,7 @@ from typelattice.programs.replay.outcome import Outcome
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.run_data.run import agrees, is_operation
 
-COSTS = ("raises", "loses", "wider", "narrower", "differs")
+DIVERGENCE_COSTS = ("raises", "loses", "wider", "narrower", "differs")
 """The costs of a system at a step, the worst first.
 
 The system refuses the step, or one of its casts loses what no cast in the run lost. The result has more bits,
@@ -25,7 +25,7 @@ or fewer bits, or as many bits in a different kind.
 
 @dataclass(frozen=True, slots=True)
 class RunDivergence:
-    """A place where a system first differs from the run, with its cost, one of COSTS.
+    """A place where a system first differs from the run, with its cost, one of DIVERGENCE_COSTS.
 
     - `steps`: the steps at that place, with one source text and the same operands.
     - `later_count`: the number of other steps that differ because of them. `unreached_count` of these have no
@@ -73,7 +73,7 @@ def find_divergences(predicted_run: PredictedRun, replayed: Replay) -> tuple[Run
     for by in later:
         groups.setdefault(_divergence_key(predicted_run, by, replayed[by]), []).append(by)
     found = [_make_divergence(predicted_run, group, later, replayed, unknown) for group in groups.values()]
-    return tuple(sorted(found, key=lambda p: (COSTS.index(p.cost), -p.runs, p.steps)))
+    return tuple(sorted(found, key=lambda p: (DIVERGENCE_COSTS.index(p.cost), -p.runs, p.steps)))
 
 
 def _refuses_lists(step: Step, outcome: Outcome) -> bool:
@@ -130,7 +130,7 @@ def _make_divergence(
 
 
 def _classify_cost(observed_dtype: DType, outcome: Outcome, lossy_casts: object) -> str:
-    """Return the cost, one of COSTS, of an outcome in place of the observed dtype."""
+    """Return the cost, one of DIVERGENCE_COSTS, of an outcome in place of the observed dtype."""
     if outcome.operand is None:
         return "raises"
     if lossy_casts:

@@ -14,7 +14,7 @@ from typelattice.programs.replay.outcome import NOT_REACHED_OUTCOME, Outcome
 from typelattice.programs.replay.replay import FindEvaluator, Systems, evaluator_finder, predict_each_step
 from typelattice.tracing.run_data.float_widths import is_integer, narrow_operand, operand_width
 from typelattice.tracing.run_data.run import Run, agrees, is_operation, is_undecided, known_reason
-from typelattice.tracing.steps.called_name import WRITING
+from typelattice.tracing.steps.called_name import WRITING_OPERATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def pair_writes_with_computations(run: Run) -> Iterator[tuple[int, int]]:
     for i, step in enumerate(steps):
         if isinstance(step, Cast):
             p = step.operand
-        elif isinstance(step, Call) and step.op == WRITING:
+        elif isinstance(step, Call) and step.op == WRITING_OPERATION:
             p = step.operands[1]
         else:
             continue

@@ -9,7 +9,7 @@ from typelattice.calls.steps import Index, Input, Opaque
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
 from typelattice.tracing.run_data.float_widths import dtype_width
-from typelattice.tracing.steps.called_name import WRITING
+from typelattice.tracing.steps.called_name import WRITING_OPERATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ def find_reached_steps(
 
 def list_written_arrays(predicted_run: PredictedRun, i: int) -> Iterator[int]:
     """Yield the array that a step writes elements into, and then each array that it is a view of."""
-    if predicted_run.steps[i].op == WRITING:
+    if predicted_run.steps[i].op == WRITING_OPERATION:
         p = predicted_run.inputs[i][0]
         yield p
         while isinstance(view := predicted_run.steps[p], Index):

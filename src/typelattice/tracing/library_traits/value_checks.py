@@ -15,18 +15,28 @@ from typing import Any
 from typelattice.tracing.run_data.run import LOST_DIGITS, LOST_FRACTION, NOT_FINITE, WRAPPED, ValueLoss
 from typelattice.tracing.steps.equivalent_operations import max_arguments_without_cast
 
-NAMES = {"pow": "power", "abs": "absolute", "add=": "add", "subtract=": "subtract"}
+NUMPY_NAME_BY_OPERATION = {"pow": "power", "abs": "absolute", "add=": "add", "subtract=": "subtract"}
 """NumPy's names of operations. Operations with a `=` write into their left operand."""
-PRODUCTS = {"dot", "matmul", "inner", "vdot"}
-SUMS = {"sum", "mean", "cumsum", "var", "std", "nansum", "nanmean", "trace", *PRODUCTS}
-WRAPPING = {*SUMS, "add", "subtract", "multiply", "power", "square", "negative", "absolute", "prod"}
+PRODUCT_FUNCTIONS = {"dot", "matmul", "inner", "vdot"}
+SUMMING_FUNCTIONS = {"sum", "mean", "cumsum", "var", "std", "nansum", "nanmean", "trace", *PRODUCT_FUNCTIONS}
+WRAPPING_FUNCTIONS = {
+    *SUMMING_FUNCTIONS,
+    "add",
+    "subtract",
+    "multiply",
+    "power",
+    "square",
+    "negative",
+    "absolute",
+    "prod",
+}
 VERB_BY_LOSS = {WRAPPED: "wrapped", LOST_FRACTION: "lost a fraction", LOST_DIGITS: "lost digits"}
-EXACT = {"add", "subtract", "multiply", "negative", "absolute", "square", "sum"}
+EXACT_INTEGER_FUNCTIONS = {"add", "subtract", "multiply", "negative", "absolute", "square", "sum"}
 """Operations that never overflow float64 for integers."""
-OPTIONS = {"axis", "keepdims", "ddof"}  # sums with other options are not computed in a wide dtype
+CHECKED_SUM_OPTIONS = {"axis", "keepdims", "ddof"}  # sums with other options are not computed in a wide dtype
 MAX_LOST_UNITS = 2**7  # units in the last place that a sum may lose: about two digits
 MIN_LARGE_SIZE = 2_000  # size of an array that makes a search for its extreme values worthwhile
-BLOCK = 1 << 13  # numbers that are computed at once, so that they stay in the processor's cache
+BLOCK_SIZE = 1 << 13  # numbers that are computed at once, so that they stay in the processor's cache
 Found = tuple[str, Callable[[], ValueLoss] | None]
 """A rule that a result broke, and a function that describes the loss (None if the operands also broke it)."""
 
@@ -50,7 +60,7 @@ def value_losses(
             return
         if not is_every(np.isfinite(own)):
             yield _not_finite(np, _numbers(np, map(to_numpy, operands)), own)
-        if kind == "c" or name not in SUMS or dtype.itemsize >= 8:
+        if kind == "c" or name not in SUMMING_FUNCTIONS or dtype.itemsize >= 8:
             return
     elif kind != "i" and kind != "u":
         return
@@ -58,7 +68,7 @@ def value_losses(
         arrays = _numbers(np, map(to_numpy, operands[:1]))
         yield from cast_losses(np, arrays, None if name == "put" else own, dtype)
         return
-    if NAMES.get(name, name) in WRAPPING:
+    if NUMPY_NAME_BY_OPERATION.get(name, name) in WRAPPING_FUNCTIONS:
         yield from _compute_again(np, name, operands, named, result, to_numpy)
 
 
@@ -72,12 +82,12 @@ def _compute_again(
 ) -> Iterator[Found]:
     """Yield losses found by the same operation in float64, unless a quick check excludes them."""
     own = result if isinstance(result, np.generic) else np.asarray(result)
-    plain = NAMES.get(name, name)
+    plain = NUMPY_NAME_BY_OPERATION.get(name, name)
     inputs = operands[: getattr(getattr(np, plain), "nin", None)]  # arguments after the inputs are outputs
     arrays = _numbers(np, map(converted, inputs))
     if len(arrays) == len(inputs) and not any(x is result for x in inputs):
         keywords = {key: x for key, x in keywords.items() if key != "dtype"} if keywords else keywords
-        if OPTIONS.issuperset(keywords) and not (
+        if CHECKED_SUM_OPTIONS.issuperset(keywords) and not (
             own.dtype.kind != "f" and fits(np, name, arrays, keywords, own)
         ):
             yield from _compare_with_wide(np, name, arrays, keywords, own)
@@ -154,7 +164,7 @@ def fits(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any],
         arrays, name = [result, *arrays], "subtract" if name == "add=" else "add"
         result = result if result.size >= MIN_LARGE_SIZE else getattr(np, name)(*arrays)
     if result.size < MIN_LARGE_SIZE and np.size(arrays[0]) < MIN_LARGE_SIZE:
-        wide = compute_wide(np, name, arrays, keywords) if name in EXACT else None
+        wide = compute_wide(np, name, arrays, keywords) if name in EXACT_INTEGER_FUNCTIONS else None
         return wide is not None and wide.shape == result.shape and is_every(np.equal(wide, result))
     if not all(map(np.size, arrays)):
         return False
@@ -182,7 +192,7 @@ def _compare_with_wide(
         if name in ("add=", "subtract="):
             inverse = np.subtract if name == "add=" else np.add  # this is exact, because integers wrap
             arrays = [inverse(result, np.asarray(arrays[0]).astype(result.dtype)), *arrays]
-        wide = compute_wide(np, NAMES.get(name, name), arrays, keywords)
+        wide = compute_wide(np, NUMPY_NAME_BY_OPERATION.get(name, name), arrays, keywords)
         if wide is None or wide.shape != result.shape:
             return
         errors = abs(wide - result)
@@ -202,11 +212,11 @@ def compute_wide(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[st
             total = np.add.reduce(*arrays, dtype=float, **whole)
             return total if name == "sum" else total * (np.size(total) / np.size(arrays[0]))
         function = getattr(np, name)
-        if name not in PRODUCTS:
+        if name not in PRODUCT_FUNCTIONS:
             return function(*arrays, dtype=float, **keywords)
         if np.size(arrays[0]) < MIN_LARGE_SIZE or any(np.ndim(x) != 1 for x in arrays):
             return function(*(np.asarray(x).astype(float) for x in arrays))
-        blocks = [slice(i, i + BLOCK) for i in range(0, arrays[0].size, BLOCK)]
+        blocks = [slice(i, i + BLOCK_SIZE) for i in range(0, arrays[0].size, BLOCK_SIZE)]
         return sum(function(*(x[block].astype(float) for x in arrays)) for block in blocks)
     return None
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from weakref import ref
 
 from typelattice.tracing.library_traits.value_checks import (
-    BLOCK,
+    BLOCK_SIZE,
     MIN_LARGE_SIZE,
     Found,
     describe_loss,
@@ -19,7 +19,7 @@ from typelattice.tracing.library_traits.value_checks import (
 )
 from typelattice.tracing.run_data.run import LOST_DIGITS
 
-SUMMING = ("add", "subtract")  # their losses build up step by step
+SUMMING_OPERATIONS = ("add", "subtract")  # their losses build up step by step
 MAX_SHADOWS = 4_096
 MAX_SHADOW_BYTES = 1 << 28  # bytes of all shadows together
 
@@ -54,7 +54,7 @@ class Shadows:
     ) -> Iterator[Found]:
         """Carry shadows through an operation, and yield the digits that a sum of several steps has lost."""
         plain = name.removesuffix("=")
-        if plain not in SUMMING or keywords:
+        if plain not in SUMMING_OPERATIONS or keywords:
             return
         dtype = result.dtype
         if dtype.kind == "f" and dtype.itemsize < 8 and result.size:
@@ -116,7 +116,7 @@ class Shadows:
 
     def carry(self, np: Any, function: Any, operands: Sequence[Any], result: Any) -> tuple[Any, float]:
         """Compute a sum in float64. Return it, and a bound of the differences from the result."""
-        if result.size <= BLOCK:
+        if result.size <= BLOCK_SIZE:
             wide = function(*operands, dtype=float)
             apart = (wide - result).ravel()
             return wide, apart.dot(apart) ** 0.5  # faster than the largest one, and at least as large
@@ -125,7 +125,7 @@ class Shadows:
         arrays, largest = [*operands, result, wide], 0.0
         access = [["readonly"] for _ in arrays[1:]] + [["writeonly"]]
         types, flags = [float for _ in arrays], ["external_loop", "buffered"]
-        with np.nditer(arrays, flags, access, types, casting="same_kind", buffersize=BLOCK) as blocks:
+        with np.nditer(arrays, flags, access, types, casting="same_kind", buffersize=BLOCK_SIZE) as blocks:
             for *xs, own, out in blocks:
                 function(*xs, out=out)
                 largest = max(largest, _largest(out - own))
@@ -151,7 +151,7 @@ class Shadows:
         """Replace a shadow by a later one of the same array."""
         old = self.shadows[key].wide_value
         self.shadows[key] = shadow
-        if old.size > BLOCK:
+        if old.size > BLOCK_SIZE:
             self.spare = {old.shape: old}
 
     def drop(self, key: int) -> None:
@@ -159,7 +159,7 @@ class Shadows:
         found = self.shadows.pop(key, None)
         if found is not None and found.wide_value is not None:
             self.bytes -= 2 * found.wide_value.nbytes
-            if found.wide_value.size > BLOCK:
+            if found.wide_value.size > BLOCK_SIZE:
                 self.spare = {found.wide_value.shape: found.wide_value}
 
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 PACKAGE_FOLDER = Path(__file__).parents[2]
 OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")  # options of Python that take the next word
-FLAGS = frozenset("bBdEIOPqsSuv")  # options that may be combined, as in `-uB`
+COMBINABLE_FLAGS = frozenset("bBdEIOPqsSuv")  # options that may be combined, as in `-uB`
 START_CODE = """
 import os, sys
 if sys.path[:1] == ['']: del sys.path[0]
@@ -75,7 +75,9 @@ def read_command(words: Sequence[str]) -> PythonCommand | None:
             return PythonCommand(tuple(words[1:i]), word, words[i + 1], tuple(words[i + 2 :]))
         if word in OPTIONS_WITH_VALUE:
             i += 2
-        elif word[:2] in OPTIONS_WITH_VALUE or (word[:1] == "-" and word[1:] and {*word[1:]} <= FLAGS):
+        elif word[:2] in OPTIONS_WITH_VALUE or (
+            word[:1] == "-" and word[1:] and {*word[1:]} <= COMBINABLE_FLAGS
+        ):
             i += 1
         elif word[:1] == "-":  # the code comes from standard input, or Python only prints something
             return None

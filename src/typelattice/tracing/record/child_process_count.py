@@ -9,10 +9,10 @@ from itertools import count
 from types import TracebackType
 from typing import Any
 
-FORKS = frozenset(("os.fork", "os.forkpty"))  # names in Python's audit events
-SPAWNS = frozenset(("os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"))
+FORK_EVENTS = frozenset(("os.fork", "os.forkpty"))  # names in Python's audit events
+SPAWN_EVENTS = frozenset(("os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"))
 
-SHELLS = ("/bin/sh", "/system/bin/sh")  # shells that subprocess uses with shell=True
+SHELL_PATHS = ("/bin/sh", "/system/bin/sh")  # shells that subprocess uses with shell=True
 
 
 class ChildProcessCounter:
@@ -65,10 +65,10 @@ def _add_audit_hook() -> None:
 def _on_audit_event(event: str, arguments: Any) -> None:
     if not LISTENING:
         return
-    if event in FORKS:
+    if event in FORK_EVENTS:
         for each in [*LISTENING]:
             each.forks += 1
-    elif event in SPAWNS and not _is_second_event(event):
+    elif event in SPAWN_EVENTS and not _is_second_event(event):
         name = _command_name(event, arguments)
         for each in [*LISTENING]:
             each.spawned += 1
@@ -79,7 +79,7 @@ def _command_name(event: str, arguments: tuple[Any, ...]) -> str:
     """Return the name of the program that an audit event starts, such as `lscpu`, or "" if it has none."""
     command = arguments[1] if event == "os.spawn" else arguments[0]
     if event == "subprocess.Popen" and isinstance(arguments[1], list) and arguments[1][1:2] == ["-c"]:
-        command = arguments[1][2] if arguments[1][0] in SHELLS else command
+        command = arguments[1][2] if arguments[1][0] in SHELL_PATHS else command
     try:
         words = os.fsdecode(command).split()
     except TypeError:

@@ -30,7 +30,7 @@ from typelattice.tracing.run_data.run import Run
 if TYPE_CHECKING:
     from typelattice.tracing.record.recorder import Recorder
 
-SPAWNERS = ("multiprocessing.spawn", "joblib.externals.loky.backend.spawn", "loky.backend.spawn")
+SPAWNING_MODULES = ("multiprocessing.spawn", "joblib.externals.loky.backend.spawn", "loky.backend.spawn")
 """Modules with a `get_preparation_data` that returns the data for a new process."""
 POPEN = "subprocess"
 LAST_PRIORITY = (
@@ -113,7 +113,7 @@ class ChildRuns:
         """Follow the processes that are started from now on."""
         _register()
         ACTIVE.append(self)
-        for name in (POPEN, *SPAWNERS):
+        for name in (POPEN, *SPAWNING_MODULES):
             if name in sys.modules:
                 self.patch(sys.modules[name])
 

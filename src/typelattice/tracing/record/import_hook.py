@@ -20,7 +20,7 @@ from zlib import crc32
 
 from typelattice.support.errors import TypelatticeError
 from typelattice.support.gc_pause import pause_gc
-from typelattice.tracing.record.child_runs import POPEN, SPAWNERS, ChildRuns
+from typelattice.tracing.record.child_runs import POPEN, SPAWNING_MODULES, ChildRuns
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.witness import FollowedModule, LazyWitness
@@ -184,7 +184,7 @@ class TracingFinder(MetaPathFinder):
             return _with_change(
                 self._find_other_spec(name, path, target), lambda module: self.switches.turn_off()
             )
-        if name == POPEN or name in SPAWNERS:
+        if name == POPEN or name in SPAWNING_MODULES:
             return _with_change(self._find_other_spec(name, path, target), self.child_runs.patch)
         if not self.covers(name):
             return None

@@ -55,7 +55,7 @@ from typelattice.tracing.steps.rule_exemptions import LibraryCastError, check_ca
 MAX_NAMED_RESULTS = 1000  # results that get a name
 MAX_KEYS_PER_OPERATION = 256  # keys of known steps that are kept for one operation
 MAX_DISTINCT_STEPS = 200_000  # beyond it, a step must differ in more than its operands' steps
-UNREADABLE = "our reading of it failed ({}); please report it"
+UNREADABLE_MESSAGE = "our reading of it failed ({}); please report it"
 
 
 class Recorder:
@@ -254,7 +254,7 @@ class Recorder:
                 if isinstance(e, RecursionError):
                     raise
                 if not isinstance(e, (TypelatticeError, UnknownCallError)):
-                    why = UNREADABLE.format(f"{type(e).__name__}: {e}")
+                    why = UNREADABLE_MESSAGE.format(f"{type(e).__name__}: {e}")
                     self.not_followed[f"{excerpt.text} ({excerpt.location})"] = why
                 steps = list_steps_of_key(parts)
                 if steps:
@@ -404,7 +404,7 @@ class Recorder:
             self.add_missing_tallies()
             for at, why in [*self.failures.items()]:
                 excerpt = self.excerpt_of(at, "")
-                self.not_followed[f"{excerpt.text} ({excerpt.location})"] = UNREADABLE.format(why)
+                self.not_followed[f"{excerpt.text} ({excerpt.location})"] = UNREADABLE_MESSAGE.format(why)
             steps = tuple(self.builder.steps)
             seen = tuple(Observation(tally.operand, *tally.totals) for tally in self.tallies)
             results = (len(steps) - 1,) if steps else ()

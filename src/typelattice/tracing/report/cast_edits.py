@@ -15,7 +15,7 @@ from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.library_traits import cast_text
 from typelattice.tracing.report.sentences import operand_text
 
-ATOM = re.compile(r"[\w.]+(?:[(\[][^()\[\]]*[)\]])?")
+ATOM_PATTERN = re.compile(r"[\w.]+(?:[(\[][^()\[\]]*[)\]])?")
 """A name, or a call or an element without others inside: a method may follow it without parentheses."""
 
 
@@ -70,7 +70,7 @@ def _write_cast(
     dtype = _dtype_text(predicted_run.run.sources.get(at.location.file, ""), at.owner or "", target)
     if at is step and isinstance(step, Created) and step.dtype is None and before.endswith(")"):
         return ProposedCast(at.location, before, f"{before[:-1]}, dtype={dtype})")
-    array = before if ATOM.fullmatch(before) else f"({before})"
+    array = before if ATOM_PATTERN.fullmatch(before) else f"({before})"
     return ProposedCast(at.location, before, cast_text(at.owner or "", array, dtype))
 
 

@@ -27,7 +27,7 @@ from typelattice.tracing.report.report_entries import (
 from typelattice.tracing.report.source_page import definitions, source_page
 from typelattice.tracing.run_data.run import Run
 
-TITLE = "Where dtypes come from"
+PAGE_TITLE = "Where dtypes come from"
 MAX_INDEX_ENTRIES = 200
 """The most causes and divergences that the index shows."""
 
@@ -54,7 +54,7 @@ def write_pages(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLik
 def _find_earlier_pages(index: Path) -> set[str]:
     """Return the pages of an earlier run that its index links to, or none if we did not write the index."""
     told = index.read_text(encoding="utf-8", errors="replace") if index.is_file() else ""
-    ours = told.startswith(page(TITLE, "").partition("<style>")[0])
+    ours = told.startswith(page(PAGE_TITLE, "").partition("<style>")[0])
     return {*re.findall(r'href="(\d{3,}_\w+\.html)["#]', told)} if ours else set()
 
 
@@ -67,11 +67,14 @@ def _page_name(number: int, file: str) -> str:
 def _build_index(findings: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> str:
     """Build the first page: the report, and the files."""
     made = make_report(findings)
-    body = [element("h1", escape_text(TITLE)), *(element("p", escape_text(line)) for line in made.summary)]
+    body = [
+        element("h1", escape_text(PAGE_TITLE)),
+        *(element("p", escape_text(line)) for line in made.summary),
+    ]
     for chapter in made.chapters:
         body += _write_chapter(chapter, names)
     body += _write_files(findings, files, names)
-    return page(TITLE, "\n".join(body))
+    return page(PAGE_TITLE, "\n".join(body))
 
 
 def _write_chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:

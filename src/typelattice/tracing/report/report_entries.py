@@ -12,7 +12,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import systems
 from typelattice.programs.program import Replay
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK
-from typelattice.tracing.findings.divergences_from_run import COSTS, RunDivergence
+from typelattice.tracing.findings.divergences_from_run import DIVERGENCE_COSTS, RunDivergence
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import WideningCause
@@ -37,7 +37,7 @@ from typelattice.tracing.run_data.run import (
 )
 from typelattice.tracing.steps.called_name import name_in_source
 
-RULES = {
+FINDING_RULES = {
     "TL001": "A wide float widened a narrower one.",
     "TL002": "A narrow float met a wider one of a dtype that the program asked for.",
     "TL003": "A place computes in a wider float than it writes.",
@@ -58,9 +58,11 @@ RULES = {
         )
     },
 }  # fmt: skip
-"""The stable ids of findings, each with its meaning. The last five are COSTS in their order."""
+"""The stable ids of findings, each with its meaning. The last five are DIVERGENCE_COSTS in their order."""
 
-DIVERGENCE_RULES = dict(zip(COSTS, [rule for rule in RULES if rule.startswith("TL1")], strict=True))
+DIVERGENCE_RULES = dict(
+    zip(DIVERGENCE_COSTS, [rule for rule in FINDING_RULES if rule.startswith("TL1")], strict=True)
+)
 MISTAKE_RULES = ("TL004", "TL005")
 MAX_NAMED_MODULES = 2
 """The most unfollowed modules and functions that a report names. More are counted by their reasons."""
@@ -272,7 +274,7 @@ def _make_divergences_chapter(
     costs = [each.cost for each in divergences]
 
     def by_cost(those: Sequence[str]) -> str:
-        return ", ".join(f"{n} {cost}" for cost in COSTS if (n := those.count(cost)))
+        return ", ".join(f"{n} {cost}" for cost in DIVERGENCE_COSTS if (n := those.count(cost)))
 
     def rest(shown: int) -> str:
         return f"{count_text(len(costs) - shown, 'place')} more: {by_cost(costs[shown:])}"

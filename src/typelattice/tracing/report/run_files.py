@@ -21,10 +21,10 @@ from typelattice.tracing.report.run_as_data import VERSION
 from typelattice.tracing.run_data.float_widths import dtype_width
 
 MAX_DOCUMENT_BYTES = 1 << 30  # bytes of a document
-LISTS = ("steps", "mismatches", "departures", "findings", "summarised")
-COUNTS = ("opaque", "child_processes", "followed_processes")
-KEYS: dict[str, type] = dict.fromkeys(LISTS, list) | dict.fromkeys(COUNTS, int)
-KEYS |= {"libraries": dict, "not_followed": dict}
+LIST_KEYS = ("steps", "mismatches", "departures", "findings", "summarised")
+COUNT_KEYS = ("opaque", "child_processes", "followed_processes")
+TYPE_BY_KEY: dict[str, type] = dict.fromkeys(LIST_KEYS, list) | dict.fromkeys(COUNT_KEYS, int)
+TYPE_BY_KEY |= {"libraries": dict, "not_followed": dict}
 STEP_KEYS: dict[str, type | tuple[type, ...]] = {
     "file": (str, type(None)), "line": (int, type(None)), "observed": (str, type(None)),
     "code": str, "operands": list, "bytes": int,
@@ -98,7 +98,7 @@ MADE_BY = "write one with typelattice trace --json"
 def _check_document(document: Any) -> None:
     if document["typelattice"] != "run" or document["version"] != VERSION:
         raise ValueError(f"it is {document['typelattice']!r}, version {document['version']!r}")
-    for key, kind in KEYS.items():
+    for key, kind in TYPE_BY_KEY.items():
         _check_kind(document, key, kind)
     for each in (*document["mismatches"], *document["departures"]):
         _check_kind(each, "step", int)
@@ -179,7 +179,7 @@ def combine_documents(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
     Raises RunFileError if two of them give a library different systems.
     """
     made: dict[str, Any] = {"typelattice": "run", "version": VERSION, "libraries": {}, "not_followed": {}}
-    made |= {key: [] for key in LISTS} | dict.fromkeys(COUNTS, 0)
+    made |= {key: [] for key in LIST_KEYS} | dict.fromkeys(COUNT_KEYS, 0)
     for each in documents:
         for library, system in each["libraries"].items():
             known = made["libraries"].setdefault(library, system)
@@ -194,7 +194,7 @@ def combine_documents(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
             f | {"step": None if f["step"] is None else f["step"] + start} for f in each["findings"]
         ]
         made["not_followed"] |= each["not_followed"]
-        for key in COUNTS:
+        for key in COUNT_KEYS:
             made[key] += each[key]
         made["summarised"] += [line for line in each["summarised"] if line not in made["summarised"]]
     return made

@@ -7,23 +7,23 @@ from typing import Any
 
 from typelattice.rendering.grid import printable
 from typelattice.tracing.report.formatting import shown_path
-from typelattice.tracing.report.report_entries import RULES, ReportEntry, TraceReport
+from typelattice.tracing.report.report_entries import FINDING_RULES, ReportEntry, TraceReport
 
-SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 # all other findings are notes
-LEVELS = {"TL001": "warning", "TL005": "error", "TL101": "error", "TL102": "warning"}
+LEVEL_BY_RULE = {"TL001": "warning", "TL005": "error", "TL101": "error", "TL102": "warning"}
 
 
 def sarif(report: TraceReport, version: str) -> Mapping[str, Any]:
     """Build a SARIF document of the entries that have a source location."""
-    names = [*RULES]
-    rules = [{"id": rule, "shortDescription": {"text": RULES[rule]}} for rule in names]
+    names = [*FINDING_RULES]
+    rules = [{"id": rule, "shortDescription": {"text": FINDING_RULES[rule]}} for rule in names]
     driver = {"name": "typelattice", "version": version, "rules": rules}
     results = [
         {
             "ruleId": entry.rule,
             "ruleIndex": names.index(entry.rule),
-            "level": LEVELS.get(entry.rule, "note"),
+            "level": LEVEL_BY_RULE.get(entry.rule, "note"),
             "message": {"text": _write_message(entry)},
             "locations": [
                 {
@@ -37,14 +37,18 @@ def sarif(report: TraceReport, version: str) -> Mapping[str, Any]:
         for entry in report.entries
         if entry.location is not None
     ]
-    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+    return {
+        "$schema": SARIF_SCHEMA,
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }
 
 
 def github(report: TraceReport) -> Iterator[str]:
     """Print each entry that has a source location as an annotation line of GitHub's workflows."""
     for entry in report.entries:
         if entry.location is not None:
-            level = LEVELS.get(entry.rule, "note").replace("note", "notice")
+            level = LEVEL_BY_RULE.get(entry.rule, "note").replace("note", "notice")
             file = _escape_data(shown_path(entry.location.file)).replace(",", "%2C").replace(":", "%3A")
             where = f"file={file},line={entry.location.line},title={entry.rule}"
             yield f"::{level} {where}::{_escape_data(_write_message(entry))}"

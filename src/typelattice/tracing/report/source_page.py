@@ -23,7 +23,7 @@ MAX_TABLE_STEPS = 24
 LOCATION_PATTERN = re.compile(r"(.+?):(\d+)(?=: )")
 """The place at the beginning of a line of a section, such as `file.py:12`."""
 
-LEGEND = (
+PAGE_LEGEND = (
     ("cause", "a float was widened here"),
     ("made", "its wide float comes up here"),
     ("later", "wide by such a line"),
@@ -60,7 +60,7 @@ def source_page(findings: Findings, file: AnnotatedFile, names: Mapping[str, str
         ),
         element(
             "div",
-            "".join(element("span", escape_text(words), **{"class": kind}) for kind, words in LEGEND),
+            "".join(element("span", escape_text(words), **{"class": kind}) for kind, words in PAGE_LEGEND),
             **{"class": "key"},
         ),
         element("main", rows, id="source", **{"class": "source"}),

@@ -9,7 +9,7 @@ from tokenize import TokenError, TokenInfo, generate_tokens, tok_name
 
 from typelattice.tracing.report.html_elements import element, escape_text
 
-COLOURED = {"STRING": "string", "COMMENT": "comment", "NUMBER": "literal"}
+STYLE_BY_TOKEN = {"STRING": "string", "COMMENT": "comment", "NUMBER": "literal"}
 
 
 def highlight(lines: Sequence[str]) -> list[str]:
@@ -35,7 +35,7 @@ def _find_colour(token: TokenInfo) -> str:
     name = tok_name[token.type]
     if name == "NAME":
         return "keyword" if iskeyword(token.string) else ""
-    return "string" if name.startswith(("FSTRING", "TSTRING")) else COLOURED.get(name, "")
+    return "string" if name.startswith(("FSTRING", "TSTRING")) else STYLE_BY_TOKEN.get(name, "")
 
 
 def _colour_line(line: str, spans: Sequence[tuple[int, int, str]]) -> str:

@@ -9,16 +9,28 @@ from types import CodeType
 from typing import Any
 
 from typelattice.support.errors import TypelatticeError
-from typelattice.tracing.rewrite.nodes import COMPARED, COPY, COPY_IN_PLACE, COPY_TARGET, WITNESS
+from typelattice.tracing.rewrite.nodes import (
+    COMPARISON_END,
+    COPY_IN_PLACE,
+    COPY_PREFIX,
+    COPY_TARGET,
+    WITNESS_PREFIX,
+)
 
-TESTED = ((3, 11), (3, 12), (3, 13), (3, 14))  # the tested releases of CPython, for `check_release`
-OP = dis.opmap
-CACHE, NOP, PUSH_NULL, EXTENDED = OP["CACHE"], OP["NOP"], OP["PUSH_NULL"], OP["EXTENDED_ARG"]
-LOAD_CONST = OP["LOAD_CONST"]
-CALL = OP.get("PRECALL", OP["CALL"])  # the first instruction of a call, with the number of arguments
-REST_OF_CALL = (CACHE, OP["CALL"])  # the instructions after the first one of a call
+TESTED_RELEASES = ((3, 11), (3, 12), (3, 13), (3, 14))  # the tested releases of CPython, for `check_release`
+OPCODE_BY_NAME = dis.opmap
+CACHE, NOP, PUSH_NULL, EXTENDED = (
+    OPCODE_BY_NAME["CACHE"],
+    OPCODE_BY_NAME["NOP"],
+    OPCODE_BY_NAME["PUSH_NULL"],
+    OPCODE_BY_NAME["EXTENDED_ARG"],
+)
+LOAD_CONST = OPCODE_BY_NAME["LOAD_CONST"]
+# the first instruction of a call, with the number of arguments
+CALL_OPCODE = OPCODE_BY_NAME.get("PRECALL", OPCODE_BY_NAME["CALL"])
+REST_OF_CALL = (CACHE, OPCODE_BY_NAME["CALL"])  # the instructions after the first one of a call
 ABOVE_TARGET = 2  # the witness's method and the witness lie above the target on the stack
-MARK = StopIteration  # a constant that marshal keeps and that no program's code has
+BYTECODE_MARK = StopIteration  # a constant that marshal keeps and that no program's code has
 IN_PLACE_OFFSET = 13  # add this to an operator's number for its in-place form (CPython's opcode.h, 3.11 on)
 
 
@@ -30,10 +42,10 @@ def check_release() -> None:
     """Raise UnknownBytecodeError if no test has run on this release of Python."""
     release = sys.version_info[:2]
     free_threaded = "t" in getattr(sys, "abiflags", "")
-    if release not in TESTED or sys.implementation.name != "cpython" or free_threaded:
+    if release not in TESTED_RELEASES or sys.implementation.name != "cpython" or free_threaded:
         kind = "free-threaded " if free_threaded else ""
         which = f"{kind}{sys.implementation.name} {release[0]}.{release[1]}"
-        oldest, newest = (".".join(map(str, each)) for each in (TESTED[0], TESTED[-1]))
+        oldest, newest = (".".join(map(str, each)) for each in (TESTED_RELEASES[0], TESTED_RELEASES[-1]))
         what = f"its code was not rewritten, which was never tested with {which}"
         raise UnknownBytecodeError(f"{what}; trace it with CPython {oldest} to {newest}")
 
@@ -48,9 +60,9 @@ def insert_copies(code: CodeType, numbers: list[int]) -> CodeType:
     """
     consts = tuple([_without_numbers(x, numbers) for x in code.co_consts])
     marks = {
-        i: x.removeprefix(COPY).split(".")
+        i: x.removeprefix(COPY_PREFIX).split(".")
         for i, x in enumerate(consts)
-        if isinstance(x, str) and x.startswith(COPY)
+        if isinstance(x, str) and x.startswith(COPY_PREFIX)
     }
     return code.replace(co_consts=consts, co_code=_copy_code(code.co_code, marks) if marks else code.co_code)
 
@@ -58,9 +70,9 @@ def insert_copies(code: CodeType, numbers: list[int]) -> CodeType:
 def _without_numbers(const: Any, numbers: list[int]) -> Any:
     if isinstance(const, CodeType):
         return insert_copies(const, numbers)
-    if isinstance(const, str) and const.startswith(WITNESS):
-        numbers.append(int(const.removeprefix(WITNESS)))
-        return MARK
+    if isinstance(const, str) and const.startswith(WITNESS_PREFIX):
+        numbers.append(int(const.removeprefix(WITNESS_PREFIX)))
+        return BYTECODE_MARK
     return const
 
 
@@ -106,7 +118,7 @@ class _WitnessCall:
     def replace_mark(self, mark: Sequence[str], code: bytes, first: int, at: int) -> int:
         """Replace a mark by its instructions. Return the next position."""
         count, number, how = int(mark[0]), int(mark[1]), mark[2]
-        if how == COMPARED:
+        if how == COMPARISON_END:
             return _blank(self.made, first, at + 2, "COMPARE_OP")
         if how == COPY_TARGET:
             return _copy(self.made, first, at, ABOVE_TARGET + 1)
@@ -120,14 +132,20 @@ class _WitnessCall:
 
     def follow(self, op: int, arg: int, at: int) -> None:
         """Follow one instruction. Raises UnknownBytecodeError if the call would take other values."""
-        if op == CALL and arg == self.taken and self.pushed == 1 and not self.left and not self.in_place:
+        if (
+            op == CALL_OPCODE
+            and arg == self.taken
+            and self.pushed == 1
+            and not self.left
+            and not self.in_place
+        ):
             self.taken = 0
             if self.assigns:
                 _assign(self.made, at + 2)
                 self.assigns = False
             return
         if self.in_place and not self.left:
-            if op != OP["BINARY_OP"]:
+            if op != OPCODE_BY_NAME["BINARY_OP"]:
                 raise UnknownBytecodeError("an operator in place is none; trace it with another Python")
             self.made[at + 1] += IN_PLACE_OFFSET
             self.in_place = False
@@ -138,9 +156,9 @@ class _WitnessCall:
 
 def _copy(made: bytearray, first: int, at: int, depth: int) -> int:
     """Replace a mark by a copy of the value at `depth` on the stack. Return the next position."""
-    if made[at + 2 : at + 3] != bytes((OP["UNARY_NEGATIVE"],)):
+    if made[at + 2 : at + 3] != bytes((OPCODE_BY_NAME["UNARY_NEGATIVE"],)):
         raise UnknownBytecodeError("a mark is not followed by its sign; trace it with another Python")
-    copy = bytes((OP["COPY"], depth, NOP, 0))
+    copy = bytes((OPCODE_BY_NAME["COPY"], depth, NOP, 0))
     made[first : at + 4] = bytes((NOP, 0)) * ((at - first) // 2) + copy
     return at + 4
 
@@ -153,15 +171,17 @@ def _assign(made: bytearray, at: int) -> None:
     """
     while made[at] in REST_OF_CALL:
         at += 2
-    if made[at] != OP["BINARY_OP"]:
+    if made[at] != OPCODE_BY_NAME["BINARY_OP"]:
         raise UnknownBytecodeError("no operator follows that is in place; trace it with another Python")
     end = _end(made, at)
-    made[at:end] = bytes((OP["SWAP"], 2, OP["POP_TOP"], 0)) + bytes((NOP, 0)) * ((end - at - 4) // 2)
+    made[at:end] = bytes((OPCODE_BY_NAME["SWAP"], 2, OPCODE_BY_NAME["POP_TOP"], 0)) + bytes((NOP, 0)) * (
+        (end - at - 4) // 2
+    )
 
 
 def _blank(made: bytearray, first: int, at: int, name: str) -> int:
     """Blank the instructions from `first` to the one named `name` at `at`. Return the next position."""
-    if made[at] != OP[name]:
+    if made[at] != OPCODE_BY_NAME[name]:
         raise UnknownBytecodeError(f"a mark is not followed by {name}; trace it with another Python")
     end = _end(made, at)
     made[first:end] = bytes((NOP, 0)) * ((end - first) // 2)
@@ -190,7 +210,11 @@ def _argument(code: bytes, at: int) -> tuple[int, int]:
 def insert_witnesses(code: CodeType, witnesses: Iterator[object]) -> CodeType:
     """Return compiled code with witnesses in place of their marks, in order of appearance."""
     consts = [
-        insert_witnesses(x, witnesses) if type(x) is CodeType else next(witnesses) if x is MARK else x
+        insert_witnesses(x, witnesses)
+        if type(x) is CodeType
+        else next(witnesses)
+        if x is BYTECODE_MARK
+        else x
         for x in code.co_consts
     ]
     return code.replace(co_consts=tuple(consts))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import Any, TypeVar
 
-COPY = "\0typelattice.copy."  # a constant that stands for one of the values on the stack
+COPY_PREFIX = "\0typelattice.copy."  # a constant that stands for one of the values on the stack
 COPY_IN_PLACE = "in-place"  # marks an operator that may write into its left operand
 COPY_TARGET = "target"  # marks a value that an in-place operator has read already
-COMPARED = "compared"  # marks the end of a comparison, without a value
-WITNESS = "\0typelattice.witness."  # a constant that stands for a witness, by its number
+COMPARISON_END = "compared"  # marks the end of a comparison, without a value
+WITNESS_PREFIX = "\0typelattice.witness."  # a constant that stands for a witness, by its number
 LOAD, MINUS = ast.Load(), ast.USub()
 Placed = TypeVar("Placed", bound=Any)
 
@@ -20,7 +20,7 @@ def copy_mark(node: ast.AST, count: int, number: int, variant: str = "") -> ast.
     The minus sign stops the compiler from folding the mark, and from a warning about a call of a string.
     """
     return place_node(
-        node, ast.UnaryOp(MINUS, place_node(node, ast.Constant(f"{COPY}{count}.{number}.{variant}")))
+        node, ast.UnaryOp(MINUS, place_node(node, ast.Constant(f"{COPY_PREFIX}{count}.{number}.{variant}")))
     )
 
 
@@ -33,7 +33,10 @@ def wrap_in_comparison(node: ast.Compare, inner: ast.expr) -> ast.Compare:
     the location of the whole statement. A traceback shows the difference.
     """
     return place_node(
-        node, ast.Compare(inner, [ast.Eq()], [place_node(node, ast.Constant(f"{COPY}0.0.{COMPARED}"))])
+        node,
+        ast.Compare(
+            inner, [ast.Eq()], [place_node(node, ast.Constant(f"{COPY_PREFIX}0.0.{COMPARISON_END}"))]
+        ),
     )
 
 

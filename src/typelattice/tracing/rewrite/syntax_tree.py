@@ -19,7 +19,7 @@ from typelattice.tracing.rewrite.nodes import (
     COPY_IN_PLACE,
     COPY_TARGET,
     LOAD,
-    WITNESS,
+    WITNESS_PREFIX,
     copy_mark,
     place_node,
     wrap_in_comparison,
@@ -35,17 +35,17 @@ from typelattice.tracing.rewrite.unsafe_rewrites import (
     lists_of,
     names_of_compilers,
 )
-from typelattice.tracing.run_data.written_operation import OMITTED, ListLiteral, Row
+from typelattice.tracing.run_data.written_operation import OMITTED_ARGUMENTS, ListLiteral, Row
 
 SYMBOL_CLASSES = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
-PLAIN = (ast.Name, ast.Constant, ast.arg, ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom)
-LEAVES = frozenset(  # the classes of nodes and fields with nothing to rewrite
-    (NoneType, str, int, *PLAIN, ast.Global, ast.Nonlocal, ast.TypeIgnore)
+PLAIN_NODES = (ast.Name, ast.Constant, ast.arg, ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom)
+NODES_WITHOUT_OPERATIONS = frozenset(  # the classes of nodes and fields with nothing to rewrite
+    (NoneType, str, int, *PLAIN_NODES, ast.Global, ast.Nonlocal, ast.TypeIgnore)
 ).union(*(base.__subclasses__() for base in SYMBOL_CLASSES))
 TRUTH_IS_PLACED = sys.version_info >= (3, 12)  # Python itself gives it the value's location
 CALL_METHODS = ("record_call_0", "record_call_1", "record_call_2")  # calls of 0, 1 and 2 arguments
-ATTRIBUTES = ("T", "mT", "H", "mH", "real", "imag")  # attributes that compute an array
-CONTENTS = ("data", "values")  # assigning these attributes gives an array other contents
+COMPUTED_ATTRIBUTES = ("T", "mT", "H", "mH", "real", "imag")  # attributes that compute an array
+CONTENT_ATTRIBUTES = ("data", "values")  # assigning these attributes gives an array other contents
 
 
 class Rewriter:
@@ -73,7 +73,7 @@ class Rewriter:
         visit = self.visits.get(type(node))
         if visit is not None:
             return visit(node)
-        return node if type(node) in LEAVES else self.rewrite_children(node)
+        return node if type(node) in NODES_WITHOUT_OPERATIONS else self.rewrite_children(node)
 
     def rewrite_children(self, node: Any) -> Any:
         """Replace the nodes within a node. Return the node."""
@@ -81,9 +81,9 @@ class Rewriter:
             value = getattr(node, name, None)
             if type(value) is list:
                 for i, each in enumerate(value):
-                    if type(each) not in LEAVES:
+                    if type(each) not in NODES_WITHOUT_OPERATIONS:
                         value[i] = self.visit(each)
-            elif type(value) not in LEAVES:
+            elif type(value) not in NODES_WITHOUT_OPERATIONS:
                 setattr(node, name, self.visit(value))
         return node
 
@@ -107,7 +107,7 @@ class Rewriter:
         """
         place = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         self.rows.append((*place, name, keywords, constants, lists))
-        witness = place_node(node, ast.Constant(f"{WITNESS}{len(self.rows) - 1}"))
+        witness = place_node(node, ast.Constant(f"{WITNESS_PREFIX}{len(self.rows) - 1}"))
         method_node = place_node(node, ast.Attribute(witness, method, LOAD))
         # the attribute lies on one line, so that a traceback names the line of the node (see `called_at`)
         method_node.end_lineno, method_node.end_col_offset = node.lineno, node.col_offset
@@ -159,7 +159,7 @@ class Rewriter:
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.rewrite_children(node)
-        if node.attr not in ATTRIBUTES or not isinstance(node.ctx, ast.Load):
+        if node.attr not in COMPUTED_ATTRIBUTES or not isinstance(node.ctx, ast.Load):
             return node
         inner = ast.Attribute(copy_mark(node, 1, 0), node.attr, LOAD)
         return self.wrap_in_witness(node, "record_attribute", [node.value], inner, node.attr)
@@ -181,7 +181,9 @@ class Rewriter:
         if not keeps_evaluation_order(node):
             at = called_at(node)
             inner = ast.Call(copy_mark(at, 1, 0), node.args, node.keywords)
-            return self.wrap_in_witness(node, "record_call", [node.func], inner, "", (OMITTED,), (), at)
+            return self.wrap_in_witness(
+                node, "record_call", [node.func], inner, "", (OMITTED_ARGUMENTS,), (), at
+            )
         starred = [isinstance(x, ast.Starred) for x in node.args]
         arguments = [x.value if isinstance(x, ast.Starred) else x for x in node.args]
         arguments += [keyword.value for keyword in node.keywords]
@@ -270,7 +272,7 @@ class Rewriter:
             case [ast.Subscript(value=ast.Name() as name)]:
                 items = [node.value, place_node(name, ast.Name(name.id, LOAD))]
                 node.value = self.wrap_in_witness(node, "record_assignment", items, None, "setitem")
-            case [ast.Attribute(value=ast.Name() as name, attr=attr)] if attr in CONTENTS:
+            case [ast.Attribute(value=ast.Name() as name, attr=attr)] if attr in CONTENT_ATTRIBUTES:
                 items = [node.value, place_node(name, ast.Name(name.id, LOAD))]
                 node.value = self.wrap_in_witness(node, "note_data_replaced", items, None, attr)
         return node

@@ -22,10 +22,10 @@ ARRAYLESS_BUILTINS = (  # Python's functions that make no array, if no function 
 COMPILED_BY = {  # packages with decorators that read the bytecode of a function
     "numba": "numba compiles it", "torch": "torch compiles it",
 }  # fmt: skip
-COMPILING = (
+COMPILING_DECORATORS = (
     "jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc", "script", "generated_jit",
 )  # fmt: skip
-SUBMODULES = ("cuda",)  # submodules with such decorators
+COMPILING_SUBMODULES = ("cuda",)  # submodules with such decorators
 
 
 def compiled_by(decorator: ast.expr, known: Mapping[str, str]) -> str | None:
@@ -38,7 +38,7 @@ def compiled_by(decorator: ast.expr, known: Mapping[str, str]) -> str | None:
     if not isinstance(x, ast.Name):
         return None
     last = names[0] if names else x.id
-    return known.get(x.id) if last in COMPILING or not names else None
+    return known.get(x.id) if last in COMPILING_DECORATORS or not names else None
 
 
 def keeps_evaluation_order(node: ast.Call) -> bool:
@@ -119,5 +119,5 @@ def names_of_compilers(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 yield from (
                     (alias.asname or alias.name, COMPILED_BY[root])
                     for alias in node.names
-                    if alias.name in (*COMPILING, *SUBMODULES)
+                    if alias.name in (*COMPILING_DECORATORS, *COMPILING_SUBMODULES)
                 )

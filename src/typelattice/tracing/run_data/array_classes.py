@@ -232,12 +232,13 @@ def is_of_library(cls: type) -> bool:
     return library_of(_find_root(cls)) is not None
 
 
-WRAPPERS = ("nanobind", "pybind11_builtins", "_cython", "uarray")  # they wrap functions in C++ and Cython
+# they wrap functions in C++ and Cython
+WRAPPER_MODULES = ("nanobind", "pybind11_builtins", "_cython", "uarray")
 
 
 def is_function(cls: type) -> bool:
     """Return True if the objects of a class may be functions of a library, its own or wrapped for it."""
-    return is_of_library(cls) or _find_root(cls).startswith(WRAPPERS)
+    return is_of_library(cls) or _find_root(cls).startswith(WRAPPER_MODULES)
 
 
 def is_dtype(cls: type) -> bool:

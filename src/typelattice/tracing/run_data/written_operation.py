@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-OMITTED = "..."  # stands for arguments that could not be put on the stack before the call
+OMITTED_ARGUMENTS = "..."  # stands for arguments that could not be put on the stack before the call
 ListLiteral = tuple[int, int, bool]  # the position of an argument, its number of items, True for a tuple
 Row = tuple[
     int, int, int, int, str, tuple[str | None, ...], tuple[tuple[int, Any], ...], tuple[ListLiteral, ...]
@@ -18,7 +18,7 @@ class WrittenOperation:
     """The source location of an operation in a module, and its name and arguments.
 
     `name` is the operation, the attribute or the method. For a call, `keywords` are the names of its last
-    arguments: None means `**`, and `*` means `*args`. OMITTED means that the witness gets no arguments.
+    arguments: None means `**`, and `*` means `*args`. With OMITTED_ARGUMENTS the witness gets none.
 
     `lists` are the arguments that are written as lists or tuples. The witness gets each item as if it were an
     argument. `constants` are the arguments that are written as constants, each with its position among all.

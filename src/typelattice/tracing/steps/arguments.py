@@ -8,7 +8,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from typelattice.calls.steps import Argument
-from typelattice.tracing.run_data.written_operation import OMITTED, WrittenOperation
+from typelattice.tracing.run_data.written_operation import OMITTED_ARGUMENTS, WrittenOperation
 
 
 class UnknownCallError(Exception):
@@ -23,7 +23,7 @@ def read_arguments(
     operation: WrittenOperation, stack_values: Sequence[Any]
 ) -> tuple[list[Any], dict[str, Any]]:
     """Return the arguments of a call by position and by name. Raises UnknownCallError if one is unknown."""
-    if OMITTED in operation.keywords:
+    if OMITTED_ARGUMENTS in operation.keywords:
         raise UnknownCallError("its arguments were not seen")
     names = [name for name in operation.keywords if name != "*"]
     values = operation.list_arguments(stack_values[:-1])

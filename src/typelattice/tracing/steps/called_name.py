@@ -10,7 +10,8 @@ from typelattice.calls.steps import Step
 from typelattice.calls.ufunc_methods import REDUCTION_BY_UFUNC_METHOD, is_ufunc_method
 from typelattice.tracing.steps.equivalent_operations import operation_of
 
-WRITING = "setitem"  # the operation of a step that writes into an array, by whatever is written in the source
+# the operation of a step that writes into an array, by whatever is written in the source
+WRITING_OPERATION = "setitem"
 
 
 def name_in_source(step: Step) -> str:
@@ -29,7 +30,8 @@ def name_in_source(step: Step) -> str:
     if not path:
         return name
     function = operation_of(path[-1], count, step.owner)
-    if name == WRITING:  # a method that writes into its array, as PyTorch's mul_ does, is not an operation
+    # a method that writes into its array, as PyTorch's mul_ does, is not an operation
+    if name == WRITING_OPERATION:
         return f"{path[-1]} into out" if function in OPERATION_BY_FUNCTION else path[-1]
     if is_ufunc_method(path):
         *_, ufunc, method = path

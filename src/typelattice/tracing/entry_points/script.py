@@ -20,7 +20,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any, NoReturn
 from zipimport import zipimporter
 
-from typelattice.disk.read import read_bytes
+from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.libraries import library_of
 from typelattice.support.error_texts import clip_text, quote_short
 from typelattice.support.errors import TypelatticeError
@@ -179,6 +179,14 @@ def check_package(package: str) -> None:
         raise ScriptError(f"{what}; name a package that calls it")
 
 
+def read_script(path: str, max_bytes: int) -> bytes:
+    """Read a script, but no more than `max_bytes` bytes. Raises FileError if it cannot be read."""
+    try:
+        return read_bytes(path, max_bytes)
+    except FileError as e:
+        raise FileError(f"{e}; give the path of a script, or -m and a module") from None
+
+
 def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
     """Return the code of a script, or of a folder or an archive with a `__main__`."""
     if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
@@ -188,7 +196,7 @@ def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, 
         code, _ = _module("__main__", module, tracing)
         return code, path
     given, path = path, path and os.path.abspath(path)
-    data = read_bytes(given, MAX_SCRIPT_BYTES + 1)
+    data = read_script(given, MAX_SCRIPT_BYTES + 1)
     if len(data) > MAX_SCRIPT_BYTES:
         what = f"{_short_path(path)} is larger than {MAX_SCRIPT_BYTES:,} bytes"
         raise ScriptError(f"{what}; trace a module of it")

@@ -297,7 +297,7 @@ def test_a_program_that_gives_other_values_at_each_run_is_not_patched(folder: Pa
 @pytest.mark.parametrize(
     ("path", "why"), [("gone.py", "No such file or directory"), (".", "it is a folder")]
 )
-def test_the_error_for_a_script_that_cannot_be_read_has_the_next_step(folder: Path, path: str, why: str) -> None:
+def test_a_script_that_cannot_be_read_is_named_with_the_next_step(folder: Path, path: str, why: str) -> None:
     with pytest.raises(FileError, match=f"'{path}': {why}; give the path of a script, or -m and a module$"):
         fix_script(path)
 

@@ -18,7 +18,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -77,7 +77,8 @@ def printed(command: str) -> str | None:
     if words[0] == "typelattice":
         out = StringIO()
         with redirect_stdout(out), redirect_stderr(out), patch.dict(os.environ, COLUMNS=COLUMNS):
-            main(words[1:])
+            with suppress(SystemExit):  # an example may show a command that ends with status 1
+                main(words[1:])
         said = out.getvalue()
     elif words[0] == "pytest":
         said = _with_plugin(words[1:])

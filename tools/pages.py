@@ -76,9 +76,10 @@ def printed(command: str) -> str | None:
     words = shlex.split(command)
     if words[0] == "typelattice":
         out = StringIO()
-        with redirect_stdout(out), redirect_stderr(out), patch.dict(os.environ, COLUMNS=COLUMNS):
-            with suppress(SystemExit):  # an example may show a command that ends with status 1
-                main(words[1:])
+        in_columns = patch.dict(os.environ, COLUMNS=COLUMNS)
+        # An example may show a command that ends with status 1.
+        with redirect_stdout(out), redirect_stderr(out), in_columns, suppress(SystemExit):
+            main(words[1:])
         said = out.getvalue()
     elif words[0] == "pytest":
         said = _with_plugin(words[1:])

@@ -17,7 +17,7 @@ LENGTHS: Mapping[str, Callable[[Shape], Argument]] = {  # attributes that follow
     "shape": lambda shape: None if None in shape else shape,
     "size": count_elements,
 }
-SHAPE_ATTRIBUTES = ("shape", "size")  # those that the values of an array may decide
+SHAPE_ATTRIBUTES = ("shape", "size")  # the values of an array may decide these, as in `unique(x).size`
 ATTRIBUTES = (*VIEWS, *LENGTHS)
 
 

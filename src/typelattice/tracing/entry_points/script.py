@@ -29,7 +29,7 @@ from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.report.formatting import shown_path
 from typelattice.tracing.run_data.run import Run
 
-MAX_SCRIPT_BYTES = 10_000_000  # bytes of a script
+MAX_SCRIPT_BYTES = 10_000_000  # bytes; a longer script is refused
 COMMAND_FILE_NAME = "<string>"  # the file name that Python gives the code after -c
 
 
@@ -95,7 +95,7 @@ def run_script(
             _put_first("")
             with _explain_syntax_error("the code after -c"):
                 code, name = compile(target, COMMAND_FILE_NAME, "exec", dont_inherit=True), "-c"
-            if sys.version_info >= (3, 13):  # its tracebacks find the lines of such code by its name
+            if sys.version_info >= (3, 13):  # Python 3.13 finds the lines of a traceback through linecache
                 known = code if sys.version_info >= (3, 14) else COMMAND_FILE_NAME
                 linecache._register_code(known, target, COMMAND_FILE_NAME)
         else:
@@ -288,7 +288,7 @@ def _run_code(code: CodeType, module: ModuleType) -> int | None:
         return 1
     finally:
         for stream in (sys.stdout, sys.stderr):
-            with suppress(Exception):  # the script may have closed it, or replaced it by any object
+            with suppress(Exception):  # the script may have closed the stream, or put any object in its place
                 stream.flush()
     return 0
 
@@ -312,5 +312,5 @@ def _complain(e: BaseException) -> None:
     e.__traceback__ = trace
     try:
         sys.excepthook(type(e), e, trace)
-    except Exception:  # the script may have replaced it by any object
+    except Exception:  # the script may have put any object in the place of the hook
         sys.__excepthook__(type(e), e, trace)

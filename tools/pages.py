@@ -18,7 +18,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -76,7 +76,9 @@ def printed(command: str) -> str | None:
     words = shlex.split(command)
     if words[0] == "typelattice":
         out = StringIO()
-        with redirect_stdout(out), redirect_stderr(out), patch.dict(os.environ, COLUMNS=COLUMNS):
+        in_columns = patch.dict(os.environ, COLUMNS=COLUMNS)
+        # An example may show a command that ends with status 1.
+        with redirect_stdout(out), redirect_stderr(out), in_columns, suppress(SystemExit):
             main(words[1:])
         said = out.getvalue()
     elif words[0] == "pytest":

@@ -19,6 +19,7 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.cli.main import run as command
+from typelattice.disk.read import FileError
 from typelattice.fixing.patch import Patch
 from typelattice.fixing.patch_search import fix_script, fix_tests
 from typelattice.fixing.source import FixError, SourceFile
@@ -291,6 +292,14 @@ def test_a_program_that_gives_other_values_at_each_run_is_not_patched(folder: Pa
         fixed(folder, code)
     with pytest.raises(FixError, match="the program fails without any change: ValueError: no"):
         fixed(folder, "raise ValueError('no')\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "why"), [("gone.py", "No such file or directory"), (".", "it is a folder")]
+)
+def test_a_script_that_cannot_be_read_is_named_with_the_next_step(folder: Path, path: str, why: str) -> None:
+    with pytest.raises(FileError, match=f"'{path}': {why}; give the path of a script, or -m and a module$"):
+        fix_script(path)
 
 
 SHARED = """import numpy as np

@@ -1,8 +1,10 @@
-"""CONTRIBUTING.md is followed to the letter: the front end of the tracer, and the generated lists."""
+"""CONTRIBUTING.md is followed to the letter: a first change, a front end of the tracer, generated lists."""
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,15 @@ with followed_block("widening", systems=("torch",)):
     import widening
 print(widening.total.dtype)
 """
+
+
+def test_the_first_change_that_the_guide_shows_is_in_the_code_and_in_the_tests() -> None:
+    section = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Where things are\n")[0]
+    function = textwrap.dedent(re.findall(r"(?s)```python\n(.*?) *```", section)[0])
+    (row,) = re.findall(r"(?m)^   \+(.*)$", section)
+    source = ROOT / "src" / "typelattice" / "tracing" / "entry_points" / "script.py"
+    assert function in source.read_text(encoding="utf-8")
+    assert f"{row}\n" in (ROOT / "tests" / "tracing" / "test_tracing_command.py").read_text(encoding="utf-8")
 
 
 def test_a_front_end_added_as_the_guide_says_follows_a_block(tmp_path: Path) -> None:

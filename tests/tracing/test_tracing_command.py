@@ -156,7 +156,7 @@ def test_a_module_is_run_as_python_runs_it(tmp_path: Path) -> None:
         (("--system", "nump", "s.py"), "unknown system 'nump'"),
         (("-m", "no_such_module"), "typelattice: there is no module no_such_module that can be run"),
         (("broken.py",), "broken.py, line 1: invalid syntax"),
-        (("missing.py",), "missing.py"),
+        (("missing.py",), "'missing.py': No such file or directory; give the path of a script, or -m and a"),
         (("--json", "no/where.json", "s.py"), "no/where.json"),
         (("",), "cannot read '': it is no path"),
         (("--json", "", "s.py"), "cannot write '': it is no path"),

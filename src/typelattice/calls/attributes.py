@@ -23,7 +23,7 @@ READER_BY_SHAPE_ATTRIBUTE: Mapping[str, Callable[[Shape], Argument]] = {
     "shape": lambda shape: None if None in shape else shape,
     "size": count_elements,
 }
-ATTRIBUTES_NEEDING_SHAPE = ("shape", "size")  # those that the values of an array may decide
+ATTRIBUTES_NEEDING_SHAPE = ("shape", "size")  # the values of an array may decide these, as in `unique(x).size`
 READABLE_ATTRIBUTES = (*OPERATION_BY_VIEW_ATTRIBUTE, *READER_BY_SHAPE_ATTRIBUTE)
 
 

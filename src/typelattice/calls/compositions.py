@@ -232,7 +232,7 @@ def _parse_row(words: Sequence[str], number: int) -> Composition:
         by_name = by_name or part == "*"
         if part == "*":
             continue
-        if part == "...":  # further arguments affect no dtype
+        if part == "...":  # `...` in a row: further arguments affect no dtype
             parameters.append(ParameterRow(("",), "ignored", is_keyword_only=True))
             continue
         names, has_default, default = part.partition("=")

@@ -121,7 +121,7 @@ def _make_arange(call: FunctionCall) -> Argument:
     known = whole and len(whole) == len(bounds) and 0 not in whole[2:]
     length = None
     if known:
-        numbers = range(*whole)  # a range may be too long for `len`
+        numbers = range(*whole)  # a range may have too many numbers for `len`
         length = max(0, -((numbers.start - numbers.stop) // numbers.step))
     return _make_spaced(call, "arange", bounds, {}, length)
 

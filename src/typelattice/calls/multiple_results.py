@@ -91,9 +91,8 @@ def source_arguments(step: Call) -> tuple[tuple[Argument, ...], dict[str, Argume
     named = dict(step.keywords)
     number = named.pop(RESULT_KEYWORD, None)
     args, own = step.args, len(step.operands)
-    if (
-        step.name in OPERATIONS and step.operation.call_form == "subscripts"
-    ):  # the text of subscripts comes first
+    # einsum's first argument is the text of subscripts.
+    if step.name in OPERATIONS and step.operation.call_form == "subscripts":
         args = (*args[own:], *args[:own])
     if not isinstance(number, int):
         return args, named, None

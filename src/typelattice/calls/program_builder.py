@@ -47,7 +47,7 @@ from typelattice.operands.read_objects import operand
 from typelattice.support.error_texts import clip_text
 
 LIBRARY_YIELDING_TO_OTHERS = "numpy"  # in `numpy_array + tensor`, the other library decides
-MAX_LIST_CHARS = 48  # characters of a list, as a step writes it
+MAX_LIST_CHARS = 48  # characters; a step shortens a longer list
 MAX_STEPS = 1_000_000  # steps
 BITWISE_CLASS = "bitwise"  # the class of operations that keep bools
 LENGTH_STEP_NAME = "length"  # the name of a step for a length that depends on values
@@ -222,7 +222,7 @@ class ProgramBuilder:
         return ref
 
     def add_number(self, excerpt: Excerpt, value: Value) -> Ref:
-        operand(value)  # refuses a number that is too wide
+        operand(value)  # raises OperandError for a number that is too wide
         shown = clip_text(str(value), MAX_STEP_CHARS)
         ref = self.add(Number(value, text=shown, location=excerpt.location, shape=()))
         self.known_numbers[ref.step] = value
@@ -376,7 +376,7 @@ class ProgramBuilder:
         """Return the operands as the library converts them before the operation runs."""
         joined = op.call_form == "list" or op.name == "append" or op.operation_class == "products"
         if not joined:
-            return operands  # most calls need no change
+            return operands  # fast path: most calls need no change
         arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]
         library = self.owner(excerpt, [x.step for x in arrays])
         if name_meaning(NameSort.JOINED_NUMBER_IS_ARRAY, "number", library) is not None:
@@ -482,7 +482,7 @@ def dtype_deciding_number(numbers: Sequence[Operand]) -> Operand:
 def steps_written_as_lists(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, ...]:
     """Return the steps of the operands that are written as lists."""
     if tuple not in map(type, operands):
-        return ()  # most calls need no change
+        return ()  # fast path: most calls need no change
     return tuple(i for x, i in zip(operands, steps, strict=True) if isinstance(x, tuple))
 
 

@@ -76,7 +76,7 @@ def _parse_operand(text: str) -> tuple[Operand | str, Shape | None]:
     """Return an operand string, read as far as its dtype is known here."""
     try:
         found = parse_operand(text)
-    except DTypeError:  # it may be a dtype that a file defines
+    except DTypeError:  # the name may be of a dtype that a file defines
         return text, () if ":0d" in text or ":scalar" in text else None
     return found if found.tier == "scalar" else text, None if found.tier == "array" else ()
 

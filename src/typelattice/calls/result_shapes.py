@@ -172,7 +172,8 @@ def _reduce_shape(
         return (
             (() if not keepdims else None if shape is None else (1,) * len(shape)) if axis is None else None
         )
-    if shape is None or (axis is None and len(shape) < 2):  # the system decides whether it accepts them
+    # Without axes, the system decides whether it accepts arrays of fewer than two dimensions.
+    if shape is None or (axis is None and len(shape) < 2):
         return None
     removed_axes = {normalize_axis(a, len(shape)) for a in axes}
     if keepdims:

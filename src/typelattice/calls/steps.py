@@ -111,7 +111,7 @@ class Step:
     the array whose method Python calls.
     """
 
-    FIXED_OPERATION: ClassVar[str | None] = None  # its name, if no field has it
+    FIXED_OPERATION: ClassVar[str | None] = None  # the operation of the class, if no field has it
     STEP_FIELDS: ClassVar[tuple[str, ...]] = ()  # the fields that hold the numbers of earlier steps
     ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ()  # the fields that hold arguments
     DTYPE_FIELD: ClassVar[str] = ""  # the field that holds the dtype that the source requests
@@ -206,7 +206,7 @@ class Call(Step):
     def inputs(self) -> tuple[int, ...]:
         """Its operands, and the other steps among its arguments."""
         if self.dtype is None and not self.keywords and len(self.args) == len(self.operands):
-            return self.operands  # most steps have no other inputs
+            return self.operands  # fast path: most steps have no other inputs
         return _find_inputs(self)
 
 

@@ -113,7 +113,7 @@ def _evaluate_joined(
     _check_values(fits)
     _check_right_value(rules, op, operands[-1], fits, compute)
     is_uncast = compute is dtypes[0]
-    if is_product:  # it is as weak as its left operand
+    if is_product:  # a product is as weak as its left operand
         return Evaluation(node, compute, result, weak and is_uncast, fits)
     weak_rule = look_up(op.weak_result_of, compute) or op.weak_result
     if weak_rule is WeakResult.WEAK_EVEN_IF_CAST and not is_uncast:

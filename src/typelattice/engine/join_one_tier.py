@@ -71,7 +71,7 @@ def join_tier(rules: Rules, nodes: Sequence[Node], decisions: list[Decision]) ->
     """Return the node of one tier's operands."""
     absent = [n for n in nodes if n not in rules.order]
     if absent and len(absent) == len(nodes) and rules.tiers[-1] == "scalar":
-        return max(absent, key=lambda n: n.kind.category)  # only Python scalars: the highest kind counts
+        return max(absent, key=lambda n: n.kind.category)  # of Python scalars alone, the highest kind counts
     if absent:
         reason = f"nothing is said of a Python {absent[0].kind.python_name}"
         to = next((f", e.g. {n}" for n in nodes if isinstance(n, DType)), "")

@@ -19,11 +19,12 @@ from typelattice.support.frozen_classes import frozen
 UNSIGNED, SIGNED = ([DTYPE_BY_CODE[f"{letter}{bits}"] for bits in (8, 16, 32, 64)] for letter in "ui")
 # NumPy compares with its own bounds, a little below the largest values of the dtypes.
 FLOAT_BOUNDS = {DTYPE_BY_CODE["f16"]: 65000, DTYPE_BY_CODE["f32"]: 3.4e38, DTYPE_BY_CODE["c64"]: 3.4e38}
+# A value joins as one of these dtypes, so the order must have them.
 REQUIRED_DTYPES = {
     *UNSIGNED,
     *SIGNED,
     *FLOAT_BOUNDS,
-}  # values count as these dtypes, so the order must have them
+}
 ASSUMED_VALUE = 1  # the value to assume if none is known
 
 

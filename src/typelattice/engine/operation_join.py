@@ -124,7 +124,7 @@ def join_operands(
     # One decision represents the operation's order. The system's other decisions are the same in every
     # operation.
     operation_decisions: list[Decision] = []
-    final_decision_types = (ReplacedInAnswer, Defaulted)  # these turn the joined node into a dtype
+    final_decision_types = (ReplacedInAnswer, Defaulted)  # decisions that turn the joined node into a dtype
     try:
         joined = join_tiers(rules_of_operation, counted, operation_decisions)
     except RefusalError as e:

@@ -40,7 +40,7 @@ from typelattice.fixing.value_comparison import (
 from typelattice.fixing.workspace import FailedRun, FinishedRun, RunCost, Workspace, open_workspace
 from typelattice.operands.operand import Operand
 from typelattice.support.error_texts import clip_text
-from typelattice.tracing.entry_points.script import check_package
+from typelattice.tracing.entry_points.script import check_package, read_script
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import find_reached_steps
 from typelattice.tracing.report.explain_result import LINE_PATTERN
@@ -114,7 +114,7 @@ def fix_script(
     here = Path(os.path.realpath(os.curdir))
     path = here
     if not as_module:
-        read_bytes(target, 0)  # raises FileError if the path does not name a readable file
+        read_script(target, 0)  # raises FileError if the path does not name a readable file
         path = Path(os.path.realpath(target))
     folder = here if as_module or path.is_relative_to(here) else path.parent
     program = ProgramToRun(

@@ -37,7 +37,7 @@ from typelattice.programs.json.write import KEY_BY_FIELD, PROGRAM_FORMAT_VERSION
 from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
 
-MAX_JSON_CHARS = 400_000_000  # characters
+MAX_JSON_CHARS = 400_000_000  # characters; a longer document is refused
 MAX_NAME_CHARS = 1_000  # characters of the name of a file, a function or an operand
 MAX_LIST_DEPTH = 32  # lists within one another
 STEP_CLASS_BY_NAME: Mapping[str, type[Step]] = {

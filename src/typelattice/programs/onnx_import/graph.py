@@ -134,7 +134,7 @@ class OnnxGraph:
             return
         try:
             value = numpy_helper.to_array(tensor)
-        except (KeyError, TypeError, ValueError) as e:  # too few bytes, or bytes of another sort
+        except (KeyError, TypeError, ValueError) as e:  # the bytes do not fit the stated dtype and shape
             raise ProgramError(f"{node_name}: {clip_text(' '.join(str(e).split()), 200)}") from None
         if DTYPES[dtype].kind.python_name == "int" and value.ndim < 2:
             self.settings[name] = tuple(value.reshape(-1).tolist())

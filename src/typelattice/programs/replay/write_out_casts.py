@@ -273,7 +273,7 @@ def check_no_implicit_cast(steps: Sequence[Step]) -> None:
 
     An operation that adds up may take two dtypes and give a third, its accumulator.
     """
-    dtypes: list[str | None] = []  # one for each step: None for a Python number
+    dtypes: list[str | None] = []  # one dtype for each step, or None for a Python number
     for step in steps:
         match step:
             case Input(fixed_result=given) | Opaque(fixed_result=given):

@@ -16,7 +16,7 @@ from typelattice.programs.source.quiet_parser import parse
 from typelattice.programs.source.syntax_reader import NOTHING_RETURNED, SourceReader, parameters
 from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
 
-MAX_SOURCE_CHARS = 8_000_000  # characters
+MAX_SOURCE_CHARS = 8_000_000  # characters; a longer source is refused
 ACCEPTED_SOURCE = "operators, functions of arrays, .astype(dtype), names and numbers, on one line or several"
 
 

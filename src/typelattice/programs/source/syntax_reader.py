@@ -99,7 +99,7 @@ PYTHON_TEST_BY_COMPARISON: Mapping[type[ast.AST], Callable[[Any, Any], bool]] = 
 }  # fmt: skip
 
 
-MAX_LOOP_PASSES = 1_000_000  # passes of all loops of a source together
+MAX_LOOP_PASSES = 1_000_000  # more passes, counted over all loops of a source, are refused
 
 
 REFUSAL_BY_EXPRESSION: Mapping[type[ast.AST], str] = {
@@ -111,14 +111,15 @@ REFUSAL_BY_EXPRESSION: Mapping[type[ast.AST], str] = {
     ast.NamedExpr: "a name given within an expression; give it on a line before",
 }
 SLICE_APPLYING_FUNCTION = "apply_along_axis"  # applies a function to the slices of an array
+# Functions that return the namespace of an array.
 NAMESPACE_FUNCTIONS = (
     "__array_namespace__",
     "array_namespace",
     "get_namespace",
-)  # they return an array's namespace
+)
 
 
-MAX_CALL_DEPTH = 200  # calls of functions within others
+MAX_CALL_DEPTH = 200  # a deeper nesting of calls is refused
 NOTHING_RETURNED: Any = object()  # the result of a block of lines that returns nothing
 NAMELESS_TARGET_MESSAGE = "elements of what has no name; give it one first"
 REFUSAL_BY_TARGET: Mapping[type[ast.expr], str] = {
@@ -633,7 +634,7 @@ class SourceReader:
             raise excerpt.error(f"a loop within {name}; write it out: [f(x) for x in (a, b)]")
         if name.startswith("math."):
             return call_math(self.builder, excerpt, name.removeprefix("math."), args, known)
-        if name == "at" and args and isinstance(args[0], Ref):  # array-api-extra's
+        if name == "at" and args and isinstance(args[0], Ref):  # `xpx.at(x, index)` of array-api-extra
             of = args[0]
             return (
                 IndexUpdateRef(of, self.as_argument(node, known[1]))
@@ -762,7 +763,7 @@ class SourceReader:
         key = yield self.read_expression(node.slice, scope)
         match node.value:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) if name not in scope:
-                pass  # a function of a module
+                pass  # a function of a module is no method of an array
             case ast.Call(func=ast.Attribute()) if isinstance(array, Ref) and isinstance(key, int):
                 self.refuse_unclear_result(node.value, array)
         return self.subscript(node, array, key)

@@ -99,9 +99,8 @@ class CompiledCallReader:
                 self.recorder, self.variable_steps, witness, library, graph, is_compiling
             )
             witness.tallies[key] = new_steps = graph_steps.read_call(leaves)
-            witness.tallies[*function_key, *map(self.argument_key, leaves)] = (
-                new_steps  # the arguments have steps by now
-            )
+            # Reading the call gave its arguments steps, so they now have another key.
+            witness.tallies[*function_key, *map(self.argument_key, leaves)] = new_steps
         except Exception as e:  # an unexpected graph must not stop the program
             name = getattr(function, "__qualname__", type(function).__qualname__)
             why = f"what it computes inside cannot be read ({type(e).__name__}: {e})"

@@ -243,7 +243,7 @@ class GraphStepBuilder:
         """Return the step of a known operation, or None for any other."""
         if name == CAST_OPERATION and operand.dtype is not None and not operand.weak:
             return self.builder.add_cast(excerpt, args[0], NamedDType(operand.dtype.name))
-        with suppress(ProgramError):  # the operation does not take these shapes
+        with suppress(ProgramError):  # raised if the operation does not take these shapes
             return (
                 self.builder.add_call(excerpt, OPERATION_BY_FUNCTION[name], args)
                 if name in OPERATION_BY_FUNCTION

@@ -77,7 +77,7 @@ def weak_type(x: Any) -> tuple[Any, bool]:
     jax = sys.modules["jax"]
     try:
         aval = (getattr(jax, "typeof", None) or jax.core.get_aval)(x)
-    except TypeError:  # a function, or another object that is part of the compiled one
+    except TypeError:  # no array: a function, or another object that is compiled in
         return (ref(x) if isinstance(x, FunctionType) else type(x)), False
     return str(aval).lstrip("~"), bool(getattr(aval, "weak_type", False))
 

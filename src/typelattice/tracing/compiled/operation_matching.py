@@ -71,7 +71,7 @@ class OperationMatcher:
     def predicted_dtype(self, op: Operation, variables: Sequence[Variable], numbers: bool) -> Hashable:
         """Return the dtype and weakness of an operation's result by our rules, or False if they refuse it."""
         if any(v not in self.graph.operands for v in variables):
-            return False  # an operand is not an array of numbers
+            return False  # no match: an operand is not an array of numbers
         inputs = [*self.inputs_of(variables, numbers)]
         key = op.name, tuple((type(x), x) for x in inputs)
         if key not in self.known_results:

@@ -43,7 +43,7 @@ def traced_cell(cell: str, names: dict[str, Any], systems: Sequence[str]) -> Tra
     for each in systems:
         find_system(each)
     file = CELL_NAME_FORMAT.format(crc32(cell.encode()))
-    compile(cell, file, "exec")  # raises SyntaxError
+    compile(cell, file, "exec")  # raises SyntaxError before any of the cell runs
     linecache.cache[file] = len(cell), None, cell.splitlines(keepends=True), file
     recorder, switches = Recorder(), CompilerSwitches()
     code = ModuleCompiler(recorder).compile_module("__main__", file, cell.encode())

@@ -152,7 +152,7 @@ def _standing(baseline: Iterable[BaselineEntry], root: Path) -> Iterator[Baselin
             code = _dump_node(nodes[finding]) if finding in nodes else None
             if code:
                 is_in_file = code in dumped_nodes
-            else:  # code that was cut, that no Python can read, or that is nested too deeply
+            else:  # no tree for code that was cut, is no Python, or is nested too deeply
                 is_in_file = _remove_spaces(finding.code.removesuffix(CUT_MARK)) in text
             if is_in_file:
                 yield finding

@@ -20,7 +20,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any, NoReturn
 from zipimport import zipimporter
 
-from typelattice.disk.read import read_bytes
+from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.libraries import library_of
 from typelattice.support.error_texts import clip_text, quote_short
 from typelattice.support.errors import TypelatticeError
@@ -29,7 +29,7 @@ from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.report.formatting import shown_path
 from typelattice.tracing.run_data.run import Run
 
-MAX_SCRIPT_BYTES = 10_000_000  # bytes of a script
+MAX_SCRIPT_BYTES = 10_000_000  # bytes; a longer script is refused
 COMMAND_FILE_NAME = "<string>"  # the file name that Python gives the code after -c
 
 
@@ -95,7 +95,7 @@ def run_script(
             _put_first("")
             with _explain_syntax_error("the code after -c"):
                 code, name = compile(target, COMMAND_FILE_NAME, "exec", dont_inherit=True), "-c"
-            if sys.version_info >= (3, 13):  # its tracebacks find the lines of such code by its name
+            if sys.version_info >= (3, 13):  # Python 3.13 finds the lines of a traceback through linecache
                 known = code if sys.version_info >= (3, 14) else COMMAND_FILE_NAME
                 linecache._register_code(known, target, COMMAND_FILE_NAME)
         else:
@@ -179,6 +179,14 @@ def check_package(package: str) -> None:
         raise ScriptError(f"{what}; name a package that calls it")
 
 
+def read_script(path: str, max_bytes: int) -> bytes:
+    """Read a script, but no more than `max_bytes` bytes. Raises FileError if it cannot be read."""
+    try:
+        return read_bytes(path, max_bytes)
+    except FileError as e:
+        raise FileError(f"{e}; give the path of a script, or -m and a module") from None
+
+
 def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
     """Return the code of a script, or of a folder or an archive with a `__main__`."""
     if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
@@ -188,7 +196,7 @@ def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, 
         code, _ = _module("__main__", module, tracing)
         return code, path
     given, path = path, path and os.path.abspath(path)
-    data = read_bytes(given, MAX_SCRIPT_BYTES + 1)
+    data = read_script(given, MAX_SCRIPT_BYTES + 1)
     if len(data) > MAX_SCRIPT_BYTES:
         what = f"{_short_path(path)} is larger than {MAX_SCRIPT_BYTES:,} bytes"
         raise ScriptError(f"{what}; trace a module of it")
@@ -280,7 +288,7 @@ def _run_code(code: CodeType, module: ModuleType) -> int | None:
         return 1
     finally:
         for stream in (sys.stdout, sys.stderr):
-            with suppress(Exception):  # the script may have closed it, or replaced it by any object
+            with suppress(Exception):  # the script may have closed the stream, or put any object in its place
                 stream.flush()
     return 0
 
@@ -304,5 +312,5 @@ def _complain(e: BaseException) -> None:
     e.__traceback__ = trace
     try:
         sys.excepthook(type(e), e, trace)
-    except Exception:  # the script may have replaced it by any object
+    except Exception:  # the script may have put any object in the place of the hook
         sys.__excepthook__(type(e), e, trace)

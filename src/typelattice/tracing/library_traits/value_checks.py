@@ -160,7 +160,7 @@ def fits(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any],
 
     Few numbers are computed in float64. For many, the extreme values decide.
     """
-    if name == "add=" or name == "subtract=":  # the old values fit the dtype
+    if name == "add=" or name == "subtract=":  # undo it: if the old values fit, nothing wrapped
         arrays, name = [result, *arrays], "subtract" if name == "add=" else "add"
         result = result if result.size >= MIN_LARGE_SIZE else getattr(np, name)(*arrays)
     if result.size < MIN_LARGE_SIZE and np.size(arrays[0]) < MIN_LARGE_SIZE:

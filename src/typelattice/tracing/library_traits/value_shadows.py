@@ -19,7 +19,7 @@ from typelattice.tracing.library_traits.value_checks import (
 )
 from typelattice.tracing.run_data.run import LOST_DIGITS
 
-SUMMING_OPERATIONS = ("add", "subtract")  # their losses build up step by step
+SUMMING_OPERATIONS = ("add", "subtract")  # in a loop, the losses of these operations add up
 MAX_SHADOWS = 4_096
 MAX_SHADOW_BYTES = 1 << 28  # bytes of all shadows together
 
@@ -119,8 +119,9 @@ class Shadows:
         if result.size <= BLOCK_SIZE:
             wide = function(*operands, dtype=float)
             apart = (wide - result).ravel()
-            return wide, apart.dot(apart) ** 0.5  # faster than the largest one, and at least as large
-        wide = self.spare.pop(result.shape, None)  # new memory is slow
+            # The norm is faster to compute than the largest difference, and never smaller.
+            return wide, apart.dot(apart) ** 0.5
+        wide = self.spare.pop(result.shape, None)  # reuse memory: allocating new memory is slow
         wide = np.empty(result.shape) if wide is None else wide
         arrays, largest = [*operands, result, wide], 0.0
         access = [["readonly"] for _ in arrays[1:]] + [["writeonly"]]

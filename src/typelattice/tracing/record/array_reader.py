@@ -9,7 +9,7 @@ from typing import Any
 from typelattice.operands.operand import Operand
 from typelattice.tracing.run_data.array_classes import ArrayClass
 
-MAX_REMEMBERED_OPERANDS = 4_096  # operands that are remembered
+MAX_REMEMBERED_OPERANDS = 4_096  # beyond this number, no further operand is remembered
 
 
 class ArrayReader:

@@ -124,7 +124,7 @@ class ChildRuns:
         if self.owner_pid != os.getpid() or not self.folder.is_dir():
             return
         for path in sorted(self.folder.glob("*.run")):
-            with suppress(Exception):  # a process that was killed
+            with suppress(Exception):  # a process that was killed left an incomplete run
                 self.runs.append(pickle.loads(path.read_bytes()))
         rmtree(self.folder, ignore_errors=True)
 

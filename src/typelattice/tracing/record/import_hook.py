@@ -79,7 +79,8 @@ class ModuleCompiler:
                 if crc32(stored[4:]).to_bytes(4, "big") == stored[:4]:
                     found: Compiled = marshal.loads(stored[4:])
                     return found
-        from typelattice.tracing.rewrite.syntax_tree import Rewriter  # cached code does not need it
+        # Imported here, because cached code does not need it.
+        from typelattice.tracing.rewrite.syntax_tree import Rewriter
 
         tree = ast.parse(data, path)
         rewriter = Rewriter(tree, data.decode("latin-1"))

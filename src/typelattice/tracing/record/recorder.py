@@ -72,9 +72,8 @@ class Recorder:
         self.joining_operation = CachePerClass(joining_operation)
         self.argument_sorts = CachePerClass(argument_sort)
         self.compiler_of = CachePerClass(compiler_of_functions)
-        self.arrayless_classes: set[type] = (
-            set()
-        )  # their objects are neither arrays nor several results
+        # Objects of these classes are neither arrays nor several results.
+        self.arrayless_classes: set[type] = set()
         self.compiled_calls = CompiledCallReader(self)
         self.weak_arguments = WeakArguments(self)
         self.links = ArrayLinks()
@@ -250,7 +249,8 @@ class Recorder:
                     kind.library, self.builder.steps, range(before, made.step + 1), self.tallies, operand
                 )
             except Exception as e:  # the program must go on if our reading fails
-                del self.builder.steps[max(before, len(self.tallies)) :]  # except the inputs that were added
+                # Drop the incomplete steps, but keep the inputs that were added.
+                del self.builder.steps[max(before, len(self.tallies)) :]
                 if isinstance(e, RecursionError):
                     raise
                 if not isinstance(e, (TypelatticeError, UnknownCallError)):

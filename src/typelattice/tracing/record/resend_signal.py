@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from time import sleep
 
-RESEND_SECONDS = 0.02  # seconds
+RESEND_SECONDS = 0.02  # seconds between two attempts to send the signal
 
 
 class RepeatedSignal:
@@ -39,7 +39,7 @@ class RepeatedSignal:
         """
         if not hasattr(signal, "pthread_kill"):
             return
-        with suppress(OSError, RuntimeError):  # too many files, or Python is about to end
+        with suppress(OSError, RuntimeError):  # there are too many open files, or Python is about to end
             if self.process != os.getpid():
                 self.inherited = self.written
                 read, self.written = os.pipe()

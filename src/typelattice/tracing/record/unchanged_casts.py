@@ -19,7 +19,7 @@ from typelattice.tracing.run_data.written_operation import WrittenOperation
 
 DTYPE_OF = re.compile(r"\.dtype\b(?!=)")  # the dtype of another array, in the text of a call
 ASSIGNMENT_TARGET_PATTERN = re.compile(r"\s*(\w+)\s*=\s*")  # the text before a call: `y = `
-MAX_OPERANDS = 4  # operands of an operation with texts that are compared
+MAX_OPERANDS = 4  # compare the texts of operations with at most so many operands
 
 
 @dataclass(frozen=True, slots=True)

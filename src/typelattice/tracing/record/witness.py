@@ -50,7 +50,7 @@ METHODS_BEFORE_OPERATION = (
 )
 """Methods that run before their operation and return their first argument."""
 INERT_WITNESS = (  # a witness that does nothing, in plain Python, so that the process needs no typelattice
-    "type('Unfollowed', (), {"  # it can be hashed, because code hashes its constants
+    "type('Unfollowed', (), {"  # the constants of code must be hashable
     "**dict.fromkeys('record_binary record_unary record_in_place record_item record_attribute "
     "record_call_0 record_call_1 record_call_2 record_call record_map'.split(), "
     "staticmethod(lambda *given: given[-1])), "
@@ -734,7 +734,7 @@ class LazyWitness(WitnessBase):
             with self.module.recorder.lock:  # one thread fills the fields, so that `known` is made once
                 if type(self) is LazyWitness:
                     self.fill()
-                    self.__class__ = self.recorder.witness_class  # it has the same fields
+                    self.__class__ = self.recorder.witness_class  # allowed: both classes have the same fields
             return object.__getattribute__(self, name)
         except RecursionError:
             return give_first if name in METHODS_BEFORE_OPERATION else give_last

@@ -246,9 +246,8 @@ def _describe_weakness(change: WeaknessChange) -> str:
 
 def _make_causes_chapter(findings: Findings) -> Chapter:
     causes = findings.causes
-    more = sum(
-        c.extra_bytes for c in causes
-    )  # 0 if the wide dtype is requested, or arrays have no known size
+    # This is 0 if the program requests the wide dtype, or the sizes are unknown.
+    more = sum(c.extra_bytes for c in causes)
     took = f", which took {size_text(more)} more" if more else ""
     heading = f"floats were widened from {count_text(len(causes), 'place')}{took}"
     entries = tuple(_make_cause_entry(findings.predicted_run, cause) for cause in causes)

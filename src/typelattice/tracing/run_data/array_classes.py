@@ -194,7 +194,7 @@ def _cache_key_reader(read: Callable[[Any], Any]) -> Callable[[Any], Hashable]:
 
 def _size_reader(cls: type) -> Callable[[Any], int]:
     found = getattr(cls, "nbytes", None)
-    # an attribute that is written in C holds a number
+    # An attribute written in C holds the number itself; a Python one may compute it.
     if type(found) is GetSetDescriptorType and not hasattr(cls, "is_sparse"):
         return attrgetter("nbytes")
     if found is None and hasattr(cls, "_num_elements"):  # TensorFlow counts elements in this way
@@ -232,7 +232,7 @@ def is_of_library(cls: type) -> bool:
     return library_of(_find_root(cls)) is not None
 
 
-# they wrap functions in C++ and Cython
+# modules whose classes wrap C++ or Cython
 WRAPPER_MODULES = ("nanobind", "pybind11_builtins", "_cython", "uarray")
 
 

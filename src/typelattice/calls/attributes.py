@@ -23,7 +23,8 @@ READER_BY_SHAPE_ATTRIBUTE: Mapping[str, Callable[[Shape], Argument]] = {
     "shape": lambda shape: None if None in shape else shape,
     "size": count_elements,
 }
-ATTRIBUTES_NEEDING_SHAPE = ("shape", "size")  # the values of an array may decide these, as in `unique(x).size`
+# The values of an array may decide these, as in `unique(x).size`.
+ATTRIBUTES_NEEDING_SHAPE = ("shape", "size")
 READABLE_ATTRIBUTES = (*OPERATION_BY_VIEW_ATTRIBUTE, *READER_BY_SHAPE_ATTRIBUTE)
 
 

@@ -45,9 +45,9 @@ def refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
 
 def sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Recordings of some of their calls, and recorders that ask some: all are for the tests of recordings."""
-    calls, ask = Recording.calls, recorder._recording
+    calls, ask = Recording.calls, recorder._record_new_answers
     monkeypatch.setattr(Recording, "calls", lambda recording: islice(calls(recording), 0, None, 29))
     monkeypatch.setattr(
-        recorder, "_recording",
+        recorder, "_record_new_answers",
         lambda asked, operands, questions, *how: ask(asked, operands, questions[::29], *how),
     )  # fmt: skip

@@ -60,7 +60,7 @@ def test_a_type_says_an_answer_or_leaves_it_open(type_: str, answer: str) -> Non
 
 def printed(monkeypatch: pytest.MonkeyPatch, output: str) -> None:
     monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
-    monkeypatch.setattr(type_checkers, "_run", lambda *_: (output, ""))
+    monkeypatch.setattr(type_checkers, "_run_checker", lambda *_: (output, ""))
 
 
 def test_what_each_checker_prints_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +102,7 @@ def test_a_checker_that_is_missing_or_slow_is_named(monkeypatch: pytest.MonkeyPa
         raise subprocess.TimeoutExpired("mypy", 1)
 
     printed(monkeypatch, "")
-    monkeypatch.setattr(type_checkers, "_run", slow)
+    monkeypatch.setattr(type_checkers, "_run_checker", slow)
     with pytest.raises(CannotAskError, match="mypy gave no answer within 1 seconds"):
         list(infer("mypy", "", [], ["x"], 1))
 
@@ -118,7 +118,7 @@ def test_expressions_are_asked_in_batches(monkeypatch: pytest.MonkeyPatch) -> No
         return "\n".join(told), ""
 
     printed(monkeypatch, "")
-    monkeypatch.setattr(type_checkers, "_run", run)
+    monkeypatch.setattr(type_checkers, "_run_checker", run)
     monkeypatch.setattr(type_checkers, "EXPRESSIONS_PER_RUN", 2)
     assert [each.type for each in infer("mypy", "", [], [*"vwxyz"], 1)] == [*"vwxyz"]
     assert len(folders) == 3 and len({*folders}) == 1  # so that a run may use what the first has read

@@ -182,10 +182,10 @@ def test_of_two_libraries_one_of_which_cannot_be_asked_nothing_is_told(
     def news(name: str, _: object) -> tuple[bool, None]:
         return (False, None) if name == "numpy" else load_library(name)  # type: ignore[return-value]  # it raises
 
-    monkeypatch.setattr("typelattice.cli.commands.watch._news", news)
+    monkeypatch.setattr("typelattice.cli.commands.watch._find_library_changes", news)
     as_it_was = lambda name, found, proposed: [f"{name}: as it was"]  # noqa: E731
     monkeypatch.setattr("typelattice.cli.commands.watch._describe_news", as_it_was)
-    monkeypatch.setattr("typelattice.cli.commands.watch._data", lambda name, found, proposed: {})
+    monkeypatch.setattr("typelattice.cli.commands.watch._changes_as_data", lambda name, found, proposed: {})
     assert main(["watch", "numpy"]) == 0
     assert capsys.readouterr().out == "numpy: as it was\n"
     assert main(["watch", "numpy", "nothing"]) == 2
@@ -220,7 +220,7 @@ def test_what_is_left_out_is_one_bounded_line(
     def news(name: str, _: object) -> None:
         raise MissingLibraryError("many\nlines\n" * 1_000)
 
-    monkeypatch.setattr("typelattice.cli.commands.watch._news", news)
+    monkeypatch.setattr("typelattice.cli.commands.watch._find_library_changes", news)
     monkeypatch.setattr("typelattice.cli.commands.watch._find_installed", lambda: ("triton",))
     capsys.readouterr()
     assert main(["watch"]) == 2

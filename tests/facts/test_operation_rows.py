@@ -30,12 +30,12 @@ def test_a_bad_row_is_named(
     table.write_text(GOOD + rows)
     monkeypatch.setattr(operations, "OPERATIONS_TABLE_PATH", str(table))
     with pytest.raises(operations.OpError) as caught:
-        [*LazyTable(operations._rows(), operations._operation).values()]
+        [*LazyTable(operations._read_rows(), operations._read_operation_row).values()]
     assert str(caught.value).startswith(f"operations.txt, {message}")
 
 
 def test_an_unknown_class_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    wobble = operations._operation("wobble", (9, ["wobble", "arithmetik", "elementwise", "2"]))
+    wobble = operations._read_operation_row("wobble", (9, ["wobble", "arithmetik", "elementwise", "2"]))
     monkeypatch.setattr(engine, "OPERATIONS", {"wobble": wobble})
     with pytest.raises(operations.OpError) as caught:
         engine.class_of(wobble)

@@ -56,17 +56,17 @@ def explain_program(
             yield from ["", ""] if i else []
             yield from _describe_in_full(p, bound, replayed)
         if len(replays) > 1:
-            yield from _divergences(find_divergences(p.steps, [r.name for r in replays], replays))
-            yield from _results(replays)
+            yield from _print_divergences(find_divergences(p.steps, [r.name for r in replays], replays))
+            yield from _print_results(replays)
     else:
         yield from _describe_briefly(p, bound, replays)
     if page:
         yield f"\n{page[0]}"
-    if args.exit_code and _disagree(replays):
+    if args.exit_code and _systems_disagree(replays):
         raise DifferencesFound
 
 
-def _disagree(replays: Sequence[Replay]) -> bool:
+def _systems_disagree(replays: Sequence[Replay]) -> bool:
     """Return True if two systems differ at a step, or one refuses a step."""
     refused = any(replayed.refusals for replayed in replays)
     diverging = find_divergences(replays[0].program.steps, [r.name for r in replays], replays)
@@ -83,14 +83,14 @@ def _parse_inputs(p: Program, custom_dtypes: Mapping[str, tl.DType]) -> Program:
     return replace(p, steps=tuple(steps))
 
 
-def _heading(p: Program, bound: Mapping[str, str]) -> str:
+def _program_heading(p: Program, bound: Mapping[str, str]) -> str:
     """Write a program on one line, with its inputs."""
     lines = p.source.splitlines()
     source = lines[0] if len(lines) == 1 else f"{lines[0]} ..."
     return f"{source} with {', '.join(f'{name}={x}' for name, x in bound.items())}" if bound else source
 
 
-def _title(step: Step) -> str:
+def _step_title(step: Step) -> str:
     """Write a step, after its line number if the program has several lines."""
     return f"{step.location.line}: {step.text}" if step.location else step.text
 
@@ -98,10 +98,13 @@ def _title(step: Step) -> str:
 def _describe_briefly(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -> Paragraphs:
     """Print each step with its results; mark divergences between libraries, other systems aside."""
     page = layout()
-    yield page.bold(_heading(p, bound))
+    yield page.bold(_program_heading(p, bound))
     of_libraries = [r for r in replays if r.name in libraries() and heading_of(r.name) == LIBRARIES_HEADING]
     diverging = find_divergences(p.steps, [r.name for r in of_libraries], of_libraries)
-    marks = {d.step_number: _mark(d, d is diverging.first_divergence) for d in diverging.step_divergences}
+    marks = {
+        d.step_number: _divergence_mark(d, d is diverging.first_divergence)
+        for d in diverging.step_divergences
+    }
     paragraphs = []
     for i, step in enumerate(p.steps):
         if step.op is None:
@@ -120,7 +123,7 @@ def _describe_briefly(p: Program, bound: Mapping[str, str], replays: Sequence[Re
                     f"  {answer.ljust(answer_columns - 8)}{len(names):4}", systems, answer_columns
                 )
             )
-        paragraphs.append((_title(step), marks.get(i, ""), tuple(lines)))
+        paragraphs.append((_step_title(step), marks.get(i, ""), tuple(lines)))
     for (title, mark, lines_), times in _join_repeated(paragraphs):
         yield ""
         yield page.fold_line(f"{title}{times}{mark}")
@@ -128,7 +131,7 @@ def _describe_briefly(p: Program, bound: Mapping[str, str], replays: Sequence[Re
     if len(paragraphs) > 1:
         yield from _first_refusals(p, replays)
     outcomes = [o for made in replays for o in made]
-    if notes := [*_notes(outcomes)]:
+    if notes := [*_mark_notes(outcomes)]:
         yield ""
         yield from map(page.fold_line, notes)
 
@@ -159,7 +162,7 @@ def _result_text(o: Outcome, name: str) -> tuple[str, str]:
     return str(o), f"{name}{NEVER_ASKED_MARK}" if o.is_unrecorded else name
 
 
-def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
+def _mark_notes(outcomes: Sequence[Outcome]) -> Paragraphs:
     """Explain the marks among the results."""
     if any(o.operand and o.operand.dtype and o.operand.weak for o in outcomes):
         yield "* is weak: beside an array it adopts the array's width"
@@ -169,7 +172,7 @@ def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
         yield "after a step where a library departs from its rule, later steps follow the rule"
 
 
-def _mark(d: StepDivergence, is_first: bool) -> str:
+def _divergence_mark(d: StepDivergence, is_first: bool) -> str:
     """Mark a step where the libraries diverge."""
     if d.inherited_from:
         return ""
@@ -180,11 +183,11 @@ def _describe_in_full(p: Program, bound: Mapping[str, str], replayed: Replay) ->
     """Print each step under one system, with its result and its implicit casts."""
     page = layout()
     results = ", ".join(str(replayed[i]) for i in p.results)
-    yield page.bold(f"{_heading(p, bound)} under {replayed.name}: {results}")
+    yield page.bold(f"{_program_heading(p, bound)} under {replayed.name}: {results}")
     yield ""
     steps = zip(p.steps, replayed, strict=True)
     paragraphs = [
-        (_title(step), o.text_with_mark, tuple(explain_outcome(o)))
+        (_step_title(step), o.text_with_mark, tuple(explain_outcome(o)))
         for step, o in steps
         if step.op is not None
     ]
@@ -217,7 +220,7 @@ def explain_outcome(o: Outcome) -> Sequence[str]:
     return said
 
 
-def _divergences(diverging: Divergences) -> Paragraphs:
+def _print_divergences(diverging: Divergences) -> Paragraphs:
     """Print the divergences between the named systems."""
     page = layout()
     yield ""
@@ -228,7 +231,7 @@ def _divergences(diverging: Divergences) -> Paragraphs:
     yield page.bold("divergences")
     yield ""
     paragraphs = [
-        (_title(d.step), "" if d.inherited_from else " <- here", d.answers(diverging.systems))
+        (_step_title(d.step), "" if d.inherited_from else " <- here", d.answers(diverging.systems))
         for d in diverging.step_divergences
     ]
     for (title, mark, answers), times in _join_repeated(paragraphs):
@@ -239,7 +242,7 @@ def _divergences(diverging: Divergences) -> Paragraphs:
         yield page.fold_line(NEVER_ASKED_NOTE)
 
 
-def _results(replays: Sequence[Replay]) -> Paragraphs:
+def _print_results(replays: Sequence[Replay]) -> Paragraphs:
     """Print the results of the program under each system, or the first step that it refuses."""
     page = layout()
     stub = max(len(replayed.name) for replayed in replays) + 2

@@ -14,14 +14,14 @@ def end_by_interrupt() -> None:
     A KeyboardInterrupt may come at any place, even where Python's own modules turn it into another error. A
     process that was started to ignore Ctrl-C continues to ignore it.
     """
-    if _handler() is signal.default_int_handler:
+    if _interrupt_handler() is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @contextmanager
 def raise_on_interrupt() -> Iterator[None]:
     """Raise KeyboardInterrupt on Ctrl-C within the block."""
-    if _handler() is not signal.SIG_DFL:
+    if _interrupt_handler() is not signal.SIG_DFL:
         yield
         return
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -40,7 +40,7 @@ def end_in_silence() -> None:
     sys.excepthook = lambda *given: None
 
 
-def _handler() -> object:
+def _interrupt_handler() -> object:
     """Return the present handler of Ctrl-C, or None in a thread, which cannot change it."""
     in_main_thread = threading.current_thread() is threading.main_thread()
     return signal.getsignal(signal.SIGINT) if in_main_thread else None

@@ -168,7 +168,7 @@ def run(argv: list[str], ends_process: bool = False) -> Paragraphs:
     """
     first, *rest = argv or ["help"]
     if first in ("-h", "--help", "help"):
-        yield from _help()
+        yield from _help_lines()
     elif first == "--version":
         yield f"typelattice {tl.__version__}"
     elif first not in COMMAND_NAMES:
@@ -190,7 +190,7 @@ def _before_dashes(words: Sequence[str]) -> Sequence[str]:
     return words[: words.index("--")] if "--" in words else words
 
 
-def _help() -> Paragraphs:
+def _help_lines() -> Paragraphs:
     yield "Where did my float32 become float64? What dtype does x + y have?\n"
     yield "usage: typelattice COMMAND ..."
     for purpose, names in COMMANDS_BY_PURPOSE.items():

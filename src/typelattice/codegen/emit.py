@@ -94,14 +94,14 @@ def emit_files(
         found[name.format(snake_case(system.name))] = write(tables, members, head)
         found[f"probe_{base}.form.toml"] = PROBE_OUTPUT_FORM
     if lang == "json":
-        found[f"{base}.json"] = _json({**tables.data(), "sha256": tables.digest})
+        found[f"{base}.json"] = _emit_json({**tables.data(), "sha256": tables.digest})
     all_indices = {**(indices or {}), **{str(d): i for d, i in tables.indices.items()}}
-    found[f"{base}.indices.json"] = _json(dict(sorted(all_indices.items(), key=lambda item: item[1])))
-    found[f"{base}.reasons.json"] = _json(tables.numbered_reasons)
+    found[f"{base}.indices.json"] = _emit_json(dict(sorted(all_indices.items(), key=lambda item: item[1])))
+    found[f"{base}.reasons.json"] = _emit_json(tables.numbered_reasons)
     return found
 
 
-def _json(data: object) -> str:
+def _emit_json(data: object) -> str:
     return json.dumps(data, indent=1) + "\n"
 
 

@@ -34,7 +34,7 @@ def mlir_constraints(t: GeneratedTables, names: Mapping[str, str], head: str) ->
         "",
         "// The types that a function of the C++ header takes as a and as b, and those that it gives.",
     ]
-    for name, dtypes in _constraints(t):
+    for name, dtypes in _yield_constraints(t):
         members = ", ".join(f"{p}_{names[str(d)]}" for d in dtypes if d in types)
         lines += [f"def {p}_{name} : AnyTypeOf<[{members}]>;"] if members else []
     return "\n".join([*lines, "", f"#endif  // {guard}", ""])
@@ -47,7 +47,7 @@ def mlir_test(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     lines = [f"// {head}", f'include "{s}_dtypes.td"', ""]
     lines += [f"def {p}_Dialect : Dialect {{", f'  let name = "{s}";']
     lines += [f'  let cppNamespace = "::{s}";', "}", ""]
-    for number, (name, dtypes) in enumerate(_constraints(t)):
+    for number, (name, dtypes) in enumerate(_yield_constraints(t)):
         if types & {*dtypes}:
             lines += [f'def {p}_Test{number}Op : Op<{p}_Dialect, "test{number}"> {{']
             lines += [f"  let arguments = (ins {p}_{name}:$x, {p}_DTypeCode:$code);", "}"]
@@ -72,7 +72,7 @@ def _type_text(d: DType) -> str | None:
     return f'Type<CPred<"::llvm::isa<::mlir::Float{name}Type>($_self)">, "{d}">'
 
 
-def _constraints(t: GeneratedTables) -> Iterator[tuple[str, list[DType]]]:
+def _yield_constraints(t: GeneratedTables) -> Iterator[tuple[str, list[DType]]]:
     """Yield a name for each set of dtypes that a function of arrays takes in one place, or gives."""
     by_index = {i: d for d, i in t.indices.items()}
     for f in t.lookups:

@@ -24,13 +24,13 @@ def python_module(t: GeneratedTables, names: Mapping[str, str], head: str) -> st
         lines += ["", "", *signature_lines(f"def {f.function}(", f.parameters, ") -> DType | None:", 88)]
         lines += [f"    return _dtype(_TABLE_{f.table_index}{f.cell()})"]
     if t.has_promote:
-        lines += _fold(t)
+        lines += _write_fold(t)
     if t.foldable_casts:
-        lines += _casts(t)
+        lines += _write_casts(t)
     return "\n".join([*lines, ""])
 
 
-def _fold(t: GeneratedTables) -> list[str]:
+def _write_fold(t: GeneratedTables) -> list[str]:
     if t.no_fold_reason:
         return ["", "", f"# No function promotes several operands: {t.no_fold_reason}."]
     return [
@@ -47,7 +47,7 @@ def _fold(t: GeneratedTables) -> list[str]:
     ]
 
 
-def _casts(t: GeneratedTables) -> list[str]:
+def _write_casts(t: GeneratedTables) -> list[str]:
     return [
         "",
         "",

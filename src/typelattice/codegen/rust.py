@@ -42,13 +42,13 @@ def rust_module(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
             "",
         ]
     if t.has_promote:
-        lines += _fold(t)
+        lines += _write_fold(t)
     if t.foldable_casts:
-        lines += _casts(t)
+        lines += _write_casts(t)
     return "\n".join(lines)
 
 
-def _fold(t: GeneratedTables) -> list[str]:
+def _write_fold(t: GeneratedTables) -> list[str]:
     if t.no_fold_reason:
         return [f"// No function promotes several operands: {t.no_fold_reason}.", ""]
     return [
@@ -62,7 +62,7 @@ def _fold(t: GeneratedTables) -> list[str]:
     ]
 
 
-def _casts(t: GeneratedTables) -> list[str]:
+def _write_casts(t: GeneratedTables) -> list[str]:
     return [
         "#[rustfmt::skip]",
         f"const TABLE_CASTS: [[bool; {t.size}]; {len(t.foldable_casts)}] = [",

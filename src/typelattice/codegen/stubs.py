@@ -190,7 +190,7 @@ class _Writer:
             if is_comparison and not answer and (a in STUB_SCALARS or b in STUB_SCALARS):
                 self._compared += 1
                 answer = "builtins.bool"
-            self.expected[form.format(_expression(a), _expression(b))] = answer
+            self.expected[form.format(_parse_expression_type(a), _parse_expression_type(b))] = answer
         return [
             _Overload((_type(rows), _type(columns)), result)
             for rows, columns, result in _list_rectangles(answers)
@@ -230,7 +230,7 @@ class _Writer:
             yield f"def {name}({given}, /) -> {arm.result}: ..."
 
 
-def _expression(operand: str) -> str:
+def _parse_expression_type(operand: str) -> str:
     return STUB_SCALARS[operand].literal if operand in STUB_SCALARS else f"x_{operand}"
 
 

@@ -29,9 +29,9 @@ def typescript_module(t: GeneratedTables, names: Mapping[str, str], head: str) -
         lines += signature_lines(f"export function {name}(", f.parameters, "): DType | undefined {", 80, "  ")
         lines += [f"  return dtype(TABLE_{f.table_index}{cell});", "}", ""]
     if t.has_promote:
-        lines += _fold(t)
+        lines += _write_fold(t)
     if t.foldable_casts:
-        lines += _casts(t)
+        lines += _write_casts(t)
     return "\n".join(lines)
 
 
@@ -45,7 +45,7 @@ def function_name(name: str) -> str:
     return found[:1].lower() + found[1:]
 
 
-def _fold(t: GeneratedTables) -> list[str]:
+def _write_fold(t: GeneratedTables) -> list[str]:
     if t.no_fold_reason:
         return [f"// No function promotes several operands: {t.no_fold_reason}.", ""]
     return [
@@ -65,7 +65,7 @@ def _fold(t: GeneratedTables) -> list[str]:
     ]
 
 
-def _casts(t: GeneratedTables) -> list[str]:
+def _write_casts(t: GeneratedTables) -> list[str]:
     return [
         "// prettier-ignore",
         "const TABLE_CASTS: readonly (readonly number[])[] = [",

@@ -99,10 +99,10 @@ def parts_of(chain: str, operands: Sequence[str], ask: Callable[[Question], str]
     `ask` gives the dtypes of results, which become the first operand of a part.
     """
     steps = [*split_chain(chain, operands)]
-    previous_results = [(), *((_as_operand(ask(_joined(steps[:end]))),) for end in range(1, len(steps)))]
+    previous_results = [(), *((_as_operand(ask(_join_steps(steps[:end]))),) for end in range(1, len(steps)))]
     for length in range(1, len(steps)):
         for start in range(len(steps) - length + 1):
-            names, own = _joined(steps[start : start + length])
+            names, own = _join_steps(steps[start : start + length])
             if all(previous_results[start]):
                 yield names, (*previous_results[start], *own)
 
@@ -110,7 +110,7 @@ def parts_of(chain: str, operands: Sequence[str], ask: Callable[[Question], str]
 def last_call(chain: str, operands: Sequence[str], ask: Callable[[Question], str]) -> Question:
     """Return the last operation of a chain as a call, with the result of the others as its first operand."""
     *before, (name, own) = split_chain(chain, operands)
-    return name, (_as_operand(ask(_joined(before))), *own)
+    return name, (_as_operand(ask(_join_steps(before))), *own)
 
 
 def _as_operand(answer: str) -> str:
@@ -125,7 +125,7 @@ def _as_operand(answer: str) -> str:
     return f"{dtype[:-1]}:weak" if dtype.endswith("*") else dtype + form.removeprefix(ARRAY_SUFFIX)
 
 
-def _joined(steps: Sequence[tuple[str, Sequence[str]]]) -> Question:
+def _join_steps(steps: Sequence[tuple[str, Sequence[str]]]) -> Question:
     """Return steps as a chain: their names, and the operands of all steps."""
     return CHAIN_SEPARATOR.join(name for name, _ in steps), tuple(
         operand for _, own in steps for operand in own

@@ -155,12 +155,12 @@ def compare_implementation(
     if reference_name is None:
         what = f"{name} imitates nothing that is known here"
         raise ComparisonError(f"{what}; name a system or an implementation to compare it with")
-    system = None if by_value and reference_name in recordings() else _system(reference_name)
+    system = None if by_value and reference_name in recordings() else _find_compared_system(reference_name)
     if by_value and system is not None:
         raise ComparisonError(
             f"{reference_name} has rules and no values; compare values with another implementation"
         )
-    choose = partial(_choose, calls=calls, seed=seed, by_class=by_class)
+    choose = partial(_choose_questions, calls=calls, seed=seed, by_class=by_class)
     about = {"limit of a call": f"{limit:g} s", "values": by_value}
 
     def start(other_side: str) -> AnswerProcessPool:
@@ -274,7 +274,9 @@ def _dtypes_left_out(
         yield OmittedDtypes(name, other, sort_dtype_names(our_dtypes - their_dtypes))
 
 
-def _choose(questions: list[Question], calls: int | None, seed: int, by_class: bool) -> list[Question]:
+def _choose_questions(
+    questions: list[Question], calls: int | None, seed: int, by_class: bool
+) -> list[Question]:
     """Choose a number of questions at random, or return all."""
     if not calls:
         return questions
@@ -381,7 +383,7 @@ def start_implementation(name: str, limit: float, tells_values: bool = False) ->
     return Stubs(entry["checker"], library_process, entry, limit)
 
 
-def _system(other: str) -> System | None:
+def _find_compared_system(other: str) -> System | None:
     """Find the system to compare with, or None for an implementation. Raises UnknownSystemError."""
     if other in implementations() or ":" in other:
         return None

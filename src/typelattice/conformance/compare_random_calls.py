@@ -35,7 +35,7 @@ def compare_live(
             has.operands, has.operations, has.multi_operand_operations, calls, seed, has.custom_operations
         )
     )
-    report = compare(system, _calls(asked, questions, progress), departures)
+    report = compare(system, _ask_questions(asked, questions, progress), departures)
     small = {
         str(m): m
         for m in (
@@ -52,15 +52,18 @@ def shrink_mismatch(
     known = find_operation(m.call.op, asked.catalogue.custom_operations)
     while True:
         able = {*asked.catalogue.operands}
-        questions = [question for question in _smaller(m.call, known) if set(question[1]) <= able]
-        found = (compare(system, _calls(asked, [question]), departures).mismatches for question in questions)
+        questions = [question for question in _yield_smaller_calls(m.call, known) if set(question[1]) <= able]
+        found = (
+            compare(system, _ask_questions(asked, [question]), departures).mismatches
+            for question in questions
+        )
         smaller = next((mismatches[0] for mismatches in found if mismatches), None)
         if smaller is None:
             return m
         m = smaller
 
 
-def _smaller(call: RecordedCall, known: Operation) -> Iterator[Question]:
+def _yield_smaller_calls(call: RecordedCall, known: Operation) -> Iterator[Question]:
     """Yield the calls with one operand fewer, then those with one operand replaced by a plain array."""
     if len(call.operands) > max(2, known.min_operands):
         yield from ((call.op, _without(call.operands, i)) for i in range(len(call.operands)))
@@ -73,7 +76,7 @@ def _without(operands: tuple[str, ...], i: int) -> tuple[str, ...]:
     return operands[:i] + operands[i + 1 :]
 
 
-def _calls(
+def _ask_questions(
     asked: LibraryProcess,
     questions: Sequence[Question],
     progress: Callable[[int, int, str], None] = lambda done, planned, op: None,

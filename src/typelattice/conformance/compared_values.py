@@ -74,12 +74,12 @@ def values_of(library: Library, result: object) -> str:
     """
     try:
         tell = getattr(library, "values", lambda result: result)
-        return " ".join(islice(_texts(tell(result)), MAX_COMPARED_VALUES))
+        return " ".join(islice(_number_texts(tell(result)), MAX_COMPARED_VALUES))
     except Exception:  # a library's code may raise anything
         return ""
 
 
-def _texts(result: Any) -> Iterator[str]:
+def _number_texts(result: Any) -> Iterator[str]:
     """Yield the numbers of an array, a nested list or a number."""
     if python_answer(result):
         yield repr(result).strip("()")
@@ -91,7 +91,7 @@ def _texts(result: Any) -> Iterator[str]:
         listed = next((each for each in conversions if type(each) is not type(result)), None)
         result = [float(result)] if listed is None else [listed]  # such as a bfloat16 of another package
     for each in result:
-        yield from _texts(each)
+        yield from _number_texts(each)
 
 
 def same_values(expected: str, found: str, dtype: str) -> bool:

@@ -62,8 +62,10 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
         elif parsed.tier not in forms or re.fullmatch(forms.get("unmade", ""), parsed.dtype):
             return ""
         else:
-            form = _filled(forms[parsed.tier], forms) if "=" in operand else forms[parsed.tier]
-            lines.append(form.format(dtype=_named(parsed.dtype, forms), x=letter, value=parsed.value))
+            form = _array_filling_line(forms[parsed.tier], forms) if "=" in operand else forms[parsed.tier]
+            lines.append(
+                form.format(dtype=_library_dtype_name(parsed.dtype, forms), x=letter, value=parsed.value)
+            )
             names.append(CodeFragment(letter))
             variables.append(letter)
     implementation_call, library_call = (
@@ -91,7 +93,8 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
         else None
     )
     print_lines = [
-        f"{_shown(form, forms, dtype_replacement).format(call=call, names=all_variables)}  # {answer}, {word}"
+        _print_line(form, forms, dtype_replacement).format(call=call, names=all_variables)
+        + f"  # {answer}, {word}"
         for form, call, answer, word in (
             (forms["expected"], library_call, _answer(expected, compares_values), "expected"),
             (forms["found"], implementation_call, _answer(found, compares_values), "found"),
@@ -109,14 +112,14 @@ def first_snippet(
     return next((pair for pair in written if pair[1]), None)
 
 
-def _named(dtype: str, forms: Mapping[str, Any]) -> str:
+def _library_dtype_name(dtype: str, forms: Mapping[str, Any]) -> str:
     """Return what the library calls a dtype."""
     for part, word in forms.get("words", {}).items():
         dtype = dtype.replace(part, word)
     return dtype
 
 
-def _filled(form: str, forms: Mapping[str, Any]) -> str:
+def _array_filling_line(form: str, forms: Mapping[str, Any]) -> str:
     """Return the line that makes an array of a number, not of ones."""
     for ones, filled in forms.get("filled", FILLED_CALL_BY_ONES_CALL).items():
         form = form.replace(ones, filled)
@@ -127,7 +130,7 @@ def _answer(call: RecordedCall, of_values: bool) -> str:
     return call.message if of_values else call.answer.removeprefix(EXCEPTION_PREFIX)
 
 
-def _shown(form: str, forms: Mapping[str, Any], instead: str | None) -> str:
+def _print_line(form: str, forms: Mapping[str, Any], instead: str | None) -> str:
     """Return the line that prints the dtype of a result, or what is read of it instead."""
     return form if instead is None else form.replace(forms.get("dtype", ".dtype"), instead)
 
@@ -155,7 +158,9 @@ def written_call(
     if op not in OPERATION_BY_NAME:
         return repr(CodeFragment(spellings[op])(*operands))
     known = OPERATION_BY_NAME[op]
-    array = forms.get("condition") or forms["array"].partition(" = ")[2].format(dtype=_named("bool", forms))
+    array = forms.get("condition") or forms["array"].partition(" = ")[2].format(
+        dtype=_library_dtype_name("bool", forms)
+    )
     condition = CodeFragment(forms["argument"].format(x=array))
     matrix: Callable[[object], object] | None = None
     if "matrix" in forms:

@@ -49,7 +49,7 @@ def absent_operations(library: str, namespaces: Iterable[object], asked: Iterabl
     names_in_namespaces = {name.lower() for space in namespaces for name in dir(space)}
     present_operations = {*asked, *_find_described(library, names_in_namespaces)}
     present_operations |= {
-        op.name for op in OPERATIONS.values() if not names_in_namespaces.isdisjoint(_names(op))
+        op.name for op in OPERATIONS.values() if not names_in_namespaces.isdisjoint(_possible_names(op))
     }
     return list_absent_operations(present_operations)
 
@@ -66,7 +66,7 @@ def list_absent_operations(there: Collection[str]) -> tuple[str, ...]:
     )
 
 
-def _names(op: Operation) -> Iterator[str]:
+def _possible_names(op: Operation) -> Iterator[str]:
     """Yield the possible names of an operation in a library, with the methods of Python's data model."""
     for name in (*op.functions, *op.other_names, op.special_method or op.name):
         yield from (name, name.strip("_"), name.replace("_", ""))

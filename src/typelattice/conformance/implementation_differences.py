@@ -116,7 +116,8 @@ class Difference:
             return self.found.answer[len(VAGUE_PREFIX) :]
         if self.difference_type in (OTHER_DTYPE, ARRAY_OR_SCALAR):
             beside = " with Python numbers" if PYTHON_NUMBER_TIER in map(_tier, operands) else ""
-            return f"{self.operation_class}{beside}: {_how(self.expected.answer, self.found.answer)}"
+            difference = _describe_difference(self.expected.answer, self.found.answer)
+            return f"{self.operation_class}{beside}: {difference}"
         if self.difference_type == OTHER_VALUE:
             kind = DTYPES.get(self.found.answer.rstrip("*"))
             function = OPERATION_BY_NAME[op].function if op in OPERATION_BY_NAME else op
@@ -209,7 +210,7 @@ def group_by_cause(found: Iterable[Difference]) -> list[DifferenceCause]:
         (groups_of_cause := next((m for m in merged if _same_cause(m[0], group)), [])).append(group)
         if len(groups_of_cause) == 1:
             merged.append(groups_of_cause)
-    found_causes += [_cause(parts) for parts in merged]
+    found_causes += [_join_groups_of_cause(parts) for parts in merged]
     return sorted(
         found_causes,
         key=lambda c: (DIFFERENCE_TYPES.index(c.difference_type), -len(c.differences), c.description),
@@ -225,7 +226,7 @@ def _with_one_rule(
     """
     groups_by_rule: dict[tuple[str, str], list[list[Difference]]] = {}
     for group in groups:
-        if rule := _rule(group):
+        if rule := _find_simplest_rule(group):
             groups_by_rule.setdefault((group[0].operation_class, rule), []).append(group)
     joined = {key: parts for key, parts in groups_by_rule.items() if len(parts) > 1}
     found_causes = [
@@ -235,7 +236,7 @@ def _with_one_rule(
     return found_causes, [group for group in groups if not any(group in parts for parts in joined.values())]
 
 
-def _rule(group: Sequence[Difference]) -> str | None:
+def _find_simplest_rule(group: Sequence[Difference]) -> str | None:
     """Return the simplest rule that gives every answer found; None if there is none."""
     if group[0].difference_type != OTHER_DTYPE or len(group[0].call[1]) < 2:
         return None
@@ -247,7 +248,7 @@ def _rule(group: Sequence[Difference]) -> str | None:
 
 
 def _sorted(parts: Iterable[Iterable[Difference]]) -> tuple[Difference, ...]:
-    return tuple(sorted((each for part in parts for each in part), key=_simplicity))
+    return tuple(sorted((each for part in parts for each in part), key=_simplicity_key))
 
 
 def _same_cause(one: Sequence[Difference], other: Sequence[Difference]) -> bool:
@@ -268,7 +269,7 @@ def _without_operation(each: Difference) -> tuple[str, ...]:
     return *sorted(each.call[1]), each.expected.answer, each.found.answer
 
 
-def _cause(parts: Sequence[Sequence[Difference]]) -> DifferenceCause:
+def _join_groups_of_cause(parts: Sequence[Sequence[Difference]]) -> DifferenceCause:
     """Join groups of differences with one cause; its text names their classes, the commonest first."""
     sort, cause = parts[0][0].difference_type, parts[0][0].cause
     others = [part[0].operation_class for part in parts[1:]]
@@ -461,7 +462,7 @@ def _tier(operand: str) -> str:
     return PYTHON_NUMBER_TIER if read.dtype is None else f"{read.tier} operands"
 
 
-def _how(expected: str, found: str) -> str:
+def _describe_difference(expected: str, found: str) -> str:
     """Say how one answer differs from the other."""
     (expected, expected_suffix), (found, found_suffix) = split_form(expected), split_form(found)
     if expected_suffix:
@@ -488,7 +489,7 @@ def _without_names(message: str, op: str) -> str:
     return re.sub(rf"\b({words})(?=\b|_)", "…", VARIABLE_TEXT_PATTERN.sub("…", message))
 
 
-def _simplicity(each: Difference) -> tuple[int, int, int, str]:
+def _simplicity_key(each: Difference) -> tuple[int, int, int, str]:
     """Sort plain calls first: few operands, arrays, operators, short names."""
     call = each.found
     non_array_count = sum(_tier(operand) != "array operands" for operand in call.operands)

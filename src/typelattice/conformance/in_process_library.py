@@ -63,14 +63,14 @@ class InProcessLibrary:
 
     def __init__(self, library: Library, tells_values: bool = False) -> None:
         self._library, self._tells_values = library, tells_values
-        self._functions = _operations(library)
+        self._functions = _functions_by_operation(library)
         self._made: dict[str, object] = {}
 
     def catalogue(self) -> Catalogue:
         """Ask the library for its catalogue, and check it."""
         library = self._library
-        dtypes = _texts("dtypes()", library.dtypes())
-        extra = _texts("extra_operands", getattr(library, "extra_operands", ()))
+        dtypes = _read_texts("dtypes()", library.dtypes())
+        extra = _read_texts("extra_operands", getattr(library, "extra_operands", ()))
         two = getattr(library, "binary_only_operations", ())
         own = getattr(library, "custom_operations", {})
         take_several = {
@@ -78,11 +78,12 @@ class InProcessLibrary:
             *(op for op, known in own.items() if known.min_operands > 2),
         }
         return Catalogue(
-            name=_text("name", library.name),
+            name=_read_text("name", library.name),
             versions={
-                _text("versions", key): _text("versions", library.versions[key]) for key in library.versions
+                _read_text("versions", key): _read_text("versions", library.versions[key])
+                for key in library.versions
             },
-            how=_text("how", library.how),
+            how=_read_text("how", library.how),
             python=platform.python_version(),
             dtypes=dtypes,
             operands=tuple(operand for operand in candidates(dtypes, extra) if self.has(operand)),
@@ -152,10 +153,10 @@ class InProcessLibrary:
 def exception_answer(error: BaseException) -> Answer:
     """Return an exception as an answer: its nearest public class, and its message on one line, cut."""
     public = next(cls.__name__ for cls in type(error).__mro__ if not cls.__name__.startswith("_"))
-    return f"{EXCEPTION_PREFIX}{public[:MAX_ANSWER_CHARS]}", _message(error)
+    return f"{EXCEPTION_PREFIX}{public[:MAX_ANSWER_CHARS]}", _exception_message(error)
 
 
-def _operations(library: Library) -> dict[str, Callable[..., object]]:
+def _functions_by_operation(library: Library) -> dict[str, Callable[..., object]]:
     """Return a library's functions by the one name of each operation. Also raises OpError."""
     if not callable(library.operations):  # an implementation has no operations; only `compare` calls it
         what = (
@@ -173,19 +174,21 @@ def _operations(library: Library) -> dict[str, Callable[..., object]]:
             what = f"operations() has {has}, which cannot be called"
             raise CannotAskError(f"the library cannot be asked: {what}")
     own = getattr(library, "custom_operations", {})
-    return {find_operation(_text("operations()", op), own).name: function for op, function in found.items()}
+    return {
+        find_operation(_read_text("operations()", op), own).name: function for op, function in found.items()
+    }
 
 
-def _texts(what: str, given: object) -> tuple[str, ...]:
+def _read_texts(what: str, given: object) -> tuple[str, ...]:
     """Return a sequence of strings that the library gave."""
     if isinstance(given, str) or not hasattr(given, "__iter__"):
         raise CannotAskError(
             f"the library cannot be asked: {what} must be a list of strings, not {quote_short(repr(given))}"
         )
-    return tuple(_text(what, each) for each in given)
+    return tuple(_read_text(what, each) for each in given)
 
 
-def _text(what: str, given: object) -> str:
+def _read_text(what: str, given: object) -> str:
     """Return a string that the library gave."""
     if isinstance(given, str) and given.isprintable() and len(given) <= MAX_TEXT_CHARS:
         return str(given)
@@ -197,11 +200,11 @@ def _text(what: str, given: object) -> str:
 def _load_error(what: str, error: BaseException) -> CannotAskError:
     """Return the error for a library whose own code fails before the first call."""
     return CannotAskError(
-        f"the library cannot be asked: {what} raises {type(error).__name__}: {_message(error)}"
+        f"the library cannot be asked: {what} raises {type(error).__name__}: {_exception_message(error)}"
     )
 
 
-def _message(error: BaseException) -> str:
+def _exception_message(error: BaseException) -> str:
     """Return the message of an exception on one line, cut, with unprintable characters escaped."""
     try:
         words = " ".join(str(error).split())

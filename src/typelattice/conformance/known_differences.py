@@ -63,7 +63,7 @@ def known_differences_json(found: Iterable[DifferenceCause], known: Known | None
         for each in cause.differences:
             if known is None or _is_known(each, known):
                 calls.setdefault(_cause_of(each), set()).add((each.found.op, each.found.operands))
-    lines = {cause: _lines(questions) for cause, questions in calls.items()}
+    lines = {cause: _write_pattern_lines(questions) for cause, questions in calls.items()}
     return json.dumps(lines, indent=1, sort_keys=True) + "\n"
 
 
@@ -80,18 +80,18 @@ def _cause_of(each: Difference) -> str:
     return f"{each.difference_type}: {each.cause}"
 
 
-def _lines(questions: Iterable[Question]) -> Mapping[str, Sequence[str]]:
+def _write_pattern_lines(questions: Iterable[Question]) -> Mapping[str, Sequence[str]]:
     """Write calls as patterns. Operations with the same patterns share a line."""
     operands: dict[str, set[Pattern]] = {}
     for op, names in questions:
         operands.setdefault(op, set()).add(tuple(frozenset([name]) for name in names))
     shared: dict[tuple[str, ...], list[str]] = {}
     for op, calls in operands.items():
-        shared.setdefault(tuple(sorted(map(_text, _products(calls)))), []).append(op)
+        shared.setdefault(tuple(sorted(map(_text, _join_patterns(calls)))), []).append(op)
     return {LIST_SEPARATOR.join(sorted(ops)): patterns for patterns, ops in shared.items()}
 
 
-def _products(patterns: set[Pattern]) -> set[Pattern]:
+def _join_patterns(patterns: set[Pattern]) -> set[Pattern]:
     """Join patterns that differ at one place, place by place from the last."""
     for at in reversed(range(max(map(len, patterns)))):
         joined: dict[tuple[Pattern, Pattern], frozenset[str]] = {}

@@ -117,7 +117,7 @@ class LibraryProcess:
         context = multiprocessing.get_context("spawn")
         self._pipe, child_end = context.Pipe()
         process_arguments = (self._make, self._tells_values, child_end)
-        self._process = context.Process(target=_serve, args=process_arguments, daemon=True)
+        self._process = context.Process(target=_serve_answers, args=process_arguments, daemon=True)
         self._process.start()
         child_end.close()
         try:
@@ -149,7 +149,7 @@ class LibraryProcess:
             self._pipe.close()
 
 
-def _serve(make: Callable[[], Library], tells_values: bool, pipe: Connection) -> None:
+def _serve_answers(make: Callable[[], Library], tells_values: bool, pipe: Connection) -> None:
     """The other process: send the catalogue, receive lists of questions, send an answer to each."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the process that asks, and with it this one
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -57,7 +57,7 @@ def _find_library(name: str) -> Library:
     if VERSION_SIGN in name and installed_release(plain, found.versions) != name:
         installed = ", ".join(f"{package} {version}" for package, version in found.versions.items())
         entry = recordings()[name]
-        remedy = _install_command(_packages(entry.library, entry.environment))
+        remedy = _install_command(_packages_to_install(entry.library, entry.environment))
         raise MissingLibraryError(f"{name} cannot be asked: {installed} is installed{remedy}")
     return found
 
@@ -71,15 +71,15 @@ def missing_library_error(
     """
     module = (error.name or "").partition(".")[0]
     needed = library_of(module)
-    packages = _packages(needed, environment) if needed else [module] * bool(module)
+    packages = _packages_to_install(needed, environment) if needed else [module] * bool(module)
     if needed != library and (not module or find_spec(libraries()[library].modules[0]) is None):
-        packages = [*packages, *_packages(library, environment)]
+        packages = [*packages, *_packages_to_install(library, environment)]
     is_missing = isinstance(error, (ModuleNotFoundError, MissingLibraryError))
     cause = MissingLibraryError if is_missing else BrokenLibraryError
     return cause(f"{name} cannot be asked: {error}{_install_command(packages)}")
 
 
-def _packages(of: str, environment: str) -> list[str]:
+def _packages_to_install(of: str, environment: str) -> list[str]:
     """Return what pip installs for a library in an environment, or nothing if that is not known."""
     return [*libraries()[of].packages.get(environment, ())]
 

@@ -154,11 +154,11 @@ def _first_function(
     for name in names:
         for space in spaces:
             if callable(function := getattr(space, name, None)):
-                return function, f"{_spelling(space, spaces[0])}.{name}"
+                return function, f"{_qualified_name(space, spaces[0])}.{name}"
     return None
 
 
-def _spelling(space: Any, main: Any) -> str:
+def _qualified_name(space: Any, main: Any) -> str:
     """Return the name of a namespace or a class in code: `tensorflow.math`, not its real module."""
     if isinstance(main, type):
         return f"{main.__module__.partition('.')[0]}.{main.__qualname__}"

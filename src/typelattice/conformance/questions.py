@@ -126,7 +126,7 @@ def plan_calls(
         )
         for op in multi_operand_operations
         for pool in (
-            _arrays(operation_by_name[op], operands),
+            _array_operands(operation_by_name[op], operands),
             _operand_indices(operation_by_name[op], operands),
         )
         for _ in range(
@@ -173,7 +173,7 @@ def _operand_indices(known: Operation, operands: Sequence[str]) -> tuple[int, ..
         takes_every_dtype and known.has_one_promoting_operand
     ):
         return tuple(range(len(operands)))
-    tiers = _tiers(known)
+    tiers = _tiers_of_calls(known)
     scalars = (
         PYTHON_SCALAR_OPERANDS
         if known.call_form == "creation" or not (known.has_one_promoting_operand or _takes_arrays_only(known))
@@ -196,7 +196,7 @@ def _operand_indices(known: Operation, operands: Sequence[str]) -> tuple[int, ..
     )
 
 
-def _tiers(known: Operation) -> tuple[str, ...]:
+def _tiers_of_calls(known: Operation) -> tuple[str, ...]:
     """Return the tiers with a dtype for calls of an operation that does not get every operand."""
     if _takes_arrays_only(known):
         return ("array",)
@@ -205,7 +205,7 @@ def _tiers(known: Operation) -> tuple[str, ...]:
     return ("array", "0d", "weak") if known.call_form in ("elementwise", "pair") else ("array", "weak")
 
 
-def _arrays(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
+def _array_operands(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
     """Return the arrays among the operands of an operation's calls, or all operands."""
     asked = _operand_indices(known, operands)
     arrays = tuple(i for i in asked if ParsedOperandString.parse(operands[i]).tier == "array")
@@ -225,7 +225,7 @@ def random_questions(
     operation_by_name = {op: find_operation(op, custom_operations) for op in operations}
     promoting = [op for op in operations if not operation_by_name[op].has_one_promoting_operand]
     asked_first = [op for op in ("result_type",) if op in promoting] or promoting
-    pools = {op: _pool(operation_by_name[op], operands) for op in promoting}
+    pools = {op: _operand_pool(operation_by_name[op], operands) for op in promoting}
     scalars = [name for name in operands if name in (*PYTHON_SCALAR_OPERANDS, *BOUNDARY_SCALARS)]
     for _ in range(calls if promoting else 0):
         op = rng.choice(asked_first if rng.random() < PROMOTION_CALL_SHARE else promoting)
@@ -240,7 +240,7 @@ def random_questions(
         yield op, tuple(chosen)
 
 
-def _pool(known: Operation, operands: Sequence[str]) -> list[str]:
+def _operand_pool(known: Operation, operands: Sequence[str]) -> list[str]:
     """Return the operands for random calls of an operation: of every tier if it gets every dtype."""
     if not _of_every_tier(known):
         return [operands[i] for i in _operand_indices(known, operands)]

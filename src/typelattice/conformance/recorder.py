@@ -88,7 +88,7 @@ def record_everything(
         seed,
         catalogue.custom_operations,
     )
-    return _recording(
+    return _record_new_answers(
         asked, catalogue.operands, list(planned.questions(catalogue.operands)), seed, progress, earlier
     )
 
@@ -105,12 +105,12 @@ def repeat_recording(
         for op in recording_to_repeat.operations
         for operands in recording_to_repeat.answers(op)
     ]
-    return _recording(
+    return _record_new_answers(
         asked, recording_to_repeat.operands, questions, recording_to_repeat.seed, progress, earlier
     )
 
 
-def _recording(
+def _record_new_answers(
     asked: AnswerSource,
     operands: Sequence[str],
     questions: Sequence[Question],
@@ -122,7 +122,7 @@ def _recording(
     catalogue = asked.catalogue
     known_answers = _read_earlier(earlier, catalogue)
     known_answers |= {
-        question: MISSING_IN_RELEASE for question in questions if not _has(catalogue, *question)
+        question: MISSING_IN_RELEASE for question in questions if not _has_call(catalogue, *question)
     }
     answers = asked.answers([question for question in questions if question not in known_answers])
     messages = Messages()
@@ -143,7 +143,7 @@ def _recording(
     return encode_recording(head, messages.texts, found)
 
 
-def _has(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:
+def _has_call(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:
     """Return True if a library has the operation and the operands of a call."""
     has_operation = op in (catalogue.operations if len(operands) < 3 else catalogue.multi_operand_operations)
     return has_operation and set(operands) <= {*catalogue.operands}

@@ -100,7 +100,7 @@ class Stubs:
         for operand in self.catalogue.operands:
             read = ParsedOperandString.parse(operand)
             if read.dtype:
-                declared.append(self._declared(read.dtype, read.tier, _name(operand)))
+                declared.append(self._declared(read.dtype, read.tier, _operand_name(operand)))
         return declared
 
     def _declared(self, dtype: str, tier: str, name: str) -> str:
@@ -110,7 +110,7 @@ class Stubs:
     def _written(self, op: str, operands: tuple[str, ...]) -> str:
         forms = {**self._forms, "argument": "{x}", "matrix": "{x}", "condition": "condition"}
         return written_call(
-            op, [CodeFragment(_name(operand)) for operand in operands], self._spellings, forms
+            op, [CodeFragment(_operand_name(operand)) for operand in operands], self._spellings, forms
         )
 
     @property
@@ -126,7 +126,7 @@ def _versions_of(*packages: str) -> Mapping[str, str]:
         raise MissingLibraryError(f"{error.name} is not installed; pip install {error.name}") from None
 
 
-def _name(operand: str) -> str:
+def _operand_name(operand: str) -> str:
     """Return the name of an operand in an expression, or a Python scalar as it is written."""
     read = ParsedOperandString.parse(operand)
     return repr(read.value) if read.dtype is None else f"{read.tier}_{read.dtype}"

@@ -108,7 +108,7 @@ def _infer_batch(
     Path(folder, EXPRESSIONS_FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
     command = [sys.executable, "-m", checker, *ARGUMENTS_BY_CHECKER[checker], EXPRESSIONS_FILE]
     try:
-        printed, complaint = _run(command, folder, limit, started)
+        printed, complaint = _run_checker(command, folder, limit, started)
     except subprocess.TimeoutExpired:
         raise CannotAskError(f"{checker} gave no answer within {limit:g} seconds") from None
     messages = _OUTPUT_READER_BY_CHECKER[checker](printed)
@@ -137,7 +137,7 @@ def end_checker(process: subprocess.Popen[str]) -> None:
             process.kill()
 
 
-def _run(
+def _run_checker(
     command: Sequence[str], folder: str, limit: float, started: Callable[[subprocess.Popen[str]], object]
 ) -> tuple[str, str]:
     """Run a checker; return what it prints on its two streams. Raises TimeoutExpired."""

@@ -138,7 +138,7 @@ def design(
     partial = find_system(order)
     chosen = read_plan(rules, costs, plan_file, partial.custom_dtypes)
     caps = _read_caps(at_most, chosen)
-    found = _solve(partial, chosen, caps, limit, seconds, progress)
+    found = _solve_completion(partial, chosen, caps, limit, seconds, progress)
     if found is None:
         parts: list[Demand | Cap] = [*chosen.rules, *caps]
         conflict = smallest_conflict(parts, lambda kept: _is_possible(partial, kept, chosen.regions))
@@ -153,11 +153,11 @@ def best_completion(
 ) -> Completion | None:
     """Return one of the best completions of `design`, or None; report no conflicts."""
     partial, chosen = find_system(order), read_plan(rules, costs)
-    found = _solve(partial, chosen, _read_caps(at_most, chosen), 1)
+    found = _solve_completion(partial, chosen, _read_caps(at_most, chosen), 1)
     return found[0] if found else None
 
 
-def _solve(
+def _solve_completion(
     system: System, chosen: Plan, caps: Sequence[Cap], limit: int,
     seconds: float | None = None, progress: Progress | None = None,
 ) -> Design | None:  # fmt: skip

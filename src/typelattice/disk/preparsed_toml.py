@@ -21,7 +21,7 @@ def parse_toml(path: str | None, text: str) -> dict[str, object]:
     """
     folder, name = os.path.split(path or "")
     if folder.startswith(PACKAGE_FOLDER + os.sep):
-        checksum, values = _rows(folder).get(name, ("", ""))
+        checksum, values = _read_rows(folder).get(name, ("", ""))
         if checksum == str(crc32(text.encode())):
             found: dict[str, object] = json.loads(values)
             return found
@@ -31,7 +31,7 @@ def parse_toml(path: str | None, text: str) -> dict[str, object]:
 
 
 @cache
-def _rows(folder: str) -> dict[str, tuple[str, str]]:
+def _read_rows(folder: str) -> dict[str, tuple[str, str]]:
     """Read the rows of a folder of the package, by the name of the file. Most folders have no rows."""
     path = os.path.join(folder, PREPARSED_TABLE_FILE)
     if not os.path.isfile(path):

@@ -67,14 +67,14 @@ def check_folder(path: str | os.PathLike[str]) -> None:
     """Raise FileError if a folder cannot be created or written into. It need not exist yet."""
     with explain_failure("write into", path):
         found = os.path.realpath(path)
-        while not _exists(found):
+        while not _path_exists(found):
             found = os.path.dirname(found)
         spare = _temporary_path(os.path.join(found, "any"))
         os.mkdir(spare)
         os.rmdir(spare)
 
 
-def _exists(path: str) -> bool:
+def _path_exists(path: str) -> bool:
     """Return True if a path exists. Raises OSError for an impossible name, such as one that is too long."""
     try:
         os.lstat(path)

@@ -44,7 +44,10 @@ def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bi
     ]
     vertices = tuple(vertex(n, codes, _mark(n, first, second)) for n in shown)
     title = f"{b.name} beside {a.name}: what it adds, what it drops"
-    notes = (_legend(a.name, b.name, vertices, arrows), *_describe_changes(a.name, b.name, first, second))
+    notes = (
+        _legend_of_signs(a.name, b.name, vertices, arrows),
+        *_describe_changes(a.name, b.name, first, second),
+    )
     return Diagram(
         title,
         vertices,
@@ -55,7 +58,7 @@ def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bi
     )
 
 
-def _legend(a: str, b: str, vertices: Sequence[Vertex], arrows: Sequence[Arrow]) -> str:
+def _legend_of_signs(a: str, b: str, vertices: Sequence[Vertex], arrows: Sequence[Arrow]) -> str:
     """Return the signs of the drawing that occur in it."""
     marks = {mark for marks in (*(v.marks for v in vertices), *(a.marks for a in arrows)) for mark in marks}
     said = [f"blue and thick: {b} alone has it"] if "added" in marks else []

@@ -69,7 +69,7 @@ def draw(
         raise DrawingError(f"unknown codes {codes!r}{near}; these are {', '.join(CODE_STYLES)}")
     match x:
         case Program() | Replay():
-            return _program(x, other, highlight)
+            return _replayed_program(x, other, highlight)
         case Diff():
             return _systems(x.left.system, x.right.system, small, codes)
         case Promotion():
@@ -102,7 +102,7 @@ def lay_out_steps(x: Program) -> PlacedDiagram:
     return laid_out(steps_diagram(x))
 
 
-def _program(x: Program | Replay, other: AnySystem | None, highlight: Sequence[object]) -> Drawing:
+def _replayed_program(x: Program | Replay, other: AnySystem | None, highlight: Sequence[object]) -> Drawing:
     """Return a program under the named system, or under the system of its replay."""
     if highlight:
         raise DrawingError("operands are highlighted in a system; a program is drawn with its own")

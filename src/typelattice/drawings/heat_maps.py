@@ -64,9 +64,9 @@ def make_heat(x: Table | Diff | Consensus, of: str | None = None) -> HeatMap:
     grid = x.grid()
     match x:
         case Table() if chosen == "loss":
-            return HeatMap(grid, _values(x, _lost), "what the worst cast loses", LOSS_RANK_NAMES)
+            return HeatMap(grid, _values(x, _worst_loss), "what the worst cast loses", LOSS_RANK_NAMES)
         case Table():
-            return HeatMap(grid, _values(x, _wider), "bits wider than the widest operand")
+            return HeatMap(grid, _values(x, _extra_bits), "bits wider than the widest operand")
         case Diff():
             pairs = [zip(ps, qs, strict=True) for ps, qs in zip(x.left.cells, x.right.cells, strict=True)]
             values = [[float(differ(p, q)) for p, q in row] for row in pairs]
@@ -103,18 +103,22 @@ def heat_grid(heat: HeatMap) -> Grid:
         tuple(_cell(heat, value, cell) for value, cell in zip(values, row, strict=True))
         for values, row in zip(heat.values, heat.grid.cells, strict=True)
     )
-    notes = [f"{_sign(i, heat.ranks)} {name}" for i, name in enumerate(heat.ranks)]
-    notes = notes or [f"{_sign(0, ())} as wide as the widest operand; +8 is 8 bits wider"]
+    notes = [f"{_short_value_text(i, heat.ranks)} {name}" for i, name in enumerate(heat.ranks)]
+    notes = notes or [f"{_short_value_text(0, ())} as wide as the widest operand; +8 is 8 bits wider"]
     notes += [f"{REFUSED_LABEL} refused"] * heat.has_refusals
     title = f"{heat.description}: {heat.grid.title}"
     return replace(heat.grid, title=title, cells=cells, notes=tuple(notes))
 
 
 def _cell(heat: HeatMap, value: float, cell: Cell) -> Cell:
-    return Cell(REFUSED_LABEL, ("refused",)) if isnan(value) else Cell(_sign(value, heat.ranks), cell.marks)
+    return (
+        Cell(REFUSED_LABEL, ("refused",))
+        if isnan(value)
+        else Cell(_short_value_text(value, heat.ranks), cell.marks)
+    )
 
 
-def _sign(value: float, ranks: Sequence[str]) -> str:
+def _short_value_text(value: float, ranks: Sequence[str]) -> str:
     """Return a value in a character or two."""
     if not ranks:
         return f"{value:+.0f}" if value else RANK_SIGNS[0]
@@ -125,7 +129,7 @@ def _values(table: Table, value: Callable[[Promotion], float]) -> Values:
     return [[NO_VALUE if p.dtype is None else value(p) for p in row] for row in table.cells]
 
 
-def _lost(p: Promotion) -> float:
+def _worst_loss(p: Promotion) -> float:
     """Return the worst loss of the casts, as an index into LOSS_RANK_NAMES."""
     losses = [cast.loss for cast in p.casts if cast.loss]
     if any(loss.magnitude or loss.sign or loss.imaginary for loss in losses):
@@ -133,7 +137,7 @@ def _lost(p: Promotion) -> float:
     return float(bool(losses))
 
 
-def _wider(p: Promotion) -> float:
+def _extra_bits(p: Promotion) -> float:
     """Return the bits of the result, minus those of the widest operand."""
     widths = [o.dtype.bits for o in p.operands if o.dtype and o.dtype.bits]
     if not widths or p.dtype is None or not p.dtype.bits:
@@ -143,7 +147,7 @@ def _wider(p: Promotion) -> float:
 
 def _draw_ranks(heat: HeatMap) -> Any:
     """Draw a map of a few ranks, each with its name."""
-    figure, _, colours = _map(
+    figure, _, colours = _draw_map(
         heat, (ORDINARY_CELL_COLOUR, ACCENT), 0.0, max(len(heat.ranks) - 1.0, 1.0)
     )
     patches = import_module("matplotlib.patches")
@@ -158,12 +162,12 @@ def _draw_ranks(heat: HeatMap) -> Any:
 def _draw_signed(heat: HeatMap) -> Any:
     """Draw a map of numbers on both sides of zero, with a scale."""
     widest = max((abs(v) for row in heat.values for v in row if not isnan(v)), default=1.0) or 1.0
-    figure, axes, _ = _map(heat, (ADDED_COLOUR, ORDINARY_CELL_COLOUR, ACCENT), -widest, widest)
+    figure, axes, _ = _draw_map(heat, (ADDED_COLOUR, ORDINARY_CELL_COLOUR, ACCENT), -widest, widest)
     figure.colorbar(axes.images[0], ax=axes, label=heat.description, shrink=0.7)
     return figure
 
 
-def _map(heat: HeatMap, colours: Sequence[str], low: float, high: float) -> tuple[Any, Any, Any]:
+def _draw_map(heat: HeatMap, colours: Sequence[str], low: float, high: float) -> tuple[Any, Any, Any]:
     """Return the figure, its axes, and the colour of each value: `colours` from low to high.
 
     Raises DrawingError without matplotlib.

@@ -23,7 +23,7 @@ def draw_highlighted(p: Promotion, small: bool, codes: str) -> PlacedDiagram:
     `faded`.
     """
     order = p.system.order
-    operands, join = _operands(p), _join(p)
+    operands, join = _entry_nodes(p), _join_node(p)
     lowest = order.minimal_bounds(*operands) if operands else ()
     ways = [next(paths(order, n, join), (n,)) for n in operands] if join else []
     also = {*operands, *lowest, *([join] if join else []), *(n for way in ways for n in way)}
@@ -31,7 +31,7 @@ def draw_highlighted(p: Promotion, small: bool, codes: str) -> PlacedDiagram:
     drawn = lay_out(diagram)
     there = {str(n): n for n in order.nodes}
     shown = restrict_order(order, [there[v.id] for v in diagram.vertices])
-    steps = {*_steps(shown, operands, join)}
+    steps = {*_yield_way_arrows(shown, operands, join)}
     bounds = order.bounds(*operands) if operands else ()
     marks = {
         id: _marks(node, operands, join, lowest, bounds, {n for step in steps for n in step})
@@ -54,7 +54,7 @@ def describe_reason(p: Promotion) -> list[str]:
     return [*said, f"rule: {p.rule}"]
 
 
-def _operands(p: Promotion) -> tuple[Node, ...]:
+def _entry_nodes(p: Promotion) -> tuple[Node, ...]:
     """Return the nodes where the operands enter the order."""
     results: set[Node] = set()
     found: dict[Node, None] = {}
@@ -67,12 +67,14 @@ def _operands(p: Promotion) -> tuple[Node, ...]:
     return tuple(found)
 
 
-def _join(p: Promotion) -> Node | None:
+def _join_node(p: Promotion) -> Node | None:
     """Return the node where the operands join, before any operation."""
     return p.node if p.node is not None and p.node in p.system.order else None
 
 
-def _steps(order: Order[Node], operands: Sequence[Node], join: Node | None) -> Iterator[tuple[Node, Node]]:
+def _yield_way_arrows(
+    order: Order[Node], operands: Sequence[Node], join: Node | None
+) -> Iterator[tuple[Node, Node]]:
     """Yield the arrows on the shortest way of each operand to the join."""
     for n in operands:
         way = next(paths(order, n, join), ()) if join is not None else ()

@@ -40,7 +40,7 @@ def html(x: object) -> str | None:
         bare = replace(placed, diagram=replace(placed.diagram, notes=()))
         return f"<div>{Drawing(repr(x), bare)._repr_html_()}{_words(explanation(x))}</div>"
     try:
-        drawn = [drawing._repr_html_() for drawing in _drawings(x)]
+        drawn = [drawing._repr_html_() for drawing in _yield_drawings(x)]
     except DrawingError as e:  # the drawing would be too large to read
         return _words(f"{x}\n{e}")
     return f"<div>{''.join(drawn)}</div>" if drawn else None
@@ -51,12 +51,12 @@ def svg(x: object) -> str | None:
     if has_grid(x):
         return grid_svg(x.grid())
     try:
-        return next((drawing.svg for drawing in _drawings(x)), None)
+        return next((drawing.svg for drawing in _yield_drawings(x)), None)
     except DrawingError:  # the drawing would be too large to read
         return None
 
 
-def _drawings(x: object) -> Iterator[Drawing]:
+def _yield_drawings(x: object) -> Iterator[Drawing]:
     """Yield the drawings of a value. Raises DrawingError for one that is too large."""
     match x:
         case System() | Order() | Promotion() | Replay():

@@ -29,7 +29,7 @@ def order_diagram(
     """
     shown, hidden = _choose_nodes(system, small, {*extra_nodes})
     order = restrict_order(system.order, shown)
-    links = list(_links(system, order))
+    links = list(_yield_bound_links(system, order))
     refusing = {n for pair in system.refusals if not pair & {*hidden} for n in pair}
     vertices = tuple(vertex(n, codes, ("refuses",) if n in refusing else ()) for n in order.nodes)
     arrows = tuple(Arrow(str(a), str(b)) for a in order.nodes for b in order.covers(a))
@@ -40,7 +40,7 @@ def order_diagram(
     ]
     return Diagram(
         f"{system.name}: {system.title}", vertices, arrows, tuple(shown_links), ROW_NUMBERS_AND_KINDS,
-        (*notes, *_notes(system, {*hidden}), *describe_left_out(hidden)),
+        (*notes, *_describe_other_rules(system, {*hidden}), *describe_left_out(hidden)),
     )  # fmt: skip
 
 
@@ -51,7 +51,7 @@ def vertex(node: Node, codes: str = "bits", marks: tuple[str, ...] = ()) -> Vert
     """Return a node of an order as a vertex of a diagram."""
     weak = () if isinstance(node, DType) else ("weak",)
     return Vertex(
-        str(node), node_code(node, codes), row(node), node.kind.value, (*weak, *marks), _facts(node)
+        str(node), node_code(node, codes), row(node), node.kind.value, (*weak, *marks), _node_title(node)
     )
 
 
@@ -93,7 +93,7 @@ def _choose_nodes(system: Rules, small: bool, also: set[Node]) -> tuple[list[Nod
     return [n for n in nodes if n not in hidden], tuple(sorted(hidden, key=sort_key))
 
 
-def _facts(node: Node) -> str:
+def _node_title(node: Node) -> str:
     """Describe a node, for the title shown on demand."""
     if not isinstance(node, DType):
         return f"{node}: {name_node(node)}, which counts by its kind and gives way to a dtype beside it"
@@ -106,7 +106,7 @@ def _facts(node: Node) -> str:
     return ", ".join(said)
 
 
-def _links(system: Rules, order: Order[Node]) -> Iterator[Link]:
+def _yield_bound_links(system: Rules, order: Order[Node]) -> Iterator[Link]:
     """Yield each set of lowest bounds of some pair, with the file's decision on it."""
     found: dict[tuple[tuple[Node, ...], Node | None], list[tuple[Node, Node]]] = {}
     some_bound_hidden = False  # True if a lowest bound is hidden
@@ -143,7 +143,7 @@ def _count_links(links: Sequence[Link]) -> Iterator[str]:
             yield f"{SIGN_BY_LINK_MARK[mark]} {len(of)} times {said}, e.g. {of[0].tooltip}"
 
 
-def _notes(system: Rules, hidden_nodes: Set[Node]) -> Iterator[str]:
+def _describe_other_rules(system: Rules, hidden_nodes: Set[Node]) -> Iterator[str]:
     """Describe what the file says besides its order: refusals, overrides, replacements.
 
     Hidden nodes are left out.

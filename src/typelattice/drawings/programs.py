@@ -33,7 +33,9 @@ def program_diagram(replay: Replay) -> Diagram:
     arrows, notes = list[Arrow](), list[str]()
     for i, parts in drawn.items():
         for part, shown in parts.items():
-            arrow, note = _arrow(part, shown, i, steps[i], outcomes, casts.get((part, i)), len(notes) + 1)
+            arrow, note = _arrow_to_step(
+                part, shown, i, steps[i], outcomes, casts.get((part, i)), len(notes) + 1
+            )
             arrows.append(arrow)
             notes += [note] if note else []
     casts_of_results = [c for (part, i), c in casts.items() if part == i]
@@ -108,7 +110,7 @@ def _vertex(i: int, step: Step, outcome: Outcome) -> Vertex:
     )
 
 
-def _arrow(
+def _arrow_to_step(
     input_step: int,
     drawn_step: int,
     i: int,

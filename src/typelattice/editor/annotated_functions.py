@@ -30,13 +30,13 @@ def list_steps_of_annotations(text: str) -> Iterator[ExpressionDtype]:
         tree = parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    name, lines = _system(tree), text.splitlines()
+    name, lines = _system_of_imports(tree), text.splitlines()
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and (bound := _operands(node)):
+        if isinstance(node, ast.FunctionDef) and (bound := _operands_of_parameters(node)):
             yield from _steps(node, bound, name, lines)
 
 
-def _system(tree: ast.Module) -> str:
+def _system_of_imports(tree: ast.Module) -> str:
     """Return the system of the first library that a file imports."""
     libraries = [name for name in systems() if heading_of(name) == LIBRARIES_HEADING]
     for node in ast.walk(tree):
@@ -49,18 +49,19 @@ def _system(tree: ast.Module) -> str:
     return DEFAULT_SYSTEM
 
 
-def _operands(node: ast.FunctionDef) -> dict[str, str]:
+def _operands_of_parameters(node: ast.FunctionDef) -> dict[str, str]:
     """Map each parameter to its operand. Return an empty mapping if one has no dtype."""
     arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-    found = {one.arg: _dtype(one.annotation) for one in arguments}
+    found = {one.arg: _annotated_dtype(one.annotation) for one in arguments}
     starred = node.args.vararg or node.args.kwarg
     return {} if starred or not all(found.values()) else {name: str(d) for name, d in found.items()}
 
 
-def _dtype(annotation: ast.expr | None) -> str | None:
+def _annotated_dtype(annotation: ast.expr | None) -> str | None:
     """Return the dtype that an annotation names: the first dtype among its names, whatever their case.
 
-    >>> [_dtype(ast.parse(a, mode="eval").body) for a in ("Float32[Array, 'n 3']", "np.int8", "float", "str")]
+    >>> annotations = ("Float32[Array, 'n 3']", "np.int8", "float", "str")
+    >>> [_annotated_dtype(ast.parse(a, mode="eval").body) for a in annotations]
     ['float32', 'int8', 'float', None]
     """
     if annotation is None:

@@ -64,7 +64,7 @@ def list_steps_of_run(run: Mapping[str, Any], path: str, lines: Sequence[str]) -
         operands = [every[i]["observed"] for i in step["operands"]]
         taken = ", ".join(str(o) for o in operands)
         about = f"{step['op']}({taken}) gave {step['observed']} in the last traced run"
-        rule = _rule(step, operands, rules) if all(operands) else ""
+        rule = _explain_by_rule(step, operands, rules) if all(operands) else ""
         yield ExpressionDtype(step["line"] - 1, *columns, step["observed"], f"{about}\n\n{rule}".rstrip())
 
 
@@ -84,7 +84,7 @@ def _is_file(file: str | None, path: str) -> bool:
     return file is not None and os.path.realpath(file) == os.path.realpath(path)
 
 
-def _rule(step: Mapping[str, Any], operands: Sequence[str], rules: Sequence[str]) -> str:
+def _explain_by_rule(step: Mapping[str, Any], operands: Sequence[str], rules: Sequence[str]) -> str:
     """Explain a step by the first of the run's systems that predicts the observed dtype, or return nothing.
 
     A run does not distinguish 0-d arrays from others, so the rule for arrays may give another dtype.

@@ -104,7 +104,9 @@ def server(document: Path | None, version: str) -> LanguageServer:
         lines = made.workspace.get_text_document(params.text_document.uri).source.splitlines()
         wanted = range(params.range.start.line, params.range.end.line + 1)
         return [
-            lsp.InlayHint(lsp.Position(line, _units(lines[line])), f"  {dtype}", kind=lsp.InlayHintKind.Type)
+            lsp.InlayHint(
+                lsp.Position(line, _length_in_utf16(lines[line])), f"  {dtype}", kind=lsp.InlayHintKind.Type
+            )
             for line, dtype in sorted(list_hints(known(params.text_document.uri)).items())
             if line in wanted
         ]
@@ -118,7 +120,7 @@ def server(document: Path | None, version: str) -> LanguageServer:
         if step is None:
             return None
         return lsp.Hover(
-            lsp.MarkupContent(lsp.MarkupKind.Markdown, _fenced(step.hover_text)),
+            lsp.MarkupContent(lsp.MarkupKind.Markdown, _fence_code(step.hover_text)),
             _range(step.line, step.start, step.end, lines[step.line]),
         )
 
@@ -189,10 +191,12 @@ def list_edits(old_text: str, new_text: str) -> list[lsp.TextEdit]:
 
 
 def _range(line: int, start: int, end: int, text: str) -> lsp.Range:
-    return lsp.Range(lsp.Position(line, _units(text[:start])), lsp.Position(line, _units(text[:end])))
+    return lsp.Range(
+        lsp.Position(line, _length_in_utf16(text[:start])), lsp.Position(line, _length_in_utf16(text[:end]))
+    )
 
 
-def _units(text: str) -> int:
+def _length_in_utf16(text: str) -> int:
     """Return the length of a text as the protocol counts it, in UTF-16 code units."""
     return len(text.encode("utf-16-le")) // 2
 
@@ -201,7 +205,7 @@ def _column(text: str, units: int) -> int:
     return len(text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", errors="ignore"))
 
 
-def _fenced(text: str) -> str:
+def _fence_code(text: str) -> str:
     """Return a text as a block of code. No line of the text can end the block."""
     ticks = "`" * (3 + max((len(run) for run in text.split() if set(run) == {"`"}), default=0))
     return f"{ticks}text\n{text}\n{ticks}"

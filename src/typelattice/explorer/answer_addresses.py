@@ -120,10 +120,10 @@ def describe_scope() -> dict[str, object]:
         "numbers": list(NUMBER_OPERANDS),
         "withNumbers": list(OPERATIONS_WITH_NUMBERS),
         "alone": list(UNARY_OPERATIONS),
-        "operations": {op: _names(op) for op in (*SIGN_BY_OPERATION, *UNARY_OPERATIONS)},
+        "operations": {op: _operation_names(op) for op in (*SIGN_BY_OPERATION, *UNARY_OPERATIONS)},
     }
 
 
-def _names(op: str) -> list[str]:
+def _operation_names(op: str) -> list[str]:
     """Return all names of an operation, and its sign."""
     return [op, *OPERATIONS[op].other_names, *filter(None, [SIGN_BY_OPERATION.get(op)])]

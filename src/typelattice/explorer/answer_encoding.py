@@ -117,7 +117,7 @@ class AnswerEncoder:
     def answer(self, p: Promotion) -> int:
         """Return the number of the answer itself."""
         stands_out = answer_marks(p)
-        result = -1 if p.dtype is None else self._result(p.dtype, p.weak, _tier(p))
+        result = -1 if p.dtype is None else self._result(p.dtype, p.weak, _result_tier(p))
         values = (dtype_code(p), answer_text(p), stands_out[0], p.weak, "lossy" in stands_out, result)
         return self.pools.answers.number(values)
 
@@ -203,7 +203,7 @@ def _equality_key(p: Promotion) -> object:
     return p.promoting_operands, steps, p.compute, weak, p.fits, p.dtype is None, p.reason, p.remedy, by_value
 
 
-def _tier(p: Promotion) -> Tier:
+def _result_tier(p: Promotion) -> Tier:
     """Return the tier of a result: the highest of the operands, or `0d` if all are Python scalars."""
     tiers = {o.tier for o in p.promoting_operands}
     return next(tier for tier in OPERAND_TIERS if tier in tiers or tier == OPERAND_TIERS[-2])

@@ -24,11 +24,11 @@ def built_document(report: Progress, processes: int = 1, package: Path = PACKAGE
 
     Nothing is written if the package is write-protected or changes in the meantime.
     """
-    key = _key(package)
+    key = _hash_package_files(package)
     if kept := _read(package, key):
         return kept
     built = document(report=report, processes=processes)
-    if _key(package) == key:
+    if _hash_package_files(package) == key:
         with suppress(ImportError, OSError):
             _write(built, package, key)
     return built
@@ -52,15 +52,15 @@ def _write(built: Document, package: Path, key: bytes) -> None:
     write_bytes(package / CACHED_DOCUMENT_FILE, lzma.compress(key + b"\n" + built.json().encode()))
 
 
-def _key(package: Path) -> bytes:
+def _hash_package_files(package: Path) -> bytes:
     """Return the hash of all files of the package. Another hash makes a document stale."""
     names_and_bytes = sha256()
-    for part in _parts(package):
+    for part in _yield_package_files(package):
         names_and_bytes.update(sha256(part).digest())
     return names_and_bytes.hexdigest().encode()
 
 
-def _parts(package: Path) -> Iterator[bytes]:
+def _yield_package_files(package: Path) -> Iterator[bytes]:
     """Yield the name and the bytes of each file, except of the document, of bytecode and of hidden files."""
     files = {path.relative_to(package).as_posix(): path for path in package.rglob("*") if path.is_file()}
     for name in sorted(files.keys() - {CACHED_DOCUMENT_FILE}):

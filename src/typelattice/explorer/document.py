@@ -114,7 +114,7 @@ def _build_groups(
 
     For a few systems, one process is faster than starting several.
     """
-    build, left = partial(_build, ops=ops), [*groups]
+    build, left = partial(_build_document, ops=ops), [*groups]
     if processes > 1 and len(groups) >= MIN_GROUPS_FOR_PROCESSES:
         try:
             # After a fork, the children would outlive a parent that is killed.
@@ -127,9 +127,9 @@ def _build_groups(
         yield group, build(group)
 
 
-def _build(group: Sequence[Which], ops: Sequence[str | None]) -> Built:
+def _build_document(group: Sequence[Which], ops: Sequence[str | None]) -> Built:
     pools, columns = Pools(), Columns()
-    return [_entry(one, ops, pools, columns) for one in group], pools
+    return [_system_entry(one, ops, pools, columns) for one in group], pools
 
 
 def _operation(op: str | None) -> dict[str, object]:
@@ -144,7 +144,7 @@ def _operation(op: str | None) -> dict[str, object]:
     }
 
 
-def _entry(
+def _system_entry(
     which: str | Path | System,
     ops: Sequence[str | None],
     pools: Pools,
@@ -160,10 +160,15 @@ def _entry(
     asked = found.name if isinstance(which, System) else str(which)
     cells = AnswerEncoder(found, pools, columns)
     tables = {op or PLAIN_PROMOTION_KEY: table(cells, op) for op in ops}
-    return {"asked": asked, **describe_system(found), "tables": tables, "operators": _operators(found, ops)}
+    return {
+        "asked": asked,
+        **describe_system(found),
+        "tables": tables,
+        "operators": _functions_by_operator(found, ops),
+    }
 
 
-def _operators(system: System, ops: Sequence[str | None]) -> dict[str, str]:
+def _functions_by_operator(system: System, ops: Sequence[str | None]) -> dict[str, str]:
     """Map each operator to the function with the same meaning and rule. Both share one table."""
     found = {}
     for op in filter(None, ops):

@@ -49,7 +49,7 @@ def edit_covers(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[
         if b not in order.covers(a):
             raise EditError(f"{a} -> {b} is not an arrow of {system.name}")
     remaining_covers = {(a, b) for a in order.nodes for b in order.covers(a)} - set(dropped)
-    new_order = reduce_order(order.nodes, _closure(order.nodes, [*remaining_covers, *added]))
+    new_order = reduce_order(order.nodes, _transitive_closure(order.nodes, [*remaining_covers, *added]))
     removed_covers = {(a, b) for a in order.nodes for b in order.covers(a)} - _covers(new_order)
     new = [(a, b) for a, b in added if b in new_order.covers(a)]
     return _rewrite_lines(text, file, system, removed_covers, new)
@@ -66,7 +66,7 @@ def _covers(order: Order[Node]) -> set[tuple[Node, Node]]:
     return {(a, b) for a in order.nodes for b in order.covers(a)}
 
 
-def _closure(nodes: Iterable[Node], pairs: Sequence[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
+def _transitive_closure(nodes: Iterable[Node], pairs: Sequence[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
     """Return all relations that follow from pairs."""
     above: dict[Node, set[Node]] = {a: {b for x, b in pairs if x is a} for a in nodes}
     for via in above:
@@ -110,14 +110,18 @@ def _rewrite_lines(
     named_nodes |= {a for pair in new_covers for a in pair}
     for line, pairs in stated.items():
         if line[0] == file and {*pairs} & dropped_covers:
-            lines[line[1]] = _line(lines[line[1]], [p for p in pairs if p not in dropped_covers], named_nodes)
+            lines[line[1]] = _remaining_line(
+                lines[line[1]], [p for p in pairs if p not in dropped_covers], named_nodes
+            )
     body = [line for line in lines.values() if line.strip()]
     body += [f"{node_code(a)} -> {node_code(b)}" for a, b in new_covers]
     value = "\n".join(['"""', *body, '"""'])
     return found.text[:start] + value + found.text[literal.end() :]
 
 
-def _line(line: str, pairs: Sequence[tuple[Node, Node | None]], left_nodes: set[Node | None]) -> str:
+def _remaining_line(
+    line: str, pairs: Sequence[tuple[Node, Node | None]], left_nodes: set[Node | None]
+) -> str:
     """Return the rest of a line, with its comment, and the nodes that no other line names."""
     comment = line.partition("#")[2]
     covers: dict[Node, list[Node]] = {}

@@ -56,7 +56,7 @@ def open_edited_file(path: str | Path, start: str = DEFAULT_START_SYSTEM) -> Edi
     at = Path(path)
     check_writable(at)
     if at.exists():
-        text = _text(at)
+        text = _read_file_text(at)
         return EditedFile(at, text, _digest(text))
     text = BLANK_SYSTEM_TEXT
     if start != BLANK_START:
@@ -65,7 +65,7 @@ def open_edited_file(path: str | Path, start: str = DEFAULT_START_SYSTEM) -> Edi
     return EditedFile(at, re.sub(r"^name *=.*$", f'name = "{name}"', text, count=1, flags=re.MULTILINE), None)
 
 
-def _text(path: Path) -> str:
+def _read_file_text(path: Path) -> str:
     """Read the text of a file; in a file that is not text, replace what cannot be read."""
     try:
         return read_text(path).text
@@ -84,7 +84,7 @@ def save_text(edited_file: EditedFile, text: str) -> EditedFile:
     FileConflictError if the file has changed since it was read.
     """
     parse(text, edited_file.name)
-    now = _digest(_text(edited_file.path)) if os.path.lexists(edited_file.path) else None
+    now = _digest(_read_file_text(edited_file.path)) if os.path.lexists(edited_file.path) else None
     if now != edited_file.digest:
         what = "was made" if edited_file.digest is None else "was changed" if now else "was removed"
         raise FileConflictError(
@@ -115,10 +115,10 @@ def show_text(edited_file: EditedFile, text: str, compared_systems: Sequence[str
     headings = data["headings"]
     assert isinstance(headings, tuple)
     shown = {**data, "first": found.name, "headings": ("edited", *headings)}
-    return {"document": shown, "text": text, "changes": _changes(edited_file, found)}
+    return {"document": shown, "text": text, "changes": _list_changes(edited_file, found)}
 
 
-def _changes(edited_file: EditedFile, system: System) -> dict[str, object]:
+def _list_changes(edited_file: EditedFile, system: System) -> dict[str, object]:
     """List the pairs without a join now, and the changes of joins, laws and costs since the file."""
     new_check = check(system)
     result: dict[str, object] = {

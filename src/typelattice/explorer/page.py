@@ -35,7 +35,7 @@ def page_html(document: Document, desk: Mapping[str, object] | None = None) -> s
     script = "\n".join(_read(f"{name}.js") for name in SCRIPT_NAMES)
     kinds = "".join(f" --{kind}: {colour};" for kind, colour in KIND_COLOURS.items() if kind)
     style = f":root {{{kinds} }}\n" + "".join(_read(f"{name}.css") for name in STYLE_SHEET_NAMES)
-    rules = ["default-src 'none'", f"script-src {_hash(script)}", f"style-src {_hash(style)}"]
+    rules = ["default-src 'none'", f"script-src {_script_hash(script)}", f"style-src {_script_hash(style)}"]
     rules += ["img-src data:", "base-uri 'none'", "form-action 'none'"]
     rules += ["connect-src 'self'"] if desk else []
     return Template(_read("index.html")).substitute(
@@ -53,7 +53,7 @@ def _read(name: str) -> str:
     return (files("typelattice.explorer") / "page" / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def _script_hash(text: str) -> str:
     """Return a script's hash for the Content-Security-Policy, so that the browser runs no other.
     """
     return f"'sha256-{_base64(sha256(text.encode()).digest())}'"

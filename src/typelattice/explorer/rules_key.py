@@ -33,11 +33,14 @@ def rules_key(system: System, op: str | None) -> Hashable:
     main = definition.main.file if op and find_operation(op).is_operator else None
     return (
         main,
-        tuple((key, repr(said[key]), *_source(definition.texts[key])) for key in sorted(said)),
-        tuple((entry, repr(ops[entry]), *_source(definition.text_of_entry("ops", entry))) for entry in of_op),
+        tuple((key, repr(said[key]), *_file_and_lines(definition.texts[key])) for key in sorted(said)),
+        tuple(
+            (entry, repr(ops[entry]), *_file_and_lines(definition.text_of_entry("ops", entry)))
+            for entry in of_op
+        ),
     )
 
 
-def _source(text: SystemText) -> tuple[str, str]:
+def _file_and_lines(text: SystemText) -> tuple[str, str]:
     """Return the file and the lines of a text, as a rule names them."""
     return text.file, text.text

@@ -148,12 +148,14 @@ def may_be_folded(
     a, b, c = map(real_part_dtype, (source, through, target))
     known = [v for d in (a, b, c) if (v := find_finite_values(d))]
     can_be_tried = len(known) == 3 and not any(rule.obstacle for rule in rules)
-    if can_be_tried and _find_difference(a, b, c, rules, chain[ScaledValue](_ends(known), specials(a))):
+    if can_be_tried and _find_difference(
+        a, b, c, rules, chain[ScaledValue](_yield_range_ends(known), specials(a))
+    ):
         return False
     return cast_chain(source, through, target, rules).exact is True
 
 
-def _ends(known: Sequence[FiniteValues]) -> Iterator[int]:
+def _yield_range_ends(known: Sequence[FiniteValues]) -> Iterator[int]:
     """Yield values of the first dtype that lie at the ends of the ranges of all: the greatest, the finest."""
     source_values = known[0]
     for finite_values in known:
@@ -202,9 +204,11 @@ def _find_difference(
             continue
         if cast_to_target(middle) != cast_directly(value):
             chained = (
-                _text(middle, through) if isinstance(middle, tuple) else _text(cast_to_target(middle), target)
+                _result_text(middle, through)
+                if isinstance(middle, tuple)
+                else _result_text(cast_to_target(middle), target)
             )
-            return _text(value, source), chained, _text(cast_directly(value), target)
+            return _result_text(value, source), chained, _result_text(cast_directly(value), target)
     return None
 
 
@@ -217,9 +221,9 @@ def _list_tried_values(source: DType, through: DType, target: DType) -> Iterator
     ):
         yield from sorted(_list_all_values(source_values), key=lambda v: (abs(v), v < 0))
         return
-    sizes = _sizes(source_values, others)
+    sizes = _yield_sizes_near_breakpoints(source_values, others)
     if all(d.kind.category < FLOAT_CATEGORY for d in (source, through)):
-        sizes = iter(sorted(_shifted(set(sizes), source_values, others)))
+        sizes = iter(sorted(_yield_wrapping_values(set(sizes), source_values, others)))
     yield from (
         v
         for size in sizes
@@ -240,10 +244,10 @@ def _list_all_values(finite_values: FiniteValues) -> Iterator[int]:
             for v in {size, -size}
             if finite_values.low <= v <= finite_values.high and (v or finite_values.holds(0))
         )
-        size += _spacing(finite_values, size)
+        size += _value_spacing(finite_values, size)
 
 
-def _spacing(finite_values: FiniteValues, size: int) -> int:
+def _value_spacing(finite_values: FiniteValues, size: int) -> int:
     """Return the distance from a size to the next larger value, as if the dtype had no upper limit."""
     return (
         finite_values.unit
@@ -252,28 +256,28 @@ def _spacing(finite_values: FiniteValues, size: int) -> int:
     )
 
 
-def _sizes(source_values: FiniteValues, others: list[FiniteValues]) -> Iterator[int]:
+def _yield_sizes_near_breakpoints(source_values: FiniteValues, others: list[FiniteValues]) -> Iterator[int]:
     """Yield the sizes of values next to breakpoints, from the least."""
-    exponents = _doublings(source_values, others)
+    exponents = _doubling_exponents(source_values, others)
     waiting: set[int] = set()
     for exponent, following in zip(exponents, [*exponents[1:], None], strict=True):
-        for point in _points(exponent, others):
-            step = _spacing(source_values, point)
+        for point in _yield_breakpoints(exponent, others):
+            step = _value_spacing(source_values, point)
             below = point // step * step
-            waiting |= {max(below - _spacing(source_values, max(below - 1, 0)), 0), below, below + step}
+            waiting |= {max(below - _value_spacing(source_values, max(below - 1, 0)), 0), below, below + step}
         # The points of the next doubling begin at half its start, and the values next to them below that.
         ready = waiting if following is None else {size for size in waiting if size < 1 << following - 2}
         yield from sorted(ready)
         waiting = waiting - ready
 
 
-def _points(exponent: int, others: list[FiniteValues]) -> Iterator[int]:
+def _yield_breakpoints(exponent: int, others: list[FiniteValues]) -> Iterator[int]:
     """Yield breakpoints around the start of a doubling, and around the ends of ranges in it."""
     start = 1 << exponent
     for sign in (-1, 1):
         # The values of a list are breakpoints themselves, whatever the spacing.
         steps = sorted(
-            _spacing(finite_values, start if sign > 0 else start - 1)
+            _value_spacing(finite_values, start if sign > 0 else start - 1)
             for finite_values in others
             if not finite_values.listed
         )
@@ -287,7 +291,7 @@ def _points(exponent: int, others: list[FiniteValues]) -> Iterator[int]:
         for end in {abs(finite_values.high), abs(finite_values.low)} if not finite_values.listed else ():
             if end.bit_length() - 1 == exponent:
                 # Beyond the end of one dtype the values of another still change.
-                spacings = {_spacing(each, end) for each in others if not each.listed}
+                spacings = {_value_spacing(each, end) for each in others if not each.listed}
                 points = {
                     end // spacing * spacing + sign * phase * spacing // 2
                     for spacing, phase, sign in product(spacings, HALF_SPACINGS, (-1, 1))
@@ -295,7 +299,7 @@ def _points(exponent: int, others: list[FiniteValues]) -> Iterator[int]:
                 yield from (p for p in points if abs(p - end) <= start // 2)
 
 
-def _doublings(source_values: FiniteValues, others: list[FiniteValues]) -> list[int]:
+def _doubling_exponents(source_values: FiniteValues, others: list[FiniteValues]) -> list[int]:
     """Return the exponents of the doublings to try, of INTEGER_SCALE times a value."""
     exponents = set[int]()
     for finite_values in (source_values, *others):
@@ -321,7 +325,9 @@ def _least(finite_values: FiniteValues) -> int:
     return min((abs(v) for v in finite_values.listed if v), default=finite_values.unit)
 
 
-def _shifted(sizes: set[int], source_values: FiniteValues, others: list[FiniteValues]) -> set[int]:
+def _yield_wrapping_values(
+    sizes: set[int], source_values: FiniteValues, others: list[FiniteValues]
+) -> set[int]:
     """Return the sizes, and the values that wrap to them in an integer."""
     found = set(sizes)
     for finite_values in others:
@@ -332,7 +338,7 @@ def _shifted(sizes: set[int], source_values: FiniteValues, others: list[FiniteVa
     return {size for size in found if size <= max(source_values.high, -source_values.low)}
 
 
-def _text(value: ScaledValue, d: DType) -> str:
+def _result_text(value: ScaledValue, d: DType) -> str:
     """Return a result as Python writes it."""
     if isinstance(value, str):
         return value

@@ -123,12 +123,12 @@ def _truncating_caster(target: DType, target_values: FiniteValues, rounding: str
                 return found
             if beyond == OVERFLOW_WRAPS:
                 return (found - target_values.low) % modulus + target_values.low
-        return _clamped(value, target_values) if beyond == OVERFLOW_CLAMPS else (target.name, value)
+        return _clamp_to_dtype(value, target_values) if beyond == OVERFLOW_CLAMPS else (target.name, value)
 
     return cast
 
 
-def _clamped(value: ScaledValue, target_values: FiniteValues) -> ScaledValue:
+def _clamp_to_dtype(value: ScaledValue, target_values: FiniteValues) -> ScaledValue:
     """Return the nearest value of a dtype, or 0 for nan."""
     if isinstance(value, int):
         return target_values.high if value > 0 else target_values.low
@@ -194,7 +194,7 @@ def _fixed_point_caster(target: DType, target_values: FiniteValues, rounding: st
             found = -size if value < 0 else size
             if target_values.low <= found <= target_values.high:
                 return found
-        return _clamped(value, target_values) if word == OVERFLOW_CLAMPS else (target.name, value)
+        return _clamp_to_dtype(value, target_values) if word == OVERFLOW_CLAMPS else (target.name, value)
 
     return cast
 

@@ -220,7 +220,7 @@ def _seems_equal(d: DType, x: object) -> bool:
     return cls is x or (getattr(x, "name", None) == d.name and type(x).__eq__(x, d) is not True)
 
 
-def _row(line: str) -> DType:
+def _read_dtype_row(line: str) -> DType:
     """Return the DType of a row of dtypes.txt. Its least value and its step follow from its kind."""
     name, code, word, *numbers, specials, others = line.split()
     kind = Kind(word)
@@ -249,7 +249,7 @@ def least_of_float(top: float, precision: int, exponent: int, specials: str) -> 
 DTYPE_BY_OTHER_NAME: dict[str, DType] = {}  # the words of array libraries: half is float16
 DTYPES_TABLE_PATH = __file__.rpartition(".")[0] + ".txt"
 with open(DTYPES_TABLE_PATH, encoding="utf-8") as rows:  # pathlib would cost as much as all else here
-    DTYPES = {d.name: d for d in map(_row, (line for line in rows if line[0] != "#"))}
+    DTYPES = {d.name: d for d in map(_read_dtype_row, (line for line in rows if line[0] != "#"))}
 DTYPE_BY_CODE = {d.code: d for d in DTYPES.values()}
 
 
@@ -288,10 +288,10 @@ def dtype(name: object) -> DType:
         )
     if in_bits:
         return in_bits
-    raise DTypeError(f"unknown dtype {quote_short(name)}{_advice(name)}")
+    raise DTypeError(f"unknown dtype {quote_short(name)}{_spelling_advice(name)}")
 
 
-def _advice(name: str) -> str:
+def _spelling_advice(name: str) -> str:
     """Say how to write a dtype, for a name that is not one."""
     parts = [part.strip() for part in name.split(",")]
     if len(parts) > 1 and all(part in DTYPES or part in DTYPE_BY_CODE for part in parts):

@@ -89,7 +89,7 @@ def loss(source: DType, target: DType) -> Loss:
     zero = "z" not in target.specials and low <= 0 <= high and source_values.holds(0)
     precision = source_values.count(low, high) - zero > source_values.in_common(target_values, low, high)
     floating = target.kind.category >= Kind.FLOAT.category
-    underflow = floating and "z" in target.specials and _vanishes(source_values, target_values)
+    underflow = floating and "z" in target.specials and _rounds_to_zero(source_values, target_values)
     first = _first_inexact(source_values, target_values) if floating else None
     return Loss(magnitude, precision, first, underflow, sign, imaginary, special)
 
@@ -172,12 +172,12 @@ def representable_ends(d: DType, finite_values: FiniteValues) -> tuple[int, int]
     """
     if d.kind.category < Kind.FLOAT.category and not finite_values.listed:
         return finite_values.low - INTEGER_SCALE + 1, finite_values.high + INTEGER_SCALE - 1
-    low = -_beyond(finite_values, -finite_values.low) if finite_values.low <= 0 else 0
-    high = _beyond(finite_values, finite_values.high) if finite_values.high >= 0 else 0
+    low = -_greatest_rounding_inside(finite_values, -finite_values.low) if finite_values.low <= 0 else 0
+    high = _greatest_rounding_inside(finite_values, finite_values.high) if finite_values.high >= 0 else 0
     return low, high
 
 
-def _beyond(finite_values: FiniteValues, top: int) -> int:
+def _greatest_rounding_inside(finite_values: FiniteValues, top: int) -> int:
     """Return the greatest number that rounds to the end of a range, and not away from it."""
     if finite_values.listed:
         return top
@@ -196,7 +196,7 @@ def _known_beyond(source: DType, target: DType) -> bool:
     return above or (below and "s" in target.specials)
 
 
-def _vanishes(source_values: FiniteValues, target_values: FiniteValues) -> bool:
+def _rounds_to_zero(source_values: FiniteValues, target_values: FiniteValues) -> bool:
     """Return True if a nonzero value rounds to zero.
 
     Such a value is at most half the smallest target value of its sign.

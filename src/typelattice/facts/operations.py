@@ -203,7 +203,7 @@ def make_custom_operation(
 Row = tuple[int, list[str]]  # the number of a row, and its columns
 
 
-def _rows() -> Mapping[str, Row]:
+def _read_rows() -> Mapping[str, Row]:
     """Read the rows of the table by the operation's name. Raises OpError for a name in two rows."""
     found: dict[str, Row] = {}
     row_by_other_name: dict[str, int] = {}  # the row of each other name
@@ -211,16 +211,16 @@ def _rows() -> Mapping[str, Row]:
         rows = [(n, row.split()) for n, row in enumerate(file, 1) if not row.startswith("#")]
     for n, columns in rows:
         if len(columns) < 4:
-            raise OpError(f"{_at(n)}: has {len(columns)} columns; give name, class, form and operands")
+            raise OpError(f"{_row_place(n)}: has {len(columns)} columns; give name, class, form and operands")
         if columns[0] in found:
-            raise OpError(f"{_at(n)}, column 1: {quote_short(columns[0])} has a row already; join the two")
+            raise OpError(
+                f"{_row_place(n)}, column 1: {quote_short(columns[0])} has a row already; join the two"
+            )
         found[columns[0]] = n, columns
         for column, name in enumerate(columns[4:], 5):
             if name in row_by_other_name:
-                earlier_row = row_by_other_name[name]
-                raise OpError(
-                    f"{_at(n)}, column {column}: {quote_short(name)} stands in row {earlier_row} already"
-                )
+                where, earlier_row = f"{_row_place(n)}, column {column}", row_by_other_name[name]
+                raise OpError(f"{where}: {quote_short(name)} stands in row {earlier_row} already")
             row_by_other_name[name] = n
     for name in row_by_other_name.keys() & found.keys():
         n = row_by_other_name[name]
@@ -230,37 +230,37 @@ def _rows() -> Mapping[str, Row]:
     return found
 
 
-def _at(n: int) -> str:
+def _row_place(n: int) -> str:
     return f"{OPERATIONS_TABLE_PATH.rpartition('/')[2]}, row {n}"
 
 
-def _operation(name: str, row: Row) -> Operation:
+def _read_operation_row(name: str, row: Row) -> Operation:
     """Read one row of the table. Raises OpError for a bad column."""
     n, (_, of_class, form, operands, *names) = row
     if form not in MEANING_BY_CALL_FORM:
         near = spelling_hint(form, MEANING_BY_CALL_FORM) or f"; these are {', '.join(MEANING_BY_CALL_FORM)}"
-        raise OpError(f"{_at(n)}, column 3: unknown form {quote_short(form)}{near}")
-    least, most, dimensions = _numbers(operands) or (0, 0, ())
+        raise OpError(f"{_row_place(n)}, column 3: unknown form {quote_short(form)}{near}")
+    least, most, dimensions = _read_operand_numbers(operands) or (0, 0, ())
     if not dimensions:
         cause = f"{quote_short(operands)} is no number of operands; write 2, 1-3, 1- or 2:1"
-        raise OpError(f"{_at(n)}, column 4: {cause}")
-    sign, method = _sign(names), _method(names)
+        raise OpError(f"{_row_place(n)}, column 4: {cause}")
+    sign, method = _find_operator_sign(names), _find_data_model_method(names)
     others = tuple(other for other in names if sign is None or other not in (sign, method))
     return Operation(name, of_class, form, least, most, dimensions, others, sign, method, name)
 
 
-def _sign(names: Iterable[str]) -> str | None:
+def _find_operator_sign(names: Iterable[str]) -> str | None:
     """Return Python's operator among other names."""
     return next((name for name in names if not name.isidentifier()), None)
 
 
-def _method(names: Iterable[str]) -> str | None:
+def _find_data_model_method(names: Iterable[str]) -> str | None:
     """Return the method of Python's data model among other names."""
     return next((name for name in names if name.startswith("__")), None)
 
 
 @cache  # most rows share a few texts
-def _numbers(operands: str) -> tuple[int, int | None, tuple[int, ...]] | None:
+def _read_operand_numbers(operands: str) -> tuple[int, int | None, tuple[int, ...]] | None:
     """Read the fewest and the most operands, and their least dimensions, or None for any other text."""
     if not re.fullmatch(r"\d+(-\d*)?(:\d+(,\d+)*)?", operands):
         return None
@@ -276,7 +276,7 @@ def _has_in_place(row: Row) -> bool:
     return operands.partition(":")[0] == "2" and of_class not in COMPARING_CLASSES
 
 
-def _operator(sign: str, function: str) -> Operation:
+def _make_operator(sign: str, function: str) -> Operation:
     """Make the operation of an operator: its function under other names."""
     function_operation = OPERATIONS[function]
     assert function_operation.special_method is not None
@@ -299,14 +299,14 @@ def _names_in_place(method: str) -> tuple[str, str]:
     return in_place.strip("_"), in_place
 
 
-def _index(rows: Mapping[str, Row]) -> tuple[Mapping[str, str], Mapping[str, str]]:
+def _index_names(rows: Mapping[str, Row]) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Return the one name of the operation of every name, and the function of every operator."""
     names: dict[str, str] = {}
     operators: dict[str, str] = {}
     for name, row in rows.items():
         others = row[1][4:]
         names |= dict.fromkeys((name, *others), name)
-        sign, method = _sign(others), _method(others)
+        sign, method = _find_operator_sign(others), _find_data_model_method(others)
         if sign and method:
             operators[sign] = name
             names |= {sign: sign, method: sign}
@@ -316,10 +316,10 @@ def _index(rows: Mapping[str, Row]) -> tuple[Mapping[str, str], Mapping[str, str
     return names, operators
 
 
-_ROW_BY_OPERATION = _rows()
-_ROW_BY_NAME, _ROW_BY_OPERATOR = _index(_ROW_BY_OPERATION)
-OPERATIONS: Mapping[str, Operation] = LazyTable(_ROW_BY_OPERATION, _operation)
-OPERATORS: Mapping[str, Operation] = LazyTable(_ROW_BY_OPERATOR, _operator)
+_ROW_BY_OPERATION = _read_rows()
+_ROW_BY_NAME, _ROW_BY_OPERATOR = _index_names(_ROW_BY_OPERATION)
+OPERATIONS: Mapping[str, Operation] = LazyTable(_ROW_BY_OPERATION, _read_operation_row)
+OPERATORS: Mapping[str, Operation] = LazyTable(_ROW_BY_OPERATOR, _make_operator)
 OPERATION_BY_NAME: Mapping[str, Operation] = LazyTable(
     _ROW_BY_NAME, lambda _, name: (OPERATORS if name in _ROW_BY_OPERATOR else OPERATIONS)[name]
 )

@@ -28,7 +28,7 @@ def read_member(text: str, custom_dtypes: Mapping[str, DType]) -> DType:
 
 def read_arguments(text: str, family: DType) -> list[Number]:
     """Read the values of a family's parameters: `10,2`. Raises DTypeError for text that is not a number."""
-    return [_number(part.strip(), family) for part in text.split(",")]
+    return [_read_finite_number(part.strip(), family) for part in text.split(",")]
 
 
 def member_of(family: DType, arguments: Sequence[Number]) -> DType:
@@ -70,7 +70,7 @@ def _listed(arguments: Sequence[Number]) -> str:
     return ",".join(repr(value) for value in arguments)
 
 
-def _number(text: str, family: DType) -> Number:
+def _read_finite_number(text: str, family: DType) -> Number:
     """Read a finite number. Raises DTypeError."""
     for read in (int, float) if len(text) <= MAX_NUMBER_CHARS else ():
         try:

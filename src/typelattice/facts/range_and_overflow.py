@@ -22,7 +22,7 @@ def is_in_range(value: Value, target: DType) -> bool:
     """
     if isinstance(value, complex) and value.imag and target.kind is not Kind.COMPLEX:
         return False
-    return all(_has(target, v) for v in _parts(value))
+    return all(_has_rounded_value(target, v) for v in _real_and_imaginary_parts(value))
 
 
 def overflow_result(value: Value, target: DType) -> Value | None:
@@ -37,8 +37,8 @@ def overflow_result(value: Value, target: DType) -> Value | None:
     """
     if isinstance(value, complex) and value.imag and target.kind is not Kind.COMPLEX:
         return None
-    parts = _parts(value)
-    beyond = [not _has(target, v) for v in parts]
+    parts = _real_and_imaginary_parts(value)
+    beyond = [not _has_rounded_value(target, v) for v in parts]
     if not any(beyond):
         return None
     if target.kind.category < Kind.FLOAT.category:
@@ -81,12 +81,12 @@ def nearest_in_dtype(value: Value, target: DType) -> Value:
     return target.max if value > 0 else target.min or 0
 
 
-def _parts(value: Value) -> Sequence[float]:
+def _real_and_imaginary_parts(value: Value) -> Sequence[float]:
     """Return the real and the imaginary part of a complex number, or only the number for any other."""
     return (value.real, value.imag) if isinstance(value, complex) else (value,)
 
 
-def _has(d: DType, v: float) -> bool:
+def _has_rounded_value(d: DType, v: float) -> bool:
     """Return True if a dtype has a value for a rounded real number, or if its range is unknown."""
     if d.min is not None and d.max is not None and d.min <= v <= d.max:
         return True

@@ -32,9 +32,9 @@ def releases(system: str) -> tuple[str, ...]:
     installed = libraries()[entry.library].packages.get(entry.environment, ())
     if not installed:
         return ()
-    parts = len(_numbers(older[0])) if older else USUAL_VERSION_PARTS
+    parts = len(_version_numbers(older[0])) if older else USUAL_VERSION_PARTS
     newest = ".".join(installed[0].partition("==")[2].split(".")[:parts])
-    return (*sorted(older, key=_numbers), newest)
+    return (*sorted(older, key=_version_numbers), newest)
 
 
 def system_for_version(system: str, version: str) -> str:
@@ -47,8 +47,8 @@ def system_for_version(system: str, version: str) -> str:
     ('torch@2.13', 'torch')
     """
     for release in releases(system)[:-1]:
-        numbers = _numbers(release)
-        if _numbers(version)[: len(numbers)] <= numbers:
+        numbers = _version_numbers(release)
+        if _version_numbers(version)[: len(numbers)] <= numbers:
             return system + VERSION_SIGN + release
     return system
 
@@ -62,6 +62,6 @@ def installed_release(name: str, versions: Mapping[str, str]) -> str:
     return name if VERSION_SIGN in name or not version else system_for_version(name, version)
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _version_numbers(version: str) -> tuple[int, ...]:
     """Return the numbers of a version, to sort releases: 0.10 comes after 0.4."""
     return tuple(map(int, re.findall(r"\d+", version)))

@@ -15,12 +15,12 @@ def heading_of(system: str) -> str:
     >>> heading_of("numpy"), heading_of("array-api"), heading_of("c")
     ('libraries', 'standards', 'languages')
     """
-    return _headings().get(system, LIBRARIES_HEADING)
+    return _headings_by_system().get(system, LIBRARIES_HEADING)
 
 
 def headings() -> tuple[str, ...]:
     """Every heading, in the order of the list."""
-    found = dict.fromkeys((LIBRARIES_HEADING, *_headings().values()))
+    found = dict.fromkeys((LIBRARIES_HEADING, *_headings_by_system().values()))
     return tuple(heading for heading in found if heading != FUNCTIONS_HEADING)
 
 
@@ -30,12 +30,12 @@ def known_first(names: Sequence[str]) -> list[str]:
     >>> known_first(["arrow", "jax", "numpy"])
     ['numpy', 'jax', 'arrow']
     """
-    known = [name for name, heading in _headings().items() if heading == LIBRARIES_HEADING]
+    known = [name for name, heading in _headings_by_system().items() if heading == LIBRARIES_HEADING]
     return sorted(names, key=lambda name: known.index(name) if name in known else len(known))
 
 
 @cache
-def _headings() -> Mapping[str, str]:
+def _headings_by_system() -> Mapping[str, str]:
     """Return the heading of each system that is named in the table."""
     found = {}
     with open(HEADINGS_TABLE_PATH, encoding="utf-8") as rows:

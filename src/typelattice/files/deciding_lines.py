@@ -284,7 +284,9 @@ class DecidingLineSearch:
     def _changes_decisions(self, rule: DecidingLines, p: Promotion) -> bool:
         """Return True if the system takes other decisions without a rule, even to the same answer."""
         rules = self.line_removal.without(p.system, rule)
-        return rules is not None and _computation(self._ask_again(rules, p)) != _computation(p)
+        return rules is not None and _computation_of_call(self._ask_again(rules, p)) != _computation_of_call(
+            p
+        )
 
     def _remaining_rules(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the remaining candidates: keys of decisions, keys that none names, and the operation's."""
@@ -390,7 +392,7 @@ def comparable_result(p: Promotion) -> tuple[object, ...]:
     return p.dtype, p.weak, p.accumulator, p.reason, () if p.dtype else tuple(map(str, p.bounds))
 
 
-def _computation(p: Promotion) -> tuple[object, ...]:
+def _computation_of_call(p: Promotion) -> tuple[object, ...]:
     """Return the dtype computed in, the outcomes of values, and the decisions, for a comparison."""
     return p.compute, p.fits, p.decisions
 

@@ -34,18 +34,18 @@ def read_formula(text: str, names: Collection[str], known: Collection[str]) -> F
     """
     if text == SAME_FOR_ALL_OPERANDS:
         return Formula(text, text)
-    return Formula(text, _Reading(text, names, known).read(_parse(text)))
+    return Formula(text, _Reading(text, names, known).read(_parse_expression(text)))
 
 
 def split_call(text: str) -> tuple[str, list[str]]:
     """Split `decimal(p + 1, s)` into its name and its arguments. Raises ValueError."""
-    match _parse(text):
+    match _parse_expression(text):
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
             return name, [ast.unparse(arg) for arg in args]
     raise ValueError(f"{quote_short(text)} should be written as in decimal(p + 1, s)")
 
 
-def _parse(text: str) -> ast.expr:
+def _parse_expression(text: str) -> ast.expr:
     """Parse an expression. Raises ValueError for a text that is not an expression, or is too long."""
     try:
         if len(text) <= MAX_FORMULA_CHARS:

@@ -268,7 +268,7 @@ class _Scanner:
         parts: list[tuple[str, int]] = []
         while True:
             start = self.offset
-            parts.append((_name(self.match(KEY_PATTERN)), start))
+            parts.append((_unquote_key_part(self.match(KEY_PATTERN)), start))
             if len(parts) > MAX_KEY_PARTS:
                 self.too_deep = parts[0][1]
                 raise _Stop
@@ -304,7 +304,7 @@ class _Scanner:
         raise _Stop
 
 
-def _name(key: str) -> str:
+def _unquote_key_part(key: str) -> str:
     """Return a part of a key without its quotation marks and escapes. Raises _Stop for an invalid one."""
     if key[0] == '"' and "\\" in key:
         import tomllib

@@ -78,7 +78,7 @@ def system(which: str | PathLike[str] | System) -> System:
 def _read_shipped(name: str) -> System:
     """Return a system that comes with typelattice, read once."""
     if "@" in name:
-        return _older(name)
+        return _older_system(name)
     known = systems(functions=True)
     if name not in known:
         what = f"unknown system {quote_short(name)}{spelling_hint(name, known)}"
@@ -89,7 +89,7 @@ def _read_shipped(name: str) -> System:
     )
 
 
-def _older(name: str) -> System:
+def _older_system(name: str) -> System:
     """Return the system of an older release, or the system of the plain name for the newest release."""
     from typelattice.files.release_files import (  # most programs need only the newest release
         read_release,
@@ -116,13 +116,13 @@ def build_system(definition: SystemDefinition, shipped: bool = False) -> System:
     reader = KeyReader(definition)
     found: System | None = None
     with reader.noting():
-        found = _system(reader, shipped)
+        found = _build_system(reader, shipped)
     reader.finish()
     assert found is not None
     return found
 
 
-def _system(reader: KeyReader, shipped: bool) -> System:
+def _build_system(reader: KeyReader, shipped: bool) -> System:
     """Build the system: read each key after those that it depends on. Raises ValueError."""
     title, source, library = (_phrase(reader, key) for key in ("title", "source", "library"))
     name = _name(reader)
@@ -136,8 +136,8 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         from typelattice.files.parametric_dtype_entries import read_families  # few files have such dtypes
 
         families = read_families(reader, words, order, dtypes)
-    combine = _word(reader, "combine", COMBINE_WORDS)
-    weak_join = _word(reader, "weak-join", WEAK_JOIN_WORDS)
+    combine = _read_word(reader, "combine", COMBINE_WORDS)
+    weak_join = _read_word(reader, "weak-join", WEAK_JOIN_WORDS)
     tiers = _tiers(reader)
     first_is_array = False
     with reader.noting():
@@ -146,7 +146,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     ties = pairs.read_ties()
     overrides = dict(pairs.read_overrides())
     refusals = dict(pairs.read_refusals())
-    defaults, wider, wider_alone = _defaults(reader, words)
+    defaults, wider, wider_alone = _read_defaults(reader, words)
     if combine == "value":
         with reader.noting():
             _check_values(reader, order, defaults)
@@ -154,7 +154,9 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     entering: dict[Node, Node] = {d: to for d, to in requested.items() if isinstance(d, DType)}
     before = entering | dict(read_before(reader, words, order, entering))
     after = dict(read_after(reader, words, order))
-    foreign = _entries(reader, "foreign", lambda *entry: _foreign(reader, words, *entry), shipped)
+    foreign = _read_entries(
+        reader, "foreign", lambda *entry: _read_foreign_entry(reader, words, *entry), shipped
+    )
     beside: frozenset[Node] = frozenset()
     stand_in: dict[Kind, DType] = {}
     with reader.noting():
@@ -175,7 +177,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         with reader.noting():
             fit |= operations.read_fit({word: outcome})
             int_join_dtypes = int_join_dtypes or operations.read_int_join_dtypes({word: outcome}, order.nodes)
-    ops = _entries(reader, "ops", lambda *entry: Frozen(operations.read_operation(*entry)), shipped)
+    ops = _read_entries(reader, "ops", lambda *entry: Frozen(operations.read_operation(*entry)), shipped)
     casts: Mapping[tuple[DType, DType], CastRule] = {}
     if "casts" in reader.definition.values:
         from typelattice.files.cast_entries import read_casts  # most files have none
@@ -224,7 +226,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     return found
 
 
-def _entries(
+def _read_entries(
     reader: KeyReader, key: str, read: Callable[[str, object], T], shipped: bool
 ) -> Mapping[str, T]:
     """Read the entries of a table: at once, or, for a shipped file, at their first use."""
@@ -254,7 +256,7 @@ def _phrase(reader: KeyReader, key: str) -> str:
     return ""
 
 
-def _word(reader: KeyReader, key: str, allowed: tuple[W, ...]) -> W:
+def _read_word(reader: KeyReader, key: str, allowed: tuple[W, ...]) -> W:
     """Read the word of a key. The default is the first allowed word."""
     with reader.noting():
         return one_of(reader.read_value(key, allowed[0]), allowed)
@@ -262,7 +264,7 @@ def _word(reader: KeyReader, key: str, allowed: tuple[W, ...]) -> W:
     return allowed[0]
 
 
-def _foreign(
+def _read_foreign_entry(
     reader: KeyReader, words: Vocabulary, library: str, entries: object
 ) -> Mapping[str | DType | None, str]:
     """Read the file's entry for one library's foreign arrays."""
@@ -327,7 +329,7 @@ def _tiers(reader: KeyReader) -> tuple[str, ...]:
     return OPERAND_TIERS
 
 
-def _defaults(
+def _read_defaults(
     reader: KeyReader, words: Vocabulary
 ) -> tuple[dict[Kind, DType], dict[Kind, tuple[DType, ...]], frozenset[Kind]]:
     """Read `defaults`: return three tables.

@@ -28,7 +28,7 @@ class SystemOrigin:
     ) -> tuple[
         Callable[[Callable[[SystemDefinition], System], SystemDefinition], Origin], tuple[object, ...]
     ]:
-        return _again, (self.build, self.definition)
+        return _rebuild_system, (self.build, self.definition)
 
     @cached_property
     def covers(self) -> Covers:
@@ -63,6 +63,6 @@ class SystemOrigin:
         return self.build, (self.definition,)
 
 
-def _again(build: Callable[[SystemDefinition], System], definition: SystemDefinition) -> Origin:
+def _rebuild_system(build: Callable[[SystemDefinition], System], definition: SystemDefinition) -> Origin:
     """Build a system again, as unpickling does, and return its provenance."""
     return build(definition).origin

@@ -75,7 +75,7 @@ def unused_keys(rules: Rules) -> Iterator[Finding]:
 def _unused_words(reader: KeyReader, words: Vocabulary, rules: Rules) -> Iterator[Finding]:
     """Find dtypes and sets that are used nowhere, and answers that could not be operands."""
     for word in reader.definition.entries("dtypes"):
-        if not _enters(words.known[word], rules):
+        if not _may_enter(words.known[word], rules):
             yield "dtypes", word, _enters_nowhere(word)
     for word in words.sets:
         if word not in words.used:
@@ -91,7 +91,7 @@ def _enters_nowhere(what: object) -> str:
     return f"{what} is neither in the order nor in `before`, so no operand can have it; add or remove it"
 
 
-def _enters(node: Node, rules: Rules) -> bool:
+def _may_enter(node: Node, rules: Rules) -> bool:
     """Return True if operands may have a dtype, or be of a weak node."""
     return node in rules.order or node in rules.before
 
@@ -104,7 +104,7 @@ def _can_be_answer(node: Node, rules: Rules) -> bool:
     weak_alone = not any(isinstance(n, DType) for n in rules.order.nodes)
     return (
         weak_alone
-        or _enters(node, rules)
+        or _may_enter(node, rules)
         or (isinstance(node, DType) and weak_node(node.kind, node) in rules.order)
     )
 
@@ -144,7 +144,7 @@ def _unused_scalars(rules: Rules) -> Iterator[Finding]:
             name = held.python_name
             cause = f"the order has no {name} that a Python {name} could become; leave it out"
             yield "limits", name, cause
-        if isinstance(held, DType) and not _enters(held, rules):
+        if isinstance(held, DType) and not _may_enter(held, rules):
             yield "limits", None, not_in_order(held)
     if rules.first_is_array and "scalar" not in rules.tiers:
         yield "first-is-array", None, 'has no effect: `tiers` does not list "scalar"'
@@ -197,7 +197,7 @@ def _absent_dtypes(said: Mapping[str, object], rules: Rules) -> Iterator[str]:
         elif isinstance(target, Kind) and target not in rules.defaults and target is not Kind.BOOL:
             yield f"{target} has no dtype in `defaults`; add one"
     for source in _list_sources(said):
-        if isinstance(source, DType) and not _enters(source, rules):
+        if isinstance(source, DType) and not _may_enter(source, rules):
             yield not_in_order(source)
 
 
@@ -221,8 +221,8 @@ def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iter
         stated = [
             field for field in fields if field in said and (field != GIVES_OF_PAIRS_FIELD or said[field])
         ]
-        if key in _NEED_BY_KEY and stated and not _matters(entry, key, rules):
-            yield key, _NEED_BY_KEY[key][0].format(cause=_cause(entry, key, rules))
+        if key in _NEED_BY_KEY and stated and not _has_effect(entry, key, rules):
+            yield key, _NEED_BY_KEY[key][0].format(cause=_cause_of_no_effect(entry, key, rules))
 
 
 def _computes_any(op: OperationRules, rules: Rules) -> bool:
@@ -284,7 +284,7 @@ def _find_mapping(said: Mapping[str, object], key: str) -> Mapping[object, objec
     return found if isinstance(found, Mapping) else {}
 
 
-def _matters(entry: str, key: str, rules: Rules) -> bool:
+def _has_effect(entry: str, key: str, rules: Rules) -> bool:
     """Return True if a key of an entry has an effect on one of the operations that the entry describes."""
     fields = FIELDS_BY_KEY[key]
     without = {f: said for f, said in rules.ops[entry].items() if f not in fields}
@@ -295,7 +295,7 @@ def _matters(entry: str, key: str, rules: Rules) -> bool:
     )
 
 
-def _cause(entry: str, key: str, rules: Rules) -> str:
+def _cause_of_no_effect(entry: str, key: str, rules: Rules) -> str:
     """Return the reason why a key has no effect on the operations that its entry describes."""
     if key == "gives" and rules.ops[entry].get("gives") == LAST_ARRAY_RESULT:
         return '"last array" is for operations that give several arrays, such as meshgrid'
@@ -342,7 +342,7 @@ def _operations_of(*operations: Operation) -> Mapping[str, Sequence[tuple[Operat
 _Needs = Callable[[Operation, OperationRules, OperationRules, Rules], bool]
 
 
-def _differs(*fields: str) -> _Needs:
+def _make_field_test(*fields: str) -> _Needs:
     """Make a test: does an operation of several operands behave differently without the key?"""
     return lambda o, op, without, rules: (
         o.max_operands != 1 and any(getattr(op, field) != getattr(without, field) for field in fields)
@@ -386,7 +386,7 @@ _NEED_BY_KEY: dict[str, tuple[str, _Needs]] = {
     ),
     "refusals": (
         "refusals has no effect: {cause}; remove it",
-        _differs("refusals"),
+        _make_field_test("refusals"),
     ),
     "accepts": (
         "accepts has no effect: the rules say the same without it; remove it",

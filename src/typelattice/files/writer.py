@@ -55,7 +55,9 @@ def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
     for key, entry in (*((key, entry) for key, entry, _ in unused_keys(plain)), *of_entries):
         table = kept.get(key)
         if entry is not None and isinstance(table, Mapping):
-            kept[key] = {rest: value for words, value in table.items() if (rest := _without(words, entry))}
+            kept[key] = {
+                rest: value for words, value in table.items() if (rest := _remove_word(words, entry))
+            }
         else:
             kept.pop(key, None)
     sets = kept.pop("sets", {})
@@ -66,7 +68,7 @@ def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
     return {**kept, "sets": {name: sets[name] for name in sets if name in used}}
 
 
-def _without(words: str, entry: str) -> str:
+def _remove_word(words: str, entry: str) -> str:
     """Return the list of words of an entry, such as `mean, divide`, without one word."""
     return ", ".join(word for word in map(str.strip, words.split(",")) if word != entry)
 

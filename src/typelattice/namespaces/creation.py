@@ -106,7 +106,7 @@ def _make_array(context: NamespaceContext, obj: Any, to: Any, device: object, co
     return data if to is None else context.library.check_dtype(data, to)
 
 
-def _options(
+def _creation_options(
     context: NamespaceContext, requested: object, kind: Kind, device: object
 ) -> tuple[DType, dict[str, Any]]:
     """Return the requested or default dtype, and the library's options `dtype` and `device`."""
@@ -120,7 +120,9 @@ def shape_function_maker(name: str, context: NamespaceContext) -> Function:
 
     def function(*args: Any, dtype: object = None, device: object = None, **options: Any) -> Array:
         of_complex = name == "linspace" and any(isinstance(a, complex) for a in args)
-        d, library_options = _options(context, dtype, Kind.COMPLEX if of_complex else Kind.FLOAT, device)
+        d, library_options = _creation_options(
+            context, dtype, Kind.COMPLEX if of_complex else Kind.FLOAT, device
+        )
         data = library.function(name)(*args, **library_options, **options)
         return context.wrap(library.check_dtype(data, library_options["dtype"]), d)
 
@@ -135,7 +137,7 @@ def full_maker(context: NamespaceContext) -> Function:
         if own is None and context.recipes.is_own_system and kind_of(fill_value) in INTEGER_KINDS:
             # The library's dtype may be wider than the default.
             own = asarray_maker(context)(fill_value).dtype
-        d, library_options = _options(context, own, highest_kind(fill_value) or Kind.FLOAT, device)
+        d, library_options = _creation_options(context, own, highest_kind(fill_value) or Kind.FLOAT, device)
         data = context.library.xp.full(shape, convert_fill_value(context, d, fill_value), **library_options)
         weak = own is None and context.recipes.is_weak_alone(d.kind)
         return context.wrap(context.library.check_dtype(data, library_options["dtype"]), d, weak)
@@ -174,7 +176,9 @@ def arange_maker(context: NamespaceContext) -> Function:
         if own is None and kind is Kind.SIGNED and any(exceeds_int32(python_number(x)) for x in bounds):
             large = context.recipes.promote("arange", [*map(operand, bounds)])
             own = large.result  # np.arange(2**63) is float64
-        d, library_options = _options(context, own, Kind.SIGNED if kind is Kind.BOOL else kind, device)
+        d, library_options = _creation_options(
+            context, own, Kind.SIGNED if kind is Kind.BOOL else kind, device
+        )
         data = context.library.xp.arange(start, stop, step, **library_options)
         return context.wrap(context.library.check_dtype(data, library_options["dtype"]), d)
 
@@ -244,7 +248,7 @@ def frequencies_maker(name: str, context: NamespaceContext) -> Function:
     """Build a function that returns the sample frequencies of a transform."""
 
     def function(n: int, /, *, d: float = 1.0, dtype: object = None, device: object = None) -> Array:
-        wanted, library_options = _options(context, dtype, Kind.FLOAT, device)
+        wanted, library_options = _creation_options(context, dtype, Kind.FLOAT, device)
         to = library_options.pop("dtype")
         data = context.library.function(name)(n, d=d, **library_options)
         return context.wrap(context.library.cast(data, to), wanted)

@@ -46,7 +46,7 @@ def binary_maker(context: NamespaceContext, op: str) -> Function:
     def first(x1: Any, x2: Any) -> Any:
         """Do the same for operands without a recipe, and for numbers."""
         x1, x2 = context.read_two_operands(op, x1, x2)
-        key = _key(x1), _key(x2)
+        key = _operand_key(x1), _operand_key(x2)
         value = x2 if x1.__class__ is cls else x1
         value = None if value.__class__ is cls else value
         recipe = kept.get(key)
@@ -69,7 +69,7 @@ def binary_maker(context: NamespaceContext, op: str) -> Function:
     return function
 
 
-def _key(x: Any) -> object:
+def _operand_key(x: Any) -> object:
     """Return an operand's part of a recipe's key: the ArrayType of an array, the class of a Python scalar."""
     return x._type if isinstance(x, Array) else x.__class__
 

@@ -54,7 +54,7 @@ class Namespace(Members):
     def __init__(self, system: System, library: ComputingLibrary, to_numpy: bool) -> None:
         self.__name__ = f"typelattice.namespace({system.name!r}, {library.name})"
         arrays = type("Array", (Array,), {
-            "__slots__": (), "__module__": __name__, "__reduce__": _reduce,
+            "__slots__": (), "__module__": __name__, "__reduce__": _reduce_array,
             "_space": self, "_recipes": RecipeMaker(system, library), "_to_numpy": to_numpy,
         })  # fmt: skip
         self._context = context = NamespaceContext(system, library, arrays)
@@ -182,7 +182,7 @@ def _flatten_array(x: Array) -> tuple[Any, tuple[DType, bool]]:
     return x._data, (x.dtype, x.weak)
 
 
-def _reduce(x: Array) -> tuple[Any, ...]:
+def _reduce_array(x: Array) -> tuple[Any, ...]:
     """Return the function and arguments that copy and pickle an array."""
     return _rebuild_array, (x._space, x._data, x.dtype, x.weak)
 

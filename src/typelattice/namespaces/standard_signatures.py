@@ -30,7 +30,7 @@ def standard() -> Standard:
     both, fft = members["Products"], members["FFT"]  # `Functions` and `Linalg` inherit `Products`
     main, linalg = both + members["Functions"], both + members["Linalg"]
     functions = [node for node in (*main, *linalg, *fft) if isinstance(node, ast.FunctionDef)]
-    signatures = {node.name: inspect.Signature([*_parameters(node.args)]) for node in functions}
+    signatures = {node.name: inspect.Signature([*_yield_parameters(node.args)]) for node in functions}
     return Standard(_names(main), _names(linalg), _names(fft), signatures)
 
 
@@ -42,7 +42,7 @@ def _names(members: Iterable[ast.FunctionDef | ast.AnnAssign]) -> tuple[str, ...
     return tuple(x.name if isinstance(x, ast.FunctionDef) else ast.unparse(x.target) for x in members)
 
 
-def _parameters(args: ast.arguments) -> Iterator[inspect.Parameter]:
+def _yield_parameters(args: ast.arguments) -> Iterator[inspect.Parameter]:
     """Yield the parameters of a method without its `self`."""
     plain = [*args.posonlyargs, *args.args]
     defaults = dict(zip((a.arg for a in args.kwonlyargs), args.kw_defaults, strict=True))

@@ -14,18 +14,18 @@ from typelattice.facts.order import Order
 @lru_cache(maxsize=16)
 def system_content(system: System) -> Hashable:
     """Return all rules of a system as a value that can be compared and hashed."""
-    return tuple(_frozen(getattr(system, field.name)) for field in fields(Rules))
+    return tuple(_freeze_value(getattr(system, field.name)) for field in fields(Rules))
 
 
-def _frozen(x: Any) -> Hashable:
+def _freeze_value(x: Any) -> Hashable:
     """Make a value hashable, with all its parts. Strings, numbers, dtypes and kinds stay unchanged."""
     if isinstance(x, Order):
         return frozenset((a, x.covers(a)) for a in x.nodes)
     if isinstance(x, Mapping):
-        return frozenset((_frozen(k), _frozen(v)) for k, v in x.items())
+        return frozenset((_freeze_value(k), _freeze_value(v)) for k, v in x.items())
     if isinstance(x, Set):
-        return frozenset(map(_frozen, x))
+        return frozenset(map(_freeze_value, x))
     if isinstance(x, Sequence) and not isinstance(x, str):
-        return tuple(map(_frozen, x))
+        return tuple(map(_freeze_value, x))
     found: Hashable = x
     return found

@@ -62,7 +62,7 @@ def operand(x: object) -> Operand:
     int16:0d=300 2.5 float bool
     """
     try:
-        found = _read(x)
+        found = _read_object(x)
     except TypelatticeError:
         raise
     except Exception as e:  # an object may raise anything when it is read
@@ -72,9 +72,9 @@ def operand(x: object) -> Operand:
     return found
 
 
-def _read(x: object) -> Operand | None:
+def _read_object(x: object) -> Operand | None:
     """Return the operand that the first successful reader of an object's class finds, or None."""
-    for reader in _readers(type(x)):
+    for reader in _readers_of_class(type(x)):
         found = reader.read(x)
         if found is not None:
             return found
@@ -96,7 +96,7 @@ def mark_foreign(
     be used as if they were tensors. But a string or a DType represents an array of the host. If all other
     objects are strings or DTypes, a scalar of a library in `known_libraries` is foreign.
     """
-    owners = [_owner(x) for x in objects]
+    owners = [_owner_library(x) for x in objects]
     others = [owner for owner in owners if owner and owner.removesuffix(FOREIGN_SCALAR_SUFFIX) != host]
     if not others:
         return tuple(operands)
@@ -112,7 +112,7 @@ def mark_foreign(
     return tuple(replace(o, foreign_library=owner) if owner in others else o for o, owner in pairs)
 
 
-def _owner(x: object) -> str:
+def _owner_library(x: object) -> str:
     """Return the library of an array or scalar, written as in `Operand.foreign`, or "" for another object."""
     if (
         type(x) in _READER_BY_BUILTIN_CLASS
@@ -120,7 +120,7 @@ def _owner(x: object) -> str:
         or not (hasattr(x, "dtype") and hasattr(x, "shape"))
     ):
         return ""
-    reader = next((reader for reader in _readers(type(x)) if reader.library), None)
+    reader = next((reader for reader in _readers_of_class(type(x)) if reader.library), None)
     return f"{reader.library}{FOREIGN_SCALAR_SUFFIX * isinstance(x, reader.scalar_classes)}" if reader else ""
 
 
@@ -136,7 +136,7 @@ def clear_reader_cache() -> None:
     CACHE_KEY_BY_CLASS[str] = _return_itself  # a system reads a string without us, by its own dtypes too
 
 
-def _readers(cls: type) -> tuple[ObjectReader, ...]:
+def _readers_of_class(cls: type) -> tuple[ObjectReader, ...]:
     """List the readers of a class: ours, the readers of its ancestors' frameworks, and the standard's."""
     if cls in _READERS_BY_OBJECT_CLASS:
         return _READERS_BY_OBJECT_CLASS[cls]

@@ -81,7 +81,9 @@ def rest_on_base(recording: Recording, name: str) -> Recording:
         for o, before in base_answers.items():
             is_missing = op in operations or not operands.isdisjoint(o)
             now = split_message(own_answers[o], recording.messages)
-            if not _differs(now, MISSING_IN_RELEASE if is_missing else split_message(before, messages)):
+            if not _differs_from_base(
+                now, MISSING_IN_RELEASE if is_missing else split_message(before, messages)
+            ):
                 continue
             if now not in known:
                 number = len(base.messages) + len(errors) + 1
@@ -159,7 +161,7 @@ def _collect_absent(recording: Recording) -> tuple[set[str], set[str]]:
     return planned[0] - asked[0], planned[1] - asked[1]
 
 
-def _differs(new_answer: tuple[str, str], old_answer: tuple[str, str]) -> bool:
+def _differs_from_base(new_answer: tuple[str, str], old_answer: tuple[str, str]) -> bool:
     """Return True if an answer or its message differs from the base.
 
     A message that only one of them kept does not count. Neither does a message that leaves out more of the
@@ -183,5 +185,7 @@ def _find_reworded(recording: Recording, base: Recording) -> dict[str, str]:
                 message_counts.setdefault(before, Counter())[now[1]] += 1
     found = {kept: words.most_common(1)[0][0] for kept, words in message_counts.items()}
     return {
-        kept: words for kept, words in found.items() if _differs((kept, words), (kept, base.messages[kept]))
+        kept: words
+        for kept, words in found.items()
+        if _differs_from_base((kept, words), (kept, base.messages[kept]))
     }

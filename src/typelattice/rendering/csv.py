@@ -15,10 +15,10 @@ def csv(grid: Grid) -> str:
     """Return a grid's labels and cells, without title and notes."""
     head = [grid.corner, *(c.text for c in grid.columns)]
     body = [[label.text, *(c.text for c in row)] for label, row in zip(grid.rows, grid.cells, strict=True)]
-    return "\n".join(",".join(map(_field, row)) for row in [head, *body])
+    return "\n".join(",".join(map(_escape_field, row)) for row in [head, *body])
 
 
-def _field(text: str) -> str:
+def _escape_field(text: str) -> str:
     """Escape a field so that it cannot control a terminal or become a spreadsheet's formula."""
     text = "\n".join(map(printable, text.split("\n")))
     text = f"'{text}" if FORMULA_PATTERN.match(text) else text

@@ -53,7 +53,7 @@ def svg(placed_diagram: PlacedDiagram, is_embedded: bool = False) -> str:
         *(_edge(e) for e in sorted(placed_diagram.edges, key=lambda e: "way" in e.arrow.marks)),
         *(_node(n) for n in placed_diagram.nodes),
         *_links(placed_diagram),
-        *(_badge(e) for e in placed_diagram.edges if e.arrow.badge),
+        *(_draw_badge(e) for e in placed_diagram.edges if e.arrow.badge),
         "</g>",
         *(_line("tl-note", MARGIN, below + NOTE * i, note) for i, note in enumerate(notes, 1)),
         "</svg>",
@@ -86,11 +86,11 @@ def _node(node: PlacedNode) -> str:
     title = f"<title>{_text(v.tooltip)}</title>" if v.tooltip else ""
     rounded = at.height / 2 if "weak" in v.marks else 5
     inner = _rect(at, f"tl-{v.kind or 'plain'}", rounded)
-    corner = _corner(at) if "refuses" in v.marks else ""
+    corner = _draw_refusal_cross(at) if "refuses" in v.marks else ""
     return f'<g class="tl-node{_classes(v.marks)}" data-id="{_text(v.id)}">{title}{inner}{texts}{corner}</g>'
 
 
-def _corner(rect: Rect) -> str:
+def _draw_refusal_cross(rect: Rect) -> str:
     """Return a small cross at the upper right, for a node in a refused pair."""
     x, y = rect.right, rect.centre_y - rect.height / 2
     cross = f"M {x - 2:g} {y - 2:g} l 4 4 m -4 0 l 4 -4"
@@ -110,7 +110,7 @@ def _edge(edge: Edge) -> str:
     )
 
 
-def _badge(edge: Edge) -> str:
+def _draw_badge(edge: Edge) -> str:
     """Draw the badge of an arrow, before its head."""
     x, y = edge.points[-1]
     x -= 20

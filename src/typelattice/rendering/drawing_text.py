@@ -20,7 +20,7 @@ def sketch(placed_diagram: PlacedDiagram, width: int = 80) -> str:
     """
     levels = sorted({n.rect.centre_y for n in placed_diagram.nodes})
     lefts = sorted({n.rect.left for n in placed_diagram.nodes})
-    label = {n.vertex.id: _label(n) for n in placed_diagram.nodes}
+    label = {n.vertex.id: _node_label(n) for n in placed_diagram.nodes}
     widths = [
         max(len(label[n.vertex.id]) for n in placed_diagram.nodes if n.rect.left == left) for left in lefts
     ]
@@ -55,14 +55,14 @@ def sketch(placed_diagram: PlacedDiagram, width: int = 80) -> str:
     further = fill("; ".join(listed), width, initial_indent="also  ", subsequent_indent="      ")
     parts = (
         printable(placed_diagram.diagram.title),
-        _blocks(rows, width, stub),
+        _split_into_blocks(rows, width, stub),
         further if listed else "",
         "\n".join(notes),
     )
     return "\n\n".join(filter(None, parts))
 
 
-def _label(node: PlacedNode) -> str:
+def _node_label(node: PlacedNode) -> str:
     """Return the label of a node in text, with signs for its marks."""
     marks = node.vertex.marks
     text = printable(" ".join(node.vertex.label.split("\n")))
@@ -81,7 +81,7 @@ def _label(node: PlacedNode) -> str:
     )
 
 
-def _blocks(rows: list[str], width: int, stub: int) -> str:
+def _split_into_blocks(rows: list[str], width: int, stub: int) -> str:
     """Return the rows, split into pieces that fit the width."""
     longest, room = max(map(len, rows), default=0), max(width - stub, 20)
     blocks = []

@@ -13,18 +13,20 @@ GITHUB_MARKUP_PATTERN = re.compile(r"[$@]")  # formulas, people, addresses; a ba
 
 def markdown(grid: Grid) -> str:
     """Return a grid as a table; cells marked `same` are dots."""
-    cells = [["." if "same" in c.marks else _plain(c.text) for c in row] for row in grid.cells]
-    head = [_plain(grid.corner), *(_plain(c.text) for c in grid.columns)]
-    body = [[f"**{_plain(label.text)}**", *row] for label, row in zip(grid.rows, cells, strict=True)]
+    cells = [["." if "same" in c.marks else _escape_markup(c.text) for c in row] for row in grid.cells]
+    head = [_escape_markup(grid.corner), *(_escape_markup(c.text) for c in grid.columns)]
+    body = [[f"**{_escape_markup(label.text)}**", *row] for label, row in zip(grid.rows, cells, strict=True)]
     table = "\n".join([_row(head), "|" + "---|" * len(head), *map(_row, body)])
-    return "\n\n".join(filter(None, (_plain(grid.title), table, *(_plain(note) for note in grid.notes))))
+    return "\n\n".join(
+        filter(None, (_escape_markup(grid.title), table, *(_escape_markup(note) for note in grid.notes)))
+    )
 
 
 def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _plain(text: str) -> str:
+def _escape_markup(text: str) -> str:
     """Escape a text so that Markdown finds no markup in it."""
     text = AUTOLINK_PATTERN.sub(r"\\\g<0>", MARKUP_PATTERN.sub(r"\\\g<0>", printable(text)))
     return GITHUB_MARKUP_PATTERN.sub(r"<span>\g<0></span>", text)

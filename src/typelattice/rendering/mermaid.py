@@ -23,7 +23,7 @@ ARROW_BY_MARK = {"dropped": "-.->", "added": "==>", "way": "==>", "cast": "-.->"
 def mermaid(diagram: Diagram) -> str:
     """Return a diagram as a flowchart from left to right."""
     number = {v.id: f"n{i}" for i, v in enumerate(diagram.vertices)}
-    lines = [f"%% {_comment(diagram.title)}", "flowchart LR"]
+    lines = [f"%% {_escape_comment(diagram.title)}", "flowchart LR"]
     for v in diagram.vertices:
         begin, end = SHAPE_BY_WEAKNESS["weak" in v.marks]
         label = "<br/>".join(escape_label(line) for line in v.label.split("\n"))
@@ -55,6 +55,6 @@ def escape_label(text: str) -> str:
     return ESCAPED_CHARACTER_PATTERN.sub(lambda found: f"#{ord(found[0])};", printable(text))
 
 
-def _comment(text: str) -> str:
+def _escape_comment(text: str) -> str:
     """Escape a comment. Mermaid would read braces as a directive."""
     return printable(text).replace("{", "(").replace("}", ")")

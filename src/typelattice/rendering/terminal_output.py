@@ -19,10 +19,10 @@ X = TypeVar("X")
 
 def layout() -> Layout:
     """Return the layout of paragraphs for this terminal: its columns, and colour if it has it."""
-    return Layout(_width(), _uses_colours())
+    return Layout(_terminal_width(), _uses_colours())
 
 
-def _width() -> int:
+def _terminal_width() -> int:
     """Return the columns of the terminal: COLUMNS if it is set, or 80 without a terminal."""
     try:
         columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(sys.stdout.fileno()).columns)
@@ -56,7 +56,7 @@ def print_output(paragraphs: Iterable[str], stream: TextIO | None) -> None:
         raise OutputError("it is closed")
     try:
         for paragraph in paragraphs:
-            with _writing(stream):
+            with _check_writing(stream):
                 encoding = getattr(stream, "encoding", None) or "utf-8"
                 stream.write(paragraph.encode(encoding, "backslashreplace").decode(encoding) + "\n")
     except KeyboardInterrupt:
@@ -64,7 +64,7 @@ def print_output(paragraphs: Iterable[str], stream: TextIO | None) -> None:
         raise
     finally:
         if not _is_closed(stream):  # code that closed the stream, such as a traced script, has flushed it
-            with _writing(stream):
+            with _check_writing(stream):
                 stream.flush()
 
 
@@ -83,7 +83,7 @@ def _is_closed(stream: TextIO) -> bool:
 
 
 @contextmanager
-def _writing(stream: TextIO) -> Iterator[None]:
+def _check_writing(stream: TextIO) -> Iterator[None]:
     """Raise OutputError if the stream cannot be written to."""
     try:
         yield

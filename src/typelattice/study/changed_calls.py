@@ -146,14 +146,16 @@ def _answers(system: System, rows: Iterable[Operand], columns: Iterable[Operand]
     return {
         op.name: {
             tuple(map(str, operands)): _recorded_or_predicted(system.explain(*operands, op=op.name))
-            for operands in _operands(rows, () if op.has_one_promoting_operand else columns)
+            for operands in _yield_operand_pairs(rows, () if op.has_one_promoting_operand else columns)
         }
         for op in OPERATIONS.values()
         if op.min_operands <= 2
     }  # fmt: skip
 
 
-def _operands(rows: Iterable[Operand], columns: Iterable[Operand]) -> Iterator[tuple[Operand, ...]]:
+def _yield_operand_pairs(
+    rows: Iterable[Operand], columns: Iterable[Operand]
+) -> Iterator[tuple[Operand, ...]]:
     """Yield each row's operand, paired with each column's if the table has columns."""
     for row in rows:
         if columns:

@@ -106,8 +106,8 @@ def find_escapes(system: str | Path | System) -> Closedness:
     operations = [o for o in every if o.name not in found.missing_operations]
     operations_by_rules: dict[str, list[Operation]] = {}
     for operation in operations:
-        operations_by_rules.setdefault(_rule(found, operation), []).append(operation)
-    escapes = [*_stated(found, inside)]
+        operations_by_rules.setdefault(_rule_of_answer(found, operation), []).append(operation)
+    escapes = [*_yield_stated_dtypes(found, inside)]
     question_count, computed, narrow = 0, set[DType | None](), dict[tuple[str, DType], None]()
     groups: list[list[Operation]] = [[], *operations_by_rules.values()]
     for group in groups:
@@ -122,7 +122,7 @@ def find_escapes(system: str | Path | System) -> Closedness:
             if computes and p.dtype:
                 computed |= {o.dtype for o in operands}
             if p.dtype and not {p.dtype, p.compute or p.dtype, p.accumulator or p.dtype} <= inside:
-                escapes += _outside(p, inside)
+                escapes += _yield_outside_parts(p, inside)
             if p.dtype and _is_narrow(p.arithmetic_dtype, operands):
                 narrow |= dict.fromkeys((o.name, p.arithmetic_dtype) for o in group if o.adds_up)
     storage_dtypes = tuple(d for d in found.dtypes if d not in computed)
@@ -131,7 +131,7 @@ def find_escapes(system: str | Path | System) -> Closedness:
     )
 
 
-def _outside(p: Promotion, inside: set[DType]) -> Iterator[Escape]:
+def _yield_outside_parts(p: Promotion, inside: set[DType]) -> Iterator[Escape]:
     """Yield the parts of an answer outside the dtypes, or nothing if the library refused the call."""
     recorded = find_recorded_answer(p)
     if recorded and recorded.dtype is None:
@@ -143,7 +143,7 @@ def _outside(p: Promotion, inside: set[DType]) -> Iterator[Escape]:
             yield Escape(question, part, d)
 
 
-def _rule(system: System, operation: Operation) -> str:
+def _rule_of_answer(system: System, operation: Operation) -> str:
     """Return all that an answer to an operation depends on, apart from its name."""
     rule = merge_entries(operation, system.ops)
     facts = [getattr(rule, name) for name in rule.__match_args__ if name != "name"]
@@ -157,7 +157,7 @@ def _rule(system: System, operation: Operation) -> str:
     return repr((facts, shape, operation.is_operator))
 
 
-def _stated(system: System, inside: set[DType]) -> Iterator[Escape]:
+def _yield_stated_dtypes(system: System, inside: set[DType]) -> Iterator[Escape]:
     """Yield the defaults and the dtypes of new arrays that no operand may have."""
     for kind, d in system.defaults.items():
         if d not in inside:

@@ -53,13 +53,13 @@ class Counterexample:
 def make_counterexample(closure: Closure, case: FailingCase) -> Counterexample:
     """Return a case written out in operands."""
     operands: Sequence[Term] = closure.operands(*case.numbers)
-    two = case.sides(_term, operands, lambda a, b: True)
+    two = case.sides(_join_terms, operands, lambda a, b: True)
     assert two
     note = f"though {operands[1]} is above {operands[0]}" if case.sides is monotone else ""
     setup, expressions = write_code(closure.system, two, closure.has_python_scalars)
     return Counterexample(two, case.answers, expressions, setup, note)
 
 
-def _term(*terms: Term) -> Term:
+def _join_terms(*terms: Term) -> Term:
     """Return the term that promotes some terms at once."""
     return terms

@@ -220,12 +220,12 @@ def criteria(
 
 @lru_cache(maxsize=128)  # a system never changes
 def _criteria(system: System, tier: TierChoice, operands: tuple[Operand, ...]) -> Criteria:
-    costs = [pair_cost(system.explain(a, b)) for a, b in _pairs(operands)]
+    costs = [pair_cost(system.explain(a, b)) for a, b in _yield_operand_pairs(operands)]
     broken = {name: tuple(x.promotion for x in costs if c.is_broken_by(x)) for name, c in CRITERIA.items()}
     return Criteria(system, tier, len(costs), broken)
 
 
-def _pairs(operands: Sequence[Operand]) -> Iterator[tuple[Operand, Operand]]:
+def _yield_operand_pairs(operands: Sequence[Operand]) -> Iterator[tuple[Operand, Operand]]:
     """Yield pairs of operands: arrays with each other, then arrays with Python scalars. Without arrays, yield
     pairs of Python scalars."""
     arrays = [o for o in operands if o.tier != "scalar"]
@@ -236,7 +236,7 @@ def _pairs(operands: Sequence[Operand]) -> Iterator[tuple[Operand, Operand]]:
 
 def pair_cost(p: Promotion) -> PairCost:
     """Compute the cost of a promotion."""
-    sources = _sources(p)
+    sources = _source_dtypes(p)
     return PairCost(p, p.bounds, sources, tuple(loss(d, p.compute) for d in sources) if p.compute else ())
 
 
@@ -245,7 +245,7 @@ def width(d: DType) -> int:
     return real_part_dtype(d).bits or PLATFORM_INTEGER_BITS[1]
 
 
-def _sources(p: Promotion) -> tuple[DType, ...]:
+def _source_dtypes(p: Promotion) -> tuple[DType, ...]:
     """Return the operands' dtypes; for a Python scalar, its default dtype."""
     found = [o.dtype or p.system.defaults.get(o.kind) for o in p.operands]
     if None in found:

@@ -184,14 +184,14 @@ def laws(
 def _laws(system: System, tier: TierChoice, operands: tuple[Operand, ...]) -> Laws:
     closure = compute_closure(system, operands)
     judge = EquationChecker(closure)
-    verdicts = {law: _equation(law, judge) for law in EQUATIONS_BY_LAW}
+    verdicts = {law: _judge_equation(law, judge) for law in EQUATIONS_BY_LAW}
     verdicts["unique bounds"] = _unique_bounds(closure)
-    verdicts["distributive"] = _distributive(closure)
-    verdicts |= {law: _element(law, judge) for law in EQUATION_BY_ELEMENT}
+    verdicts["distributive"] = _judge_distributivity(closure)
+    verdicts |= {law: _judge_element_law(law, judge) for law in EQUATION_BY_ELEMENT}
     return Laws(system, tier, operands, {law: verdicts[law] for law in STATEMENT_BY_LAW})
 
 
-def _equation(law: str, judge: EquationChecker) -> LawVerdict:
+def _judge_equation(law: str, judge: EquationChecker) -> LawVerdict:
     """Judge a law of all combinations of operands."""
     try:
         count = judge.count(law)
@@ -231,7 +231,7 @@ def _correct_by_recording(verdict: LawVerdict, closure: Closure) -> LawVerdict:
     return verdict
 
 
-def _element(law: str, judge: EquationChecker) -> LawVerdict:
+def _judge_element_law(law: str, judge: EquationChecker) -> LawVerdict:
     """Judge a law of one special operand; if none keeps it, show where the nearest one fails."""
     element, count = judge.element(law)
     if count.smallest is None:
@@ -258,7 +258,7 @@ def _unique_bounds(closure: Closure) -> LawVerdict:
     return LawVerdict("unique bounds", False, len(split), len(pairs), shown)
 
 
-def _distributive(closure: Closure) -> LawVerdict:
+def _judge_distributivity(closure: Closure) -> LawVerdict:
     """Judge the law of the order itself: every dtype below a join of arrays is a join from below."""
     number: dict[Node, int] = {}
     for i in closure.start_numbers:

@@ -69,10 +69,12 @@ def find_evidence(system: System, operands: Sequence[Operand]) -> MultiOperandCa
     page = open_recording(system.name)
     assert page
     versions = ", ".join(f"{name} {version}" for name, version in page.versions.items())
-    return MultiOperandCalls(tuple(_calls(system, page, {str(o): o for o in operands})), versions)
+    return MultiOperandCalls(
+        tuple(_yield_recorded_calls(system, page, {str(o): o for o in operands})), versions
+    )
 
 
-def _calls(
+def _yield_recorded_calls(
     system: System, page: Recording, operand_by_name: dict[str, Operand]
 ) -> Iterator[MultiOperandCall]:
     """Yield the recorded calls of known operands that have an answer."""
@@ -84,10 +86,10 @@ def _calls(
         if len(call.operands) > 2 and answered and all(text in operand_by_name for text in call.operands):
             operands = tuple(operand_by_name[text] for text in call.operands)
             p = system.explain(*operands)
-            yield MultiOperandCall(operands, _key(system, call.answer), (p.dtype, p.weak))
+            yield MultiOperandCall(operands, _answer_key(system, call.answer), (p.dtype, p.weak))
 
 
-def _key(system: System, answer: str) -> Key:
+def _answer_key(system: System, answer: str) -> Key:
     """Convert a recorded answer to its dtype and weakness."""
     if answer.startswith(EXCEPTION_PREFIX):
         return None, False

@@ -141,12 +141,12 @@ def check(system: str | Path | System) -> Check:
         if found.order.join(a, b) is None:
             bounds = found.order.minimal_bounds(a, b)
             split |= len(bounds) > 1
-            pairs_by_outcome.setdefault(_instead(found, (a, b), bounds), []).append((a, b))
+            pairs_by_outcome.setdefault(_outcome_without_join(found, (a, b), bounds), []).append((a, b))
     without_join = {fate: tuple(pairs) for fate, pairs in pairs_by_outcome.items()}
     return Check(found, without_join, split, laws(found), criteria(found))
 
 
-def _instead(system: System, pair: Pair, bounds: tuple[Node, ...]) -> str:
+def _outcome_without_join(system: System, pair: Pair, bounds: tuple[Node, ...]) -> str:
     """Name the outcome of a pair that has no join."""
     if frozenset(pair) in system.overrides:
         return OVERRIDE

@@ -96,7 +96,7 @@ def _make_class(cls: type[T], eq: bool, repr: bool, slots: bool, weakref_slot: b
         body["__getstate__"], body["__setstate__"] = _state, _set_state
     if eq:
         own_hash = body.get("__hash__") is not None
-        values = _getter([name for name, field in fields.items() if field.compare])
+        values = _make_field_getter([name for name, field in fields.items() if field.compare])
         body.setdefault("__eq__", _equality(values))
         if not own_hash:
             body["__hash__"] = lambda value: hash(values(value))
@@ -184,7 +184,7 @@ def _compile_init(cls: type, fields: dict[str, Field]) -> Callable[..., None]:
     return init
 
 
-def _getter(names: list[str]) -> Callable[[object], tuple[object, ...]]:
+def _make_field_getter(names: list[str]) -> Callable[[object], tuple[object, ...]]:
     """Return a function that gives the values of these fields."""
     if len(names) > 1:
         return attrgetter(*names)

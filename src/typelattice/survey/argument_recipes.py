@@ -37,17 +37,17 @@ def recipe_calls(function: Callable[..., Any]) -> Iterator[ExampleCall]:
     >>> [len(call.args) for call in recipe_calls(statistics.mean)][:2]
     [1, 1]
     """
-    for names, by_name in _parameters(function):
+    for names, by_name in _yield_parameters(function):
         if len(names) + len(by_name) <= MAX_PARAMETERS:
             types = _documented_types(function)
-            listed = [_choices(name, types.get(name, "")) for name in (*names, *by_name)]
-            for made in _distinct(itertools.islice(_combinations(listed), 4 * MAX_TRIES)):
+            listed = [_parameter_choices(name, types.get(name, "")) for name in (*names, *by_name)]
+            for made in _distinct(itertools.islice(_yield_combinations(listed), 4 * MAX_TRIES)):
                 values = [*map(_value, made)]
                 named = dict(zip(by_name, values[len(names) :], strict=True))
                 yield ExampleCall("a recipe", tuple(values[: len(names)]), named)
 
 
-def _parameters(function: Callable[..., Any]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+def _yield_parameters(function: Callable[..., Any]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
     """Yield the parameters to fill: those passed by their place, and those passed by name.
 
     These are the required ones, or if none is required, the first optional ones.
@@ -101,7 +101,7 @@ def _patterns(table: str) -> Sequence[tuple[re.Pattern[str], Choices]]:
     return [(re.compile(pattern), choices) for pattern, choices in ARGUMENT_RECIPES[table].items()]
 
 
-def _choices(name: str, type_: str) -> Choices:
+def _parameter_choices(name: str, type_: str) -> Choices:
     """Return the values to try for a parameter, the likeliest first. A documented scalar beats its name."""
     by_type: Choices = next((each for pattern, each in _patterns("types") if pattern.search(type_)), ())
     by_name: Choices = next((each for pattern, each in _patterns("names") if pattern.fullmatch(name)), ())
@@ -113,7 +113,7 @@ def _choices(name: str, type_: str) -> Choices:
     return choices
 
 
-def _combinations(listed: Sequence[Choices]) -> Iterator[tuple[Any, ...]]:
+def _yield_combinations(listed: Sequence[Choices]) -> Iterator[tuple[Any, ...]]:
     """Yield a choice for each parameter: the same for all first, then random ones."""
     yield tuple(choices[0] for choices in listed)
     for kind in ARGUMENT_RECIPES["any"]:

@@ -187,17 +187,17 @@ def _run_tests(file: str, word: str, package: str, recorder: CallRecorder) -> No
     sys.modules[dotted] = module
     exec(recorder.compile(text, file, "exec"), module.__dict__)
     lines = text.splitlines()
-    for test in _tests(module, dotted):
+    for test in _yield_tests(module, dotted):
         code = inspect.unwrap(test).__code__
         with passed_over():
             block = inspect.getblock([line + "\n" for line in lines[code.co_firstlineno - 1 :]])
             if f"{word}(" in "".join(block):
-                for values in _parameters(test):
+                for values in _first_parametrized_values(test):
                     with passed_over():
                         test(**values)
 
 
-def _tests(module: ModuleType, dotted: str) -> Iterator[Any]:
+def _yield_tests(module: ModuleType, dotted: str) -> Iterator[Any]:
     """Yield the test functions of a module, and the test methods of its classes."""
     for name, each in [*vars(module).items()]:
         if name.startswith("test") and inspect.isfunction(each):
@@ -214,7 +214,7 @@ def _tests(module: ModuleType, dotted: str) -> Iterator[Any]:
                     yield getattr(made, inner)
 
 
-def _parameters(test: Any) -> Iterator[dict[str, Any]]:
+def _first_parametrized_values(test: Any) -> Iterator[dict[str, Any]]:
     """Yield the first values of a parametrized test, or none for one without parameters."""
     values: list[dict[str, Any]] = [{}, {}]
     for mark in getattr(test, "pytestmark", ()):

@@ -53,7 +53,7 @@ def first_wide_line(repeat: Callable[[], Any], wide: Sequence[str], package: str
         if isinstance(result, tuple):
             result = (*result,)  # a trace opens no named tuples
         elif not hasattr(result, "dtype") and not isinstance(result, (list, dict)):
-            result = {name.removeprefix("result."): _part(result, name) for name in wide}
+            result = {name.removeprefix("result."): _public_result_attribute(result, name) for name in wide}
     found = _decisive_line(followed.run, wide, root)
     if found is None:
         return "the wide floats come from compiled code, or from code that a trace does not follow"
@@ -73,9 +73,9 @@ def _decisive_line(run: Run, wide: Sequence[str], root: str) -> WideLine | None:
         if _follows_other(checked, links[-1]):
             earlier = [cause for cause in earliest if cause.step < links[-1]]
             links = (*links, *(step for cause in earlier[:1] for step in (cause.step, *cause.origin_steps)))
-        if found := _line(checked, links, root):
+        if found := _deciding_place(checked, links, root):
             return found
-    lines = (_line(checked, (cause.step, *cause.origin_steps), root) for cause in earliest)
+    lines = (_deciding_place(checked, (cause.step, *cause.origin_steps), root) for cause in earliest)
     return next(filter(None, lines), None)
 
 
@@ -85,12 +85,12 @@ def _follows_other(predicted_run: PredictedRun, i: int) -> bool:
     return isinstance(step, Input) or (isinstance(step, Cast) and not NAMED_DTYPE.search(step.text))
 
 
-def _part(result: Any, name: str) -> Any:
+def _public_result_attribute(result: Any, name: str) -> Any:
     """Return a public attribute of an object that is a result."""
     return getattr(result, name.removeprefix("result.").partition(".")[0].partition("[")[0], None)
 
 
-def _line(predicted_run: PredictedRun, steps: Sequence[int], root: str) -> WideLine | None:
+def _deciding_place(predicted_run: PredictedRun, steps: Sequence[int], root: str) -> WideLine | None:
     """Return the place of the last step in the package's own code: the one that decided.
 
     Copies of other packages within it count only if no step has another place.

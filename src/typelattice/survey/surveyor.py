@@ -92,7 +92,9 @@ def _survey_in_forks(
     remaining_sources: Sequence[str] = CALL_SOURCES
     end_reason, did = "", set[str]()
     while remaining_sources:
-        latest, ended_now, stage, noted = _fork(package, name, function, docs, remaining_sources, limit)
+        latest, ended_now, stage, noted = _survey_in_fork(
+            package, name, function, docs, remaining_sources, limit
+        )
         did |= noted
         row = latest if latest.get("verdict") or not row.get("why") else row
         if not ended_now or row.get("verdict", NOT_REACHED) != NOT_REACHED:
@@ -107,7 +109,7 @@ def _survey_in_forks(
     return row
 
 
-def _fork(
+def _survey_in_fork(
     package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str],
     sources: Sequence[str], limit: float,
 ) -> tuple[Row, str, str, set[str]]:
@@ -123,7 +125,7 @@ def _fork(
         stage, did = sources[0], set[str]()
         finished = late = False
         try:
-            for message in _messages(reading, limit):
+            for message in _yield_messages(reading, limit):
                 if message is None:
                     late = True
                     break
@@ -147,7 +149,7 @@ def _fork(
     return row, ended, stage, did
 
 
-def _messages(pipe: int, limit: float) -> Iterator[Row | None]:
+def _yield_messages(pipe: int, limit: float) -> Iterator[Row | None]:
     """Yield the messages of a fork until it ends, and None if it takes too long."""
     text, deadline = b"", time.monotonic() + limit
     while True:

@@ -36,7 +36,7 @@ Row = dict[str, Any]
 
 def list_functions(package: str) -> tuple[str, Sequence[str]]:
     """Return the version of a package and the names of its public functions. Raises SurveyError."""
-    answers = [*_answers({"package": package, "functions": None, "limit": 0.0})]
+    answers = [*_yield_answers({"package": package, "functions": None, "limit": 0.0})]
     if not answers:
         raise SurveyError(f"{package} cannot be listed: its process ended while it was imported")
     if "error" in answers[0]:
@@ -53,7 +53,7 @@ def survey_functions(
     """
     left = [*functions]
     while left and not is_stopped():
-        for row in _answers({"package": package, "functions": left, "limit": limit}, is_stopped):
+        for row in _yield_answers({"package": package, "functions": left, "limit": limit}, is_stopped):
             if "error" in row:
                 break
             left.remove(row["function"])
@@ -63,7 +63,7 @@ def survey_functions(
             yield {"package": package, "function": left.pop(0), "verdict": "not reached", "why": why}
 
 
-def _answers(task: Mapping[str, Any], is_stopped: Callable[[], bool] = lambda: False) -> Iterator[Row]:
+def _yield_answers(task: Mapping[str, Any], is_stopped: Callable[[], bool] = lambda: False) -> Iterator[Row]:
     """Start a surveyor and yield its answers until it ends, or is silent for too long."""
     with TemporaryDirectory(prefix="typelattice-survey-") as home:
         own = str(Path(__file__).parents[2])

@@ -47,7 +47,8 @@ class DaskPool:
         Raises WorkersError if a worker cannot run a task.
         """
         futures = {
-            self._client.submit(_results, self._key, self._make, task, pure=False): task for task in tasks
+            self._client.submit(_compute_results, self._key, self._make, task, pure=False): task
+            for task in tasks
         }
         try:
             for future in as_completed([*futures], loop=self._client.loop):
@@ -64,7 +65,7 @@ class DaskPool:
             self._client.cancel([*futures])
 
 
-def _results(key: str, make: Callable[[], Worker], task: Any) -> list[Any]:
+def _compute_results(key: str, make: Callable[[], Worker], task: Any) -> list[Any]:
     """Do a task in a process of the cluster, with the worker of this thread."""
     multiprocessing.current_process().daemon = False  # a daemon may start no process
     worker = _made.get((key, get_ident()))

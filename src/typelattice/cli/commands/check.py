@@ -26,7 +26,7 @@ def run(args: Namespace) -> Paragraphs:
     proved = find_escapes(found.system) if args.closed else None
     if args.format == "json":
         more = {"closed": proved.data()} if proved is not None else {}
-        repaired = _repairs(found.system) if found.has_several_bounds else []
+        repaired = _find_repairs_or_reason(found.system) if found.has_several_bounds else []
         yield document("check", {**found.data(), "repairs": repaired, **more})
     else:
         yield from _describe_check(args.file, found, proved)
@@ -40,12 +40,12 @@ def _describe_check(file: str, check: Check, proved: Closedness | None) -> Parag
     yield ""
     yield from (page.join_columns(*section) for section in check.sections())
     if check.has_several_bounds:
-        yield page.join_columns("repairs", _repairs(check.system))
+        yield page.join_columns("repairs", _find_repairs_or_reason(check.system))
     if proved is not None:
         yield from (page.join_columns(*section) for section in proved.sections())
 
 
-def _repairs(s: System) -> list[str]:
+def _find_repairs_or_reason(s: System) -> list[str]:
     """Return the nearest repaired orders, or the reason why none was found.
 
     In a repaired order, every pair with an upper bound has a least one.

@@ -58,7 +58,7 @@ def all_commands() -> ArgumentParser:
     for name in COMMAND_NAMES:
         parser = Parser(name)
         for action in parser._actions:
-            _complete(action)
+            _set_completion(action)
         commands.add_parser(
             name, help=command(name).description, parents=[parser], add_help=False,
             description=parser.description, formatter_class=RawDescriptionHelpFormatter,
@@ -66,14 +66,14 @@ def all_commands() -> ArgumentParser:
     return root
 
 
-def _complete(action: Action) -> None:
+def _set_completion(action: Action) -> None:
     """Tell shtab how to complete an argument; it reads the attribute `complete`."""
     import shtab
 
     known = {
-        COMPLETE_SYSTEM: _words(COMPLETE_SYSTEM, tl.systems(), toml=True),
-        COMPLETE_OPERATION: _words(COMPLETE_OPERATION, OPERATIONS),
-        COMPLETE_OPERAND: _words(COMPLETE_OPERAND, DTYPES),
+        COMPLETE_SYSTEM: _complete_words(COMPLETE_SYSTEM, tl.systems(), toml=True),
+        COMPLETE_OPERATION: _complete_words(COMPLETE_OPERATION, OPERATIONS),
+        COMPLETE_OPERAND: _complete_words(COMPLETE_OPERAND, DTYPES),
         COMPLETE_TOML_FILE: shtab.glob("*.toml"),
         COMPLETE_FILE: shtab.FILE,
         COMPLETE_FOLDER: shtab.DIRECTORY,
@@ -83,7 +83,7 @@ def _complete(action: Action) -> None:
         action.complete = known[kind]  # type: ignore[attr-defined]
 
 
-def _words(kind: str, words: Iterable[str], toml: bool = False) -> dict[str, object]:
+def _complete_words(kind: str, words: Iterable[str], toml: bool = False) -> dict[str, object]:
     """Return a shtab completion with these words, and with system files if `toml`."""
     name, listed = f"_typelattice_{kind}", " ".join(map(shlex.quote, words))
     bash = f"{name}() {{\n  compgen -W {shlex.quote(listed)} -- $1\n"

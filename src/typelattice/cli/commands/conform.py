@@ -82,7 +82,7 @@ def run(args: Namespace) -> Paragraphs:
         raise UsageError(f"{what}; it needs an operation of two operands, such as add")
     if args.format == "json":
         compared = {"library": args.library, "system": found.name, "asked": about}
-        yield document("conform", {**compared, **_data(report), "absent": misnamed})
+        yield document("conform", {**compared, **_report_as_data(report), "absent": misnamed})
     else:
         yield printable(f"{args.library} against the system {found.name}: {about}")
         yield from _describe_report(report)
@@ -123,7 +123,7 @@ def _read_departures(args: Namespace, name: str, system: tl.System) -> Sequence[
     )
 
 
-def _data(report: ConformanceReport) -> dict[str, object]:
+def _report_as_data(report: ConformanceReport) -> dict[str, object]:
     """Return a report as JSON data, with every mismatch."""
     return {
         "compared": report.compared_count,

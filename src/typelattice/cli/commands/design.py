@@ -73,7 +73,7 @@ def run(args: Namespace) -> Paragraphs:
         _check_folder(Path(args.output))  # check before the search, which may be long
     try:
         with interrupts.raise_on_interrupt():
-            found = _search(args)
+            found = _search_designs(args)
     except ERRORS as e:
         raise e if isinstance(e, TypelatticeError) else PlanError(str(e)) from None
     finally:
@@ -83,7 +83,7 @@ def run(args: Namespace) -> Paragraphs:
     )
     for path, _ in files:
         check_not_read(str(path), args.order, args.plan)
-    written = [_write(*file) for file in files]
+    written = [_write_system_file(*file) for file in files]
     if args.format == "json":
         kind = "nodes" if args.nodes else "repairs" if args.repair else "design"
         yield document(kind, {**found.data(), "written": written})
@@ -101,9 +101,9 @@ def _check_folder(folder: Path) -> None:
     check_writable(folder / "found.toml")
 
 
-def _search(args: Namespace) -> Design | Repairs | MissingNodes:
+def _search_designs(args: Namespace) -> Design | Repairs | MissingNodes:
     if not args.nodes:
-        return _repairs(args) if args.repair else _completions(args)
+        return _show_repairs(args) if args.repair else _show_completions(args)
     if args.repair or args.rules or args.costs or args.plan or args.at_most:
         raise PlanError("--nodes takes no rules and no costs: an order always lacks the same nodes")
     return missing_nodes(args.order)
@@ -123,20 +123,20 @@ def _list_systems(design: Design | Repairs) -> Sequence[Completion | Repair]:
     return design.completions if isinstance(design, Design) else design.repairs
 
 
-def _write(path: Path, text: str) -> str:
+def _write_system_file(path: Path, text: str) -> str:
     """Write a system file; return its path."""
     with interrupts.raise_on_interrupt():
         write_text(path, text)
     return str(path)
 
 
-def _completions(args: Namespace) -> Design:
+def _show_completions(args: Namespace) -> Design:
     at_most = dict(map(_cap, args.at_most))
     rules, costs = _split_words(args.rules), _split_words(args.costs)
     return design(args.order, rules, costs, args.limit, args.plan, at_most, args.seconds, _progress)
 
 
-def _repairs(args: Namespace) -> Repairs:
+def _show_repairs(args: Namespace) -> Repairs:
     if args.costs or args.plan or args.at_most:
         raise PlanError("--repair takes --rules only: it looks for the fewest changes")
     rules = _split_words(args.rules)
@@ -148,7 +148,7 @@ def _describe_designs(order: str, design: Design | Repairs, written_files: Seque
     """Describe each design, and name the file that it was written to."""
     page = layout()
     what = "completion" if isinstance(design, Design) else "smallest repair"
-    yield page.bold(_heading(order, len(design), what, design.is_proven, design.is_complete))
+    yield page.bold(_design_heading(order, len(design), what, design.is_proven, design.is_complete))
     yield ""
     if isinstance(design, Design):
         yield page.join_columns("rules", [", ".join(d.name for d in design.plan.rules) or "none"])
@@ -201,7 +201,7 @@ def _describe_repair(repair: Repair) -> list[str]:
     ]
 
 
-def _heading(order: str, n: int, noun: str, proven: bool, complete: bool) -> str:
+def _design_heading(order: str, n: int, noun: str, proven: bool, complete: bool) -> str:
     if not proven:
         return f"{order}: the best so far; a better one may exist"
     rest = "and no other is as good" if complete else "of more that are as good; --limit shows more"

@@ -70,12 +70,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Paragraphs:
     """Return the drawing in the requested format, printed or written to a file."""
-    format = _format(args)
+    format = _choose_format(args)
     if args.output in (None, STANDARD_OUTPUT):
         if format == "png" or (args.heat and format != "text"):
             raise UsageError("draw: name a file with -o for a PNG, and for the picture of a heat map")
         if args.heat:
-            yield layout().grid(heat_grid(_heat(args)))
+            yield layout().grid(heat_grid(_make_heat_map(args)))
             return
         drawing = _draw(args)
         text = sketch(drawing.placed, layout().width) if format == "text" else drawing.to(format)
@@ -83,18 +83,18 @@ def run(args: Namespace) -> Paragraphs:
         return
     check_not_read(args.output, args.system, args.other, *map(program_file, args.program or ()))
     with interrupts.raise_on_interrupt():
-        content = _heat_content(args, format) if args.heat else _content(_draw(args), format)
+        content = _heat_content(args, format) if args.heat else _read_drawn_content(_draw(args), format)
         write_bytes(Path(args.output), content)
     yield f"wrote {args.output}"
 
 
-def _content(drawing: Drawing, format: str) -> bytes:
+def _read_drawn_content(drawing: Drawing, format: str) -> bytes:
     if format == "png":
         return drawing.to_png()
     return (drawing.to(format).rstrip("\n") + "\n").encode()
 
 
-def _heat(args: Namespace) -> HeatMap:
+def _make_heat_map(args: Namespace) -> HeatMap:
     """Return a heat map of one system, or of the agreement of two. Raises UsageError."""
     if args.program or args.highlight:
         raise UsageError("draw: a heat map shows all pairs; leave out --program and --highlight")
@@ -112,7 +112,7 @@ def _heat_content(args: Namespace, format: str) -> bytes:
     """Return a heat map as a file. Raises UsageError."""
     if format not in ("svg", "png", "text"):
         raise UsageError("draw: a heat map is written as .svg, .png or .txt")
-    found = _heat(args)
+    found = _make_heat_map(args)
     if format == "text":
         return (tl.render(heat_grid(found)) + "\n").encode()
     file = BytesIO()
@@ -122,7 +122,7 @@ def _heat_content(args: Namespace, format: str) -> bytes:
     return file.getvalue()
 
 
-def _format(args: Namespace) -> str:
+def _choose_format(args: Namespace) -> str:
     """Return the named format, or the format of the file's extension. Raises UsageError."""
     if args.format:
         return str(args.format)

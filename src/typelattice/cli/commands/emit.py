@@ -42,13 +42,15 @@ def run(args: Namespace) -> Paragraphs:
     """Write the files, or name those that are not up to date."""
     system, folder = tl.system(args.system), Path(args.output)
     check_folder(folder)
-    tiers = _words(args.tiers)
+    tiers = _operation_words(args.tiers)
     if unknown := [t for t in tiers if t not in ("array", "0d", "scalar")]:
         raise UsageError(f"emit: no tier {unknown[0][:40]!r}; there are array, 0d and scalar")
     names, indices = read_names(args.names) if args.names else ({}, {})
     earlier = read_earlier_indices(folder, system, indices)
     chosen: list[Tier] | None = tiers or None  # type: ignore[assignment]  # as checked above
-    files = emit_files(system, args.lang, names, _words(args.ops), chosen, earlier, args.casts, args.probe)
+    files = emit_files(
+        system, args.lang, names, _operation_words(args.ops), chosen, earlier, args.casts, args.probe
+    )
     for name in files:
         check_not_read(str(folder / name), args.system, args.names)
     if args.check:
@@ -64,7 +66,7 @@ def run(args: Namespace) -> Paragraphs:
         yield printable(str(folder / name))
 
 
-def _words(text: str | None) -> list[str]:
+def _operation_words(text: str | None) -> list[str]:
     return [word for word in (text or "").replace(",", " ").split() if word]
 
 

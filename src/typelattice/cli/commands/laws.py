@@ -46,13 +46,15 @@ def run(args: Namespace) -> Paragraphs:
     found = [tl.system(which) for which in args.systems or tl.systems()]
     if args.casts and args.format != "json" and (len(args.systems) != 1 or args.format != "text"):
         raise UsageError("laws: --casts needs one system and --format text, or --format json")
-    dtypes = _dtypes(args, found)
+    dtypes = _read_dtypes(args, found)
     for system in show_progress_of(found, lambda s: s.name):  # verdicts are kept for the grid
         with suppress(tl.DTypeError):
             tl.laws(system, args.tier, dtypes)
             tl.criteria(system, args.tier, dtypes)
     if args.format == "json":
-        yield document("laws", {"systems": [_data(s, args.tier, dtypes, args.casts) for s in found]})
+        yield document(
+            "laws", {"systems": [_verdicts_as_data(s, args.tier, dtypes, args.casts) for s in found]}
+        )
     elif len(args.systems) != 1 or args.format != "text":
         yield draw_table(laws_overview(found, args.tier, dtypes), args.format)
     else:
@@ -86,7 +88,9 @@ def _breaks_a_law(s: tl.System, tier: TierChoice, dtypes: list[object] | None) -
     return False
 
 
-def _data(s: tl.System, tier: TierChoice, dtypes: list[object] | None, casts: bool) -> dict[str, object]:
+def _verdicts_as_data(
+    s: tl.System, tier: TierChoice, dtypes: list[object] | None, casts: bool
+) -> dict[str, object]:
     """Return the verdicts on one system as JSON data, or the reason if it has no such operands."""
     try:
         priced = tl.criteria(s, tier, dtypes).data()["criteria"]
@@ -96,7 +100,7 @@ def _data(s: tl.System, tier: TierChoice, dtypes: list[object] | None, casts: bo
         return {"system": s.name, "not_judged": str(e)}
 
 
-def _dtypes(args: Namespace, systems: list[tl.System]) -> list[object] | None:
+def _read_dtypes(args: Namespace, systems: list[tl.System]) -> list[object] | None:
     """Return the dtypes that the arguments name, or None for each system's own."""
     if args.common and args.dtypes is not None:
         raise UsageError("--common and --dtypes both name dtypes; give one of them")

@@ -71,12 +71,12 @@ def run(args: Namespace) -> Paragraphs:
                 found = repeat_recording(asked, like, progress_bar(), earlier)
             else:
                 found = record_everything(asked, progress=progress_bar(), earlier=earlier)
-            _save(found, output, base)
+            _save_recording(found, output, base)
             asked.forget()
     yield printable(f"{output}: {len(list(found.calls())):,} calls of {versions(found.versions)}")
 
 
-def _save(recording: Recording, output: Path, base: str | None) -> None:
+def _save_recording(recording: Recording, output: Path, base: str | None) -> None:
     """Write a recording. Raises FileError, or RecordingError if it could only be written elsewhere."""
     kept = rest_on_base(recording, base) if base else recording
     try:

@@ -25,7 +25,7 @@ def run(args: Namespace) -> Paragraphs:
     """Print each system with its title and the library that it describes."""
     found = [tl.system(which) for which in (*tl.systems(args.versions), *args.files)]
     if args.format == "json":
-        yield document("systems", {"systems": [_data(s) for s in found]})
+        yield document("systems", {"systems": [_system_as_data(s) for s in found]})
         return
     stub = min(max(len(printable(s.name)) for s in found), MAX_NAME_COLUMNS) + 2
     page = layout()
@@ -35,7 +35,7 @@ def run(args: Namespace) -> Paragraphs:
         )
 
 
-def _data(s: tl.System) -> dict[str, object]:
+def _system_as_data(s: tl.System) -> dict[str, object]:
     """Return the facts of a system as JSON data; `recorded` says whether its library has a built-in
     recording.
     """

@@ -124,7 +124,7 @@ def run(args: Namespace) -> Paragraphs:
 
             write_pages(ended.run, systems, html)
         with pause_gc():
-            lines = _report(ended.run, ended.status, systems, width, note, args)
+            lines = _print_report(ended.run, ended.status, systems, width, note, args)
         if report_file:
             write_text(report_file, "\n".join(lines) + "\n")
             return
@@ -149,7 +149,7 @@ def run(args: Namespace) -> Paragraphs:
     yield from ()
 
 
-def _report(
+def _print_report(
     run: Run,
     status: int | None,
     systems: Sequence[AnySystem],

@@ -66,14 +66,14 @@ def run(args: Namespace) -> Paragraphs:
     changed, lines, documents = False, list[str](), list[dict[str, object]]()
     for name in args.libraries or _find_installed():
         try:
-            found, proposed = _news(name, args)
+            found, proposed = _find_library_changes(name, args)
         except (CannotAskError, MissingLibraryError) as e:
             if args.libraries or isinstance(e, BrokenLibraryError):
                 raise
             print_error(error_line(f"left out: {e}"))
             continue
         changed = changed or bool(found)
-        documents.append(_data(name, found, proposed))
+        documents.append(_changes_as_data(name, found, proposed))
         if args.format == "text":
             lines += _describe_news(name, found, proposed)
     if not documents:
@@ -94,7 +94,7 @@ def _find_installed() -> Iterator[str]:
             yield name
 
 
-def _news(name: str, args: Namespace) -> tuple[LibraryChanges, Path | None]:
+def _find_library_changes(name: str, args: Namespace) -> tuple[LibraryChanges, Path | None]:
     """Return the changes in one library, and the file of the proposed recording or None."""
     with interrupts.raise_on_interrupt(), LibraryProcess(partial(load_library, name), args.limit) as asked:
         release = installed_release(name, asked.catalogue.versions)
@@ -133,7 +133,7 @@ def _describe_news(name: str, news: LibraryChanges, proposed: Path | None) -> Pa
         yield printable(f"proposed recording: {proposed}")
 
 
-def _data(name: str, news: LibraryChanges, proposed: Path | None) -> dict[str, object]:
+def _changes_as_data(name: str, news: LibraryChanges, proposed: Path | None) -> dict[str, object]:
     """Return the changes of one library as JSON data, with every changed call."""
     return {
         "library": name,

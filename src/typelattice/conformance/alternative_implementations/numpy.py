@@ -31,7 +31,7 @@ UFUNC_METHODS: Mapping[str, tuple[str, str, tuple[object, ...]]] = {
 """The methods of a ufunc that give an array: operands, the operation that is called so, further arguments."""
 
 
-def _own() -> Iterator[tuple[Operation, SpelledFunction]]:
+def _list_ufuncs_and_methods() -> Iterator[tuple[Operation, SpelledFunction]]:
     """Yield the methods of each ufunc, such as `reduce_add`, and each ufunc that is not an operation."""
     for name, ufunc in vars(np).items():
         if not isinstance(ufunc, np.ufunc) or name != ufunc.__name__ or ufunc.signature:
@@ -70,7 +70,7 @@ class Eager(NumPy):
 
     def __init__(self) -> None:
         super().__init__()
-        found = list(_own())
+        found = list(_list_ufuncs_and_methods())
         self.custom_operations = {operation.name: operation for operation, _ in found}
         self._functions = {operation.name: function for operation, function in found}
 

@@ -52,10 +52,10 @@ def answer_of_type(text: str) -> str:
     plain = PLATFORM_INTEGER_PATTERN.sub(lambda found: "[_64Bit, _64Bit]" if found[1] else "[_64Bit]", plain)
     plain = LONG_DOUBLE_PATTERN.sub(lambda found: "clongdouble" if found[1] else "longdouble", plain)
     if plain.startswith("tuple["):  # of several results, compare the first
-        plain = _split(plain[len("tuple[") : -1], ", ")[0]
-    types = _split(plain, " | ")
-    found = {_dtype(part) for each in types for part in _split(_of_dtype(each), " | ")}
-    forms = {_form(each) for each in types}
+        plain = _split_type(plain[len("tuple[") : -1], ", ")[0]
+    types = _split_type(plain, " | ")
+    found = {_dtype(part) for each in types for part in _split_type(_of_dtype(each), " | ")}
+    forms = {_suffix_of_form(each) for each in types}
     answer = (
         found.pop()
         if len(found) == 1
@@ -64,7 +64,7 @@ def answer_of_type(text: str) -> str:
     return answer + (forms.pop() if len(forms) == 1 else "")
 
 
-def _split(text: str, separator: str) -> list[str]:
+def _split_type(text: str, separator: str) -> list[str]:
     """Split a type at separators outside brackets."""
     parts, depth = [""], 0
     for piece in re.split(rf"({re.escape(separator)}|[\[\]])", text):
@@ -82,7 +82,7 @@ def _of_dtype(text: str) -> str:
     return found[1] if found else text
 
 
-def _form(text: str) -> str:
+def _suffix_of_form(text: str) -> str:
     """Return ARRAY_SUFFIX or SCALAR_SUFFIX where a type is that of either; "" for any other."""
     word = text.partition("[")[0]
     if word.endswith(("ndarray", "Array")):

@@ -30,7 +30,7 @@ BINARY_NAMES_BY_MODULE: Mapping[Any, str] = {
 """Functions that PyTorch alone has, or that few others have, of one tensor and of two."""
 
 
-def _own(spaces: Mapping[Any, str]) -> Operations:
+def _functions_by_operation(spaces: Mapping[Any, str]) -> Operations:
     """Return the functions by operation, such as `special_zeta`."""
     return {
         f"{space.__name__.rpartition('.')[2]}_{name}": SpelledFunction(found, f"{space.__name__}.{name}")
@@ -48,7 +48,7 @@ class Eager(Torch):
     custom_operations: Mapping[str, Operation] = {
         name: make_custom_operation(name, "cbrt", operands)
         for spaces, operands in ((UNARY_NAMES_BY_MODULE, "x"), (BINARY_NAMES_BY_MODULE, "xy"))
-        for name in _own(spaces)
+        for name in _functions_by_operation(spaces)
     }
 
     def __init__(self) -> None:
@@ -56,7 +56,11 @@ class Eager(Torch):
         self.call_transformed(lambda x: -x, [torch.ones(2)])  # a first call loads modules for many seconds
 
     def operations(self) -> Operations:
-        found = super().operations() | _own(UNARY_NAMES_BY_MODULE) | _own(BINARY_NAMES_BY_MODULE)
+        found = (
+            super().operations()
+            | _functions_by_operation(UNARY_NAMES_BY_MODULE)
+            | _functions_by_operation(BINARY_NAMES_BY_MODULE)
+        )
         # A deep copy of a traced tensor is a constant.
         found |= {
             op: f for op, f in operators(torch.clone).items() if op in found and OPERATORS[op].is_in_place
@@ -126,16 +130,16 @@ class ONNX(Eager):
         try:
             program: Any = torch.onnx.export(module_of(function), tuple(tensors), dynamo=True, verbose=False)
         except torch.onnx.OnnxExporterError as error:  # the exporter's own message is always the same
-            raise type(error)(_innermost(error)) from None
+            raise type(error)(_innermost_error(error)) from None
         given = program.exported_program.graph.output_node().args[0][0]
         if given.meta["val"].is_complex():
             raise NotAskedError("ONNX has no complex numbers: the program gives each as two floats")
         return program(*tensors)[0]
 
 
-def _innermost(error: BaseException) -> BaseException:
+def _innermost_error(error: BaseException) -> BaseException:
     """Return the first of the errors that led to this one."""
-    return _innermost(error.__cause__) if error.__cause__ else error
+    return _innermost_error(error.__cause__) if error.__cause__ else error
 
 
 def module_of(function: Callable[..., object]) -> Any:

@@ -42,14 +42,14 @@ class Torch(Framework):
         self.native_dtypes = {name: getattr(torch, name) for name in TORCH_DTYPES if hasattr(torch, name)}
 
     def make_array(self, dtype: Any, value: Scalar) -> torch.Tensor:
-        return _full((2,), dtype, value)
+        return _make_full_tensor((2,), dtype, value)
 
     def make_0d_array(self, dtype: Any, value: Scalar) -> torch.Tensor:
-        return _full((), dtype, value)
+        return _make_full_tensor((), dtype, value)
 
     def operations(self) -> Operations:
         condition = torch.tensor([True, True])
-        found = functions(FUNCTION_MODULES, condition, TORCH_NAME_BY_OPERATION, _matrix)
+        found = functions(FUNCTION_MODULES, condition, TORCH_NAME_BY_OPERATION, _make_matrix)
         del found["select"]  # torch's select takes an axis and an index
         return found | {
             "flip": lambda x: torch.flip(x, (0,)),
@@ -59,8 +59,8 @@ class Torch(Framework):
             "solve": lambda x, y: torch.linalg.solve(torch.diag(x), y),
             # torch.eig exists only to say that it was removed; so do torch.cholesky and torch.qr since 2.14.
             "eig": lambda x: torch.linalg.eig(torch.diag(x))[0],
-            "cholesky": lambda x: torch.linalg.cholesky(_matrix(x)),
-            "qr": lambda x: torch.linalg.qr(_matrix(x))[0],
+            "cholesky": lambda x: torch.linalg.cholesky(_make_matrix(x)),
+            "qr": lambda x: torch.linalg.qr(_make_matrix(x))[0],
             "pad": lambda x: torch.nn.functional.pad(x, (1, 1)),
             "split": lambda x: torch.split(x, 1)[0],
             "matrix_rank": lambda x: torch.linalg.matrix_rank(torch.broadcast_to(x, (2, 2))),
@@ -69,7 +69,7 @@ class Torch(Framework):
         }
 
 
-def _matrix(array: torch.Tensor) -> torch.Tensor:
+def _make_matrix(array: torch.Tensor) -> torch.Tensor:
     """Return a diagonal matrix, which has an inverse, or one of ones if the dtype has no kernel to copy."""
     try:
         return torch.diag(array) if array.ndim else torch.broadcast_to(array, (2, 2))
@@ -77,7 +77,7 @@ def _matrix(array: torch.Tensor) -> torch.Tensor:
         return torch.broadcast_to(array, (2, 2))
 
 
-def _full(shape: tuple[int, ...], dtype: torch.dtype, value: Scalar) -> torch.Tensor:
+def _make_full_tensor(shape: tuple[int, ...], dtype: torch.dtype, value: Scalar) -> torch.Tensor:
     """Return a tensor of a value, made from bytes if the dtype has no kernel to fill it."""
     try:
         return torch.full(shape, value, dtype=dtype)

@@ -44,15 +44,19 @@ class NDONNX(ComputingLibrary):
         from onnx import helper
 
         values = [x.unwrap_spox() for x in arrays]
-        inputs = [_describe(f"x{i}", own.type.dtype, own.type.shape) for i, own in enumerate(values)]
+        inputs = [
+            _describe_graph_value(f"x{i}", own.type.dtype, own.type.shape) for i, own in enumerate(values)
+        ]
         node = helper.make_node(name, [x.name for x in inputs], ["y"], domain=domain, **settings)
-        graph = helper.make_graph([node], name, inputs, [_describe("y", to.unwrap_numpy(), shape)])
+        graph = helper.make_graph(
+            [node], name, inputs, [_describe_graph_value("y", to.unwrap_numpy(), shape)]
+        )
         opsets = [helper.make_opsetid(domain, 1), helper.make_opsetid("", OPSET_VERSION)]
         inlined = spox.inline(helper.make_model(graph, opset_imports=opsets))
         return self.module.asarray(inlined(*values)["y"])
 
 
-def _describe(name: str, dtype: Any, shape: Sequence[int | str | None]) -> Any:
+def _describe_graph_value(name: str, dtype: Any, shape: Sequence[int | str | None]) -> Any:
     """Return a value of an ONNX graph with its dtype, as NumPy's, and its shape."""
     from onnx import helper
 

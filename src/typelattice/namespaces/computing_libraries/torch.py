@@ -76,10 +76,10 @@ class Torch(ComputingLibrary):
         return super().to_numpy(data.detach().cpu(), dtype, copy)
 
     def elements(self, data: Any, key: Any) -> Any:
-        return _call_with_int64("", _read, data, _parts(key, data))
+        return _call_with_int64("", _read_elements, data, _expand_key(key, data))
 
     def put(self, data: Any, key: Any, value: Any) -> Any:
-        parts = _parts(key, data)
+        parts = _expand_key(key, data)
         signed_view, is_unsigned = _as_signed(data), data.dtype in SIGNED_BY_UNSIGNED_DTYPE
         backwards = any(_is_backwards(part) for part in parts)
         try:
@@ -89,7 +89,7 @@ class Torch(ComputingLibrary):
                 signed_view[parts] = _as_signed(value)
                 return data
             # Index an array of places to find the elements. `put_` counts places in any memory layout.
-            places = _read(torch.arange(data.numel(), device=data.device).reshape(data.shape), parts)
+            places = _read_elements(torch.arange(data.numel(), device=data.device).reshape(data.shape), parts)
             signed_view.put_(places, _as_signed(value).broadcast_to(places.shape))
         except (RuntimeError, ValueError) as e:  # the number is beyond the dtype, or beyond int64
             raise OverflowError(str(e)) if "overflow" in str(e).lower() else e from e
@@ -122,7 +122,7 @@ def _call_with_int64(name: str, function: Callable[..., Any], *args: Any, **opti
     Raises NotImplementedError if PyTorch has no kernel for another dtype.
     """
     if name in INDEXED_FUNCTIONS:
-        args = (args[0], *map(_index, args[1:]))
+        args = (args[0], *map(_convert_indices, args[1:]))
     try:
         return function(*args, **options)
     except RuntimeError as e:
@@ -166,22 +166,22 @@ def _as_signed(x: Any) -> Any:
     )
 
 
-def _index(x: Any) -> Any:
+def _convert_indices(x: Any) -> Any:
     """Convert indices to int64 for PyTorch. Masks, and everything that is not an array, stay unchanged."""
     integers = getattr(x, "dtype", torch.bool) != torch.bool and not x.is_floating_point()
     return x.to(torch.int64) if integers else x
 
 
-def _parts(key: Any, data: Any) -> tuple[Any, ...]:
+def _expand_key(key: Any, data: Any) -> tuple[Any, ...]:
     """Return the parts of a key, with slices in place of an Ellipsis."""
-    parts = [_index(part) for part in (key if isinstance(key, tuple) else (key,))]
+    parts = [_convert_indices(part) for part in (key if isinstance(key, tuple) else (key,))]
     for at in [i for i, part in enumerate(parts) if part is Ellipsis]:
-        left_over = data.ndim - sum(map(_axes, parts))
+        left_over = data.ndim - sum(map(_count_axes, parts))
         parts[at : at + 1] = [slice(None)] * left_over
     return tuple(parts)
 
 
-def _axes(part: Any) -> int:
+def _count_axes(part: Any) -> int:
     """Count the axes that a part of a key uses.
 
     A mask uses as many as it has; None, `...` and a bool none.
@@ -195,7 +195,7 @@ def _is_backwards(part: Any) -> bool:
     return isinstance(part, slice) and part.step is not None and part.step < 0
 
 
-def _read(data: Any, parts: tuple[Any, ...]) -> Any:
+def _read_elements(data: Any, parts: tuple[Any, ...]) -> Any:
     """Return the indexed elements. For a backward slice, cut the axis forwards and reverse it first."""
     key, axis = list(parts), 0
     for i, part in enumerate(parts):
@@ -204,7 +204,7 @@ def _read(data: Any, parts: tuple[Any, ...]) -> Any:
             forwards = slice(there[-1], there[0] + 1, -part.step) if there else slice(0, 0)
             data = data[(slice(None),) * axis + (forwards,)].flip(axis)
             key[i] = slice(None)
-        axis += _axes(part)
+        axis += _count_axes(part)
     return data[tuple(key)]
 
 
@@ -221,7 +221,7 @@ def _each(x: Any, change: Callable[[Any], Any]) -> Any:
     return type(x)(_each(part, change) for part in x) if type(x) in (tuple, list) else change(x)
 
 
-def _quotient(x: Any, y: Any, /) -> Any:
+def _unsigned_quotient(x: Any, y: Any, /) -> Any:
     """Divide unsigned numbers in int64: divide half of x, then correct the quotient by the remainder."""
     half = ((x >> 1 & ~MIN_INT64) // y) << 1
     rest = x - half * y
@@ -230,7 +230,7 @@ def _quotient(x: Any, y: Any, /) -> Any:
 
 
 def _remainder(x: Any, y: Any, /) -> Any:
-    return x - _quotient(x, y) * y
+    return x - _unsigned_quotient(x, y) * y
 
 
 def _right_shift(x: Any, by: Any, /) -> Any:
@@ -238,7 +238,7 @@ def _right_shift(x: Any, by: Any, /) -> Any:
     return (((x >> 1) & ~MIN_INT64) >> (by - 1)).where(by > 0, x)
 
 
-def _power(x: Any, y: Any, /) -> Any:
+def _power_by_squaring(x: Any, y: Any, /) -> Any:
     """Compute a power by squaring, bit by bit of the exponent, which may be 2**63 or more."""
     found, square = torch.ones_like(x * y), x
     for bit in range(64):
@@ -249,9 +249,9 @@ def _power(x: Any, y: Any, /) -> Any:
 
 # for uint64, since int64 reads its bits as other numbers
 UINT64_FUNCTION_BY_NAME: dict[str, Callable[..., Any]] = {
-    "floor_divide": _quotient,
+    "floor_divide": _unsigned_quotient,
     "remainder": _remainder,
-    "pow": _power,
+    "pow": _power_by_squaring,
     "bitwise_right_shift": _right_shift,
     "abs": lambda x, /: x,
     "sign": lambda x, /: (x != 0).to(x.dtype),

@@ -22,10 +22,10 @@ def read(x: Any) -> Operand | None:
         return operand_of_dtype(_find_dtype(x.dtype))
     if isinstance(x, pl.DataType) or (isinstance(x, type) and issubclass(x, pl.DataType)):
         return operand_of_dtype(_find_dtype(x))
-    return _literal(x, pl) if isinstance(x, pl.Expr) and x.meta.is_literal() else None
+    return _read_literal(x, pl) if isinstance(x, pl.Expr) and x.meta.is_literal() else None
 
 
-def _literal(x: Any, pl: Any) -> Operand:
+def _read_literal(x: Any, pl: Any) -> Operand:
     """Read a literal: without a type a Python number, with one a 0-d array, or a series."""
     column = pl.select(x).to_series()
     if str(x).startswith(DYNAMIC_LITERAL_PREFIX):

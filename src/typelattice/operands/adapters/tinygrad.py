@@ -17,11 +17,11 @@ def read(x: Any) -> Operand | None:
     """Return a tensor or a dtype. A weak one has the default dtype of its kind."""
     tinygrad = sys.modules["tinygrad"]
     if isinstance(x, tinygrad.Tensor):
-        return _of(x.dtype, "0d" if x.ndim == 0 else "array")
-    return _of(x, "array") if isinstance(x, type(tinygrad.dtypes.bool)) else None
+        return _operand_of_dtype_name(x.dtype, "0d" if x.ndim == 0 else "array")
+    return _operand_of_dtype_name(x, "array") if isinstance(x, type(tinygrad.dtypes.bool)) else None
 
 
-def _of(own: Any, tier: Any) -> Operand:
+def _operand_of_dtype_name(own: Any, tier: Any) -> Operand:
     dtypes = sys.modules["tinygrad"].dtypes
     weak = {"weakint": dtypes.default_int, "weakfloat": dtypes.default_float}
     for name in DTYPES:

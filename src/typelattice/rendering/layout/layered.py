@@ -125,9 +125,9 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
     group_of_vertex = {each: i for i, group in enumerate(groups) for each in group}
     arrows = {(group_of_vertex[a.source], group_of_vertex[a.target]): a for a in diagram.arrows}
     edges = break_cycles(len(groups), list(arrows))
-    column = _apart(assign_columns(len(groups), edges), edges)
+    column = _separate_lone_nodes(assign_columns(len(groups), edges), edges)
     tall = MAX_MEMBERS_PER_COLUMN if edges else 1  # without arrows, boxes may use all the width
-    inner = [_members([known[each] for each in group], tall) for group in groups]
+    inner = [_place_members([known[each] for each in group], tall) for group in groups]
     rows = [known[group[0]].row for group in groups]
     columns, ways = add_bends(column, rows, edges)
     columns = untangle(columns)
@@ -135,7 +135,7 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
     widths = [
         max([MIN_NODE_WIDTH, *(inner[v][0] for v in order if v < len(groups))]) for order in columns.order
     ]
-    lefts = _columns(
+    lefts = _column_edges(
         widths,
         [[(heights[a], heights[b]) for a in order for b in columns.right[a]] for order in columns.order],
     )
@@ -149,7 +149,7 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
         for i, group in enumerate(groups)
         for each, (dx, dy, width, high) in zip(group, inner[i][2], strict=True)
     )
-    lines = tuple(_edge(way, groups, arrows, rects, column, spans, heights) for way in ways)
+    lines = tuple(_route_arrow(way, groups, arrows, rects, column, spans, heights) for way in ways)
     shared = tuple(
         NodeGroup(group, known[group[0]].kind, rects[i]) for i, group in enumerate(groups) if len(group) > 1
     )
@@ -163,7 +163,7 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
     )  # fmt: skip
 
 
-def _apart(column: Sequence[int], edges: Sequence[tuple[int, int]]) -> list[int]:
+def _separate_lone_nodes(column: Sequence[int], edges: Sequence[tuple[int, int]]) -> list[int]:
     """Return the columns, with one in front for the nodes without arrows."""
     joined = {v for edge in edges for v in edge}
     if not joined or len(joined) == len(column):
@@ -171,7 +171,7 @@ def _apart(column: Sequence[int], edges: Sequence[tuple[int, int]]) -> list[int]
     return [c + 1 if v in joined else 0 for v, c in enumerate(column)]
 
 
-def _members(
+def _place_members(
     vertices: Sequence[Vertex], tall: int
 ) -> tuple[float, float, list[tuple[float, float, float, float]]]:
     """Return the size of a box, and for each member its centre x, centre y, width and height.
@@ -208,7 +208,7 @@ def _members(
     return *whole, places
 
 
-def _columns(wide: Sequence[float], hops: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
+def _column_edges(wide: Sequence[float], hops: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
     """Return the left edge of each column; a steep arrow between two columns needs a wider gap."""
     lefts, x = list[float](), 0.0
     for width, rising in zip(wide, hops, strict=True):
@@ -218,7 +218,7 @@ def _columns(wide: Sequence[float], hops: Sequence[Sequence[tuple[float, float]]
     return lefts
 
 
-def _edge(
+def _route_arrow(
     way: Sequence[int], groups: Sequence[tuple[str, ...]], arrows: Mapping[tuple[int, int], Arrow],
     rects: Sequence[Rect], column: Sequence[int], spans: Sequence[tuple[float, float]],
     level: Sequence[float],

@@ -22,12 +22,12 @@ def route_links(placed_diagram: PlacedDiagram) -> Iterator[tuple[Link, list[str]
         for a, b in pairwise(ends):
             others = [r for v, r in at.items() if v not in (a, b)]
             if abs(at[a].centre_x - at[b].centre_x) > MAX_LINK_LENGTH:
-                line, middle = _stubs(at[a], at[b], b == link.winner)
+                line, middle = _make_stubs(at[a], at[b], b == link.winner)
             else:
                 line, middle = _route_between(at[a], at[b], others)
             lines.append(line)
         if link.winner:
-            lines.append(_ring(at[link.winner]))
+            lines.append(_frame_winner(at[link.winner]))
         yield link, lines, middle
 
 
@@ -53,7 +53,7 @@ def _route_between(a: Rect, b: Rect, other_rects: list[Rect]) -> tuple[str, Poin
     return line, (round((max(a.right, b.right) + 3 * aside) / 4, 1), round((a.centre_y + b.centre_y) / 2, 1))
 
 
-def _stubs(a: Rect, b: Rect, is_below: bool) -> tuple[str, Point]:
+def _make_stubs(a: Rect, b: Rect, is_below: bool) -> tuple[str, Point]:
     """Return two short ends instead of a path, and the position of the sign, at one of the ends.
     """
     end_a, end_b = a.centre_y + a.height / 2, b.centre_y - b.height / 2
@@ -61,7 +61,7 @@ def _stubs(a: Rect, b: Rect, is_below: bool) -> tuple[str, Point]:
     return line, (b.centre_x, end_b - STUB_LENGTH) if is_below else (a.centre_x, end_a + STUB_LENGTH)
 
 
-def _ring(rect: Rect) -> str:
+def _frame_winner(rect: Rect) -> str:
     """Return a frame around the winning node."""
     left, top, wide, high = (
         rect.left - 4,

@@ -33,19 +33,19 @@ def levels(
     all_sizes = [*sizes, *(0.0 for _ in columns.row[len(sizes) :])]
     weights, base = [1.0] * len(all_sizes), dict[float, float]()
     if rowed:
-        weights = [_weight(columns, v) for v in range(len(all_sizes))]
+        weights = [_row_weight(columns, v) for v in range(len(all_sizes))]
         rows = sorted({r for r in columns.row if r is not None})
         apart = _relax_heights(
             columns, all_sizes, {r: r * SEPARATING_DISTANCE for r in rows}, weights, rounds=1
         )
-        base = _baselines(columns, all_sizes, rows, apart)
+        base = _row_baselines(columns, all_sizes, rows, apart)
     positions = _relax_heights(columns, all_sizes, base, weights)
-    _straighten(columns, ways, all_sizes, positions)
+    _straighten_bends(columns, ways, all_sizes, positions)
     top = min((y - h / 2 for y, h in zip(positions, all_sizes, strict=True)), default=0.0)
     return [round(y - top, 1) for y in positions], {row: round(y - top, 1) for row, y in base.items()}
 
 
-def _weight(columns: Columns, v: int) -> float:
+def _row_weight(columns: Columns, v: int) -> float:
     """Return how firmly a node keeps to its row.
 
     It grows with the number of sides on which the node has a neighbour of its row.
@@ -53,20 +53,20 @@ def _weight(columns: Columns, v: int) -> float:
     if columns.row[v] is None:
         return 1e-3
     beside = sum(
-        any(_end(columns, u, side) == columns.row[v] for u in side[v])
+        any(_end_row(columns, u, side) == columns.row[v] for u in side[v])
         for side in (columns.left, columns.right)
     )
     return float(1000**beside)
 
 
-def _end(columns: Columns, v: int, side: Sequence[Sequence[int]]) -> float | None:
+def _end_row(columns: Columns, v: int, side: Sequence[Sequence[int]]) -> float | None:
     """Return the row of the node at the end of an arrow that passes one bend or more."""
     while columns.row[v] is None:
         v = side[v][0]
     return columns.row[v]
 
 
-def _baselines(
+def _row_baselines(
     columns: Columns, sizes: Sequence[float], rows: Sequence[float], distances: Sequence[float]
 ) -> dict[float, float]:
     """Return the middle of each row, with space for nodes of different rows and for bends between them."""
@@ -112,14 +112,14 @@ def _relax_heights(
     for order in columns.order:
         y = 0.0
         for i, v in enumerate(order):
-            y += _space(columns, sizes, order[i - 1], v) if i else 0.0
+            y += _node_distance(columns, sizes, order[i - 1], v) if i else 0.0
             row = columns.row[v]
             positions[v] = base[row] if row is not None and base else y
     for turn in range(rounds):
         numbers = range(len(columns.order))
         for i in numbers if turn % 2 == 0 else reversed(numbers):
             order = columns.order[i]
-            _place(
+            _place_column(
                 columns, sizes, order, [_wish(columns, base, positions, v) for v in order], weights, positions
             )
     return positions
@@ -133,7 +133,7 @@ def _wish(columns: Columns, base: dict[float, float], positions: Sequence[float]
     return sum(positions[u] for u in near) / len(near) if near else positions[v]
 
 
-def _place(
+def _place_column(
     columns: Columns, sizes: Sequence[float], order: Sequence[int], wishes: Sequence[float],
     weights: Sequence[float], positions: list[float],
 ) -> None:  # fmt: skip
@@ -144,7 +144,7 @@ def _place(
     """
     offset, blocks = list[float](), list[Block]()
     for i, v in enumerate(order):
-        offset.append(offset[-1] + _space(columns, sizes, order[i - 1], v) if i else 0.0)
+        offset.append(offset[-1] + _node_distance(columns, sizes, order[i - 1], v) if i else 0.0)
         blocks.append(Block(1, weights[v], wishes[i] - offset[i]))
         while len(blocks) > 1 and blocks[-2].wished_start > blocks[-1].wished_start:
             lower, upper = blocks.pop(), blocks.pop()
@@ -158,13 +158,13 @@ def _place(
             i += 1
 
 
-def _space(columns: Columns, sizes: Sequence[float], upper: int, lower: int) -> float:
+def _node_distance(columns: Columns, sizes: Sequence[float], upper: int, lower: int) -> float:
     """Return the distance between the middles of two nodes that lie below each other."""
     nodes = (columns.row[upper] is not None) + (columns.row[lower] is not None)
     return (sizes[upper] + sizes[lower]) / 2 + (BEND_GAP, BEND_NODE_GAP, NODE_GAP)[nodes]
 
 
-def _straighten(
+def _straighten_bends(
     columns: Columns, ways: Sequence[Sequence[int]], sizes: Sequence[float], positions: list[float]
 ) -> None:
     """Let the bends of a long arrow keep the height of its source, until another node is in the way."""
@@ -178,7 +178,7 @@ def _straighten(
                 start,
             )
             while end < len(way) - 1:
-                upper, lower = _free(*place[way[end]], columns, sizes, positions)
+                upper, lower = _free_range(*place[way[end]], columns, sizes, positions)
                 if max(low, upper) > min(top, lower):
                     break
                 low, top, end = max(low, upper), min(top, lower), end + 1
@@ -191,12 +191,12 @@ def _straighten(
             start = end
 
 
-def _free(
+def _free_range(
     order: Sequence[int], i: int, columns: Columns, sizes: Sequence[float], positions: Sequence[float]
 ) -> tuple[float, float]:
     """Return the range of heights for a bend, between its neighbours in its column."""
     upper = (
-        positions[order[i - 1]] + _space(columns, sizes, order[i - 1], order[i])
+        positions[order[i - 1]] + _node_distance(columns, sizes, order[i - 1], order[i])
         if i
         else -SEPARATING_DISTANCE * SEPARATING_DISTANCE
     )
@@ -204,6 +204,6 @@ def _free(
     lower = (
         SEPARATING_DISTANCE * SEPARATING_DISTANCE
         if beyond
-        else positions[order[i + 1]] - _space(columns, sizes, order[i], order[i + 1])
+        else positions[order[i + 1]] - _node_distance(columns, sizes, order[i], order[i + 1])
     )
     return upper, max(upper, lower)

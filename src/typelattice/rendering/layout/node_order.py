@@ -86,13 +86,13 @@ def untangle(columns: Columns) -> Columns:
     best, fewest, pairs = columns, columns.crossings(), 0
     dice = Random(0)
     for start in range(INITIAL_ORDERS):
-        order = [list(each) for each in columns.order] if start < 2 else _shuffle(columns, dice)
+        order = [list(each) for each in columns.order] if start < 2 else _shuffle_order(columns, dice)
         tried = Columns(order, columns.row, columns.right, columns.left)
         for forth in (True, False, True) if not start % 2 else ():
-            _follow(tried, forth)
+            _follow_neighbours(tried, forth)
         for sweep in range(ORDERING_SWEEPS):
             before = [list(each) for each in tried.order]
-            pairs += _sweep(tried, forth=sweep % 2 == 0)
+            pairs += _sweep_columns(tried, forth=sweep % 2 == 0)
             crossings = tried.crossings()
             if crossings < fewest:
                 fewest = crossings
@@ -104,7 +104,7 @@ def untangle(columns: Columns) -> Columns:
     return best
 
 
-def _shuffle(columns: Columns, dice: Random) -> list[list[int]]:
+def _shuffle_order(columns: Columns, dice: Random) -> list[list[int]]:
     """Return another initial order: nodes of a row, and bends, in any order."""
     found = []
     for each in columns.order:
@@ -118,7 +118,7 @@ def _shuffle(columns: Columns, dice: Random) -> list[list[int]]:
     return found
 
 
-def _follow(columns: Columns, forth: bool) -> None:
+def _follow_neighbours(columns: Columns, forth: bool) -> None:
     """Put each column in the order of its neighbours in the one before it, as far as rows allow."""
     last = len(columns.order) - 1
     near = columns.left if forth else columns.right
@@ -134,7 +134,7 @@ def _follow(columns: Columns, forth: bool) -> None:
         columns.order[i][:] = [next(nodes) if v in rows else v for v in merged]
 
 
-def _sweep(columns: Columns, forth: bool) -> int:
+def _sweep_columns(columns: Columns, forth: bool) -> int:
     """Order each column once by its neighbours; return how many pairs were compared."""
     pairs = 0
     numbers = range(len(columns.order))
@@ -147,11 +147,13 @@ def _sweep(columns: Columns, forth: bool) -> int:
         ]
         pairs += len(here) ** 2
         for v in list(here):
-            _sift(here, v, columns.row, sides)
+            _sift_node(here, v, columns.row, sides)
     return pairs
 
 
-def _sift(column: list[int], v: int, row: list[float | None], sides: Sequence[dict[int, list[int]]]) -> None:
+def _sift_node(
+    column: list[int], v: int, row: list[float | None], sides: Sequence[dict[int, list[int]]]
+) -> None:
     """Move a node within its row's limits to the position where its arrows cross the fewest others."""
     start = column.index(v)
     best, least, cost = start, 0, 0

@@ -96,12 +96,12 @@ def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Gr
     """Return the graph of a function for arguments of an earlier call, or None if the graph is too long."""
     closed = function.trace(*args, **keywords).jaxpr
     reader = _Reader(read)
-    reader.names |= _names(closed.jaxpr)
+    reader.names |= _parameter_names(closed.jaxpr)
     outputs = reader.read(closed, tuple((v, 0) for v in closed.jaxpr.invars), 0)
-    return reader.graph(_inputs(leaves((args, keywords)), closed.jaxpr.invars), outputs)
+    return reader.graph(_leaf_variables(leaves((args, keywords)), closed.jaxpr.invars), outputs)
 
 
-def _inputs(arguments: Sequence[Any], variables: Sequence[Any]) -> tuple[Variable | None, ...]:
+def _leaf_variables(arguments: Sequence[Any], variables: Sequence[Any]) -> tuple[Variable | None, ...]:
     """Return the variable of each leaf, None for a static leaf, or an empty tuple if they do not match."""
     dynamic = (
         arguments if len(arguments) == len(variables) else [x for x in arguments if hasattr(type(x), "dtype")]
@@ -113,7 +113,7 @@ def _inputs(arguments: Sequence[Any], variables: Sequence[Any]) -> tuple[Variabl
     return tuple((next(names), 0) if id(x) in among else None for x in arguments)
 
 
-def _names(jaxpr: Any) -> dict[Variable, str]:
+def _parameter_names(jaxpr: Any) -> dict[Variable, str]:
     """Return the names of the parameters, as far as JAX knows them."""
     names = getattr(getattr(jaxpr, "debug_info", None), "arg_names", None) or ()
     return {(v, 0): str(name) for v, name in zip(jaxpr.invars, names, strict=False)}
@@ -146,7 +146,7 @@ class _Reader(GraphReader):
             if len(self.nodes) > MAX_GRAPH_OPERATIONS:
                 break
             location = (
-                None if own_file and outer is not None else _location(eqn)
+                None if own_file and outer is not None else _source_location(eqn)
             )  # a cached graph has the source locations of its first caller
             self.equation(eqn, number, location or outer)
         return tuple(self.variable_of(v, number) for v in jaxpr.outvars)
@@ -200,7 +200,7 @@ class _Reader(GraphReader):
         return found
 
 
-def _location(eqn: Any) -> SourceLocation | None:
+def _source_location(eqn: Any) -> SourceLocation | None:
     """Return an equation's location in the program's source, without the frames of JAX's own files."""
     trace = eqn.source_info.traceback
     find_user_frame = _user_frame_finder()

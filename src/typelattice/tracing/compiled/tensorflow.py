@@ -65,10 +65,10 @@ def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Gr
         reader.names[v] = getattr(known, "name", "a constant").partition(":")[0]
     reader.read(concrete.graph, 0)
     outputs = tuple(reader.variable_of(t, 0) for t in concrete.graph.outputs)
-    return reader.graph(_inputs(leaves((args, keywords)), own), outputs)
+    return reader.graph(_tensor_variables(leaves((args, keywords)), own), outputs)
 
 
-def _inputs(arguments: Sequence[Any], variables: Sequence[Variable]) -> tuple[Variable | None, ...]:
+def _tensor_variables(arguments: Sequence[Any], variables: Sequence[Variable]) -> tuple[Variable | None, ...]:
     """Return the variable of each tensor and NumPy array, and None for Python numbers: they are constants.
 
     The result is empty if the leaves do not match the variables.
@@ -114,7 +114,7 @@ class _Reader(GraphReader):
                 self.edges(made, gives)
         if not inner:
             taken = graph_operands(LIBRARY, op.type, takes)
-            self.nodes.append(GraphNode(op.type, taken, tuple(gives), _location(op)))
+            self.nodes.append(GraphNode(op.type, taken, tuple(gives), _source_location(op)))
 
     def inner(self, graph: Any, op: Any) -> Iterator[Any]:
         """Yield the graphs that an operation runs."""
@@ -142,7 +142,7 @@ class _Reader(GraphReader):
         return found
 
 
-def _location(op: Any) -> SourceLocation | None:
+def _source_location(op: Any) -> SourceLocation | None:
     """Return an operation's location in the program's source: only the file and the line are known."""
     own = dirname(sys.modules["tensorflow"].__file__ or "")
     for frame in reversed(op.traceback or ()):

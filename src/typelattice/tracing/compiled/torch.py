@@ -74,7 +74,7 @@ def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Gr
     if not all(is_own(each) and not any(getattr(each, name) for name in HOOKS) for each in modules):
         return None
     taken = [x for x in leaves((args, keywords)) if isinstance(x, torch.Tensor)]
-    parts = [(name, x) for each in modules[:1] for name, x in _tensors(each)]
+    parts = [(name, x) for each in modules[:1] for name, x in _yield_named_tensors(each)]
     if not all(type(x) in (torch.Tensor, torch.nn.Parameter) for x in (*taken, *(x for _, x in parts))):
         return None
     with torch.no_grad():
@@ -90,7 +90,7 @@ def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Gr
             part = reader.variable_of(empty[id(x)])
             reader.names[part], reader.constants[part] = name, x
         call = _copy_without_data(function, empty) if modules else function
-        with _log(reader):
+        with _logging_context(reader):
             made = call(*_replace_tensors([*args], empty), **_replace_tensors({**keywords}, empty))
         outputs = tuple(reader.variable_of(x) for x in leaves(made) if isinstance(x, torch.Tensor))
     reader.leave_out_unused(outputs)
@@ -113,7 +113,7 @@ def _is_of_torch(x: Any) -> bool:
     return isinstance(module, str) and library_of(module.partition(".")[0]) == LIBRARY
 
 
-def _tensors(module: Any) -> Iterator[tuple[str, Any]]:
+def _yield_named_tensors(module: Any) -> Iterator[tuple[str, Any]]:
     """Yield the parameters and the buffers of a module, with their names."""
     yield from module.named_parameters()
     yield from module.named_buffers()
@@ -196,13 +196,13 @@ def _is_view(function: Any, args: Sequence[Any], gives: Sequence[Any]) -> bool:
     return all(x.dtype is args[0].dtype and bool(x.ndim) == bool(args[0].ndim) for x in gives)
 
 
-def _log(reader: _Reader) -> Any:
+def _logging_context(reader: _Reader) -> Any:
     """Return a context that makes the dispatcher report each operation to a reader."""
-    return _mode()(reader)
+    return _logging_mode_class()(reader)
 
 
 @cache
-def _mode() -> Any:
+def _logging_mode_class() -> Any:
     """Return the class of that context. PyTorch has to be loaded."""
     torch = sys.modules["torch"]
     base: Any = torch.utils._python_dispatch.TorchDispatchMode

@@ -55,7 +55,7 @@ def list_findings(findings: Findings, root: Path) -> dict[BaselineEntry, int]:
         step = predicted_run.steps[i]
         if step.location is not None:
             line_by_finding.setdefault(
-                BaselineEntry(_file(step.location, root), step.text, what), step.location.line
+                BaselineEntry(_common_file_name(step.location, root), step.text, what), step.location.line
             )
 
     for cause in findings.causes:
@@ -68,10 +68,12 @@ def list_findings(findings: Findings, root: Path) -> dict[BaselineEntry, int]:
 
 def list_run_codes(steps: Iterable[Step], root: Path) -> set[tuple[str, str]]:
     """Return the file and the source text of each step that ran."""
-    return {(_file(step.location, root), step.text) for step in steps if step.location is not None}
+    return {
+        (_common_file_name(step.location, root), step.text) for step in steps if step.location is not None
+    }
 
 
-def _file(location: SourceLocation, root: Path) -> str:
+def _common_file_name(location: SourceLocation, root: Path) -> str:
     """Name a file the same way everywhere: from its installed package or the project's folder on."""
     path = Path(location.file)
     installed = package_path(location.file)

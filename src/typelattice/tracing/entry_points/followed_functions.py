@@ -66,7 +66,7 @@ def follow_function(function: FunctionType, recorder: Recorder) -> Iterator[None
     file, names = function.__code__.co_filename, function.__globals__
     others = functions_of_namespace(names)
     own = [function, *(each for each in others if each is not function and each.__code__.co_filename == file)]
-    codes = _new_codes(own, _rewritten(function, file, recorder))
+    codes = _new_codes(own, _rewritten_code(function, file, recorder))
     if not any(each is function for each, *_ in codes):
         if file == "<string>":  # the file of eval or exec, and from Python 3.13 on also of `-c`
             raise _no_source(function)
@@ -116,7 +116,7 @@ def follow_files(files: Mapping[str, str], among: Iterable[object], recorder: Re
 def _new_codes(functions: Iterable[FunctionType], module: CodeType) -> list[NewCode]:
     """Find the functions with rewritten code in their module, each with its old and its new code."""
     by_place: dict[object, list[CodeType]] = {}
-    for code in _inner(module):
+    for code in _yield_inner_codes(module):
         by_place.setdefault(_function_key(code), []).append(code)
     found: list[NewCode] = []
     for each in functions:
@@ -125,7 +125,7 @@ def _new_codes(functions: Iterable[FunctionType], module: CodeType) -> list[NewC
         new = (
             candidates[0]
             if len(candidates) == 1
-            else next((x for x in candidates if _start(x) == _start(old)), None)
+            else next((x for x in candidates if _body_start(x) == _body_start(old)), None)
         )
         if new is not None and new.co_freevars == old.co_freevars:
             found.append((each, old, new))
@@ -144,7 +144,7 @@ def _exchange_code(codes: Sequence[NewCode]) -> Iterator[None]:
             function.__code__ = old
 
 
-def _rewritten(function: FunctionType, file: str, recorder: Recorder) -> CodeType:
+def _rewritten_code(function: FunctionType, file: str, recorder: Recorder) -> CodeType:
     """Return the rewritten code of a function's source file."""
     text = "".join(linecache.getlines(file, function.__globals__))
     if not text:
@@ -161,12 +161,12 @@ def _no_source(function: FunctionType) -> TraceError:
     return TraceError(f"the source of {function.__qualname__} is not there; define it in a file")
 
 
-def _inner(code: CodeType) -> Iterator[CodeType]:
+def _yield_inner_codes(code: CodeType) -> Iterator[CodeType]:
     """Yield the codes of all functions in a module's code."""
     for const in code.co_consts:
         if isinstance(const, CodeType):
             yield const
-            yield from _inner(const)
+            yield from _yield_inner_codes(const)
 
 
 def _function_key(code: CodeType) -> tuple[str, int, tuple[str, ...]]:
@@ -175,7 +175,7 @@ def _function_key(code: CodeType) -> tuple[str, int, tuple[str, ...]]:
     return code.co_qualname, code.co_firstlineno, parameters
 
 
-def _start(code: CodeType) -> tuple[int, int]:
+def _body_start(code: CodeType) -> tuple[int, int]:
     """Return the start of a function's body, which distinguishes the lambdas of a line."""
     starts = {(line, column) for line, _, column, _ in code.co_positions() if line and column is not None}
     return min(starts - {(code.co_firstlineno, 0)}, default=(0, 0))

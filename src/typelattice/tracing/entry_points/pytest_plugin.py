@@ -66,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
     given = [f"--{name.replace('_', '-')}" for name in options if config.getoption(name)]
     if given and not config.getoption("dtype_trace"):
         raise pytest.UsageError(f"{given[0]} needs --dtype-trace=PKG, which says what to trace")
-    if config.getoption("dtype_write_baseline") and _baseline(config) is None:
+    if config.getoption("dtype_write_baseline") and _find_baseline(config) is None:
         raise pytest.UsageError("--dtype-write-baseline needs --dtype-baseline=FILE, which says where")
     plugin = config.pluginmanager.get_plugin(TRACING)
     if plugin is not None and _hands_out_tests(config):
@@ -89,7 +89,7 @@ def _hands_out_tests(config: pytest.Config) -> bool:
     return bool(others) and not hasattr(config, "workerinput")
 
 
-def _settings(config: pytest.Config) -> Settings:
+def _read_settings(config: pytest.Config) -> Settings:
     """Read the project's section of pyproject.toml. Raises UsageError if it cannot be read."""
     from typelattice.support.errors import TypelatticeError
     from typelattice.tracing.entry_points.pyproject_settings import read_settings
@@ -100,16 +100,16 @@ def _settings(config: pytest.Config) -> Settings:
         raise pytest.UsageError(str(e)) from None
 
 
-def _baseline(config: pytest.Config) -> Path | None:
+def _find_baseline(config: pytest.Config) -> Path | None:
     """Find the baseline: from the option, or else from the project."""
     given = config.known_args_namespace.dtype_baseline
     if given:
         return Path(config.invocation_params.dir, given)
-    own = _settings(config).baseline
+    own = _read_settings(config).baseline
     return Path(config.rootpath, own) if own else None
 
 
-def _budget(mark: pytest.Mark, least: int) -> Budget:
+def _read_budget(mark: pytest.Mark, least: int) -> Budget:
     """Read the budget of a mark. `least` is its floor if it has none.
 
     Fails the test unless the mark has a float, a floor and a bool.
@@ -173,7 +173,7 @@ class BaselinePlugin:
         self.lines: list[str] = []
         options = config.known_args_namespace
         _check_options(options.dtype_trace, options.dtype_system)
-        self.baseline_file = _baseline(config)
+        self.baseline_file = _find_baseline(config)
         if self.baseline_file is not None:
             self.baseline = self.read()
 
@@ -264,7 +264,7 @@ class Plugin(BaselinePlugin):
             return (yield)
         from typelattice.tracing.entry_points.width_budget import budget_message
 
-        budget = _budget(mark, _settings(self.config).floor)
+        budget = _read_budget(mark, _read_settings(self.config).floor)
         before = self.tracing.run()
         done = yield
         said = budget_message(self.tracing.run(), before, budget)

@@ -87,7 +87,7 @@ def merge_session_findings(outcomes: Sequence[SessionFindings]) -> SessionFindin
         for finding, line in each.finding_lines.items():
             places.setdefault(finding, line)
     ran = frozenset(finding for each in outcomes for finding in each.executed_entries)
-    report_lines = outcomes[0].report if len(outcomes) == 1 else _list(places, len(outcomes))
+    report_lines = outcomes[0].report if len(outcomes) == 1 else _list_findings(places, len(outcomes))
     return SessionFindings(
         places,
         ran,
@@ -96,7 +96,7 @@ def merge_session_findings(outcomes: Sequence[SessionFindings]) -> SessionFindin
     )
 
 
-def _list(places: Mapping[BaselineEntry, int], processes: int) -> tuple[str, ...]:
+def _list_findings(places: Mapping[BaselineEntry, int], processes: int) -> tuple[str, ...]:
     """List the findings, one for each line, in place of a report."""
     heading = (
         f"{count_text(len(places), 'finding')} of {processes} processes; leave out -n for causes and rules"
@@ -125,11 +125,13 @@ def verdict(session: SessionFindings, baseline: Sequence[BaselineEntry], root: P
     entries = frozenset(baseline)
     new = tuple((f, line) for f, line in sorted(session.finding_lines.items()) if f not in entries)
     gone = [f for f in baseline if f not in session.finding_lines]
-    standing = frozenset(_standing((f for f in gone if f not in session.executed_entries), root))
+    standing = frozenset(
+        _yield_standing_findings((f for f in gone if f not in session.executed_entries), root)
+    )
     return BaselineComparison(new, tuple(sorted(f for f in gone if f not in standing)))
 
 
-def _standing(baseline: Iterable[BaselineEntry], root: Path) -> Iterator[BaselineEntry]:
+def _yield_standing_findings(baseline: Iterable[BaselineEntry], root: Path) -> Iterator[BaselineEntry]:
     """Yield the findings with code that is still in their file, in any spacing. It need not have run."""
     for file, entries in groupby(sorted(baseline), key=attrgetter("file")):
         try:

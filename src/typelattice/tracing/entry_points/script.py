@@ -90,7 +90,7 @@ def run_script(
     try:
         if as_module:
             _put_first(os.getcwd())
-            code, name = _module(target, module, tracing)
+            code, name = _module_code(target, module, tracing)
         elif as_code:
             _put_first("")
             with _explain_syntax_error("the code after -c"):
@@ -99,7 +99,7 @@ def run_script(
                 known = code if sys.version_info >= (3, 14) else COMMAND_FILE_NAME
                 linecache._register_code(known, target, COMMAND_FILE_NAME)
         else:
-            code, name = _script(target, module, tracing)
+            code, name = _script_code(target, module, tracing)
     except TypelatticeError:
         tracing.stop()
         sys.path[:] = path
@@ -187,13 +187,13 @@ def read_script(path: str, max_bytes: int) -> bytes:
         raise FileError(f"{e}; give the path of a script, or -m and a module") from None
 
 
-def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
+def _script_code(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
     """Return the code of a script, or of a folder or an archive with a `__main__`."""
     if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
         sys.path.insert(0, os.path.abspath(path))
         if PathFinder.find_spec("__main__", sys.path[:1]) is None:
             raise ScriptError(f"there is no __main__.py in {clip_text(path, 200)}; name a script in it")
-        code, _ = _module("__main__", module, tracing)
+        code, _ = _module_code("__main__", module, tracing)
         return code, path
     given, path = path, path and os.path.abspath(path)
     data = read_script(given, MAX_SCRIPT_BYTES + 1)
@@ -237,7 +237,7 @@ def _explain_syntax_error(path: str) -> Iterator[None]:
         raise ScriptError(f"{_short_path(path)}: {e}; Python cannot run it either") from None
 
 
-def _module(name: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
+def _module_code(name: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
     """Return the code of a module that is run by `-m`."""
     package = False
     try:
@@ -279,12 +279,12 @@ def _run_code(code: CodeType, module: ModuleType) -> int | None:
     try:
         exec(code, module.__dict__)
     except SystemExit as e:
-        return _status(e.code)
+        return _exit_status(e.code)
     except KeyboardInterrupt as e:
-        _complain(e)
+        _print_traceback(e)
         return None
     except BaseException as e:  # any exception of the script ends it as it would end Python
-        _complain(e)
+        _print_traceback(e)
         return 1
     finally:
         for stream in (sys.stdout, sys.stderr):
@@ -293,7 +293,7 @@ def _run_code(code: CodeType, module: ModuleType) -> int | None:
     return 0
 
 
-def _status(code: object) -> int:
+def _exit_status(code: object) -> int:
     """Return the exit status for an argument of `sys.exit`, as Python does."""
     if code is None:
         return 0
@@ -304,7 +304,7 @@ def _status(code: object) -> int:
     return 1
 
 
-def _complain(e: BaseException) -> None:
+def _print_traceback(e: BaseException) -> None:
     """Print a traceback as Python would, without our own frame."""
     trace: TracebackType | None = e.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:

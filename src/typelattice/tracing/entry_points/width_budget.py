@@ -54,13 +54,13 @@ def budget_message(run: Run, earlier_run: Run | None, budget: Budget) -> str:
         and (operand_width(run.observations[i].operand) or 0) > limit
         and run.observations[i].bytes >= budget.floor * run.observations[i].count
     ]
-    excesses = _excesses(predict_run(run), too_wide_steps) if too_wide_steps else []
+    excesses = _describe_excesses(predict_run(run), too_wide_steps) if too_wide_steps else []
     found = [line for each in excesses for line in each]
     head = f"the dtype budget {budget.dtype} is exceeded from {count_text(len(excesses), 'place')}"
     return "\n".join([head, *found]) if excesses else ""
 
 
-def _excesses(predicted_run: PredictedRun, over: list[int]) -> list[list[str]]:
+def _describe_excesses(predicted_run: PredictedRun, over: list[int]) -> list[list[str]]:
     """Describe the steps that made others too wide, in lines for each place."""
     steps_by_place: dict[object, list[int]] = {}
     first: dict[object, int] = {}

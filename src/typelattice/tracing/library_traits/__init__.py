@@ -32,7 +32,7 @@ from typelattice.tracing.run_data.run import ValueLoss
 
 def own_system(library: str, steps: Sequence[Step]) -> str:
     """Name the system with the rules that a library follows in this process, for the dtypes of some steps."""
-    system = getattr(_file(library), "system", None)
+    system = getattr(_import_library_file(library), "system", None)
     owned = [step for step in steps if step.owner in (library, None)]
     own: str | None = system(dtypes(owned)) if system is not None else None
     if own is None:
@@ -55,35 +55,37 @@ def has_rules(library: str) -> bool:
 
 def casting(library: str) -> str:
     """Name the feature of a library that casts operands by itself right now, or return ""."""
-    found = getattr(_file(library), "casting", None)
+    found = getattr(_import_library_file(library), "casting", None)
     return str(found()) if found is not None else ""
 
 
 def cast_text(library: str, array: str, dtype: str) -> str:
     """Write the cast of an array to a dtype as a program of the library does."""
-    form: str = getattr(_file(library), "CAST", "{}.astype({})")
+    form: str = getattr(_import_library_file(library), "CAST", "{}.astype({})")
     return form.format(array, dtype)
 
 
 def may_be_forked(library: str) -> bool:
     """Return True if a process that has imported a library may be forked."""
-    return getattr(_file(library), "MAY_BE_FORKED", False) is True
+    return getattr(_import_library_file(library), "MAY_BE_FORKED", False) is True
 
 
 def loss_checks(library: str) -> list[Callable[..., Iterable[tuple[str, Callable[[], ValueLoss] | None]]]]:
     """List the functions that report lost values: within one operation, and over several steps."""
-    losses, shadows = (getattr(_file(library), name, None) for name in ("value_losses", "Shadows"))
+    losses, shadows = (
+        getattr(_import_library_file(library), name, None) for name in ("value_losses", "Shadows")
+    )
     return [*([losses] if losses else ()), *([shadows().find_losses] if shadows else ())]
 
 
 def compiler_switches() -> dict[str, str]:
     """Map the modules with switches of compilers that read bytecode to the names of the switches."""
-    found = (getattr(_file(library), "COMPILER_SWITCH", None) for library in libraries())
+    found = (getattr(_import_library_file(library), "COMPILER_SWITCH", None) for library in libraries())
     return dict(filter(None, found))
 
 
 @cache
-def _file(library: str) -> ModuleType | None:
+def _import_library_file(library: str) -> ModuleType | None:
     """Import the file of a library, or return None if it has none."""
     path = f"{__name__}.{file_of(library)}"
     return import_module(path) if find_spec(path) is not None else None

@@ -55,17 +55,17 @@ def value_losses(
     kind = dtype.kind
     if kind == "f" or kind == "c":
         if name == "put":
-            if not all(is_every(np.isfinite(x)) for x in _numbers(np, map(to_numpy, operands))):
+            if not all(is_every(np.isfinite(x)) for x in _numeric_operands(np, map(to_numpy, operands))):
                 yield NOT_FINITE, None
             return
         if not is_every(np.isfinite(own)):
-            yield _not_finite(np, _numbers(np, map(to_numpy, operands)), own)
+            yield _not_finite(np, _numeric_operands(np, map(to_numpy, operands)), own)
         if kind == "c" or name not in SUMMING_FUNCTIONS or dtype.itemsize >= 8:
             return
     elif kind != "i" and kind != "u":
         return
     elif name == "put" or casts(name):
-        arrays = _numbers(np, map(to_numpy, operands[:1]))
+        arrays = _numeric_operands(np, map(to_numpy, operands[:1]))
         yield from cast_losses(np, arrays, None if name == "put" else own, dtype)
         return
     if NUMPY_NAME_BY_OPERATION.get(name, name) in WRAPPING_FUNCTIONS:
@@ -84,7 +84,7 @@ def _compute_again(
     own = result if isinstance(result, np.generic) else np.asarray(result)
     plain = NUMPY_NAME_BY_OPERATION.get(name, name)
     inputs = operands[: getattr(getattr(np, plain), "nin", None)]  # arguments after the inputs are outputs
-    arrays = _numbers(np, map(converted, inputs))
+    arrays = _numeric_operands(np, map(converted, inputs))
     if len(arrays) == len(inputs) and not any(x is result for x in inputs):
         keywords = {key: x for key, x in keywords.items() if key != "dtype"} if keywords else keywords
         if CHECKED_SUM_OPTIONS.issuperset(keywords) and not (
@@ -93,7 +93,7 @@ def _compute_again(
             yield from _compare_with_wide(np, name, arrays, keywords, own)
 
 
-def _numbers(np: Any, operands: Iterable[Any]) -> list[Any]:
+def _numeric_operands(np: Any, operands: Iterable[Any]) -> list[Any]:
     """Return the operands that are arrays or real numbers."""
     return [x for x in operands if isinstance(x, (np.ndarray, np.generic, int, float))]
 

@@ -87,7 +87,7 @@ class Shadows:
             wide, apart = self.carry(np, function, given, result)
             lost, allowed = any(s.has_lost for s in found if s), sum_tolerance(dtype)
             if not lost and apart > allowed * abs(wide.flat[0]):  # skip a check of each value
-                bad = abs(wide - result) > allowed * max(_largest(np.asarray(x)) for x in given)
+                bad = abs(wide - result) > allowed * max(_largest_absolute(np.asarray(x)) for x in given)
                 lost = bool(bad.any())
                 seen = bad, wide, np.asarray(result), " over several steps"
                 if lost:
@@ -129,7 +129,7 @@ class Shadows:
         with np.nditer(arrays, flags, access, types, casting="same_kind", buffersize=BLOCK_SIZE) as blocks:
             for *xs, own, out in blocks:
                 function(*xs, out=out)
-                largest = max(largest, _largest(out - own))
+                largest = max(largest, _largest_absolute(out - own))
         return wide, largest
 
     def keep(self, np: Any, result: Any, narrow_value: Any, wide_value: Any, has_lost: bool) -> None:
@@ -169,6 +169,6 @@ def same(a: Any, b: Any) -> bool:
     return a.tobytes() == b.tobytes() if a.size < MIN_LARGE_SIZE else is_every(a == b)
 
 
-def _largest(x: Any) -> float:
+def _largest_absolute(x: Any) -> float:
     """Return the largest absolute value in an array or of a number."""
     return float(abs(x).max())

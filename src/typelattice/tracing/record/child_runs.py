@@ -111,7 +111,7 @@ class ChildRuns:
 
     def start(self) -> None:
         """Follow the processes that are started from now on."""
-        _register()
+        _register_fork_hooks()
         ACTIVE.append(self)
         for name in (POPEN, *SPAWNING_MODULES):
             if name in sys.modules:
@@ -231,7 +231,7 @@ class ChildRuns:
         self.end_signal = number
         self.write()
         if not self.is_writing:
-            _end(number)
+            _end_by_signal(number)
 
     def write(self) -> None:
         """Write the run of this process completely, or nothing of it. The program goes on if that fails."""
@@ -244,10 +244,10 @@ class ChildRuns:
             spare.replace(self.folder / f"{os.getpid()}-{os.urandom(4).hex()}.run")
         self.is_writing = False
         if self.end_signal:
-            _end(self.end_signal)
+            _end_by_signal(self.end_signal)
 
 
-def _end(number: int) -> None:
+def _end_by_signal(number: int) -> None:
     """End this process by a signal."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
@@ -262,7 +262,7 @@ def witness(file: str, number: int) -> object:
 
 
 @cache
-def _register() -> None:
+def _register_fork_hooks() -> None:
     """Register for forks only once, because Python cannot remove such a hook."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_before_fork, after_in_child=_after_fork)

@@ -72,7 +72,7 @@ class ModuleCompiler:
 
     def compile_source(self, path: str, data: bytes) -> Compiled:
         """Return rewritten code, from the cache if it has it."""
-        cached_file = self.cache and self.cache / f"{_digest(path, data)}.traced"
+        cached_file = self.cache and self.cache / f"{_digest_of_code(path, data)}.traced"
         if cached_file:
             with suppress(OSError, ValueError, EOFError, TypeError, IndexError):
                 stored = cached_file.read_bytes()
@@ -100,7 +100,7 @@ class ModuleCompiler:
             os.replace(spare, path)
 
 
-def _digest(path: str, data: bytes) -> str:
+def _digest_of_code(path: str, data: bytes) -> str:
     """Return a hash of what decides rewritten code: source, path, Python, its flags and CACHE_VERSION."""
     flags = str(sys.flags.optimize).encode()
     parts = (CACHE_VERSION, MAGIC_NUMBER, flags, path.encode("utf-8", "surrogateescape"), data)

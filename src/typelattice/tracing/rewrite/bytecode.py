@@ -90,7 +90,7 @@ def _copy_code(code: bytes, marks: dict[int, list[str]]) -> bytes:
             at += 2 - at % 2
             continue
         op = code[at]
-        arg, first = _argument(code, at)
+        arg, first = _read_argument(code, at)
         if op == LOAD_CONST and arg in marks:
             at = call.replace_mark(marks[arg], code, first, at)
             found.add(arg)
@@ -119,12 +119,12 @@ class _WitnessCall:
         """Replace a mark by its instructions. Return the next position."""
         count, number, how = int(mark[0]), int(mark[1]), mark[2]
         if how == COMPARISON_END:
-            return _blank(self.made, first, at + 2, "COMPARE_OP")
+            return _blank_instructions(self.made, first, at + 2, "COMPARE_OP")
         if how == COPY_TARGET:
-            return _copy(self.made, first, at, ABOVE_TARGET + 1)
+            return _write_copy(self.made, first, at, ABOVE_TARGET + 1)
         if number == 0:
             self.pushed = int(first > 0 and code[first - 2] == PUSH_NULL)
-        at = _copy(self.made, first, at, count - number + self.pushed)
+        at = _write_copy(self.made, first, at, count - number + self.pushed)
         self.pushed, self.left = self.pushed + 1, count - 1 - number
         self.taken = count + 1 if count > 1 else 0  # a single value is on top of the stack, whatever follows
         self.in_place = self.assigns = how == COPY_IN_PLACE
@@ -141,7 +141,7 @@ class _WitnessCall:
         ):
             self.taken = 0
             if self.assigns:
-                _assign(self.made, at + 2)
+                _write_assignment(self.made, at + 2)
                 self.assigns = False
             return
         if self.in_place and not self.left:
@@ -154,7 +154,7 @@ class _WitnessCall:
             raise UnknownBytecodeError("a call takes what was to be copied; trace it with another Python")
 
 
-def _copy(made: bytearray, first: int, at: int, depth: int) -> int:
+def _write_copy(made: bytearray, first: int, at: int, depth: int) -> int:
     """Replace a mark by a copy of the value at `depth` on the stack. Return the next position."""
     if made[at + 2 : at + 3] != bytes((OPCODE_BY_NAME["UNARY_NEGATIVE"],)):
         raise UnknownBytecodeError("a mark is not followed by its sign; trace it with another Python")
@@ -163,7 +163,7 @@ def _copy(made: bytearray, first: int, at: int, depth: int) -> int:
     return at + 4
 
 
-def _assign(made: bytearray, at: int) -> None:
+def _write_assignment(made: bytearray, at: int) -> None:
     """Replace an in-place operator with a known result: drop the value that it has read.
 
     The operator follows the rest of a call at position `at`. Its caches are also removed: Python ends the
@@ -173,22 +173,22 @@ def _assign(made: bytearray, at: int) -> None:
         at += 2
     if made[at] != OPCODE_BY_NAME["BINARY_OP"]:
         raise UnknownBytecodeError("no operator follows that is in place; trace it with another Python")
-    end = _end(made, at)
+    end = _instruction_end(made, at)
     made[at:end] = bytes((OPCODE_BY_NAME["SWAP"], 2, OPCODE_BY_NAME["POP_TOP"], 0)) + bytes((NOP, 0)) * (
         (end - at - 4) // 2
     )
 
 
-def _blank(made: bytearray, first: int, at: int, name: str) -> int:
+def _blank_instructions(made: bytearray, first: int, at: int, name: str) -> int:
     """Blank the instructions from `first` to the one named `name` at `at`. Return the next position."""
     if made[at] != OPCODE_BY_NAME[name]:
         raise UnknownBytecodeError(f"a mark is not followed by {name}; trace it with another Python")
-    end = _end(made, at)
+    end = _instruction_end(made, at)
     made[first:end] = bytes((NOP, 0)) * ((end - first) // 2)
     return end
 
 
-def _end(code: bytes | bytearray, at: int) -> int:
+def _instruction_end(code: bytes | bytearray, at: int) -> int:
     """Return the end of an instruction with caches. Raises UnknownBytecodeError if it has none."""
     end = at + 2
     while code[end] == CACHE:
@@ -198,7 +198,7 @@ def _end(code: bytes | bytearray, at: int) -> int:
     return end
 
 
-def _argument(code: bytes, at: int) -> tuple[int, int]:
+def _read_argument(code: bytes, at: int) -> tuple[int, int]:
     """Return the argument of an instruction, and the position of the first prefix that widens it."""
     arg, first = code[at + 1], at
     while first > 0 and code[first - 2] == EXTENDED:

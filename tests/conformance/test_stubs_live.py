@@ -85,5 +85,5 @@ def test_stubs_that_give_an_array_for_a_scalar_are_found() -> None:
         calls = askable(calls_of_implementation(eager, asked), stubs.catalogue)
         found = [each for _, each in find_differences(stubs, calls)]
     assert {each.cause for each in found if each and each.difference_type == ARRAY_OR_SCALAR} == {
-        "matmul: array for scalar", "clip: scalar for array",
+        "products: array for scalar", "clip: scalar for array",
     }  # fmt: skip

@@ -149,9 +149,9 @@ class AnswerWorker:
             self._asked.__exit__()
 
 
-def _check_same(found: Catalogue, expected: Catalogue) -> None:
-    if found != expected:
-        here, there = (f"{versions(has.versions)} on Python {has.python}" for has in (expected, found))
+def _check_same(catalogue: Catalogue, expected: Catalogue) -> None:
+    if catalogue != expected:
+        here, there = (f"{versions(has.versions)} on Python {has.python}" for has in (expected, catalogue))
         what = f"is {there} with a worker, and {here} in this process"
         if here == there:
             what = "has other operands or operations with a worker than in this process"

@@ -33,20 +33,23 @@ class LibraryChanges:
 
 
 def changes_since_recording(
-    asked: LibraryProcess, name: str, old_recording: Recording, progress: Progress
+    library_process: LibraryProcess, name: str, old_recording: Recording, progress: Progress
 ) -> LibraryChanges:
     """Compare a library with an old recording, which is called `name`.
 
     The recording of an older release has only calls of the newest release, so nothing counts as new in it.
     """
-    now = repeat_recording(asked, old_recording, progress)
+    now = repeat_recording(library_process, old_recording, progress)
     found = changes_between(
         f"{name} (recorded)",
         list_recorded_calls(old_recording),
         f"{versions(now.versions)} (installed)",
         list_recorded_calls(now),
     )
-    before, after = {*_list_asked(old_recording)}, {*asked.catalogue.dtypes, *asked.catalogue.operations}
+    before, after = (
+        {*_list_asked(old_recording)},
+        {*library_process.catalogue.dtypes, *library_process.catalogue.operations},
+    )
     new = () if VERSION_SIGN in name else tuple(sorted(after - before))
     return LibraryChanges(old_recording, now, found, tuple(sorted(before - after)), new)
 

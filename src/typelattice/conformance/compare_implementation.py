@@ -296,9 +296,9 @@ def _asked_now(
     return askable(calls_of_implementation(reference, choose(questions)), catalogue)
 
 
-def _require_values(name: str, told: Iterable[bool]) -> None:
+def _require_values(name: str, have_values: Iterable[bool]) -> None:
     """Raise ComparisonError if no answer has values."""
-    if not any(told):
+    if not any(have_values):
         raise ComparisonError(f"{name} tells no values; compare values of an implementation that computes")
 
 

@@ -18,7 +18,7 @@ MAX_SHRUNK_MISMATCHES = 200
 
 
 def compare_live(
-    asked: LibraryProcess,
+    library_process: LibraryProcess,
     system: System,
     calls: int,
     seed: int,
@@ -29,32 +29,33 @@ def compare_live(
 
     The first mismatches are reduced to the smallest calls that still fail. Duplicates among them are dropped.
     """
-    has = asked.catalogue
+    has = library_process.catalogue
     questions = list(
         random_questions(
             has.operands, has.operations, has.multi_operand_operations, calls, seed, has.custom_operations
         )
     )
-    report = compare(system, _ask_questions(asked, questions, progress), departures)
+    report = compare(system, _ask_questions(library_process, questions, progress), departures)
     small = {
         str(m): m
         for m in (
-            shrink_mismatch(asked, system, m, departures) for m in report.mismatches[:MAX_SHRUNK_MISMATCHES]
+            shrink_mismatch(library_process, system, m, departures)
+            for m in report.mismatches[:MAX_SHRUNK_MISMATCHES]
         )
     }
     return replace(report, mismatches=(*small.values(), *report.mismatches[MAX_SHRUNK_MISMATCHES:]))
 
 
 def shrink_mismatch(
-    asked: LibraryProcess, system: System, m: Mismatch, departures: Sequence[Departure] = ()
+    library_process: LibraryProcess, system: System, m: Mismatch, departures: Sequence[Departure] = ()
 ) -> Mismatch:
     """Return the smallest call that is still a mismatch, and not a listed one."""
-    known = find_operation(m.call.op, asked.catalogue.custom_operations)
+    known = find_operation(m.call.op, library_process.catalogue.custom_operations)
     while True:
-        able = {*asked.catalogue.operands}
+        able = {*library_process.catalogue.operands}
         questions = [question for question in _yield_smaller_calls(m.call, known) if set(question[1]) <= able]
         found = (
-            compare(system, _ask_questions(asked, [question]), departures).mismatches
+            compare(system, _ask_questions(library_process, [question]), departures).mismatches
             for question in questions
         )
         smaller = next((mismatches[0] for mismatches in found if mismatches), None)
@@ -63,9 +64,9 @@ def shrink_mismatch(
         m = smaller
 
 
-def _yield_smaller_calls(call: RecordedCall, known: Operation) -> Iterator[Question]:
+def _yield_smaller_calls(call: RecordedCall, operation: Operation) -> Iterator[Question]:
     """Yield the calls with one operand fewer, then those with one operand replaced by a plain array."""
-    if len(call.operands) > max(2, known.min_operands):
+    if len(call.operands) > max(2, operation.min_operands):
         yield from ((call.op, _without(call.operands, i)) for i in range(len(call.operands)))
     for i, operand in enumerate(call.operands):
         if ":" in operand:
@@ -77,12 +78,12 @@ def _without(operands: tuple[str, ...], i: int) -> tuple[str, ...]:
 
 
 def _ask_questions(
-    asked: LibraryProcess,
+    library_process: LibraryProcess,
     questions: Sequence[Question],
     progress: Callable[[int, int, str], None] = lambda done, planned, op: None,
 ) -> Iterator[RecordedCall]:
     """Yield the questions with the library's answers."""
-    for done, (answer, _) in enumerate(asked.answers(questions)):
+    for done, (answer, _) in enumerate(library_process.answers(questions)):
         op, operands = questions[done]
         progress(done + 1, len(questions), op)
         yield RecordedCall(op, operands, answer)

@@ -39,7 +39,9 @@ COUNTERPART_BY_STANDARD_NAME = {
 }
 
 
-def absent_operations(library: str, namespaces: Iterable[object], asked: Iterable[str]) -> tuple[str, ...]:
+def absent_operations(
+    library: str, namespaces: Iterable[object], operations: Iterable[str]
+) -> tuple[str, ...]:
     """List the operations without a name in the namespaces of a library, in the order of the table.
 
     `namespaces` are modules and classes. An operation that recorders call is not listed. Nor is one that
@@ -47,7 +49,7 @@ def absent_operations(library: str, namespaces: Iterable[object], asked: Iterabl
     its graphs.
     """
     names_in_namespaces = {name.lower() for space in namespaces for name in dir(space)}
-    present_operations = {*asked, *_find_described(library, names_in_namespaces)}
+    present_operations = {*operations, *_find_described(library, names_in_namespaces)}
     present_operations |= {
         op.name for op in OPERATIONS.values() if not names_in_namespaces.isdisjoint(_possible_names(op))
     }
@@ -72,16 +74,16 @@ def _possible_names(op: Operation) -> Iterator[str]:
         yield from (name, name.strip("_"), name.replace("_", ""))
 
 
-def _find_described(library: str, found: set[str]) -> Iterator[str]:
-    """Yield the operations that our tables give for the functions or graph nodes in `found`."""
+def _find_described(library: str, names: set[str]) -> Iterator[str]:
+    """Yield the operations that our tables give for the functions or graph nodes in `names`."""
     for (of, name), operations in equivalents().items():
-        if of in (library, "*") and name in found:
+        if of in (library, "*") and name in names:
             yield from (_canonical_name(each.removeprefix(SAME_ARGUMENTS_PREFIX)) for each in operations)
     for (of, name), meaning in name_meanings(NameSort.CREATION_FUNCTION).items():
-        if of in (library, "*") and name in found:
+        if of in (library, "*") and name in names:
             yield _canonical_name(meaning)
     for name, made_up_of in operations_of(library).items():
-        if name in found:
+        if name in names:
             yield from map(_canonical_name, made_up_of)
     yield from (_canonical_name(ours) for (of, _), (ours, _) in graph_names().items() if of == library)
 

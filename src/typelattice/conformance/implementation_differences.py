@@ -172,10 +172,10 @@ def askable(calls: Iterable[RecordedCall], catalogue: Catalogue) -> list[Recorde
 
 
 def find_differences(
-    asked: AnswerSource, expected: Sequence[RecordedCall]
+    answer_source: AnswerSource, expected: Sequence[RecordedCall]
 ) -> Iterator[tuple[RecordedCall, Difference | None]]:
     """Ask an implementation each expected call; yield it with its difference, None if it agrees."""
-    answers = asked.answers([(call.op, call.operands) for call in expected])
+    answers = answer_source.answers([(call.op, call.operands) for call in expected])
     for call, (answer, message) in zip(expected, answers, strict=True):
         if has_values(call) and answer == call.answer and not message:
             answer = f"{VAGUE_PREFIX}no values"
@@ -199,10 +199,10 @@ def _in_same_terms(expected: str, found: str) -> tuple[str, str]:
     return expected_dtype, found_dtype
 
 
-def group_by_cause(found: Iterable[Difference]) -> list[DifferenceCause]:
+def group_by_cause(differences: Iterable[Difference]) -> list[DifferenceCause]:
     """Return the differences by root cause: sort by sort, the commonest cause first."""
     groups: dict[tuple[str, str], list[Difference]] = {}
-    for each in found:
+    for each in differences:
         groups.setdefault((each.difference_type, each.cause), []).append(each)
     found_causes, ungrouped = _with_one_rule(sorted(groups.values(), key=len, reverse=True))
     merged: list[list[list[Difference]]] = []
@@ -324,7 +324,7 @@ def answers_of_system(system: System, chains: Iterable[Question]) -> Iterator[Re
 
 
 def chain_differences(
-    asked: AnswerSource,
+    answer_source: AnswerSource,
     expect: Callable[[Sequence[Question]], Iterable[RecordedCall]],
     chains: Sequence[Question],
     number: int,
@@ -334,9 +334,9 @@ def chain_differences(
     Yields each with the smallest part of it that differs, None if it agrees.
     """
     expected = [*islice(askable_chains(expect(chains)), number)]
-    for call, difference in [*find_differences(asked, expected)]:
+    for call, difference in [*find_differences(answer_source, expected)]:
         if difference and difference.difference_type != VAGUE_ANSWER:
-            difference = _smallest_part(asked, expect, difference)
+            difference = _smallest_part(answer_source, expect, difference)
         yield call, difference
 
 
@@ -348,13 +348,15 @@ def askable_chains(calls: Iterable[RecordedCall]) -> Iterator[RecordedCall]:
 
 
 def _smallest_part(
-    asked: AnswerSource, expect: Callable[[Sequence[Question]], Iterable[RecordedCall]], whole: Difference
+    answer_source: AnswerSource,
+    expect: Callable[[Sequence[Question]], Iterable[RecordedCall]],
+    whole: Difference,
 ) -> Difference:
     """Return the difference of the smallest part of a chain that has one: often of a single operation.
 
     If no single operation differs, it has the last step of that part, up to which all agrees.
     """
-    operands = {*asked.catalogue.operands}
+    operands = {*answer_source.catalogue.operands}
     smallest = whole
 
     def answer(question: Question) -> str:
@@ -363,7 +365,9 @@ def _smallest_part(
 
     for question in parts_of(whole.found.op, whole.found.operands, answer):
         if operands.issuperset(question[1]):
-            found = [each for _, each in find_differences(asked, [*askable_chains(expect([question]))])]
+            found = [
+                each for _, each in find_differences(answer_source, [*askable_chains(expect([question]))])
+            ]
             if found and found[0] and found[0].difference_type != VAGUE_ANSWER:
                 smallest = found[0]
                 break

@@ -179,22 +179,23 @@ def _functions_by_operation(library: Library) -> dict[str, Callable[..., object]
     }
 
 
-def _read_texts(what: str, given: object) -> tuple[str, ...]:
+def _read_texts(description: str, value: object) -> tuple[str, ...]:
     """Return a sequence of strings that the library gave."""
-    if isinstance(given, str) or not hasattr(given, "__iter__"):
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        found = quote_short(repr(value))
         raise CannotAskError(
-            f"the library cannot be asked: {what} must be a list of strings, not {quote_short(repr(given))}"
+            f"the library cannot be asked: {description} must be a list of strings, not {found}"
         )
-    return tuple(_read_text(what, each) for each in given)
+    return tuple(_read_text(description, each) for each in value)
 
 
-def _read_text(what: str, given: object) -> str:
+def _read_text(description: str, value: object) -> str:
     """Return a string that the library gave."""
-    if isinstance(given, str) and given.isprintable() and len(given) <= MAX_TEXT_CHARS:
-        return str(given)
+    if isinstance(value, str) and value.isprintable() and len(value) <= MAX_TEXT_CHARS:
+        return str(value)
     needed = f"printable strings of up to {MAX_TEXT_CHARS} characters"
-    what = f"{what} must be of {needed}, not {quote_short(repr(given))}"
-    raise CannotAskError(f"the library cannot be asked: {what}")
+    description = f"{description} must be of {needed}, not {quote_short(repr(value))}"
+    raise CannotAskError(f"the library cannot be asked: {description}")
 
 
 def _load_error(what: str, error: BaseException) -> CannotAskError:

@@ -47,11 +47,11 @@ def read_known(path: str | Path) -> Known:
     return known
 
 
-def not_known(found: Sequence[DifferenceCause], known: Known) -> list[DifferenceCause]:
+def not_known(causes: Sequence[DifferenceCause], known: Known) -> list[DifferenceCause]:
     """Return the causes that have unknown calls, with only these calls."""
     left = [
         replace(cause, differences=tuple(each for each in cause.differences if not _is_known(each, known)))
-        for cause in found
+        for cause in causes
     ]
     return [cause for cause in left if cause.differences]
 

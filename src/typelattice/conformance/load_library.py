@@ -79,9 +79,9 @@ def missing_library_error(
     return cause(f"{name} cannot be asked: {error}{_install_command(packages)}")
 
 
-def _packages_to_install(of: str, environment: str) -> list[str]:
+def _packages_to_install(library: str, environment: str) -> list[str]:
     """Return what pip installs for a library in an environment, or nothing if that is not known."""
-    return [*libraries()[of].packages.get(environment, ())]
+    return [*libraries()[library].packages.get(environment, ())]
 
 
 def _install_command(packages: Sequence[str]) -> str:

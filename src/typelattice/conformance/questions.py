@@ -163,20 +163,21 @@ def operand_indices(op: str, operands: Sequence[str]) -> tuple[int, ...]:
     return _operand_indices(find_operation(op), operands)
 
 
-def _operand_indices(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
+def _operand_indices(operation: Operation, operands: Sequence[str]) -> tuple[int, ...]:
     """Return the operands for calls of an operation, by their index."""
-    only_common_dtypes = known.is_in_place or (
-        known.is_operator and len(operands) > MAX_OPERANDS_FOR_OPERATORS
+    only_common_dtypes = operation.is_in_place or (
+        operation.is_operator and len(operands) > MAX_OPERANDS_FOR_OPERATORS
     )
-    takes_every_dtype = known.function in ASKED_OF_EVERY_DTYPE and not only_common_dtypes
-    if (known.function in ASKED_OF_EVERY_OPERAND and not only_common_dtypes) or (
-        takes_every_dtype and known.has_one_promoting_operand
+    takes_every_dtype = operation.function in ASKED_OF_EVERY_DTYPE and not only_common_dtypes
+    if (operation.function in ASKED_OF_EVERY_OPERAND and not only_common_dtypes) or (
+        takes_every_dtype and operation.has_one_promoting_operand
     ):
         return tuple(range(len(operands)))
-    tiers = _tiers_of_calls(known)
+    tiers = _tiers_of_calls(operation)
     scalars = (
         PYTHON_SCALAR_OPERANDS
-        if known.call_form == "creation" or not (known.has_one_promoting_operand or _takes_arrays_only(known))
+        if operation.call_form == "creation"
+        or not (operation.has_one_promoting_operand or _takes_arrays_only(operation))
         else ()
     )
     parsed = [ParsedOperandString.parse(name) for name in operands]
@@ -184,7 +185,7 @@ def _operand_indices(known: Operation, operands: Sequence[str]) -> tuple[int, ..
         i
         for i, operand in enumerate(parsed)
         if operands[i] in scalars
-        or (operands[i] in SMALL_EXPONENTS and known.function == "pow")
+        or (operands[i] in SMALL_EXPONENTS and operation.function == "pow")
         or (
             operand.dtype
             and ("array" if operand.tier == "list" else operand.tier) in tiers
@@ -196,18 +197,18 @@ def _operand_indices(known: Operation, operands: Sequence[str]) -> tuple[int, ..
     )
 
 
-def _tiers_of_calls(known: Operation) -> tuple[str, ...]:
+def _tiers_of_calls(operation: Operation) -> tuple[str, ...]:
     """Return the tiers with a dtype for calls of an operation that does not get every operand."""
-    if _takes_arrays_only(known):
+    if _takes_arrays_only(operation):
         return ("array",)
-    if known.call_form == "creation":
+    if operation.call_form == "creation":
         return ("0d",)
-    return ("array", "0d", "weak") if known.call_form in ("elementwise", "pair") else ("array", "weak")
+    return ("array", "0d", "weak") if operation.call_form in ("elementwise", "pair") else ("array", "weak")
 
 
-def _array_operands(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
+def _array_operands(operation: Operation, operands: Sequence[str]) -> tuple[int, ...]:
     """Return the arrays among the operands of an operation's calls, or all operands."""
-    asked = _operand_indices(known, operands)
+    asked = _operand_indices(operation, operands)
     arrays = tuple(i for i in asked if ParsedOperandString.parse(operands[i]).tier == "array")
     return arrays or asked
 
@@ -240,38 +241,45 @@ def random_questions(
         yield op, tuple(chosen)
 
 
-def _operand_pool(known: Operation, operands: Sequence[str]) -> list[str]:
+def _operand_pool(operation: Operation, operands: Sequence[str]) -> list[str]:
     """Return the operands for random calls of an operation: of every tier if it gets every dtype."""
-    if not _of_every_tier(known):
-        return [operands[i] for i in _operand_indices(known, operands)]
+    if not _of_every_tier(operation):
+        return [operands[i] for i in _operand_indices(operation, operands)]
     return [name for name in operands if ParsedOperandString.parse(name).dtype and "=" not in name]
 
 
-def _of_every_tier(known: Operation) -> bool:
+def _of_every_tier(operation: Operation) -> bool:
     """Return True if random calls of an operation use every tier.
 
     An operation that writes into an operand does not: it needs an array.
     """
-    return known.function in ASKED_OF_EVERY_DTYPE and not known.is_in_place and not _takes_arrays_only(known)
+    return (
+        operation.function in ASKED_OF_EVERY_DTYPE
+        and not operation.is_in_place
+        and not _takes_arrays_only(operation)
+    )
 
 
-def _is_asked(known: Operation, count: int, several: Sequence[str]) -> bool:
+def _is_asked(operation: Operation, count: int, several: Sequence[str]) -> bool:
     """Return True if a recording has calls of an operation with `count` operands, one or two.
 
     One operand: if the operation promotes a single one, or if it is in `multi_operand_operations` and takes a
     single one. Two operands: they promote together, and the operation needs no more.
     """
     if count == 1:
-        return known.has_one_promoting_operand or (known.name in several and known.min_operands == 1)
-    return not known.has_one_promoting_operand and known.min_operands <= 2
+        return operation.has_one_promoting_operand or (
+            operation.name in several and operation.min_operands == 1
+        )
+    return not operation.has_one_promoting_operand and operation.min_operands <= 2
 
 
-def _most(known: Operation) -> int:
-    return min(MAX_RANDOM_OPERANDS, known.max_operands or MAX_RANDOM_OPERANDS)
+def _most(operation: Operation) -> int:
+    return min(MAX_RANDOM_OPERANDS, operation.max_operands or MAX_RANDOM_OPERANDS)
 
 
-def _takes_arrays_only(known: Operation) -> bool:
+def _takes_arrays_only(operation: Operation) -> bool:
     """Return True if an operation takes neither Python scalars nor 0-d arrays."""
-    return known.name == "promote_types" or (
-        known.call_form in ("whole", "list", "subscripts", "cases") and not known.has_one_promoting_operand
+    return operation.name == "promote_types" or (
+        operation.call_form in ("whole", "list", "subscripts", "cases")
+        and not operation.has_one_promoting_operand
     )

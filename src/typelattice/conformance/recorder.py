@@ -72,14 +72,14 @@ def start_askers(
 
 
 def record_everything(
-    asked: AnswerSource,
+    answer_source: AnswerSource,
     random_calls_per_operation: int = 1000,
     seed: int = 0,
     progress: Progress = in_silence,
     earlier: Recording | None = None,
 ) -> Recording:
     """Return the recording of all that a library in a process has; the options are those of `record`."""
-    catalogue = asked.catalogue
+    catalogue = answer_source.catalogue
     planned = plan_calls(
         catalogue.operands,
         catalogue.operations,
@@ -89,12 +89,17 @@ def record_everything(
         catalogue.custom_operations,
     )
     return _record_new_answers(
-        asked, catalogue.operands, list(planned.questions(catalogue.operands)), seed, progress, earlier
+        answer_source,
+        catalogue.operands,
+        list(planned.questions(catalogue.operands)),
+        seed,
+        progress,
+        earlier,
     )
 
 
 def repeat_recording(
-    asked: AnswerSource,
+    answer_source: AnswerSource,
     recording_to_repeat: Recording,
     progress: Progress,
     earlier: Recording | None = None,
@@ -106,12 +111,12 @@ def repeat_recording(
         for operands in recording_to_repeat.answers(op)
     ]
     return _record_new_answers(
-        asked, recording_to_repeat.operands, questions, recording_to_repeat.seed, progress, earlier
+        answer_source, recording_to_repeat.operands, questions, recording_to_repeat.seed, progress, earlier
     )
 
 
 def _record_new_answers(
-    asked: AnswerSource,
+    answer_source: AnswerSource,
     operands: Sequence[str],
     questions: Sequence[Question],
     seed: int,
@@ -119,12 +124,12 @@ def _record_new_answers(
     earlier: Recording | None,
 ) -> Recording:
     """Ask the questions that no earlier recording answers, and record all answers."""
-    catalogue = asked.catalogue
+    catalogue = answer_source.catalogue
     known_answers = _read_earlier(earlier, catalogue)
     known_answers |= {
         question: MISSING_IN_RELEASE for question in questions if not _has_call(catalogue, *question)
     }
-    answers = asked.answers([question for question in questions if question not in known_answers])
+    answers = answer_source.answers([question for question in questions if question not in known_answers])
     messages = Messages()
     found: dict[str, Answers] = {}
     for done, (op, call_operands) in enumerate(questions, 1):

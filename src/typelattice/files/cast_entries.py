@@ -80,12 +80,12 @@ def _list_members(x: DType | Kind, dtypes: Sequence[DType]) -> list[DType]:
     return [d for d in dtypes if d.kind is x]
 
 
-def _read_rule(entry: str, said: object, custom_operations: Mapping[str, Operation]) -> CastRule:
+def _read_rule(entry: str, words: object, custom_operations: Mapping[str, Operation]) -> CastRule:
     """Read the words of an entry."""
-    if require_text(said).startswith(REFUSED_PREFIX):
-        return CastRule(refusal_reason=phrase(said).removeprefix(REFUSED_PREFIX), entry=entry)
-    if require_text(said).startswith(NEEDS_PREFIX):
-        name = require_text(said).removeprefix(NEEDS_PREFIX).strip()
+    if require_text(words).startswith(REFUSED_PREFIX):
+        return CastRule(refusal_reason=phrase(words).removeprefix(REFUSED_PREFIX), entry=entry)
+    if require_text(words).startswith(NEEDS_PREFIX):
+        name = require_text(words).removeprefix(NEEDS_PREFIX).strip()
         if name not in custom_operations and name not in OPERATION_BY_NAME:
             raise UnknownWordError(
                 f"unknown operation {quote_short(name)}"
@@ -95,7 +95,7 @@ def _read_rule(entry: str, said: object, custom_operations: Mapping[str, Operati
         return CastRule(function=name, entry=entry)
     parts = {"rounding": ROUNDING_WORDS, "beyond": OVERFLOW_WORDS}
     given: dict[str, str] = {}
-    for word in map(str.strip, require_text(said).split(",")):
+    for word in map(str.strip, require_text(words).split(",")):
         part = next((part for part, known in parts.items() if word in known), "")
         if not part:
             every = (*ROUNDING_WORDS, *OVERFLOW_WORDS, NEEDS_PREFIX.strip(), REFUSED_PREFIX.strip())

@@ -23,10 +23,10 @@ SIGN_BY_AST_OPERATOR = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 FORMULA_FUNCTIONS = (*OPERAND_FUNCTIONS, "round_up")
 
 
-def read_formula(text: str, names: Collection[str], known: Collection[str]) -> Formula:
+def read_formula(text: str, names: Collection[str], computed_names: Collection[str]) -> Formula:
     """Read a formula. Raises ValueError.
 
-    `names` are the parameters of the operands, `known` the parameters of the join that are computed already.
+    `names` are the parameters of the operands, `computed_names` those of the join that are computed already.
 
     >>> decimals = [{"p": 10, "s": 2}, {"p": 5, "s": 4}]
     >>> read_formula("max(p - s) + s", ["p", "s"], ["s"]).evaluate(decimals, decimals, {"s": 4})
@@ -34,7 +34,7 @@ def read_formula(text: str, names: Collection[str], known: Collection[str]) -> F
     """
     if text == SAME_FOR_ALL_OPERANDS:
         return Formula(text, text)
-    return Formula(text, _Reading(text, names, known).read(_parse_expression(text)))
+    return Formula(text, _Reading(text, names, computed_names).read(_parse_expression(text)))
 
 
 def split_call(text: str) -> tuple[str, list[str]]:
@@ -92,10 +92,12 @@ class _Reading:
             f"{quote_short(self.text)} should have numbers, parameters, + - * and functions only"
         )
 
-    def _name(self, name: str, known: Collection[str]) -> str:
-        if name not in known:
-            listed = f"; known there: {', '.join(known) or 'none'}"
-            near = "; state it before" if name in self.names else spelling_hint(name, known) or listed
+    def _name(self, name: str, computed_names: Collection[str]) -> str:
+        if name not in computed_names:
+            listed = f"; known there: {', '.join(computed_names) or 'none'}"
+            near = (
+                "; state it before" if name in self.names else spelling_hint(name, computed_names) or listed
+            )
             raise UnknownWordError(
                 f"{quote_short(self.text)} names {quote_short(name)}, which is not known there{near}", name
             )

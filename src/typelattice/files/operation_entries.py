@@ -258,9 +258,9 @@ class OperationEntryReader:
         sources = self.words.read_sources(", ".join(plain)) if plain else ()
         return frozenset(read_distinct([*found, *zero_d, *values, *sources]))
 
-    def _read_limits(self, said: object) -> Fields:
+    def _read_limits(self, value: object) -> Fields:
         """Read kind or dtypes → limits of Python scalars, and `right` → the integers that may stand there."""
-        table = dict(table_items(said))
+        table = dict(table_items(value))
         if not table:
             return {"limits": {}, "limits_right": None}
         found: Fields = {}
@@ -268,54 +268,57 @@ class OperationEntryReader:
             found["limits_right"] = self._read_right_limit(table.pop("right"))
         return found | {"limits": self.read_limits(table)} if table else found
 
-    def _read_right_limit(self, said: object) -> RightLimit | DType:
+    def _read_right_limit(self, value: object) -> RightLimit | DType:
         """Read `not negative`, or the unsigned dtype that must hold an integer on the right."""
-        if require_text(said) not in self.words.known:
-            return one_of(said, RightLimit)
-        d = self.words.require_dtype(self.words.read_node(said))
+        if require_text(value) not in self.words.known:
+            return one_of(value, RightLimit)
+        d = self.words.require_dtype(self.words.read_node(value))
         if d.kind is not Kind.UNSIGNED:
             raise ValueError(f'{d} is no unsigned dtype; name one, such as "u32"')
         return d
 
-    def _read_counts_as(self, said: object) -> Fields:
+    def _read_counts_as(self, value: object) -> Fields:
         """Read the key `counts-as`: the dtype of operands before an operation.
 
         It is a word such as `"array"` for scalars and 0-d arrays, or a table of dtypes and kinds → dtype.
         """
-        if isinstance(said, Mapping):
-            return {"counts_as_of": self._read_mapping(said, self._read_target), "counts_as": CountsAs.ITSELF}
-        return {"counts_as": one_of(said, CountsAs), "counts_as_of": {}}
+        if isinstance(value, Mapping):
+            return {
+                "counts_as_of": self._read_mapping(value, self._read_target),
+                "counts_as": CountsAs.ITSELF,
+            }
+        return {"counts_as": one_of(value, CountsAs), "counts_as_of": {}}
 
-    def _read_joins(self, said: object) -> Fields:
+    def _read_joins(self, value: object) -> Fields:
         """Read `joins`: a word such as `"same dtype"`, the operation's own order, or a table of pairs.
 
         The entry `rest` of a table is the word or the order for all other operands.
         """
-        if isinstance(said, Mapping):
-            pairs = dict(table_items(said))
+        if isinstance(value, Mapping):
+            pairs = dict(table_items(value))
             joins_of_rest = self._read_joins_of_all(pairs.pop(REST_KEY, JoinRule.BY_THE_ORDER))
             return joins_of_rest | {"joins_of_pairs": tuple(starmap(self._read_pair_join, pairs.items()))}
-        return self._read_joins_of_all(said) | {"joins_of_pairs": ()}
+        return self._read_joins_of_all(value) | {"joins_of_pairs": ()}
 
-    def _read_pair_join(self, pair: str, said: object) -> ops.PairEntry:
+    def _read_pair_join(self, pair: str, value: object) -> ops.PairEntry:
         """Read how a pair of operands joins: by a word such as `"left"`, or at a dtype."""
         sides = self._read_sides(pair)
-        if require_text(said) in self.words.known:
-            return ops.PairEntry(*sides, self._read_dtype_of_pair(said))
-        if said not in (*PairJoin,):
-            near = spelling_hint(require_text(said), (*PairJoin, *self.words.known))
+        if require_text(value) in self.words.known:
+            return ops.PairEntry(*sides, self._read_dtype_of_pair(value))
+        if value not in (*PairJoin,):
+            near = spelling_hint(require_text(value), (*PairJoin, *self.words.known))
             words = ", ".join(f'"{word}"' for word in PairJoin)
-            cause = f"should be a dtype or one of {words}, not {quote_short(require_text(said))}{near}"
-            raise UnknownWordError(cause, require_text(said))
-        return ops.PairEntry(*sides, join=PairJoin(require_text(said)))
+            cause = f"should be a dtype or one of {words}, not {quote_short(require_text(value))}{near}"
+            raise UnknownWordError(cause, require_text(value))
+        return ops.PairEntry(*sides, join=PairJoin(require_text(value)))
 
-    def _read_joins_of_all(self, said: object) -> Fields:
+    def _read_joins_of_all(self, value: object) -> Fields:
         """Read how all operands join: a word such as `"same dtype"`, or the operation's own order."""
-        if "->" not in require_text(said) and ";" not in require_text(said):
-            return {"joins": one_of(said, JoinRule), "joins_order": ()}
+        if "->" not in require_text(value) and ";" not in require_text(value):
+            return {"joins": one_of(value, JoinRule), "joins_order": ()}
         chains = [
             [self.words.read_nodes(",".join(part)) for part in statement]
-            for line in require_text(said).split("\n")
+            for line in require_text(value).split("\n")
             for _, statement in statements(line.partition("#")[0])
         ]
         if len(chains) > MAX_STATEMENTS:
@@ -327,12 +330,12 @@ class OperationEntryReader:
             "joins_order": tuple((a, tuple(above)) for a, above in covers.items()),
         }
 
-    def _read_loops(self, said: object) -> Fields:
+    def _read_loops(self, value: object) -> Fields:
         """Read the dtypes that a search for a loop tries, and the `own` ones that it tries first."""
         parts = {"search": "loops", "own": "loops_own"}
-        given = said if isinstance(said, Mapping) else {"search": said}
-        if isinstance(said, Mapping) and "own" in said:  # without `search`, only these dtypes have a loop
-            given = {"search": said["own"], **said}
+        given = value if isinstance(value, Mapping) else {"search": value}
+        if isinstance(value, Mapping) and "own" in value:  # without `search`, only these dtypes have a loop
+            given = {"search": value["own"], **value}
         return {parts[one_of(part, parts)]: self._read_dtypes(names) for part, names in given.items()}
 
     def _read_dtypes(self, names: object) -> tuple[DType, ...]:
@@ -345,45 +348,45 @@ class OperationEntryReader:
             )
         )
 
-    def _read_computes(self, said: object) -> Fields:
+    def _read_computes(self, value: object) -> Fields:
         """Read dtypes or kinds → the dtype to compute in. `scalars` → the dtype that Python scalars take."""
-        table = dict(table_items(said))
+        table = dict(table_items(value))
         scalars = one_of(table.pop("scalars", ScalarTarget.COMPUTED), ScalarTarget)
         return {"computes": self._read_mapping(table, self._read_target), "computes_scalars": scalars}
 
-    def _read_accumulates(self, said: object) -> Fields:
+    def _read_accumulates(self, value: object) -> Fields:
         """Read dtypes, kinds or pairs of operands → the dtype to add up in."""
-        table, pairs = self._split_pairs(said)
+        table, pairs = self._split_pairs(value)
         return {
             "accumulates": self._read_mapping(table, self._read_target),
             "accumulates_of_pairs": self._read_dtypes_of_pairs(pairs),
         }
 
-    def _split_pairs(self, said: object) -> tuple[dict[str, object], dict[str, object]]:
+    def _split_pairs(self, value: object) -> tuple[dict[str, object], dict[str, object]]:
         """Return the entries of a table for single dtypes, and those for pairs of operands: `"u8 + i8"`."""
         pairs = {
             names: code
-            for names, code in table_items(said)
+            for names, code in table_items(value)
             if "+" in names or ORDERED_PAIR_SEPARATOR in names
         }
-        return {names: code for names, code in table_items(said) if names not in pairs}, pairs
+        return {names: code for names, code in table_items(value) if names not in pairs}, pairs
 
-    def _read_gives(self, op: str, said: object) -> Fields:
+    def _read_gives(self, op: str, value: object) -> Fields:
         """Read the dtype of the result.
 
         For writing in place, read the dtypes that the left operand accepts.
         """
-        if isinstance(said, Mapping):
-            said, pairs = self._split_pairs(said)
+        if isinstance(value, Mapping):
+            value, pairs = self._split_pairs(value)
             if pairs:
                 of_pairs: Fields = {"gives_of_pairs": self._read_dtypes_of_pairs(pairs)}
-                return of_pairs | self._read_gives(op, said) if said else of_pairs
-            left_operand_words = {word for word in said.values() if word in LEFT_OPERAND_WORDS} - {
+                return of_pairs | self._read_gives(op, value) if value else of_pairs
+            left_operand_words = {word for word in value.values() if word in LEFT_OPERAND_WORDS} - {
                 LEFT_OPERAND_WORD
             }
             table: dict[str, object] = {
                 names: LEFT_OPERAND_WORD if word in left_operand_words else word
-                for names, word in said.items()
+                for names, word in value.items()
             }
             given_of = self._read_mapping(table, self._read_given)
             _check_members(given_of)
@@ -393,27 +396,27 @@ class OperationEntryReader:
                 if len(left_operand_words) == 1
                 else fields
             )
-        if said not in LEFT_OPERAND_WORDS:
-            _check_members({None: (given := self._read_given(said))})
+        if value not in LEFT_OPERAND_WORDS:
+            _check_members({None: (given := self._read_given(value))})
             return {"gives": given, "gives_of": {}, "gives_of_pairs": ()}
         writes = op == IN_PLACE_CLASS or (op in OPERATORS and OPERATORS[op].is_in_place)
-        into_left: Fields = {"gives_into": InPlaceRule(require_text(said))}
+        into_left: Fields = {"gives_into": InPlaceRule(require_text(value))}
         return into_left if writes else {**into_left, "gives": LEFT_OPERAND_WORD, "gives_of": {}}
 
-    def _read_fit_of_operation(self, said: object) -> Fields:
+    def _read_fit_of_operation(self, value: object) -> Fields:
         """Return the outcomes for this operation."""
-        fit = self.read_fit(said, dtypes=True)
+        fit = self.read_fit(value, dtypes=True)
         if LEAST_DTYPE_OUTCOME in fit.values():
             raise ValueError(
                 f'"{LEAST_DTYPE_OUTCOME}" is said of all operations at once, in the `fit` of the file'
             )
         return {"fit": fit}
 
-    def _read_of_each(self, field: str, said: object, read: Callable[[object], object]) -> Fields:
+    def _read_of_each(self, field: str, value: object, read: Callable[[object], object]) -> Fields:
         """Read one value for all dtypes, or dtypes and kinds → the value for each."""
-        if isinstance(said, Mapping):
-            return {f"{field}_of": self._read_mapping(said, read)}
-        return {field: read(said), f"{field}_of": {}}
+        if isinstance(value, Mapping):
+            return {f"{field}_of": self._read_mapping(value, read)}
+        return {field: read(value), f"{field}_of": {}}
 
     def _read_given(self, code: object) -> ops.ResultRule:
         """Return a dtype, the default dtype of a kind, or a word such as `left` or `real`."""

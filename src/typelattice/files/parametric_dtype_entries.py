@@ -95,7 +95,7 @@ def _read_joins(family: DType, table: object) -> dict[str, Formula]:
             raise UnknownWordError(
                 f"{quote_short(name)} is no parameter of {spelling(family)}{spelling_hint(name, names)}", name
             )
-        found[name] = read_formula(require_text(formula), names, known=(*found,))
+        found[name] = read_formula(require_text(formula), names, computed_names=(*found,))
     return {
         **{
             name: Formula(SAME_FOR_ALL_OPERANDS, SAME_FOR_ALL_OPERANDS) for name in names if name not in found
@@ -131,4 +131,6 @@ def read_computed_member(code: str, words: Vocabulary) -> ComputedMember:
     if len(formulas) != len(family.parameters):
         raise UnknownWordError(f"{family} has {len(family.parameters)} parameters: {spelling(family)}", code)
     every = [parameter.name for d in words.known.values() for parameter in d.parameters]
-    return ComputedMember(family, tuple(read_formula(formula, every, known=every) for formula in formulas))
+    return ComputedMember(
+        family, tuple(read_formula(formula, every, computed_names=every) for formula in formulas)
+    )

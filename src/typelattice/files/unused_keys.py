@@ -86,9 +86,9 @@ def _unused_words(reader: KeyReader, words: Vocabulary, rules: Rules) -> Iterato
             yield "after", word, _enters_nowhere(node)
 
 
-def _enters_nowhere(what: object) -> str:
+def _enters_nowhere(source: object) -> str:
     """Return the mistake of a dtype that no operand can have, with the next step."""
-    return f"{what} is neither in the order nor in `before`, so no operand can have it; add or remove it"
+    return f"{source} is neither in the order nor in `before`, so no operand can have it; add or remove it"
 
 
 def _may_enter(node: Node, rules: Rules) -> bool:
@@ -189,29 +189,29 @@ def _key_of_operation(name: str) -> str:
     return name.partition(" ")[0].partition(".")[0]
 
 
-def _absent_dtypes(said: Mapping[str, object], rules: Rules) -> Iterator[str]:
+def _absent_dtypes(entry_fields: Mapping[str, object], rules: Rules) -> Iterator[str]:
     """Yield the dtypes and kinds of an entry of `ops` that the system does not have."""
-    for target in _list_targets(said):
+    for target in _list_targets(entry_fields):
         if isinstance(target, DType) and not _can_be_answer(target, rules):
             yield not_in_order(target)
         elif isinstance(target, Kind) and target not in rules.defaults and target is not Kind.BOOL:
             yield f"{target} has no dtype in `defaults`; add one"
-    for source in _list_sources(said):
+    for source in _list_sources(entry_fields):
         if isinstance(source, DType) and not _may_enter(source, rules):
             yield not_in_order(source)
 
 
-def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iterator[tuple[str, str]]:
+def _unusable_keys(entry: str, entry_fields: Mapping[str, object], rules: Rules) -> Iterator[tuple[str, str]]:
     """Yield the keys of an entry of `ops` that cannot be followed, or change nothing, with the mistakes."""
     for o in (
         _find_followers(entry, "joins", rules)
-        if said.get("joins") is JoinRule.IF_POSSIBLE
-        or any(pair.join is PairJoin.NEVER for pair in _find_pairs(said, "joins_of_pairs"))
+        if entry_fields.get("joins") is JoinRule.IF_POSSIBLE
+        or any(pair.join is PairJoin.NEVER for pair in _find_pairs(entry_fields, "joins_of_pairs"))
         else ()
     ):
         if not isinstance(merge_entries(o, rules.ops).gives, (DType, Kind)):
             yield "joins", "operands that need not join have no dtype in common; name one in `gives`"
-    for o in _find_followers(entry, "kernels", rules) if "kernels" in said else ():
+    for o in _find_followers(entry, "kernels", rules) if "kernels" in entry_fields else ():
         op = merge_entries(o, rules.ops)
         if op.kernels.listed and op.accepts is not None and not _computes_any(op, rules):
             cause = f"{o.name} takes no dtype of the order: `accepts` of a class leaves out what it"
@@ -219,7 +219,9 @@ def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iter
     for key, fields in FIELDS_BY_KEY.items():
         # An entry with one word for every result has an empty table of pairs, which states nothing.
         stated = [
-            field for field in fields if field in said and (field != GIVES_OF_PAIRS_FIELD or said[field])
+            field
+            for field in fields
+            if field in entry_fields and (field != GIVES_OF_PAIRS_FIELD or entry_fields[field])
         ]
         if key in _NEED_BY_KEY and stated and not _has_effect(entry, key, rules):
             yield key, _NEED_BY_KEY[key][0].format(cause=_cause_of_no_effect(entry, key, rules))
@@ -242,45 +244,48 @@ def _computes_any(op: OperationRules, rules: Rules) -> bool:
     return any(isinstance(d, DType) and d in op.kernels for d in met)
 
 
-def _list_targets(said: Mapping[str, object]) -> list[object]:
+def _list_targets(entry_fields: Mapping[str, object]) -> list[object]:
     """Return the dtypes and kinds that an entry of `ops` computes in or gives."""
     tables = (
-        _find_mapping(said, key).values() for key in ("counts_as_of", "computes", "accumulates", "gives_of")
+        _find_mapping(entry_fields, key).values()
+        for key in ("counts_as_of", "computes", "accumulates", "gives_of")
     )
     pairs = [
-        pair.dtype for key in ("accumulates_of_pairs", "gives_of_pairs") for pair in _find_pairs(said, key)
+        pair.dtype
+        for key in ("accumulates_of_pairs", "gives_of_pairs")
+        for pair in _find_pairs(entry_fields, key)
     ]
-    return [*chain.from_iterable(tables), *pairs, said.get("gives")]
+    return [*chain.from_iterable(tables), *pairs, entry_fields.get("gives")]
 
 
-def _list_sources(said: Mapping[str, object]) -> list[object]:
+def _list_sources(entry_fields: Mapping[str, object]) -> list[object]:
     """Return the dtypes and kinds that an entry of `ops` describes, except those that it leaves out.
 
     A variant with fewer dtypes leaves out the same ones.
     """
-    domains = [d for d in map(said.get, ("kernels", "accepts")) if isinstance(d, Domain)]
+    domains = [d for d in map(entry_fields.get, ("kernels", "accepts")) if isinstance(d, Domain)]
     named = chain.from_iterable(d.listed for d in domains)
-    pairs = [pair for key in PAIR_FIELDS for pair in _find_pairs(said, key)]
+    pairs = [pair for key in PAIR_FIELDS for pair in _find_pairs(entry_fields, key)]
     sides = (side for pair in pairs for side in (pair.left, pair.right))
-    tables = (_find_mapping(said, key) for key in MAPPING_FIELDS)
-    order = said.get("joins_order")
+    tables = (_find_mapping(entry_fields, key) for key in MAPPING_FIELDS)
+    order = entry_fields.get("joins_order")
     own = (a for a, _ in order) if isinstance(order, tuple) else ()
     return [
         *named,
         *own,
         *chain.from_iterable(sides),
         *chain.from_iterable(tables),
-        *_find_mapping(said, "limits"),
+        *_find_mapping(entry_fields, "limits"),
     ]
 
 
-def _find_pairs(said: Mapping[str, object], key: str) -> Sequence[PairEntry]:
-    found = said.get(key)
+def _find_pairs(entry_fields: Mapping[str, object], key: str) -> Sequence[PairEntry]:
+    found = entry_fields.get(key)
     return found if isinstance(found, tuple) else ()
 
 
-def _find_mapping(said: Mapping[str, object], key: str) -> Mapping[object, object]:
-    found = said.get(key)
+def _find_mapping(entry_fields: Mapping[str, object], key: str) -> Mapping[object, object]:
+    found = entry_fields.get(key)
     return found if isinstance(found, Mapping) else {}
 
 

@@ -93,29 +93,29 @@ class DepartureEntryReader:
             raise ValueError('should be a list of texts, as in ["bool + int, i*"]')
         return tuple(map(self._read_pattern, read_distinct(map(require_text, listed))))
 
-    def _read_pattern(self, said: str) -> OperandPattern:
+    def _read_pattern(self, text: str) -> OperandPattern:
         """Read `bool + int` in any order, `int then bool` in this order, `bool + any...` with one or more."""
-        ordered = ORDERED_SEPARATOR in said
-        if ordered and "+" in said:
-            raise ValueError(f"{quote_short(said)} has both `+` and `then`; write two texts")
-        further = said.endswith(FURTHER_MARK)
+        ordered = ORDERED_SEPARATOR in text
+        if ordered and "+" in text:
+            raise ValueError(f"{quote_short(text)} has both `+` and `then`; write two texts")
+        further = text.endswith(FURTHER_MARK)
         sides = [
             side.strip()
-            for side in said.removesuffix(FURTHER_MARK).split(ORDERED_SEPARATOR if ordered else "+")
+            for side in text.removesuffix(FURTHER_MARK).split(ORDERED_SEPARATOR if ordered else "+")
         ]
         return OperandPattern(tuple(map(self._read_class, sides)), ordered, further)
 
-    def _read_class(self, said: str) -> OperandClass:
+    def _read_class(self, text: str) -> OperandClass:
         """Read `any but complex, c*`: sorts of operands, without those after `but`."""
-        listed, *but = said.split(EXCEPT_SEPARATOR)
+        listed, *but = text.split(EXCEPT_SEPARATOR)
         if len(but) > 1:
             raise ValueError("`but` stands twice; name all that is left out after the first")
         left_out = self._read_sorts(but[0]) if but else ()
         return OperandClass(() if listed == ANY_OPERAND_WORD else self._read_sorts(listed), left_out)
 
-    def _read_sorts(self, said: str) -> tuple[Sort, ...]:
+    def _read_sorts(self, text: str) -> tuple[Sort, ...]:
         """Read comma-separated sorts of operands, as in `int8, f*`. A single `*` means all Python scalars."""
-        words = read_distinct(map(str.strip, said.split(",")))
+        words = read_distinct(map(str.strip, text.split(",")))
         each = (
             every
             for word in words
@@ -165,17 +165,17 @@ class DepartureEntryReader:
             raise ValueError(f"{e}{near}{scalars}") from None
 
 
-def _read_operations(said: object) -> OperationSet:
+def _read_operations(value: object) -> OperationSet:
     """Read `all but where, concat`: operations, classes and groups, except those after `but`."""
-    listed, *but = require_text(said).split(EXCEPT_SEPARATOR)
+    listed, *but = require_text(value).split(EXCEPT_SEPARATOR)
     if len(but) > 1:
         raise ValueError("`but` stands twice; name all that is left out after the first")
     return OperationSet(_find_entries(listed), _find_entries(but[0]) if but else frozenset())
 
 
-def _find_entries(said: str) -> frozenset[str]:
+def _find_entries(text: str) -> frozenset[str]:
     """Return the entries of `ops` that a list names. `all` means the groups."""
-    words = read_distinct(word.strip() for word in said.split(","))
+    words = read_distinct(word.strip() for word in text.split(","))
     if words == (ALL_OPERATIONS_WORD,):
         return frozenset(GROUP_BY_CLASS.values())
     for word in words:
@@ -183,24 +183,24 @@ def _find_entries(said: str) -> frozenset[str]:
     return frozenset(words)
 
 
-def _read_counts(said: object) -> Mapping[str, int]:
+def _read_counts(value: object) -> Mapping[str, int]:
     """Read the numbers of recorded calls: of one recording (under an empty name), or of each by its name."""
-    if not isinstance(said, dict):
-        return {"": _read_count(said)}
-    for name, _ in table_items(said):
+    if not isinstance(value, dict):
+        return {"": _read_count(value)}
+    for name, _ in table_items(value):
         if name not in recordings():
             raise ValueError(f"no recording is called {quote_short(name)}{spelling_hint(name, recordings())}")
-    return {name: _read_count(number) for name, number in table_items(said)}
+    return {name: _read_count(number) for name, number in table_items(value)}
 
 
-def _read_truth(said: object) -> bool:
-    if not isinstance(said, bool):
-        raise ValueError(f"should be true or false, is {toml_type_name(type(said))}")
-    return said
+def _read_truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"should be true or false, is {toml_type_name(type(value))}")
+    return value
 
 
-def _read_count(said: object) -> int:
-    if type(said) is not int or said < 0:
-        given = said if type(said) is int else toml_type_name(type(said))
+def _read_count(value: object) -> int:
+    if type(value) is not int or value < 0:
+        given = value if type(value) is int else toml_type_name(type(value))
         raise ValueError(f"should be how many calls there are, is {given}")
-    return said
+    return value

@@ -58,11 +58,11 @@ def grid_svg(grid: Grid) -> str:
     ])  # fmt: skip
 
 
-def _cell(cell: Cell, left: float, top: float, wide: float, label: bool) -> Iterator[str]:
+def _cell(cell: Cell, left: float, top: float, width: float, label: bool) -> Iterator[str]:
     marks = "".join(f" tl-{re.sub('[^a-z0-9-]', '-', mark.lower())}" for mark in cell.marks)
-    yield f'<rect class="tl-cell{marks}" x="{left:g}" y="{top:g}" width="{wide:g}" height="{HIGH:g}"/>'
+    yield f'<rect class="tl-cell{marks}" x="{left:g}" y="{top:g}" width="{width:g}" height="{HIGH:g}"/>'
     bold = ' class="tl-label"' if label else ""
-    yield f'<text{bold} x="{left + wide / 2:g}" y="{top + HIGH - 6:g}">{_text(cell.text)}</text>'
+    yield f'<text{bold} x="{left + width / 2:g}" y="{top + HIGH - 6:g}">{_text(cell.text)}</text>'
 
 
 def _text(text: str) -> str:

@@ -126,9 +126,9 @@ def _yield_combinations(listed: Sequence[Choices]) -> Iterator[tuple[Any, ...]]:
         yield tuple(rng.choice(choices) for choices in listed)
 
 
-def _distinct(made: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+def _distinct(combinations: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     seen: set[str] = set()
-    for each in made:
+    for each in combinations:
         floats = any(_is_array(x) or isinstance(x, float) for x in each)
         if floats and repr(each) not in seen and len(seen) < MAX_TRIES:
             seen.add(repr(each))

@@ -38,7 +38,7 @@ class WideLine:
     text: str
 
 
-def first_wide_line(repeat: Callable[[], Any], wide: Sequence[str], package: str) -> WideLine | str:
+def first_wide_line(repeat: Callable[[], Any], wide_results: Sequence[str], package: str) -> WideLine | str:
     """Repeat a call and find the first line that made a result wide, or return the reason why none was
     found.
     """
@@ -53,19 +53,21 @@ def first_wide_line(repeat: Callable[[], Any], wide: Sequence[str], package: str
         if isinstance(result, tuple):
             result = (*result,)  # a trace opens no named tuples
         elif not hasattr(result, "dtype") and not isinstance(result, (list, dict)):
-            result = {name.removeprefix("result."): _public_result_attribute(result, name) for name in wide}
-    found = _decisive_line(followed.run, wide, root)
+            result = {
+                name.removeprefix("result."): _public_result_attribute(result, name) for name in wide_results
+            }
+    found = _decisive_line(followed.run, wide_results, root)
     if found is None:
         return "the wide floats come from compiled code, or from code that a trace does not follow"
     return found if NAMED_DTYPE.search(found.text) else _naming_caller(repeat, found, root) or found
 
 
-def _decisive_line(run: Run, wide: Sequence[str], root: str) -> WideLine | None:
+def _decisive_line(run: Run, wide_results: Sequence[str], root: str) -> WideLine | None:
     """Find the line that decided the dtype of a wide result, or else the first that widened any float."""
     checked = predict_run(run)
     earliest = sorted(find_causes(checked), key=lambda cause: cause.step)
     names = [name for name in run.results if name.startswith("result")]
-    for name in sorted(names, key=lambda name: (name not in wide, name)):
+    for name in sorted(names, key=lambda name: (name not in wide_results, name)):
         i = run.results[name]
         if (checked.widths[i] or 0) <= NARROW_BITS:
             continue

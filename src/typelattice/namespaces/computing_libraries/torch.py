@@ -233,9 +233,9 @@ def _remainder(x: Any, y: Any, /) -> Any:
     return x - _unsigned_quotient(x, y) * y
 
 
-def _right_shift(x: Any, by: Any, /) -> Any:
+def _right_shift(x: Any, bits: Any, /) -> Any:
     """Shift bits to the right, with zeros coming in from the left."""
-    return (((x >> 1) & ~MIN_INT64) >> (by - 1)).where(by > 0, x)
+    return (((x >> 1) & ~MIN_INT64) >> (bits - 1)).where(bits > 0, x)
 
 
 def _power_by_squaring(x: Any, y: Any, /) -> Any:

@@ -208,10 +208,12 @@ def _place_members(
     return *whole, places
 
 
-def _column_edges(wide: Sequence[float], hops: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
+def _column_edges(
+    column_widths: Sequence[float], hops: Sequence[Sequence[tuple[float, float]]]
+) -> list[float]:
     """Return the left edge of each column; a steep arrow between two columns needs a wider gap."""
     lefts, x = list[float](), 0.0
-    for width, rising in zip(wide, hops, strict=True):
+    for width, rising in zip(column_widths, hops, strict=True):
         lefts.append(float(round(x)))
         steepest = max((abs(a - b) for a, b in rising), default=0.0)
         x += width + GAP + min(STEEP * steepest, 3 * GAP)

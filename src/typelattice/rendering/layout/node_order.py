@@ -92,7 +92,7 @@ def untangle(columns: Columns) -> Columns:
             _follow_neighbours(tried, forth)
         for sweep in range(ORDERING_SWEEPS):
             before = [list(each) for each in tried.order]
-            pairs += _sweep_columns(tried, forth=sweep % 2 == 0)
+            pairs += _sweep_columns(tried, is_forward=sweep % 2 == 0)
             crossings = tried.crossings()
             if crossings < fewest:
                 fewest = crossings
@@ -118,12 +118,12 @@ def _shuffle_order(columns: Columns, dice: Random) -> list[list[int]]:
     return found
 
 
-def _follow_neighbours(columns: Columns, forth: bool) -> None:
+def _follow_neighbours(columns: Columns, is_forward: bool) -> None:
     """Put each column in the order of its neighbours in the one before it, as far as rows allow."""
     last = len(columns.order) - 1
-    near = columns.left if forth else columns.right
-    for i in range(1, last + 1) if forth else range(last - 1, -1, -1):
-        places = _places(columns.order[i - 1 if forth else i + 1])
+    near = columns.left if is_forward else columns.right
+    for i in range(1, last + 1) if is_forward else range(last - 1, -1, -1):
+        places = _places(columns.order[i - 1 if is_forward else i + 1])
         mean = {
             v: sum(places[u] for u in near[v]) / len(near[v]) if near[v] else place
             for place, v in enumerate(columns.order[i])
@@ -134,11 +134,11 @@ def _follow_neighbours(columns: Columns, forth: bool) -> None:
         columns.order[i][:] = [next(nodes) if v in rows else v for v in merged]
 
 
-def _sweep_columns(columns: Columns, forth: bool) -> int:
+def _sweep_columns(columns: Columns, is_forward: bool) -> int:
     """Order each column once by its neighbours; return how many pairs were compared."""
     pairs = 0
     numbers = range(len(columns.order))
-    for i in numbers if forth else reversed(numbers):
+    for i in numbers if is_forward else reversed(numbers):
         here = columns.order[i]
         beside = [_places(columns.order[j]) if 0 <= j < len(columns.order) else {} for j in (i - 1, i + 1)]
         sides = [

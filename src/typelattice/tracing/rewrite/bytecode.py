@@ -110,27 +110,27 @@ class _WitnessCall:
     - `taken` is the number of values that the call must take from the stack, or 0 outside a call.
     """
 
-    def __init__(self, made: bytearray) -> None:
-        self.made = made
+    def __init__(self, new_code: bytearray) -> None:
+        self.made = new_code
         self.pushed = self.left = self.taken = 0
         self.in_place = self.assigns = False
 
-    def replace_mark(self, mark: Sequence[str], code: bytes, first: int, at: int) -> int:
+    def replace_mark(self, mark: Sequence[str], code: bytes, first: int, position: int) -> int:
         """Replace a mark by its instructions. Return the next position."""
         count, number, how = int(mark[0]), int(mark[1]), mark[2]
         if how == COMPARISON_END:
-            return _blank_instructions(self.made, first, at + 2, "COMPARE_OP")
+            return _blank_instructions(self.made, first, position + 2, "COMPARE_OP")
         if how == COPY_TARGET:
-            return _write_copy(self.made, first, at, ABOVE_TARGET + 1)
+            return _write_copy(self.made, first, position, ABOVE_TARGET + 1)
         if number == 0:
             self.pushed = int(first > 0 and code[first - 2] == PUSH_NULL)
-        at = _write_copy(self.made, first, at, count - number + self.pushed)
+        position = _write_copy(self.made, first, position, count - number + self.pushed)
         self.pushed, self.left = self.pushed + 1, count - 1 - number
         self.taken = count + 1 if count > 1 else 0  # a single value is on top of the stack, whatever follows
         self.in_place = self.assigns = how == COPY_IN_PLACE
-        return at
+        return position
 
-    def follow(self, op: int, arg: int, at: int) -> None:
+    def follow(self, op: int, arg: int, position: int) -> None:
         """Follow one instruction. Raises UnknownBytecodeError if the call would take other values."""
         if (
             op == CALL_OPCODE
@@ -141,69 +141,69 @@ class _WitnessCall:
         ):
             self.taken = 0
             if self.assigns:
-                _write_assignment(self.made, at + 2)
+                _write_assignment(self.made, position + 2)
                 self.assigns = False
             return
         if self.in_place and not self.left:
             if op != OPCODE_BY_NAME["BINARY_OP"]:
                 raise UnknownBytecodeError("an operator in place is none; trace it with another Python")
-            self.made[at + 1] += IN_PLACE_OFFSET
+            self.made[position + 1] += IN_PLACE_OFFSET
             self.in_place = False
         self.pushed += dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None, jump=False)
         if self.pushed < 1:
             raise UnknownBytecodeError("a call takes what was to be copied; trace it with another Python")
 
 
-def _write_copy(made: bytearray, first: int, at: int, depth: int) -> int:
+def _write_copy(new_code: bytearray, first: int, position: int, depth: int) -> int:
     """Replace a mark by a copy of the value at `depth` on the stack. Return the next position."""
-    if made[at + 2 : at + 3] != bytes((OPCODE_BY_NAME["UNARY_NEGATIVE"],)):
+    if new_code[position + 2 : position + 3] != bytes((OPCODE_BY_NAME["UNARY_NEGATIVE"],)):
         raise UnknownBytecodeError("a mark is not followed by its sign; trace it with another Python")
     copy = bytes((OPCODE_BY_NAME["COPY"], depth, NOP, 0))
-    made[first : at + 4] = bytes((NOP, 0)) * ((at - first) // 2) + copy
-    return at + 4
+    new_code[first : position + 4] = bytes((NOP, 0)) * ((position - first) // 2) + copy
+    return position + 4
 
 
-def _write_assignment(made: bytearray, at: int) -> None:
+def _write_assignment(new_code: bytearray, position: int) -> None:
     """Replace an in-place operator with a known result: drop the value that it has read.
 
-    The operator follows the rest of a call at position `at`. Its caches are also removed: Python ends the
+    The operator follows the rest of a call at `position`. Its caches are also removed: Python ends the
     process if it meets a cache that no instruction skips.
     """
-    while made[at] in REST_OF_CALL:
-        at += 2
-    if made[at] != OPCODE_BY_NAME["BINARY_OP"]:
+    while new_code[position] in REST_OF_CALL:
+        position += 2
+    if new_code[position] != OPCODE_BY_NAME["BINARY_OP"]:
         raise UnknownBytecodeError("no operator follows that is in place; trace it with another Python")
-    end = _instruction_end(made, at)
-    made[at:end] = bytes((OPCODE_BY_NAME["SWAP"], 2, OPCODE_BY_NAME["POP_TOP"], 0)) + bytes((NOP, 0)) * (
-        (end - at - 4) // 2
-    )
+    end = _instruction_end(new_code, position)
+    new_code[position:end] = bytes((OPCODE_BY_NAME["SWAP"], 2, OPCODE_BY_NAME["POP_TOP"], 0)) + bytes(
+        (NOP, 0)
+    ) * ((end - position - 4) // 2)
 
 
-def _blank_instructions(made: bytearray, first: int, at: int, name: str) -> int:
-    """Blank the instructions from `first` to the one named `name` at `at`. Return the next position."""
-    if made[at] != OPCODE_BY_NAME[name]:
+def _blank_instructions(new_code: bytearray, first: int, position: int, name: str) -> int:
+    """Blank the instructions from `first` to the one named `name` at `position`. Return the next position."""
+    if new_code[position] != OPCODE_BY_NAME[name]:
         raise UnknownBytecodeError(f"a mark is not followed by {name}; trace it with another Python")
-    end = _instruction_end(made, at)
-    made[first:end] = bytes((NOP, 0)) * ((end - first) // 2)
+    end = _instruction_end(new_code, position)
+    new_code[first:end] = bytes((NOP, 0)) * ((end - first) // 2)
     return end
 
 
-def _instruction_end(code: bytes | bytearray, at: int) -> int:
+def _instruction_end(code: bytes | bytearray, position: int) -> int:
     """Return the end of an instruction with caches. Raises UnknownBytecodeError if it has none."""
-    end = at + 2
+    end = position + 2
     while code[end] == CACHE:
         end += 2
-    if end == at + 2:
+    if end == position + 2:
         raise UnknownBytecodeError("an instruction has no caches; trace it with another Python")
     return end
 
 
-def _read_argument(code: bytes, at: int) -> tuple[int, int]:
+def _read_argument(code: bytes, position: int) -> tuple[int, int]:
     """Return the argument of an instruction, and the position of the first prefix that widens it."""
-    arg, first = code[at + 1], at
+    arg, first = code[position + 1], position
     while first > 0 and code[first - 2] == EXTENDED:
         first -= 2
-        arg |= code[first + 1] << 4 * (at - first)
+        arg |= code[first + 1] << 4 * (position - first)
     return arg, first
 
 

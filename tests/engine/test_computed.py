@@ -38,6 +38,15 @@ def test_a_pair_that_never_joins_is_compared_as_it_is() -> None:
     assert str(s.explain("uint64", "int64", op="equal").compute) == "float64"
 
 
+def test_a_table_of_pairs_replaces_the_join_of_the_class_and_says_how_the_rest_joins() -> None:
+    ops: dict[str, object] = {"arithmetic": {"joins": "same dtype"}, "add": {"joins": {"u8 + i8": "i32"}}}
+    ops["multiply"] = {"joins": {"u8 + i8": "i32", "rest": "same dtype"}}
+    s = make("u8, i8 -> i16 -> i32", ops=ops)
+    assert [said(s, "uint8", "int8", op=op) for op in ("add", "multiply")] == ["int32", "int32"]
+    assert said(s, "int8", "int16", op="add") == "int16"
+    assert said(s, "int8", "int16", op="multiply").startswith("- multiply does not promote")
+
+
 def test_an_array_of_a_dtype_that_absorbs_decides_alone() -> None:
     ops = {"*": {"kernels": "all", "joins": {"bool + any": "b"}}, "*=": {"gives": "new array"}}
     s = make("b -> u8; f32", tiers=["array", "scalar"], ops=ops)

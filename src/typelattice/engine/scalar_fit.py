@@ -40,8 +40,7 @@ class ValueFit:
     """The fit of a Python scalar's value in the dtype it is cast to, and the policy if it does not fit.
 
     `outcome` is `fits`, one of FIT_OUTCOMES, or `unsaid` if the system has no rule. `becomes` is the value
-    after
-    wrapping, overflow or saturation, or None if it does not change.
+    after wrapping, overflow or saturation, or None if it does not change.
     """
 
     kind: Kind

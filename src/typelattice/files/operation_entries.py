@@ -296,6 +296,8 @@ class OperationEntryReader:
         """
         if isinstance(value, Mapping):
             pairs = dict(table_items(value))
+            if REST_KEY in pairs and len(pairs) == 1:
+                raise ValueError(f"the table names no pair; write the join alone, without {REST_KEY}")
             joins_of_rest = self._read_joins_of_all(pairs.pop(REST_KEY, JoinRule.BY_THE_ORDER))
             return joins_of_rest | {"joins_of_pairs": tuple(starmap(self._read_pair_join, pairs.items()))}
         return self._read_joins_of_all(value) | {"joins_of_pairs": ()}

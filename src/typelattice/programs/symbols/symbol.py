@@ -174,7 +174,7 @@ def argument(xp: Any, x: Any) -> Argument:
     if isinstance(x, type) or not hasattr(x, "shape") or "dtype" in type(x).__name__.lower():
         return NamedDType(str(found.dtype))
     owner = library_of(type(x).__module__.partition(".")[0])
-    found_ref: Ref = xp.builder.input(Excerpt(f"constant{len(xp.builder.steps)}", owner=owner), x)
+    found_ref: Ref = xp.builder.add_input(Excerpt(f"constant{len(xp.builder.steps)}", owner=owner), x)
     return found_ref
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from processes import large_system
 from timing import Row, absent, measured
 
-from typelattice.explorer.document import document
+from typelattice.explorer.document import build_document
 from typelattice.explorer.page import page_html
 
 HOVERS = """() => [...document.querySelectorAll("td[data-row]")].slice(0, 200).map((cell) => {
@@ -26,7 +26,7 @@ PAINT = "() => performance.getEntriesByName('first-contentful-paint')[0].startTi
 
 def explorer() -> list[Row]:
     start = process_time()
-    text = page_html(document())
+    text = page_html(build_document())
     seconds = process_time() - start
     rows = [
         measured("page", "all systems: to write it", seconds, 120, "s"),
@@ -39,7 +39,7 @@ def explorer() -> list[Row]:
         file.write_text(text, encoding="utf-8")
         large, described = Path(folder) / "large.html", Path(folder) / "large.toml"
         described.write_text(large_system(), encoding="utf-8")
-        large.write_text(page_html(document([described], ops=())), encoding="utf-8")
+        large.write_text(page_html(build_document([described], ops=())), encoding="utf-8")
         return [*rows, *shown(file.as_uri(), large.as_uri())]
 
 

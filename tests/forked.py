@@ -72,7 +72,9 @@ def fork_searches(monkeypatch: pytest.MonkeyPatch) -> None:
         todo, out, printed, errors = files
         main = partial(mains[module], str(todo), str(out))
         variables = workspace._make_environment()
-        return run_forked(main, ("-c", str(todo), str(out)), self.inside, variables, printed, errors)
+        return run_forked(
+            main, ("-c", str(todo), str(out)), self.current_folder_in_copy, variables, printed, errors
+        )
 
     monkeypatch.setattr(Workspace, "run_in_process", run)
     monkeypatch.setattr(Workspace, "run_in_fork", run)

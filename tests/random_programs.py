@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 from typelattice.facts.operations import OPERATIONS
-from typelattice.namespaces.standard_signatures import standard
+from typelattice.namespaces.standard_signatures import read_standard
 
 NUMBERS = ("1", "2", "2.5", "1j", "True")
 # Calls of operations that want more than operands of any shape; `m` and `n` have three rows and columns.
@@ -53,7 +53,7 @@ FORMS = ("elementwise", "reduction", "along", "choice", "list", "whole", "indexe
 CLASSES_LEFT_OUT = ("linear", "matrix-power", "spectrum", "eigen", "norm", "rank")
 OPERATORS = [op for op in OPERATIONS.values() if op.operator and op.name not in LEFT_OUT]
 FOURIER = ("fourier", "fourier-in", "fourier-out", "shifted")
-IN_STANDARD = {*standard().main, *standard().linalg} - LEFT_OUT
+IN_STANDARD = {*read_standard().main, *read_standard().linalg} - LEFT_OUT
 FUNCTIONS = [
     op
     for op in OPERATIONS.values()

@@ -51,7 +51,7 @@ def of_releases(known: Mapping[str, frozenset[str]]) -> Mapping[str, frozenset[s
         page = open_recording(name) if sign else None
         if page and plain in known:
             lacks, _ = page.missing_in_release
-            asked = {op for op in page.operations if op not in lacks and any(page.answers(op))}
+            asked = {op for op in page.operations if op not in lacks and any(page.answers_of(op))}
             found[name] = frozenset(list_absent_operations(({*OPERATIONS} - known[plain] - lacks) | asked))
     return found
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import os
 
-from typelattice.explorer.cached_document import built_document
+from typelattice.explorer.cached_document import load_or_build_document
 from typelattice.rendering.terminal_output import progress_bar
 
 if __name__ == "__main__":
-    built_document(progress_bar(), os.cpu_count() or 1)
+    load_or_build_document(progress_bar(), os.cpu_count() or 1)

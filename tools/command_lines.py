@@ -14,7 +14,7 @@ from pathlib import Path
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.files.system_text import systems
-from typelattice.rendering import FORMATS
+from typelattice.rendering import GRID_FORMATS
 
 _MARKED = r"(?: +\d+ \| .*\n +\| +\^+\n)?"  # the line of a file, and a caret below its wrong word
 ERROR = re.compile(rf"typelattice: .*\n{_MARKED}(?:[^ ].*: .*\n{_MARKED})*")
@@ -127,7 +127,7 @@ def named(*names: str) -> Callable[[Dice], str]:
 
 
 CODES = named("bits", "bytes", "names")
-TIER, FORMAT = named("array", "0d", "scalar", "all"), named(*FORMATS)
+TIER, FORMAT = named("array", "0d", "scalar", "all"), named(*GRID_FORMATS)
 OP = named(*OPERATION_BY_NAME, "+", "/", "**")
 WORD = named("lattice", "overflow", "width", "precision", "none", "odd", "width,kind")
 

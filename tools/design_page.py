@@ -9,7 +9,7 @@ from generated import write_pages
 from scatter_svg import Mark, Steps, plot
 
 import typelattice as tl
-from typelattice.designer import DEMANDS, Completion, ConflictError, Design, design, repairs
+from typelattice.designer import DEMANDS, Completion, ConflictError, Design, design, find_repairs
 from typelattice.designer.pareto_front import COMPARED_COSTS, Placement, place_on_front, walk_front
 from typelattice.engine.system import System
 from typelattice.files.writer import node_code
@@ -195,7 +195,7 @@ def page() -> tuple[str, str]:
         if tl.system(name).explain("bfloat16", "bfloat16").dtype
     ]
     beyond = next(p for p in found if p.system.name == "numpy").counts
-    fixed = repairs("numpy")
+    fixed = find_repairs("numpy")
     sections = {
         "WORDS": [f"- *{d.name}*: {d.description}" for d in DEMANDS.values()],
         "OPTIONS": options(data), "WITHOUT": without(data),

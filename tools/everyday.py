@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 import typelattice as tl
-from typelattice.conformance.compare_with_system import compare
+from typelattice.conformance.compare_with_system import compare_calls
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.files.system_text import systems
 from typelattice.recorded.list_departures import list_departures
@@ -29,7 +29,7 @@ EVERYDAY = frozenset([*SCALARS, *(dtype + tier for dtype in DTYPES for tier in (
 def counts(name: str) -> tuple[int, int, int]:
     """The everyday calls of a recording: all, those the rule gets right, those that are right or told."""
     calls = (call for call in load_recording(name).calls() if EVERYDAY.issuperset(call.operands))
-    report = compare(tl.system(name), calls, list_departures(name))
+    report = compare_calls(tl.system(name), calls, list_departures(name))
     listed = sum(map(len, report.mismatches_by_departure.values()))
     told = report.compared_count - len(report.mismatches)
     return report.compared_count + report.broken_count, told - listed, told

@@ -29,7 +29,7 @@ from typelattice.files.system_text import systems
 from typelattice.operands.operand import FOREIGN_SCALAR_SUFFIX
 from typelattice.recorded.answer_notation import NOT_ASKED_ANSWER, TAKEN_OVER_ANSWER, Messages
 from typelattice.recorded.encode_recording import encode_recording, save_recording
-from typelattice.recorded.recorded_calls import Answers
+from typelattice.recorded.recorded_calls import AnswerByOperands
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import FOREIGN_FOLDER, RECORDINGS_FOLDER
 
@@ -81,9 +81,9 @@ def record_foreign_arrays(library: Library, foreign: Library) -> Recording:
     own = [d for d in library.dtypes() if CHOSEN.fullmatch(d)]
     marks = (f":{foreign.name}", f":0d:{foreign.name}", f":{foreign.name}{FOREIGN_SCALAR_SUFFIX}")
     foreign_arrays = [d + mark for mark in marks for d in foreign.dtypes() if CHOSEN.fullmatch(d)]
-    operands = tuple(filter(asker.has, (*own, *foreign_arrays)))
+    operands = tuple(filter(asker.has_operand, (*own, *foreign_arrays)))
     messages = Messages()
-    found: dict[str, Answers] = {}
+    found: dict[str, AnswerByOperands] = {}
     for op in host.operations():
         found[op] = dict.fromkeys(product(operands, operands), NOT_ASKED_ANSWER)
         for a, b in found[op]:

@@ -52,7 +52,7 @@ def main() -> None:
         data = {"typelattice": "comparison", "version": 1, **comparison_data(found, found.causes)}
         rows = [row for row in rows if key_of(row) != key_of(data)] + [data]
         args.into.write_text(document(rows, date.today()), encoding="utf-8")
-        print(f"{found.about}: {found.compared:,} calls, {len(found.causes)} causes", flush=True)
+        print(f"{found.subject_line}: {found.compared_count:,} calls, {len(found.causes)} causes", flush=True)
 
 
 def key_of(row: Mapping[str, Any]) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from unittest.mock import patch
 from argparse_manpage.manpage import Manpage
 from generated import write_pages
 
-from typelattice.cli.commands.completion import all_commands
+from typelattice.cli.commands.completion import build_full_parser
 
 PAGE = Path(__file__).parents[1] / "docs" / "typelattice.1"
 
@@ -17,7 +17,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "typelattice.1"
 def manual() -> str:
     """The page, with a section for each command. It has no date: it changes only if a command does."""
     with patch.dict(os.environ, COLUMNS="80"):
-        page = Manpage(all_commands(), {"description": "data type promotion of array libraries"})
+        page = Manpage(build_full_parser(), {"description": "data type promotion of array libraries"})
     page.date, page.manual = "", "typelattice"
     return re.sub(r"(?m)[ \t]+$", "", str(page))
 

@@ -26,7 +26,7 @@ from typing import Any
 
 from typelattice.fixing.patch_search import fix_script
 from typelattice.support.errors import TypelatticeError
-from typelattice.survey.time_limit import SlowError, time_limit
+from typelattice.survey.time_limit import TimeLimitError, time_limit
 from typelattice.tracing.report.formatting import size_text
 
 RUNS = 3
@@ -206,7 +206,7 @@ def main() -> None:
         try:
             with time_limit(SECONDS):
                 row = judge(kernel)
-        except SlowError:
+        except TimeLimitError:
             row = Row(kernel.name, f"more than {SECONDS} s")
         except (RuntimeError, subprocess.TimeoutExpired) as e:
             row = Row(kernel.name, f"fails as it is: {e}")

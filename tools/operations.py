@@ -75,10 +75,10 @@ def _row(op: Operation) -> str:
         if op.min_operands == op.max_operands
         else f"{op.min_operands} to {op.max_operands or 'any number'}"
     )
-    if op.dimensions < max(op.min_dimensions):
+    if op.required_dimensions < max(op.min_dimensions):
         bounds += f", the first with {op.min_dimensions[0]} dimension or more"
-    elif op.dimensions:
-        bounds += f", with {op.dimensions} dimension{'s' * (op.dimensions > 1)} or more"
+    elif op.required_dimensions:
+        bounds += f", with {op.required_dimensions} dimension{'s' * (op.required_dimensions > 1)} or more"
     names = ", ".join(f"`{name}`" for name in op.other_names).replace("|", "\\|")
     sign = f"`{op.operator}`".replace("|", "\\|") if op.operator else ""
     return f"| `{op.name}` | {op.operation_class} | {op.call_form} | {bounds} | {sign} | {names} |"

@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from typelattice.rendering.colours import NODE_FILL_OPACITY
 from typelattice.rendering.grid import printable
-from typelattice.rendering.style_sheet import GROUND
+from typelattice.rendering.style_sheet import BACKGROUND_STYLE
 from typelattice.support.frozen_classes import frozen
 
 INK, LINES = "currentColor", ("#c0392b", "#2980b9", "#27ae60")
@@ -55,7 +55,7 @@ def plot(title: str, x: str, y: str, marks: Sequence[Mark], lines: Sequence[Step
         f'<svg xmlns="http://www.w3.org/2000/svg" class="tl-alone" viewBox="0 0 1160 {high}" fill="{INK}"',
         ' font-family="DejaVu Sans, sans-serif" font-size="12">',
         f"<title>{_text(title)}</title>",
-        f"<style>\n{GROUND}</style>",
+        f"<style>\n{BACKGROUND_STYLE}</style>",
         f'<rect class="tl-ground" width="1160" height="{high}" fill="#fff"/>',
         *_axes(x, y, right, top, place),
     ]

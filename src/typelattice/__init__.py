@@ -6,7 +6,7 @@ int16
 """
 from importlib import import_module
 
-from typelattice.support.display_hooks import HOOKS
+from typelattice.support.display_hooks import DISPLAY_HOOKS
 
 TYPE_CHECKING = (
     False  # type checkers treat this name as true; importing `typing` costs more than this file
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from typelattice.tracing.report.explain_result import ResultError, Why
 
 # Every public name is loaded when it is first asked for, so that `import typelattice` costs next to nothing.
-_LATER = {
+_MODULE_BY_LAZY_NAME = {
     name: module
     for module, names in {
         "designer": ("ConflictError", "MissingSolverError", "PlanError", "design"),
@@ -103,20 +103,22 @@ _LATER = {
 }
 
 # the name in its module, if that differs
-_NAMES_INSIDE = {"Observed": "RecordedAnswer", "observed": "find_recorded_answer"}
+_NAME_IN_MODULE = {"Observed": "RecordedAnswer", "observed": "find_recorded_answer"}
 
 # The engine makes a Promotion. What shows it is loaded when it is first shown.
-HOOKS["text"] = lambda: import_module("typelattice.explanations.explanation_text").explanation
-HOOKS["html"] = lambda: import_module("typelattice.drawings.notebook_views").html
-HOOKS["svg"] = lambda: import_module("typelattice.drawings.notebook_views").svg
+DISPLAY_HOOKS["text"] = lambda: import_module("typelattice.explanations.explanation_text").write_explanation
+DISPLAY_HOOKS["html"] = lambda: import_module("typelattice.drawings.notebook_views").html
+DISPLAY_HOOKS["svg"] = lambda: import_module("typelattice.drawings.notebook_views").svg
 
 
 def __getattr__(name: str) -> object:
-    """Load a name of `_LATER`, and keep it."""
-    if name not in _LATER:
+    """Load a name of `_MODULE_BY_LAZY_NAME`, and keep it."""
+    if name not in _MODULE_BY_LAZY_NAME:
         raise AttributeError(f"module 'typelattice' has no attribute {name!r}")
     import_module("typelattice.operands")  # registers the adapters, by which a DType is NumPy's dtype too
-    found: object = getattr(import_module(f"typelattice.{_LATER[name]}"), _NAMES_INSIDE.get(name, name))
+    found: object = getattr(
+        import_module(f"typelattice.{_MODULE_BY_LAZY_NAME[name]}"), _NAME_IN_MODULE.get(name, name)
+    )
     globals()[name] = found
     return found
 

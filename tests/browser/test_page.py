@@ -16,7 +16,7 @@ from visiting import NARROW, WIDE, Visitor, page_of, wait_until_drawn
 
 import typelattice as tl
 from typelattice.explorer.answer_addresses import describe_scope
-from typelattice.explorer.document import Document, document
+from typelattice.explorer.document import Document, build_document
 from typelattice.explorer.page import page_html as written
 
 pytestmark = pytest.mark.browser
@@ -275,7 +275,7 @@ def test_an_expression_is_looked_up_step_by_step(visit: Visitor, some: str) -> N
 
 
 def test_the_box_of_the_site_takes_what_the_tables_do_not_hold(visit: Visitor, tmp_path: Path) -> None:
-    shown, file = document(["numpy", "torch"], ["add"]), tmp_path / "explore.html"
+    shown, file = build_document(["numpy", "torch"], ["add"]), tmp_path / "explore.html"
     file.write_text(written(Document(shown.data | {"pages": describe_scope()})), encoding="utf-8")
     asked = "view=expression&system=numpy&with=torch&text=log1p(int8:0d)%2Bint8:0d"
     page = visit.open(f"{file.as_uri()}#{asked}")

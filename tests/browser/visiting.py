@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from typelattice.explorer.document import document
+from typelattice.explorer.document import build_document
 from typelattice.explorer.page import page_html as written
 
 NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1400, "height": 900}
@@ -43,5 +43,5 @@ def wait_until_drawn(page: Any, state: str | None = None) -> None:
 def page_of(folder: Path, *systems: object, ops: tuple[str, ...] = ("add", "divide")) -> str:
     """The address of a page of some systems."""
     file = folder / "some.html"
-    file.write_text(written(document(systems, ops)), encoding="utf-8")
+    file.write_text(written(build_document(systems, ops)), encoding="utf-8")
     return file.as_uri()

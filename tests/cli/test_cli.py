@@ -17,9 +17,9 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.cli import commands
-from typelattice.cli.main import COMMAND_NAMES, command, main
+from typelattice.cli.main import COMMAND_NAMES, find_command, main
 from typelattice.facts.operations import OPERATIONS
-from typelattice.rendering import FORMATS
+from typelattice.rendering import GRID_FORMATS
 from typelattice.study.tables import Table, table
 
 SYSTEMS = tl.systems()
@@ -46,7 +46,7 @@ def test_help_of_a_command_has_examples_of_it_and_its_exit_status(
 ) -> None:
     page = said(capsys, name, "--help")
     assert f"\nexamples:\n  typelattice {name}" in page
-    assert f"\nexit status:\n  {command(name).exit_status}\n" in page
+    assert f"\nexit status:\n  {find_command(name).exit_status}\n" in page
 
 
 def test_each_module_of_a_command_has_one_place_in_the_help() -> None:
@@ -72,7 +72,7 @@ def test_every_example_runs(
     monkeypatch.setattr("typelattice.cli.commands.explore.serve", lambda at, port, ready: None)
     if name in ("conform", "record", "watch"):
         sampled(monkeypatch)
-    for example in map(shlex.split, command(name).examples):
+    for example in map(shlex.split, find_command(name).examples):
         if name in OF_FILES:
             status, told = main([name, *example]), capsys.readouterr()
             assert status in (0, 1, 2) and len(told.err.splitlines()) == (status == 2)
@@ -158,7 +158,7 @@ def test_systems_are_listed_with_own_files(capsys: pytest.CaptureFixture[str], t
     assert [line.split()[0] for line in lines if line and line[0] != " "] == [*SYSTEMS, "mine"]
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", GRID_FORMATS)
 def test_table_in_every_format(capsys: pytest.CaptureFixture[str], format: str) -> None:
     dtypes = ("--dtypes", "int8,uint8 float", "--codes", "names")
     shown = said(capsys, "table", "--system", "jax", "--format", format, *dtypes)

@@ -16,7 +16,7 @@ from command_line import MINE, own_file, said
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.facts.missing_operations import find_missing_operations
-from typelattice.facts.system_headings import heading_of, headings
+from typelattice.facts.system_headings import heading_of, list_headings
 from typelattice.recorded.recorded_answer import find_recorded_answer
 
 
@@ -33,7 +33,7 @@ def test_explain_groups_all_systems_by_what_libraries_do_under_their_headings(
     shown = said(capsys, "explain", "int64", "float16", "--op", "matmul")
     parts = re.split(r"(?m)^(\w+)$", shown.partition("\n\n")[2])
     found = dict(zip(parts[1::2], parts[2::2], strict=True))
-    assert [*found] == [*headings()]
+    assert [*found] == [*list_headings()]
     for heading, text in found.items():
         names = [s for s in tl.systems() if heading_of(s) == heading]
         counts = {answer: int(n) for answer, n in re.findall(r"(?m)^  (\S.*?) +(\d+)  ", text)}

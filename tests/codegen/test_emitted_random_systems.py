@@ -25,7 +25,7 @@ from typelattice.codegen.emit import emit_files
 from typelattice.codegen.names import MEMBER_STYLE_BY_LANGUAGE
 from typelattice.codegen.tables import EmitError, build_tables
 from typelattice.codegen.typescript import function_name
-from typelattice.engine.evaluate_operation import operation_rules
+from typelattice.engine.evaluate_operation import find_operation_rules
 from typelattice.facts.operations import OpError
 
 REFUSED = 255
@@ -106,7 +106,7 @@ def _functions(system: tl.System, op: str | None, tiers: list[str]) -> Iterator[
             continue
         sign = "_in_place" if known.is_in_place else "_operator" if known.is_operator else ""
         name = f"{known.function}{sign}"
-        rule = operation_rules(system, known.name)
+        rule = find_operation_rules(system, known.name)
         yield Function(f"{name}_result{ending}", given, op, "dtype")
         yield Function(f"{name}_compute{ending}", given, op, "compute")
         if rule.accumulates or rule.accumulates_of_pairs:

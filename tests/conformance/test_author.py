@@ -14,7 +14,13 @@ import pytest
 from typelattice.cli.main import main
 from typelattice.conformance.compare_with_system import ConformanceReport, Mismatch
 from typelattice.conformance.library import CannotAskError
-from typelattice.conformance.pytest import as_library, calls, compare_all, is_undefined, promotion_tests
+from typelattice.conformance.pytest import (
+    compare_all,
+    is_undefined,
+    make_library,
+    promotion_tests,
+    yield_library_calls,
+)
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recorded_calls import RecordedCall
 
@@ -33,7 +39,7 @@ def test_the_planted_mistake_is_found() -> None:
     report = compare_all(Little(), "array-api")
     assert report.compared_count == 36
     assert "add(int8, uint8) = int8, the system says int16" in map(str, report.mismatches)
-    assert list(report.groups()) == ["arithmetic: both answer, differently"]
+    assert list(report.group_by_cause()) == ["arithmetic: both answer, differently"]
 
 
 def test_the_baseline_holds_it_and_must_not_grow(tmp_path: Path) -> None:
@@ -94,13 +100,13 @@ def test_what_python_answers_is_not_held_against_the_library() -> None:
         def read(self, result: object) -> str:
             return "py:int" if isinstance(result, int) else super().read(result)
 
-    asked = {call.operands for call in calls(Scalars())}
+    asked = {call.operands for call in yield_library_calls(Scalars())}
     assert ("int", "int8") in asked and ("int8", "int") in asked
     assert ("int", "int") not in asked
 
 
 def test_a_namespace_of_the_standard_needs_no_adapter() -> None:
-    report = compare_all(as_library(np), "array-api", op="add")
+    report = compare_all(make_library(np), "array-api", op="add")
     assert report.compared_count > 1_000
     assert {m.system_answer for m in report.mismatches} == {
         "-"
@@ -146,7 +152,7 @@ def test_examples_of_one_cause_differ_in_more_than_numbers_and_the_order_of_oper
 def test_calls_with_their_operands_swapped_come_last() -> None:
     swapped = [("int8", "uint8"), ("uint8", "int8"), ("int16", "uint16"), ("float32", "int8")]
     found = tuple(Mismatch(RecordedCall("add", operands, "int8"), "int16") for operands in swapped)
-    (shown,) = ConformanceReport(4, 0, found, {}).groups().values()
+    (shown,) = ConformanceReport(4, 0, found, {}).group_by_cause().values()
     assert [m.call.operands for m in shown] == [swapped[0], swapped[3], swapped[2], swapped[1]]
 
 
@@ -166,5 +172,5 @@ def test_the_reference_of_the_standard_passes_where_the_standard_says_something(
 
 
 def test_functions_that_take_python_numbers_are_asked_nothing_of_arrays() -> None:
-    answers = {call.answer for call in calls(as_library(np), "full")}
+    answers = {call.answer for call in yield_library_calls(make_library(np), "full")}
     assert answers <= {"!NotAsked"}

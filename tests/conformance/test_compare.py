@@ -15,7 +15,7 @@ from planted import Faithful
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.conformance.compare_implementation import find_imitated
-from typelattice.conformance.difference_reproducer import snippet
+from typelattice.conformance.difference_reproducer import write_snippet
 from typelattice.conformance.implementation import implementations, load_implementation
 from typelattice.conformance.implementation_differences import (
     ACCEPTS_REFUSED,
@@ -27,7 +27,11 @@ from typelattice.conformance.implementation_differences import (
     some_of_each_class,
 )
 from typelattice.conformance.in_process_library import Catalogue
-from typelattice.conformance.known_differences import known_differences_json, not_known, read_known
+from typelattice.conformance.known_differences import (
+    known_differences_json,
+    read_known_differences,
+    select_unknown,
+)
 from typelattice.conformance.library import MissingLibraryError
 from typelattice.conformance.pytest import imitation_tests
 from typelattice.facts.libraries import libraries
@@ -293,9 +297,9 @@ def test_calls_of_several_operands_are_known_one_by_one(tmp_path: Path) -> None:
     assert json.loads(file.read_text()) == {
         "another dtype: merge: a wider signed": {"concat": ["bool int8, int8, bool uint8", "int8 uint8"]}
     }
-    known = read_known(file)
-    assert not not_known(found, known)
-    (new,) = not_known(group_by_cause([*found[0].differences, differ("int8", "bool", "bool")]), known)
+    known = read_known_differences(file)
+    assert not select_unknown(found, known)
+    (new,) = select_unknown(group_by_cause([*found[0].differences, differ("int8", "bool", "bool")]), known)
     assert [each.found.operands for each in new.differences] == [("int8", "bool", "bool")]
 
 
@@ -379,7 +383,7 @@ def test_an_implementation_has_a_library_a_system_and_a_snippet(name: str) -> No
 
     def written(op: str, *operands: str) -> str:
         difference = Difference(RecordedCall(op, operands, "int8"), RecordedCall(op, operands, "float32"))
-        return snippet(entry, difference, FUNCTIONS)
+        return write_snippet(entry, difference, FUNCTIONS)
 
     for op in ("+", "add", "concat"):
         lines = written(op, "int8", "float32").splitlines()
@@ -395,7 +399,7 @@ def test_a_snippet_prints_the_values() -> None:
     expected, found = (
         RecordedCall("+", ("int8=100", "int8=-7"), "int8", values) for values in ("93 93", "0 0")
     )
-    written = snippet(implementations()["tf-xla"], Difference(expected, found), {})
+    written = write_snippet(implementations()["tf-xla"], Difference(expected, found), {})
     assert written.splitlines()[1:4] == [
         "x = tensorflow.constant(100, 'int8', (2,))",
         "y = tensorflow.constant(-7, 'int8', (2,))",
@@ -407,7 +411,7 @@ def test_a_snippet_prints_the_values() -> None:
 def test_a_snippet_ends_with_the_refusal() -> None:
     operands = ("int8", "float32")
     refused = Difference(RecordedCall("+", operands, "!TypeError"), RecordedCall("+", operands, "float32"))
-    *_, first, last = snippet(implementations()["torch-meta"], refused, {}).splitlines()
+    *_, first, last = write_snippet(implementations()["torch-meta"], refused, {}).splitlines()
     assert first == "print((x.to('meta') + y.to('meta')).dtype)  # float32, found"
     assert last == "print((x + y).dtype)  # TypeError, expected"
-    assert snippet({}, refused, {}) == ""
+    assert write_snippet({}, refused, {}) == ""

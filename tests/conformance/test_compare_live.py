@@ -14,7 +14,7 @@ from samples import one_in
 
 from typelattice.cli.main import main
 from typelattice.conformance.compare_implementation import Comparison, compare_implementation, find_imitated
-from typelattice.conformance.difference_reproducer import snippet
+from typelattice.conformance.difference_reproducer import write_snippet
 from typelattice.conformance.implementation import implementations, load_implementation
 from typelattice.conformance.implementation_differences import (
     BREAKS_DOWN,
@@ -70,7 +70,7 @@ def test_known_differences_are_found(name: str) -> None:
         found = [each for _, each in find_differences(asked, expected)]
         spellings = asked.catalogue.spellings
     assert [each and each.difference_type for each in found] == [sort for *_, sort in KNOWN[name]], found
-    check([snippet(implementations()[name], each, spellings) for each in found if each])
+    check([write_snippet(implementations()[name], each, spellings) for each in found if each])
 
 
 def answers(other: str, questions: list[Question]) -> list[RecordedCall]:
@@ -93,13 +93,13 @@ def test_every_snippet_shows_its_difference(name: str) -> None:
         pytest.importorskip(name)
     calls = 10 if implementations()[name].get("slow") else 150
     found = compare_implementation(name, calls=calls, limit=60)
-    assert found.compared > calls * 0.8
-    assert sum(len(cause.differences) for cause in found.causes) < 0.6 * found.compared
+    assert found.compared_count > calls * 0.8
+    assert sum(len(cause.differences) for cause in found.causes) < 0.6 * found.compared_count
     check(snippets(found))
 
 
 def snippets(found: Comparison) -> list[str]:
-    return [found.example(cause)[1] for cause in found.causes if cause.difference_type != BREAKS_DOWN]
+    return [found.find_example(cause)[1] for cause in found.causes if cause.difference_type != BREAKS_DOWN]
 
 
 def check(codes: list[str]) -> None:
@@ -143,7 +143,7 @@ def test_values_of_libraries_are_compared() -> None:
     assert [call.message.split()[0] for call in calls[1]] == ["inf+nanj", "1.2999999523162842"]
     found = Difference(*(answers[0] for answers in calls))
     assert (found.difference_type, found.cause) == (OTHER_VALUE, "add: complex")
-    code = snippet(implementations()["torch-numpy"], found, {})
+    code = write_snippet(implementations()["torch-numpy"], found, {})
     run = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     printed = [line.partition("+")[2] for line in run.stdout.splitlines()]
     assert printed == ["0.7j inf+0.7j]", "nanj, inf+nanj])"]

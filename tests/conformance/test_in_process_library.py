@@ -124,7 +124,7 @@ def test_an_implementation_is_no_library_of_a_recording() -> None:
 
 def test_a_library_is_held_to_the_same_in_this_process() -> None:
     asker = InProcessLibrary(hostile.ReadsNothing())
-    assert asker.has("int8") and not asker.has("int8:0d")
+    assert asker.has_operand("int8") and not asker.has_operand("int8:0d")
     with pytest.raises(CannotAskError, match="it gave 'None'"):
         asker.ask("add", ("int8", "int8"))
     assert InProcessLibrary(hostile.Fragile()).ask("multiply", ()) [0] == "!TypeError"

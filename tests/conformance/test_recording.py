@@ -8,7 +8,7 @@ import pytest
 from tiny import DTYPES, Tiny
 
 import typelattice as tl
-from typelattice.conformance.compare_with_system import compare
+from typelattice.conformance.compare_with_system import compare_calls
 from typelattice.conformance.library import MissingLibraryError, UnknownLibraryError
 from typelattice.conformance.load_library import load_library
 from typelattice.conformance.operation_functions import skip_number_first
@@ -85,7 +85,9 @@ def test_a_call_that_says_nothing_of_a_library_is_recorded_as_not_asked_and_left
     recording = record(IntoArrays, limit=5.0)
     assert recording.require_answer("+=", "int", "int8") == "!NotAsked"
     assert [*recording.messages.values()] == ["the first operand is no array"]
-    assert compare(tl.system("numpy"), recording.calls()).compared_count == len(DTYPES) * (len(DTYPES) + 1)
+    assert compare_calls(tl.system("numpy"), recording.calls()).compared_count == len(DTYPES) * (
+        len(DTYPES) + 1
+    )
 
 
 class Changed(Tiny):
@@ -152,7 +154,7 @@ def test_every_operation_is_asked_of_as_many_operands_as_it_takes() -> None:
     questions += random_questions(operands, tuple(OPERATIONS), MULTI_OPERAND_OPERATIONS, 5_000, seed=0)
     asked: dict[str, set[int]] = {}
     for op, chosen in questions:
-        OPERATIONS[op].check(len(chosen))
+        OPERATIONS[op].check_operand_count(len(chosen))
         asked.setdefault(op, set()).add(len(chosen))
     assert asked.keys() == OPERATIONS.keys()
     assert asked["add"] == {2} and asked["sqrt"] == {1} and asked["clip"] == {1, 2, 3}

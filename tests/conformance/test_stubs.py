@@ -19,8 +19,8 @@ from typelattice.conformance.implementation import implementations
 from typelattice.conformance.implementation_differences import questions_of_both
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import CannotAskError, MissingLibraryError
-from typelattice.conformance.stub_implementation import Stubs
-from typelattice.conformance.type_checkers import EXPRESSIONS_FILE, InferredType, infer
+from typelattice.conformance.stub_implementation import StubImplementation
+from typelattice.conformance.type_checkers import EXPRESSIONS_FILE, InferredType, infer_types
 from typelattice.facts.operations import make_custom_operation
 
 OF_MYPY = f"""\
@@ -70,7 +70,7 @@ def test_what_each_checker_prints_is_read(monkeypatch: pytest.MonkeyPatch) -> No
         InferredType("", ""),
     ]
     printed(monkeypatch, OF_MYPY)
-    assert [*infer("mypy", "", [], ["x", "y", "z"], 1)] == types
+    assert [*infer_types("mypy", "", [], ["x", "y", "z"], 1)] == types
     told = [
         (1, "information", f'Type of "x" is "{types[0].type}"'),
         (2, "error", types[1].error + "\nand more"),
@@ -80,7 +80,7 @@ def test_what_each_checker_prints_is_read(monkeypatch: pytest.MonkeyPatch) -> No
         for n, s, text in told
     ]
     printed(monkeypatch, json.dumps({"generalDiagnostics": diagnostics}))
-    assert [*infer("basedpyright", "", [], ["x", "y", "z"], 1)] == [
+    assert [*infer_types("basedpyright", "", [], ["x", "y", "z"], 1)] == [
         types[0], types[1]._replace(error=types[1].error), types[2],
     ]  # fmt: skip
 
@@ -89,14 +89,14 @@ def test_what_each_checker_prints_is_read(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_checker_that_says_nothing_is_an_error(checker: str, monkeypatch: pytest.MonkeyPatch) -> None:
     printed(monkeypatch, "usage: ...")
     with pytest.raises(CannotAskError, match=f"{checker} cannot be asked: it says usage: ..."):
-        list(infer(checker, "", [], ["x"], 1))
+        list(infer_types(checker, "", [], ["x"], 1))
 
 
 def test_a_checker_that_is_missing_or_slow_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(type_checkers, "find_spec", lambda _: None)
         with pytest.raises(MissingLibraryError, match="it is not installed; pip install mypy"):
-            list(infer("mypy", "", [], ["x"], 1))
+            list(infer_types("mypy", "", [], ["x"], 1))
 
     def slow(*_: object, **__: object) -> None:
         raise subprocess.TimeoutExpired("mypy", 1)
@@ -104,7 +104,7 @@ def test_a_checker_that_is_missing_or_slow_is_named(monkeypatch: pytest.MonkeyPa
     printed(monkeypatch, "")
     monkeypatch.setattr(type_checkers, "_run_checker", slow)
     with pytest.raises(CannotAskError, match="mypy gave no answer within 1 seconds"):
-        list(infer("mypy", "", [], ["x"], 1))
+        list(infer_types("mypy", "", [], ["x"], 1))
 
 
 def test_expressions_are_asked_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +120,7 @@ def test_expressions_are_asked_in_batches(monkeypatch: pytest.MonkeyPatch) -> No
     printed(monkeypatch, "")
     monkeypatch.setattr(type_checkers, "_run_checker", run)
     monkeypatch.setattr(type_checkers, "EXPRESSIONS_PER_RUN", 2)
-    assert [each.type for each in infer("mypy", "", [], [*"vwxyz"], 1)] == [*"vwxyz"]
+    assert [each.type for each in infer_types("mypy", "", [], [*"vwxyz"], 1)] == [*"vwxyz"]
     assert len(folders) == 3 and len({*folders}) == 1  # so that a run may use what the first has read
 
 
@@ -135,7 +135,11 @@ def test_a_checker_that_is_ended_from_another_thread_ends_with_its_own_processes
         (tmp_path / "mypy.py").write_text(code, encoding="ascii")
         monkeypatch.setenv("PYTHONPATH", str(tmp_path))
         end = type_checkers.end_checker
-        list(infer("mypy", "", [], ["x"], 600, on_start=lambda process: Timer(0.5, end, [process]).start()))
+        list(
+            infer_types(
+                "mypy", "", [], ["x"], 600, on_start=lambda process: Timer(0.5, end, [process]).start()
+            )
+        )
 
 
 class Library:
@@ -169,11 +173,11 @@ def test_calls_are_written_as_expressions(
         assert "list_float: list[float]" in names
         yield from [InferredType("numpy.int8", "")] * len(these)
 
-    monkeypatch.setattr(stub_implementation, "infer", answered)
+    monkeypatch.setattr(stub_implementation, "infer_types", answered)
     monkeypatch.setattr(stub_implementation, "versions_of", lambda *_: {"mypy": "2.0"})
     monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
     library: Any = Library()
-    has = Stubs("mypy", library, implementations()["numpy-stubs"], 1)
+    has = StubImplementation("mypy", library, implementations()["numpy-stubs"], 1)
     request.addfinalizer(has.__exit__)
     assert has.catalogue.operands == ("int8", "float32", "int8:scalar", "int", "float:list")
     assert has.catalogue.operations == ("add", "+", "inv", "sum", "reduceat_add")
@@ -199,14 +203,16 @@ def test_stubs_are_asked_in_batches_for_which_the_checker_keeps_its_folder(
         folders.append(folder)
         yield from [InferredType("numpy.int8", "")] * len(args[3])
 
-    monkeypatch.setattr(stub_implementation, "infer", answered)
+    monkeypatch.setattr(stub_implementation, "infer_types", answered)
     monkeypatch.setattr(stub_implementation, "versions_of", lambda *_: {"mypy": "2.0"})
     monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
-    assert Stubs.batch_size < 10_000
-    monkeypatch.setattr(Stubs, "batch_size", 2)
+    assert StubImplementation.batch_size < 10_000
+    monkeypatch.setattr(StubImplementation, "batch_size", 2)
     library: Any = Library()
     questions = [(op, (operand, "int8")) for op in ("add", "+") for operand in ("int8", "float32")]
-    with AnswerProcessPool(lambda: Stubs("mypy", library, implementations()["numpy-stubs"], 1)) as asked:
+    with AnswerProcessPool(
+        lambda: StubImplementation("mypy", library, implementations()["numpy-stubs"], 1)
+    ) as asked:
         assert len([*asked.answers(questions)]) == len(questions)
         assert len(folders) == 2 and len({*folders}) == 1
         assert Path(folders[0]).is_dir()
@@ -227,4 +233,4 @@ def test_stubs_without_their_checker_say_what_to_install(monkeypatch: pytest.Mon
     monkeypatch.setattr(type_checkers, "find_spec", lambda _: None)
     library: Any = Library()
     with pytest.raises(MissingLibraryError, match="it is not installed; pip install mypy"):
-        Stubs("mypy", library, implementations()["numpy-stubs"], 1)
+        StubImplementation("mypy", library, implementations()["numpy-stubs"], 1)

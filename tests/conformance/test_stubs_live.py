@@ -11,18 +11,18 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.conformance.compare_implementation import start_implementation
-from typelattice.conformance.difference_reproducer import snippet
+from typelattice.conformance.difference_reproducer import write_snippet
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.implementation_differences import (
     ARRAY_OR_SCALAR,
     OTHER_DTYPE,
     Difference,
-    askable,
     calls_of_implementation,
     calls_of_system,
     find_differences,
     group_by_cause,
     questions_of_both,
+    select_askable,
 )
 
 pytestmark = pytest.mark.live
@@ -38,10 +38,10 @@ STUBS = [
 def asked(name: str, op: str) -> tuple[list[Difference | None], str]:
     """The differences of an operation, and a snippet of the first cause."""
     with start_implementation(name, 30) as stubs:
-        calls = askable(calls_of_system(tl.system(SYSTEM), stubs.catalogue), stubs.catalogue)
+        calls = select_askable(calls_of_system(tl.system(SYSTEM), stubs.catalogue), stubs.catalogue)
         found = [each for _, each in find_differences(stubs, [call for call in calls if call.op == op])]
         (first, *_) = (c for c in group_by_cause(filter(None, found)) if c.difference_type == OTHER_DTYPE)
-        return found, snippet(implementations()[name], first.differences[0], stubs.catalogue.spellings)
+        return found, write_snippet(implementations()[name], first.differences[0], stubs.catalogue.spellings)
 
 
 @pytest.mark.parametrize("name", one_in(2, STUBS))
@@ -71,7 +71,7 @@ def test_28_quotients_of_narrow_floats_are_float64_in_the_stubs(name: str, tmp_p
 @pytest.mark.parametrize("name", one_in(2, STUBS, 1))
 def test_stubs_that_are_right_give_no_difference(name: str) -> None:
     with start_implementation(name, 30) as stubs:
-        calls = askable(calls_of_system(tl.system(SYSTEM), stubs.catalogue), stubs.catalogue)
+        calls = select_askable(calls_of_system(tl.system(SYSTEM), stubs.catalogue), stubs.catalogue)
         calls = [call for call in calls if call.op in ("sqrt", "inv", "<", "isnan")]
         found = [each for _, each in find_differences(stubs, calls)]
     assert len(found) > 300
@@ -82,7 +82,7 @@ def test_stubs_that_give_an_array_for_a_scalar_are_found() -> None:
     with start_implementation("numpy-stubs", 30) as stubs, start_implementation("numpy-eager", 30) as eager:
         questions = questions_of_both(eager.catalogue, stubs.catalogue)
         asked = [each for each in questions if each[0] in ("@", "clip", "take", "sqrt")]
-        calls = askable(calls_of_implementation(eager, asked), stubs.catalogue)
+        calls = select_askable(calls_of_implementation(eager, asked), stubs.catalogue)
         found = [each for _, each in find_differences(stubs, calls)]
     assert {each.cause for each in found if each and each.difference_type == ARRAY_OR_SCALAR} == {
         "products: array for scalar", "clip: scalar for array",

@@ -11,7 +11,7 @@ from small_orders import DESIGNS, partial, split
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.designer import design, repairs
+from typelattice.designer import design, find_repairs
 from typelattice.designer.pareto_front import place_on_front
 from typelattice.study.jep9407_criteria import criteria
 
@@ -55,7 +55,7 @@ def test_order_and_system_count_alike() -> None:
 
 
 def test_values_give_plain_data() -> None:
-    found, fixed = design("jep9407-0"), repairs("numpy")
+    found, fixed = design("jep9407-0"), find_repairs("numpy")
     assert json.loads(tl.render(found, "json")).items() >= found.data().items()
     assert found.data()["completions"][0]["covers"] == [["u64", "f*"], ["i64", "f*"]]  # type: ignore[index]
     assert json.loads(tl.render(fixed, "json")).items() >= fixed.data().items()

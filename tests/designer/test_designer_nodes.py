@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from random_orders import Covers, dags, reachable
 
 import typelattice as tl
-from typelattice.designer.missing_nodes import missing_nodes
+from typelattice.designer.missing_nodes import find_missing_nodes
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.files.reader import parse
 
@@ -33,7 +33,7 @@ def test_each_set_of_bounds_in_common_without_a_least_one_is_a_node(covers: Cove
         if bs or a not in covered
     )
     system = parse(f'name = "drawn"\norder = "{order}"')
-    found = missing_nodes(system)
+    found = find_missing_nodes(system)
     after = found.system.order
     names = {d.code: d for d in after.nodes}
     made = [names[node.name] for node in found]
@@ -48,7 +48,7 @@ def test_each_set_of_bounds_in_common_without_a_least_one_is_a_node(covers: Cove
 
 @pytest.mark.parametrize(("name", "count"), [("numpy", 2), ("jax-2019", 1), ("jax", 0), ("torch", 2)])
 def test_numpy_lacks_two_nodes_and_jax_without_weak_nodes_one(name: str, count: int) -> None:
-    found = missing_nodes(name)
+    found = find_missing_nodes(name)
     assert len(found) == count
     assert all(tl.laws(found.system)[law] for law in ("unique bounds", "associative", "monotone"))
 
@@ -71,4 +71,4 @@ def test_an_order_with_too_many_cuts_is_beyond_reach() -> None:
     ]
     order = "; ".join(lines)
     with pytest.raises(tl.BeyondReachError, match="more than 2,000 nodes"):
-        missing_nodes(parse(f'name = "crown"\norder = "{order}"'))
+        find_missing_nodes(parse(f'name = "crown"\norder = "{order}"'))

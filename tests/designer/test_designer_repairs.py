@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 import pytest
 from small_orders import KEPT, SMALL, partial, split
 
-from typelattice.designer import DEMANDS, ConflictError, Demand, repairs
+from typelattice.designer import DEMANDS, ConflictError, Demand, find_repairs
 from typelattice.designer.standard_demands import list_node_facts
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node
@@ -80,7 +80,7 @@ def test_repairs_are_the_smallest_of_brute_force(order: str, every: bool, rules:
     """Covers turned round and repairs of three and four edits included; the rules hold in results as in
     relations."""
     system = partial(order)
-    found = repairs(system, limit=1000, every=every, rules=rules)
+    found = find_repairs(system, limit=1000, every=every, rules=rules)
     assert {frozenset((*r.added_covers, *r.dropped_covers)) for r in found} == smallest_repairs(
         system, every, [DEMANDS[r] for r in rules]
     )
@@ -94,9 +94,9 @@ def test_a_repair_adds_no_result_that_a_rule_forbids() -> None:
     with pytest.raises(
         ConflictError, match=r"no order that repairs small keeps lattice with precision; .*: drop one$"
     ):
-        repairs(lone, every=True, rules=["precision"])
+        find_repairs(lone, every=True, rules=["precision"])
     for order in (*BROKEN, *TURNED):
-        for repair in repairs(partial(order), every=True, rules=KEPT):
+        for repair in find_repairs(partial(order), every=True, rules=KEPT):
             before = partial(order).order
             for a, b, _, now in repair.changed_pairs:
                 if now and not (before.le(a, now) and before.le(b, now)):
@@ -110,13 +110,13 @@ def test_a_repair_adds_no_result_that_a_rule_forbids() -> None:
 
 def test_repairs_drop_only_where_no_cover_may_be_added() -> None:
     assert [
-        (r.added_covers, len(r.dropped_covers)) for r in repairs(partial(BROKEN[2]), rules=["covers"])
+        (r.added_covers, len(r.dropped_covers)) for r in find_repairs(partial(BROKEN[2]), rules=["covers"])
     ] == [((), 1)] * 4
 
 
 @pytest.mark.parametrize("name", ["numpy", "tinygrad"])
 def test_repairs_of_libraries_are_of_one_size_and_leave_no_pair_with_several_lowest_bounds(name: str) -> None:
-    found = repairs(name, limit=100)
+    found = find_repairs(name, limit=100)
     assert found.is_proven
     assert split(found.system.order)
     assert len({len(r.added_covers) + len(r.dropped_covers) for r in found}) == 1
@@ -127,5 +127,5 @@ def test_repairs_of_libraries_are_of_one_size_and_leave_no_pair_with_several_low
 
 def test_rules_that_leave_no_repair_conflict_with_the_lattice() -> None:
     with pytest.raises(ConflictError) as caught:
-        repairs("jep9407-0", every=True, rules=["precision", "relations"])
+        find_repairs("jep9407-0", every=True, rules=["precision", "relations"])
     assert "lattice" in caught.value.rules

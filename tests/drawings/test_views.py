@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 import typelattice as tl
-from typelattice.designer import repairs
+from typelattice.designer import find_repairs
 from typelattice.files.reader import parse
 from typelattice.rendering import Cell, Grid, terminal_output
 from typelattice.rendering.grid_svg import grid_svg
@@ -78,7 +78,7 @@ def test_a_notebook_shows_it_as_html_and_as_a_picture(code: str, word: str) -> N
 
 
 def test_repairs_show_what_they_change() -> None:
-    assert "numpy" in Page(repairs("numpy", limit=2)._repr_html_()).text
+    assert "numpy" in Page(find_repairs("numpy", limit=2)._repr_html_()).text
 
 
 def test_hostile_names_stay_text_in_notebooks() -> None:

@@ -62,7 +62,7 @@ def test_no_listed_operation_was_asked() -> None:
         if page:
             lacks, _ = page.missing_in_release
             assert not [
-                op for op in find_missing_operations(name) if op not in lacks and any(page.answers(op))
+                op for op in find_missing_operations(name) if op not in lacks and any(page.answers_of(op))
             ], name
 
 

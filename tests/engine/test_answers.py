@@ -7,7 +7,7 @@ import pytest
 from small_systems import CHAIN, DIAMOND, JAXLIKE, VALUES, make
 
 import typelattice as tl
-from typelattice.engine.decisions import DtypeByOperation, Joined
+from typelattice.engine.decisions import DTypeByOperation, NodesJoined
 from typelattice.engine.promotion import DecidingLines
 from typelattice.facts.dtypes import Kind
 
@@ -65,20 +65,20 @@ def test_the_result_of_a_refusal_is_an_error_that_holds_it() -> None:
 
 def test_the_decision_is_the_last_step_that_had_something_to_decide() -> None:
     s = make(CHAIN, **VALUES)
-    assert s.explain("int8").decision == Joined((tl.dtype("int8"),), tl.dtype("int8"))
+    assert s.explain("int8").decision == NodesJoined((tl.dtype("int8"),), tl.dtype("int8"))
     p = s.explain("uint8", "int8", op="divide")  # a refusal is a step of one node
     assert (type(p.decision), p.decision.nodes, p.decision.node) == (
-        DtypeByOperation,
+        DTypeByOperation,
         (tl.dtype("int16"),),
         None,
     )
     p = s.explain("uint8", "int8", op="equal")  # that the result is bool decides nothing
-    assert (p.decision, type(p.decisions[-1])) == (p.decisions[0], DtypeByOperation)
+    assert (p.decision, type(p.decisions[-1])) == (p.decisions[0], DTypeByOperation)
     p = make(CHAIN, ops={"positive": {"kernels": "all", "gives": "f32"}}).explain("int8", op="positive")
     assert (
         p.decision
         == p.decisions[-1]
-        == DtypeByOperation((tl.dtype("int8"),), tl.dtype("float32"), "positive")
+        == DTypeByOperation((tl.dtype("int8"),), tl.dtype("float32"), "positive")
     )
 
 

@@ -5,7 +5,7 @@ import pytest
 from small_systems import CHAIN, DIAMOND, make, said, steps
 
 import typelattice as tl
-from typelattice.engine.decisions import Incomparable, Joined, RefusedPair
+from typelattice.engine.decisions import NodesJoined, RefusedJoin, RefusedPair
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_operands_meet_at_their_join(operands: tuple[str, ...], answer: str) -> 
         None,
         (),
     )
-    assert p.decision == Joined(tuple(dict.fromkeys(o.dtype for o in p.operands if o.dtype)), p.dtype)
+    assert p.decision == NodesJoined(tuple(dict.fromkeys(o.dtype for o in p.operands if o.dtype)), p.dtype)
     assert p.bounds == (p.dtype,)
     assert s.promote(*operands).dtype is s.result_type(*operands) is p.dtype
 
@@ -78,7 +78,7 @@ def test_no_bound_is_a_refusal() -> None:
 def test_a_dtype_that_is_not_in_the_order_is_a_refusal() -> None:
     p = make(CHAIN).explain("int8", "bfloat16")
     assert (p.reason, p.remedy) == ("mine has no bfloat16", "cast it to a dtype that it has")
-    assert p.decision == Joined((tl.dtype("bfloat16"),), None)
+    assert p.decision == NodesJoined((tl.dtype("bfloat16"),), None)
 
 
 def test_a_tie_is_chosen() -> None:
@@ -161,7 +161,7 @@ def test_comparable_must_be_one_of_the_operands() -> None:
     assert said(s, "int8") == "int8"
     p = s.explain("uint8", "int8")
     assert (p.reason, p.remedy) == ("neither represents all values of the other", "cast both, e.g. to int16")
-    assert p.decision == Incomparable((tl.dtype("uint8"), tl.dtype("int8")), None)
+    assert p.decision == RefusedJoin((tl.dtype("uint8"), tl.dtype("int8")), None)
     assert said(make("b; i8", combine="comparable"), "bool", "int8") == "- nothing lies above both"
 
 

@@ -8,7 +8,7 @@ import pytest
 from small_systems import CHAIN, JAXLIKE, NUMPYLIKE, make, said, steps
 
 import typelattice as tl
-from typelattice.engine.decisions import DtypeByOperation
+from typelattice.engine.decisions import DTypeByOperation
 from typelattice.facts.operations import OPERATION_BY_NAME, find_operation
 from typelattice.files.reader import parse
 
@@ -192,7 +192,7 @@ def test_an_operation_takes_kinds() -> None:
     s = make(CHAIN)
     p = s.explain("bool", "bool", op="add")
     assert (p.reason, p.remedy, p.op) == ("add takes no bool", "cast the operands, e.g. to uint8", "add")
-    assert p.decision == DtypeByOperation((tl.dtype("bool"),), None, "arithmetic")
+    assert p.decision == DTypeByOperation((tl.dtype("bool"),), None, "arithmetic")
     assert said(s, "bool", "uint8", op="add") == "uint8"
     own = make(CHAIN, ops={"arithmetic": {"kernels": "bool"}, "multiply": {"kernels": "all"}})
     assert said(own, "bool", "bool", op="add") == "bool"

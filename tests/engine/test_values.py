@@ -112,8 +112,8 @@ def test_what_an_operand_counts_as_is_a_step_but_not_of_an_array() -> None:
     assert [(type(step).__name__, *map(str, step.nodes), str(step.node)) for step in found] == [
         ("SizedByValue", "i*", "uint8"),
         ("SizedByValue", "int16", "uint16"),
-        ("Joined", "int8", "int8"),
-        ("Joined", "int8", "int16", "int16"),
+        ("NodesJoined", "int8", "int8"),
+        ("NodesJoined", "int8", "int16", "int16"),
     ]
 
 

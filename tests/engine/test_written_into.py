@@ -6,7 +6,7 @@ import pytest
 from small_systems import CHAIN, VALUES, fate, make, said, steps
 
 import typelattice as tl
-from typelattice.engine.decisions import DtypeByOperation
+from typelattice.engine.decisions import DTypeByOperation
 from typelattice.engine.rule_enums import InPlaceRule
 
 KIND = {"gives": "left, same-kind cast"}
@@ -41,7 +41,7 @@ def test_what_may_be_written_in_place_is_said_by_the_operation_or_by_the_class(
 ) -> None:
     s = make(CHAIN, ops=ops) if ops else make(CHAIN)
     decision = s.explain("int16", "float32", op="+=").decision
-    assert isinstance(decision, DtypeByOperation)
+    assert isinstance(decision, DTypeByOperation)
     assert decision.entry == entry
     assert steps(s, "float32", "float32", op="&=")[-1] == ("ops", "bitwise", ("float32",), None)
 

@@ -20,8 +20,8 @@ from typelattice.engine.promotion import DecidingLines
 from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections
 from typelattice.explanations.recorded_answer_in_english import describe_library_answer
 from typelattice.explorer.answer_encoding import COLUMN_NAMES, NO_CELL_NUMBER
-from typelattice.explorer.cached_document import built_document
-from typelattice.explorer.document import Document, document
+from typelattice.explorer.cached_document import load_or_build_document
+from typelattice.explorer.document import Document, build_document
 from typelattice.explorer.page import page_html
 from typelattice.files.reader import parse
 from typelattice.files.system_origin import SystemOrigin
@@ -32,7 +32,7 @@ HOSTILE = '</script><img src=x onerror="alert(1)">'
 
 @pytest.fixture(scope="module")
 def shown() -> dict:
-    return json.loads(document(SYSTEMS, OPS).json())
+    return json.loads(build_document(SYSTEMS, OPS).to_json())
 
 
 def cells(shown: dict, every: int) -> Iterator[tuple[tl.Promotion, dict]]:
@@ -109,14 +109,14 @@ def test_the_reasons_for_answers_that_two_releases_share_are_found_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found: list[tl.Promotion] = []
-    find = SystemOrigin.rule
+    find = SystemOrigin.rule_of_answer
 
     def counted(self: SystemOrigin, p: tl.Promotion) -> DecidingLines:
         found.append(p)
         return find(self, p)
 
-    monkeypatch.setattr(SystemOrigin, "rule", counted)
-    document(["numpy", "numpy@2.4"], ops=["add"])
+    monkeypatch.setattr(SystemOrigin, "rule_of_answer", counted)
+    build_document(["numpy", "numpy@2.4"], ops=["add"])
     assert {p.system.name for p in found} == {"numpy"}
 
 
@@ -124,14 +124,14 @@ def test_the_reasons_for_answers_that_two_releases_share_are_found_once(
     "first, second", one_in(3, [("numpy", "numpy@2.0"), ("numpy", "cupy"), ("c", "c-llp64")], 2)
 )
 def test_a_system_is_shown_beside_one_of_the_same_rules_as_it_is_alone(first: str, second: str) -> None:
-    beside, alone = document([first, second], OPS).data, document([second], OPS).data
+    beside, alone = build_document([first, second], OPS).data, build_document([second], OPS).data
     assert spelled_out(beside, 1) == spelled_out(alone, 0)
 
 
 def test_a_file_of_the_same_text_is_named_by_its_own_name(tmp_path: Path) -> None:
     for name in ("one.toml", "two.toml"):
         (tmp_path / name).write_text('name = "same"\norder = "i8 -> i16"\n', encoding="utf-8")
-    data = document([tmp_path / "one.toml", tmp_path / "two.toml"], ops=[]).data
+    data = build_document([tmp_path / "one.toml", tmp_path / "two.toml"], ops=[]).data
     rules = [{*map(str, spelled_out(data, i)["", "rule"])} for i in (0, 1)]
     assert all("one.toml" in rule for rule in rules[0] - {"None"})
     assert all("two.toml" in rule for rule in rules[1] - {"None"})
@@ -157,10 +157,10 @@ def spelled_out(data: dict, which: int) -> dict:
 
 
 def test_a_page_holds_its_document_and_asks_no_network() -> None:
-    made = document(["python"], ops=[])
+    made = build_document(["python"], ops=[])
     text = page_html(made)
-    packed = re.search(r'id="document">([^<]*)<', text)
-    assert packed and zlib.decompress(base64.b64decode(packed[1])).decode() == made.json()
+    packed = re.search(r'id="build_document">([^<]*)<', text)
+    assert packed and zlib.decompress(base64.b64decode(packed[1])).decode() == made.to_json()
     assert not re.search(r"<(?:link(?! rel=\"icon\" href=\"data:)|img|iframe|script[^>]*\ssrc)", text)
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
     assert policy and "default-src 'none'" in policy[1] and "connect-src" not in policy[1]
@@ -170,7 +170,7 @@ def test_a_page_holds_its_document_and_asks_no_network() -> None:
 
 def test_what_a_file_says_cannot_end_an_element_of_the_page() -> None:
     text = page_html(
-        Document(document(["python"], ops=[]).data), {"file": "x", "text": HOSTILE, "changes": None}
+        Document(build_document(["python"], ops=[]).data), {"file": "x", "text": HOSTILE, "changes": None}
     )
     assert HOSTILE not in text and "\\u003c/script>" in text
 
@@ -178,14 +178,14 @@ def test_what_a_file_says_cannot_end_an_element_of_the_page() -> None:
 def test_a_file_that_is_no_system_is_shown_with_its_mistake(tmp_path: Path) -> None:
     file = tmp_path / "bad.toml"
     file.write_text('name = "bad"\norder = "i8 -> nowhere"\n', encoding="utf-8")
-    (entry,) = document([file], ops=[]).data["systems"]
+    (entry,) = build_document([file], ops=[]).data["systems"]
     assert entry["error"]["line"] == 2 and entry["error"]["cause"].startswith("unknown")
     assert entry["lines"][1] == 'order = "i8 -> nowhere"'
 
 
 def test_a_system_of_a_program_is_shown() -> None:
     mine = parse('name = "mine"\norder = "i8 -> i16"', "mine.toml")
-    (entry,) = json.loads(document([mine], ops=[]).json())["systems"]
+    (entry,) = json.loads(build_document([mine], ops=[]).to_json())["systems"]
     assert entry["covers"] == [["int8", "int16", 2]]
 
 
@@ -213,22 +213,22 @@ def test_a_document_is_built_once_and_again_after_a_change_of_the_package(
     rule = tmp_path / "explorer" / "numpy.toml"
     rule.parent.mkdir()
     rule.write_text("one")
-    shown, built = document(["python"], ops=[]), []
-    monkeypatch.setattr(kept_document, "document", lambda **_: built.append(shown) or shown)
-    assert built_document(print, package=tmp_path) == shown
+    shown, built = build_document(["python"], ops=[]), []
+    monkeypatch.setattr(kept_document, "build_document", lambda **_: built.append(shown) or shown)
+    assert load_or_build_document(print, package=tmp_path) == shown
     (kept,) = {*rule.parent.iterdir()} - {rule}
     change(rule, kept)
-    assert built_document(print, package=tmp_path).json() == shown.json()
+    assert load_or_build_document(print, package=tmp_path).to_json() == shown.to_json()
     assert len(built) == times
 
 
 def test_a_package_that_changes_while_its_document_is_built_keeps_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rule, shown = tmp_path / "explorer" / "numpy.toml", document(["python"], ops=[])
+    rule, shown = tmp_path / "explorer" / "numpy.toml", build_document(["python"], ops=[])
     rule.parent.mkdir()
-    monkeypatch.setattr(kept_document, "document", lambda **_: rule.write_text("new") and shown)
-    assert built_document(print, package=tmp_path) == shown
+    monkeypatch.setattr(kept_document, "build_document", lambda **_: rule.write_text("new") and shown)
+    assert load_or_build_document(print, package=tmp_path) == shown
     assert [*rule.parent.iterdir()] == [rule]
 
 
@@ -248,7 +248,7 @@ def test_a_dash_for_a_file_is_standard_output(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["explore", "--system", "python", "--op", "add", "-o", "-"]) == 0
-    assert capsys.readouterr().out == page_html(document(["python"], ["add"])) + "\n"
+    assert capsys.readouterr().out == page_html(build_document(["python"], ["add"])) + "\n"
     assert not list(tmp_path.iterdir())
 
 

@@ -53,8 +53,8 @@ def test_an_operation_is_asked_by_any_of_its_names(name: str) -> None:
 
 def test_what_python_and_libraries_call_it() -> None:
     add = find_operation("add")
-    assert (add.operator, add.special_method, add.functions) == ("+", "__add__", ("add",))
-    assert find_operation("sub").functions == ("subtract", "sub")
+    assert (add.operator, add.special_method, add.function_names) == ("+", "__add__", ("add",))
+    assert find_operation("sub").function_names == ("subtract", "sub")
     assert (find_operation("sqrt").operator, find_operation("sqrt").special_method) == (None, None)
     assert (find_operation("abs").operator, find_operation("__abs__").name) == (None, "abs")
 
@@ -128,7 +128,9 @@ def test_as_many_as_there_are_where_there_is_no_limit() -> None:
     operands = ("int8", "uint8", "float16", "int16")
     assert NUMPY.explain(*operands, op="cat").dtype is NUMPY.result_type(*operands)
     for least, told in ((2, "at least 2 operands"), (1, "at least 1 operand")):
-        assert Operation("f", "merge", "list", least, None, (0,), (), None, None, "f").how_many == told
+        assert (
+            Operation("f", "merge", "list", least, None, (0,), (), None, None, "f").operand_count_text == told
+        )
 
 
 def test_an_unknown_operation_names_the_nearest() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from random_orders import Covers, dags, dags_and_nodes, reachable
 
 from typelattice import Order, OrderError
-from typelattice.facts.order_paths import paths
+from typelattice.facts.order_paths import find_paths
 
 
 def common(covers: Covers, nodes: list[int]) -> set[int]:
@@ -152,7 +152,7 @@ def test_paths_are_all_chains_of_covers_a_shortest_first(covers: Covers) -> None
 
     order = Order(covers)
     for a, b in product(covers, repeat=2):
-        found = list(paths(order, a, b))
+        found = list(find_paths(order, a, b))
         assert sorted(found) == sorted(chains(a, b))
         assert not found or len(found[0]) == min(map(len, found))
 
@@ -160,7 +160,7 @@ def test_paths_are_all_chains_of_covers_a_shortest_first(covers: Covers) -> None
 def test_paths_are_made_as_they_are_asked_for() -> None:
     """16 diamonds, one above another, have 2**16 paths; the first one takes no room for the others."""
     covers = {f"{side}{i}": [f"{s}{i + 1}" for s in "ab"] for i in range(16) for side in "ab"}
-    found = paths(Order(covers), "a0", "a16")
+    found = find_paths(Order(covers), "a0", "a16")
     tracemalloc.start()
     try:
         assert len(next(found)) == 17
@@ -171,7 +171,7 @@ def test_paths_are_made_as_they_are_asked_for() -> None:
 
 def test_a_path_may_be_longer_than_python_is_deep() -> None:
     chain = range(5_000)
-    assert list(paths(Order({a: [a + 1] for a in chain}), 0, 5_000)) == [tuple(range(5_001))]
+    assert list(find_paths(Order({a: [a + 1] for a in chain}), 0, 5_000)) == [tuple(range(5_001))]
 
 
 @given(dags(), st.data())
@@ -227,7 +227,7 @@ def test_orders_of_thousands_of_nodes() -> None:
     """A chain is no deeper than the stack, and of many covers of a node none is compared with each other."""
     chain_of_many = Order({n: [n + 1] for n in range(5000)})
     assert (chain_of_many.join(0, 5000), chain_of_many.meet(0, 5000)) == (5000, 0)
-    assert len(next(paths(chain_of_many, 0, 5000))) == 5001
+    assert len(next(find_paths(chain_of_many, 0, 5000))) == 5001
     wide = Order({n: list(range(300, 600)) for n in range(300)})
     assert len(wide.minimal_bounds(0, 1)) == 300
 
@@ -255,7 +255,7 @@ def test_le_covers_and_paths_of_an_unknown_node_are_refused() -> None:
         lambda: order.le("a", "x"),
         lambda: order.le("x", "a"),
         lambda: order.covers("x"),
-        lambda: list(paths(order, "a", "x")),
+        lambda: list(find_paths(order, "a", "x")),
     ):
         with pytest.raises(OrderError, match="no node x"):
             ask()
@@ -273,7 +273,7 @@ def test_the_empty_order() -> None:
 def test_an_order_of_one_node() -> None:
     one = Order.parse("a")
     assert (one.top, one.bottom, one.join("a"), one.join("a", "a")) == ("a", "a", "a", "a")
-    assert list(paths(one, "a", "a")) == [("a",)]
+    assert list(find_paths(one, "a", "a")) == [("a",)]
 
 
 def test_nodes_of_any_hashable_kind() -> None:

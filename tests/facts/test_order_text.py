@@ -8,7 +8,7 @@ from hypothesis import given
 from random_orders import Covers, dags
 
 from typelattice import Order, OrderError
-from typelattice.facts.order import collect, statements
+from typelattice.facts.order import collect_covers, split_statements
 
 
 @given(dags())
@@ -31,7 +31,7 @@ def test_lists_lines_and_lone_nodes_in_arrow_text() -> None:
     assert {n: order.covers(n) for n in order.nodes} == {
         "a": ("c", "d"), "b": ("c", "d"), "c": (), "d": ("e",), "e": (), "f": (),
     }  # fmt: skip
-    assert [number for number, _ in statements("a\n\nb; c")] == [0, 2, 2]
+    assert [number for number, _ in split_statements("a\n\nb; c")] == [0, 2, 2]
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_a_node_is_no_cover_of_itself() -> None:
     with pytest.raises(OrderError, match=r"^a cycle: a -> a; leave out one of these arrows$"):
         Order.parse("a -> a")
     with pytest.raises(OrderError, match=r"^a cycle: "):
-        Order(collect([[["a"], ["b"], ["a"]]]))
+        Order(collect_covers([[["a"], ["b"], ["a"]]]))

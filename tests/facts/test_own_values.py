@@ -17,14 +17,14 @@ import typelattice as tl
 from typelattice.explanations.promotion_in_english import describe_loss
 from typelattice.facts.dtypes import DTYPES, DType, Kind
 from typelattice.facts.loss import Loss, loss
-from typelattice.facts.range_and_overflow import Value, is_in_range, overflow_result
+from typelattice.facts.range_and_overflow import PythonNumber, is_in_range, overflow_result
 from typelattice.files.custom_dtypes import read_custom_dtype
 from typelattice.files.reader import parse
 from typelattice.files.system_text import FormatError
 from typelattice.files.value_reader import Vocabulary
 
 
-def check_range(value: Value, d: DType) -> tuple[bool, Value | None]:
+def check_range(value: PythonNumber, d: DType) -> tuple[bool, PythonNumber | None]:
     return is_in_range(value, d), overflow_result(value, d)
 
 Rounding = Literal["cut off", "float", "grid", "none"]

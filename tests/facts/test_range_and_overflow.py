@@ -13,10 +13,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from typelattice.facts.dtypes import DTYPES, DType, Kind
-from typelattice.facts.range_and_overflow import Value, is_in_range, overflow_result
+from typelattice.facts.range_and_overflow import PythonNumber, is_in_range, overflow_result
 
 
-def check_range(value: Value, d: DType) -> tuple[bool, Value | None]:
+def check_range(value: PythonNumber, d: DType) -> tuple[bool, PythonNumber | None]:
     return is_in_range(value, d), overflow_result(value, d)
 
 

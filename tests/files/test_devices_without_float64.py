@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import typelattice as tl
-from typelattice.designer import repairs
+from typelattice.designer import find_repairs
 
 FILES = Path(__file__).parents[2] / "examples" / "systems"
 WIDE = {tl.dtype("float64"), tl.dtype("complex128")}
@@ -43,6 +43,6 @@ def test_a_file_that_inherits_dtypes_it_lacks_can_be_repaired(tmp_path: Path) ->
     (tmp_path / "base.toml").write_text(base, encoding="utf-8")
     short = 'name = "short"\nextends = "base.toml"\norder = "u8, i8 -> i16, f16 -> f32"\n'
     (tmp_path / "short.toml").write_text(short, encoding="utf-8")
-    (found, *_) = repairs(tl.system(str(tmp_path / "short.toml")))
+    (found, *_) = find_repairs(tl.system(str(tmp_path / "short.toml")))
     assert "mean" not in found.text
     assert "sum" in found.text

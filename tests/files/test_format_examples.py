@@ -1,7 +1,7 @@
 """The examples in comments of the shipped system files: `# sum(int8) is int64, not int8`.
 
-An example stands beside the line that decides it, or above it and ends with a colon. The test asks the call of
-the system, and again of the system without that line.
+An example stands beside the line that decides it, or above it and ends with a colon. The test asks the system
+for the answer, and the system without that line.
 """
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from typelattice.files.system_definition import read_definition
 from typelattice.files.system_text import SYSTEMS_FOLDER
 
 FILES = sorted(Path(SYSTEMS_FOLDER).glob("*.toml"))
-EXAMPLE = re.compile(r"(?P<line>.*\S)?(?:  |^)# (?P<call>\S.*) is (?P<answer>.+), not (?P<other>.+?)(?P<above>:?)")
+EXAMPLE = re.compile(
+    r"(?P<line>.*\S)?(?:  |^)# (?P<call>\S.*) is (?P<answer>.+), not (?P<other>.+?)(?P<above>:?)"
+)
 ASSIGNMENT = re.compile(r"x\[0\] = (\S+) with an (\S+) x")
 FUNCTION = re.compile(r"(\w+)\((.*)\)")
 INFIX = re.compile(r"(.+?) ([^\w\s]+) (.+)")
@@ -76,7 +78,7 @@ def test_every_example_is_the_answer_of_the_system(path: Path) -> None:
 def test_every_example_has_the_other_answer_without_its_line(path: Path) -> None:
     definition = read_definition(path)
     for number, call, _, other in examples(path.read_text(encoding="utf-8")):
-        rest = build_system(definition.without(definition.main.file, [number]))
+        rest = build_system(definition.drop_lines(definition.main.file, [number]))
         assert answer(rest, call) == other, f"{path.name}, line {number}: {call}"
 
 

@@ -32,7 +32,7 @@ def agrees_with_tomllib(text: str) -> None:
     assert {*found.key_offsets} == {*expected}
     assert (found.repeated, found.too_deep) == (None, None)
     for path, value in expected.items():
-        assert len(found.rows(*path)) == (len(value.split("\n")) if isinstance(value, str) else 0)
+        assert len(found.lines_of_rows(*path)) == (len(value.split("\n")) if isinstance(value, str) else 0)
 
 
 # -- texts that were made so that their places are known
@@ -164,7 +164,7 @@ def test_every_place_is_where_it_was_written(written: Written, windows: bool) ->
     agrees_with_tomllib(text)
     found = find_positions(text)
     assert {path: found.find_position(*path) for path in written.places} == written.places
-    assert {path: found.rows(*path) for path in written.rows} == written.rows
+    assert {path: found.lines_of_rows(*path) for path in written.rows} == written.rows
 
 
 # -- whatever tomllib reads, and what it does not

@@ -11,7 +11,7 @@ import pytest
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.engine.rules import Rules
-from typelattice.facts.releases import installed_release, releases, system_for_version
+from typelattice.facts.releases import installed_release, list_releases, system_for_version
 from typelattice.files.reader import parse
 from typelattice.files.release_files import read_release
 from typelattice.files.system_text import SYSTEMS_FOLDER
@@ -37,8 +37,8 @@ def test_a_release_that_changed_nothing_shares_the_file_of_the_next_one() -> Non
 
 def test_the_name_alone_is_the_newest_release() -> None:
     for name in tl.systems():
-        if releases(name):
-            assert tl.system(f"{name}@{releases(name)[-1]}") is tl.system(name)
+        if list_releases(name):
+            assert tl.system(f"{name}@{list_releases(name)[-1]}") is tl.system(name)
 
 
 @pytest.mark.parametrize("name", OLDER)
@@ -53,7 +53,7 @@ def test_an_older_release_says_its_name_and_its_library(name: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_of_a_release_states_other_rules_than_the_next_newer_one(name: str) -> None:
     plain, _, number = name.partition("@")
-    known = releases(plain)
+    known = list_releases(plain)
     ours, theirs = tl.system(name), tl.system(f"{plain}@{known[known.index(number) + 1]}")
     about = {"name", "title", "source", "library", "entries", "order"}
     rules = [field.name for field in fields(Rules) if field.name not in about]
@@ -123,7 +123,7 @@ def test_what_a_file_extends_is_read_at_the_same_release() -> None:
 
 
 def test_what_is_extended_is_read_at_the_next_release_where_its_own_was_not_recorded() -> None:
-    assert "2.3" not in releases("numpy")
+    assert "2.3" not in list_releases("numpy")
     assert read_release("numpy-ml-dtypes@2.3").stem("numpy") == "numpy@2.4"
     assert read_release("numpy-ml-dtypes@2.3").stem("numpy-ml-dtypes") == "numpy-ml-dtypes@2.4"
     assert read_release("jax@0.4").stem("numpy") == "numpy"

@@ -422,7 +422,7 @@ def test_line_ends_and_the_mark_of_utf_8_stay(ends: str, mark: bytes) -> None:
     source = SourceFile(Path("s.py"), mark + WIDENS.replace("\n", ends).encode())
     (call,) = source.find_nodes(3, "np.ones(3)")
     assert isinstance(call, ast.Call)
-    after = source.apply_edits([source.add_keyword(call, "dtype=x.dtype")])
+    after = source.apply_edits([source.make_keyword_edit(call, "dtype=x.dtype")])
     expected = WIDENS.replace("np.ones(3)\n", "np.ones(3, dtype=x.dtype)\n")
     assert after == mark + expected.replace("\n", ends).encode()
 

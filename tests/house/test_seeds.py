@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import typelattice as tl
-from typelattice.facts.dtypes import Kind, Weak, weak_node
+from typelattice.facts.dtypes import Kind, WeakNode, weak_node
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
 from claims import COUNTED, DOCUMENTS, HOLDS, NO_LONGER, NOT, claims, words
@@ -91,7 +91,7 @@ def test_jax_is_as_drawn() -> None:
     """On the nodes of the drawing: it leaves out bool and all below 8 bits."""
     ours, drawn = tl.system("jax").order, order(drawing("Type Promotion in JAX"))
     left_out = [n for n in ours.nodes if n not in drawn]
-    assert all(not isinstance(n, Weak) and (n.bits is None or n.bits <= 8) for n in left_out)
+    assert all(not isinstance(n, WeakNode) and (n.bits is None or n.bits <= 8) for n in left_out)
     assert all(ours.le(a, b) == drawn.le(a, b) for a, b in product(drawn.nodes, repeat=2))
 
 

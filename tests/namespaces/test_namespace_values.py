@@ -16,7 +16,7 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.facts.operations import OPERATIONS, Operation
-from typelattice.namespaces.standard_signatures import standard
+from typelattice.namespaces.standard_signatures import read_standard
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 LIBRARIES = ("numpy", "torch", "jax.numpy", "dask.array")
@@ -74,7 +74,7 @@ def own_function(library: str, op: Operation) -> Callable[..., Any] | None:
     """What a library calls an operation."""
     module = import_module(library)
     # Beyond the standard a namespace has what the library has by that name: PyTorch's rad2deg is no degrees.
-    known = op.functions if op.name in {*standard().main, *standard().linalg} else (op.name,)
+    known = op.function_names if op.name in {*read_standard().main, *read_standard().linalg} else (op.name,)
     names = [OTHER_NAMES.get((library, name), name) for name in known]
     return next((getattr(module, name) for name in names if hasattr(module, name)), None)
 

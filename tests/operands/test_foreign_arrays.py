@@ -8,7 +8,7 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.conformance.compare_with_system import compare
+from typelattice.conformance.compare_with_system import compare_calls
 from typelattice.files.reader import parse
 from typelattice.files.system_text import FormatError
 from typelattice.recorded.recorded_calls import RecordedCall
@@ -23,8 +23,8 @@ order = "b -> i8 -> i16 -> i64 -> f32 -> f64"
 tiers = ["array", "scalar"]
 defaults = { int = "i64", float = "f32" }
 """
-# Calls that a system refuses, with a reason that says when the library answers: by NumPy's rules, which no rule
-# of PyTorch can state, and in comparisons.
+# Systems that refuse calls that the library answers, with a reason that says so: by NumPy's rules, which no
+# rule of PyTorch can state, and in comparisons.
 REFUSED_BUT_ANSWERED = {"torch": "NumPy computes", "cupy": "only a comparison takes one of shape ()"}
 FILES = sorted((Path(RECORDINGS_FOLDER) / FOREIGN_FOLDER).glob("*.jsonl"))
 
@@ -39,7 +39,7 @@ def departs_of_its_own(system: str, call: RecordedCall) -> bool:
 @pytest.mark.parametrize("file", one_in(3, FILES), ids=lambda file: file.stem)
 def test_a_system_answers_of_foreign_arrays_as_its_library_did(file: Path) -> None:
     recording = load_recording(file)
-    report = compare(tl.system(file.stem), recording.calls())
+    report = compare_calls(tl.system(file.stem), recording.calls())
     assert report.compared_count > 800
     for m in report.mismatches:
         if not departs_of_its_own(file.stem, m.call):

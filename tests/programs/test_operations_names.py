@@ -15,7 +15,7 @@ def test_numpys_other_names_give_what_its_own_give() -> None:
     """The same dtype and values by every other name that NumPy has beside the one name."""
     np = pytest.importorskip("numpy", minversion="2.1")
     own = [op for op in OPERATIONS.values() if hasattr(np, op.name)]
-    pairs = [(op, name) for op in own for name in op.functions[1:] if hasattr(np, name)]
+    pairs = [(op, name) for op in own for name in op.function_names[1:] if hasattr(np, name)]
     assert len(pairs) > 20
 
     def result(name: str, op: Operation, dtype: object) -> Any:
@@ -69,7 +69,7 @@ def test_a_library_gives_the_same_dtypes_by_all_names(library: str) -> None:
     spaces = [main, *(getattr(main, name) for name in LIBRARIES[library])]
     compared, different = 0, []
     for op in OPERATIONS.values():
-        names = [name for name in op.functions if (library, name) not in OTHERWISE]
+        names = [name for name in op.function_names if (library, name) not in OTHERWISE]
         named = {name: f for name in names for space in spaces if callable(f := getattr(space, name, None))}
         for d in DTYPES if len(named) > 1 else ():
             answers = {name: dtype_of(f, op, ones(main, d)) for name, f in named.items()}
@@ -87,7 +87,7 @@ def test_a_method_gives_the_dtype_that_the_function_gives(library: str) -> None:
     main = pytest.importorskip(library)
     compared, different = set(), {}
     along = [op for op in OPERATIONS.values() if op.call_form in ("reduction", "along")]
-    for op, name in chain.from_iterable(product([op], op.functions) for op in along):
+    for op, name in chain.from_iterable(product([op], op.function_names) for op in along):
         function, method = getattr(main, name, None), getattr(type(ones(main, "int32")), name, None)
         for d in DTYPES if callable(function) and callable(method) else ():
             answers = [dtype_of(each, op, ones(main, d)) for each in (function, method)]

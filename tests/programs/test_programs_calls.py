@@ -127,7 +127,11 @@ def test_a_row_that_cannot_be_read_is_named_by_file_row_and_column(monkeypatch: 
     for read_table, rows, said in (
         (call_tables._read_names.__wrapped__, "* half cast int8\n* half cast int16", "names.txt, row 2"),
         (call_tables._read_names.__wrapped__, "* half cast int8 x", "names.txt, row 1: 5 columns"),
-        (call_tables.equivalents.__wrapped__, "* view reshape\n" * 2, "equivalents.txt, row 2, column 1"),
+        (
+            call_tables.read_equivalents.__wrapped__,
+            "* view reshape\n" * 2,
+            "equivalents.txt, row 2, column 1",
+        ),
     ):
         read = io.StringIO(rows)
         monkeypatch.setattr(call_tables, "open", lambda *a, read=read, **k: read, raising=False)

@@ -108,5 +108,8 @@ def test_the_graph_of_the_documents_of_max() -> None:
 
 def test_an_array_that_a_function_makes_itself_becomes_an_input() -> None:
     p = tl.program(lambda x: x + np.ones(3, "float64"), "float32[3]")
-    assert str(p) == 'def program(x: "float32[3]", constant1: "float64[3]"):\n    t2 = x + constant1\n    return t2'
+    assert (
+        str(p)
+        == 'def program(x: "float32[3]", constant1: "float64[3]"):\n    t2 = x + constant1\n    return t2'
+    )
     assert str(p.under("numpy").dtype) == "float64"

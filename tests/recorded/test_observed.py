@@ -9,7 +9,7 @@ from kept import calls_of, kept, some
 from samples import one_in
 
 import typelattice as tl
-from typelattice.conformance.compare_with_system import compare
+from typelattice.conformance.compare_with_system import compare_calls
 from typelattice.explanations.recorded_answer_in_english import describe_library_answer
 from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of
 from typelattice.operands.notation import parse_operand
@@ -53,7 +53,7 @@ def test_calls_are_looked_up_as_the_whole_recording_has_them_and_depart_as_compa
             of_scalars = ":scalar" in call.question  # an operand does not tell them from 0-d arrays
             assert call.answer == "!NotAsked" or of_python or of_scalars, str(call)
         elif o.call.operands == call.operands and call.answer[1:] not in ("NotImplementedError", "hang"):
-            report = compare(system, [call])
+            report = compare_calls(system, [call])
             assert o.departs == bool(report.mismatches), str(call)
             no_dtype = ("!", "py:", "object", "NotImplementedType")
             assert (o.dtype is None) == call.answer.startswith(no_dtype), str(call)
@@ -131,7 +131,7 @@ def test_the_message_of_an_exception_is_that_of_the_very_call() -> None:
 
 def test_an_exception_whose_message_was_not_kept_has_its_class_alone(folder: Path) -> None:
     known = load_recording(Path(RECORDINGS_FOLDER) / "numpy.jsonl")
-    add = {operands: answer_of(kept) for operands, kept in known.answers("add").items()}
+    add = {operands: answer_of(kept) for operands, kept in known.answers_of("add").items()}
     save_recording(encode_recording(known.header, {}, {"add": add}), folder / "numpy.jsonl")
     o = find_recorded_answer(tl.system("numpy").explain("uint8", "300", op="add"))
     assert o and o.error == "OverflowError"

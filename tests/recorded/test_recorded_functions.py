@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import typelattice as tl
-from typelattice.conformance.compare_with_system import compare
+from typelattice.conformance.compare_with_system import compare_calls
 from typelattice.programs.replay.replay import system_of_function
 from typelattice.recorded.recording_files import load_recording
 
@@ -14,12 +14,12 @@ SCIPY = tl.system("scipy")
 
 def test_the_system_says_of_every_function_what_the_library_gave() -> None:
     recording = load_recording("scipy")
-    report = compare(SCIPY, recording.calls())
+    report = compare_calls(SCIPY, recording.calls())
     assert (report.mismatches, report.unknown_operations, report.broken_count) == ((), (), 0)
     public = {name for name in SCIPY.custom_operations if not name.startswith("_")}
     assert public <= {*recording.operations}
     changed = [replace(call, answer="int8") for call in recording.calls() if call.op == "special_gammaln"]
-    assert len(compare(SCIPY, changed).mismatches) == len(changed)
+    assert len(compare_calls(SCIPY, changed).mismatches) == len(changed)
 
 
 def test_the_recorded_answer_to_a_function_is_found() -> None:

@@ -42,13 +42,13 @@ def test_an_operation_may_be_asked_of_some_operands_only(tiny: Recording, tmp_pa
     some = encode_recording(tiny.header, {}, found)
     save_recording(some, tmp_path / "some.jsonl")
     read = load_recording(tmp_path / "some.jsonl")
-    assert read.answers("negative") == found["negative"]
+    assert read.answers_of("negative") == found["negative"]
     with pytest.raises(RecordingError, match=r"tiny was not asked negative\(int16\)"):
         read.require_answer("negative", "int16")
 
 
 def test_an_operation_is_written_as_what_differs_from_another(tiny: Recording, tmp_path: Path) -> None:
-    add = {operands: answer for operands, answer in tiny.answers("add").items() if len(operands) == 2}
+    add = {operands: answer for operands, answer in tiny.answers_of("add").items() if len(operands) == 2}
     some = {operands: answer for operands, answer in add.items() if "int16" not in operands}
     differs = {**add, ("int8", "int8"): "float32"}
     found = {"+=": some, "+": add, "add": add, "subtract": differs}
@@ -57,7 +57,7 @@ def test_an_operation_is_written_as_what_differs_from_another(tiny: Recording, t
     assert '["+=", "add", "int8 float32"]\n["+", "add", "*"]\n' in text
     assert '["subtract", "add", "*"]\n["subtract", "int8", {"float32": "int8"}]\n' in text
     read = load_recording(tmp_path / "kept.jsonl")
-    assert {op: read.answers(op) for op in read.operations} == found
+    assert {op: read.answers_of(op) for op in read.operations} == found
     (tmp_path / "broken.jsonl").write_text(text.replace('["+", "add"', '["+", "nothing"'))
     with pytest.raises(RecordingError, match=r"broken\.jsonl: line \d+: 'nothing' is no operation above it"):
         load_recording(tmp_path / "broken.jsonl")
@@ -181,4 +181,4 @@ def test_the_reader_on_the_page_reads_what_the_recording_has() -> None:
     exec("\n".join(code[: code.index("    return calls") + 1]), namespace)
     read = namespace["read"](Path(RECORDINGS_FOLDER) / "arrow.jsonl")  # type: ignore[operator]
     arrow = kept("arrow")
-    assert read == {op: arrow.answers(op) for op in arrow.operations}
+    assert read == {op: arrow.answers_of(op) for op in arrow.operations}

@@ -9,7 +9,7 @@ from kept import calls_of, kept, some
 from samples import one_in
 
 import typelattice as tl
-from typelattice.conformance.compare_with_system import ConformanceReport, compare
+from typelattice.conformance.compare_with_system import ConformanceReport, compare_calls
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recording_files import RECORDINGS_FOLDER, recording_names
@@ -25,7 +25,7 @@ OPERATIONS = 8  # of those that an older release answers as the newest does, one
 def told(found: ConformanceReport) -> str:
     """What a system answers otherwise than its library, but for the listed departures; by cause, in words."""
     assert found.compared_count > 20
-    groups = found.groups().items()
+    groups = found.group_by_cause().items()
     return "\n".join(
         f"{len(group)} × {cause}, e.g. {'; '.join(map(str, group[:3]))}" for cause, group in groups
     )
@@ -42,14 +42,14 @@ def test_a_system_answers_a_sample_as_its_library_did(name: str) -> None:
     calls = [*calls_of(name, operations, EVERY_OF_OLDER if VERSION_SIGN in name else EVERY)]
     if len(calls) < FEW:
         calls = [*calls_of(name, operations, 1)]
-    assert told(compare(tl.system(name), calls, list_departures(name))) == ""
+    assert told(compare_calls(tl.system(name), calls, list_departures(name))) == ""
 
 
 @pytest.mark.whole
 @pytest.mark.parametrize("name", recording_names())
 def test_a_system_answers_every_call_as_its_library_did(name: str) -> None:
     """But for the listed departures. Each of its own is met exactly as often as it says."""
-    found = compare(tl.system(name), kept(name).calls(), list_departures(name))
+    found = compare_calls(tl.system(name), kept(name).calls(), list_departures(name))
     assert told(found) == ""
     newest, _, older = name.partition(VERSION_SIGN)
     for departure in {*list_departures(name)} - ({*list_departures(newest)} if older else set()):

@@ -13,7 +13,7 @@ from samples import one_in
 import typelattice as tl
 from typelattice.facts.releases import system_for_version
 from typelattice.recorded.answer_notation import NOT_ASKED_ANSWER
-from typelattice.recorded.encode_recording import rest_on_base, save_recording
+from typelattice.recorded.encode_recording import encode_as_differences, save_recording
 from typelattice.recorded.recording import RecordingError
 from typelattice.recorded.recording_files import (
     RECORDINGS_FOLDER,
@@ -34,7 +34,7 @@ def test_a_recording_of_an_older_release_answers_the_same_questions(name: str) -
     assert (recording.operands, recording.operations) == (base.operands, base.operations)
     # An operation without lines of its own is answered by the base.
     for op in {*recording.first_lines(), *some(name, base.operations, 8)}:
-        assert recording.answers(op).keys() == base.answers(op).keys()
+        assert recording.answers_of(op).keys() == base.answers_of(op).keys()
     version = next(iter(recording.versions.values()))
     assert system_for_version(name.partition("@")[0], version) == name
 
@@ -61,7 +61,7 @@ def test_what_a_recording_rests_on_may_rest_on_a_third_and_ends_at_a_whole_one()
 
 @pytest.mark.parametrize("name", ["mlx@0.29", "keras-tensorflow@3.12"])
 def test_a_recording_is_written_on_its_base_as_it_was_read(name: str, tmp_path: Path) -> None:
-    save_recording(rest_on_base(kept(name), RESTING[name]), tmp_path / "again.jsonl")
+    save_recording(encode_as_differences(kept(name), RESTING[name]), tmp_path / "again.jsonl")
     assert (tmp_path / "again.jsonl").read_text() == (Path(RECORDINGS_FOLDER) / f"{name}.jsonl").read_text()
 
 

@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from typelattice.rendering import FORMATS, Cell, Grid, render
-from typelattice.rendering.text import runs, text
+from typelattice.rendering import GRID_FORMATS, Cell, Grid, render
+from typelattice.rendering.text import split_columns, text
 
 HOSTILE = '<script>alert("x")</script> & "q" a|b *c* _d_ \x1b[31m\n, `e` \\'
 
@@ -57,8 +57,8 @@ def test_a_column_wider_than_the_page_is_shown_all_the_same() -> None:
 
 
 def test_runs_share_columns_evenly() -> None:
-    assert [len(r) for r in runs([5] * 18, 74)] == [9, 9]
-    assert [len(r) for r in runs([5] * 3, 1)] == [1, 1, 1]
+    assert [len(r) for r in split_columns([5] * 18, 74)] == [9, 9]
+    assert [len(r) for r in split_columns([5] * 3, 1)] == [1, 1, 1]
 
 
 def test_colour_adds_nothing_but_codes() -> None:
@@ -164,7 +164,7 @@ def test_json_reads_back() -> None:
     assert parts["notes"] == [HOSTILE]
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", GRID_FORMATS)
 def test_an_empty_grid_renders(format: str) -> None:
     shown = render(Grid("", (), (), ()), format)
     if format == "json":

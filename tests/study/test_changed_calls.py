@@ -10,19 +10,19 @@ from kept import kept
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.recorded.recorded_answer import find_recorded_answer
-from typelattice.study.changed_calls import REFUSED_ANSWER, Changes, changes
+from typelattice.study.changed_calls import REFUSED_ANSWER, Changes, find_changes
 
 
 @pytest.fixture(scope="module")
 def nep50() -> Changes:
     """From NumPy 1 to NumPy 2."""
-    return changes(tl.system("numpy1"), tl.system("numpy"))
+    return find_changes(tl.system("numpy1"), tl.system("numpy"))
 
 
 @pytest.fixture(scope="module")
 def none() -> Changes:
     """From NumPy 2 to itself."""
-    return changes(tl.system("numpy"), tl.system("numpy"))
+    return find_changes(tl.system("numpy"), tl.system("numpy"))
 
 
 def test_the_best_known_changes_of_nep_50_are_there(nep50: Changes) -> None:
@@ -56,7 +56,7 @@ def test_without_a_recording_the_rule_answers_what_no_library_was_asked(tmp_path
     path = tmp_path / "mine.toml"
     path.write_text('name = "mine"\ntitle = "T"\norder = "i8 -> i16 -> i32 -> f32"\n')
     numpy, mine = tl.system("numpy"), tl.system(path)
-    found = changes(numpy, mine)
+    found = find_changes(numpy, mine)
     assert not found.is_recorded
     for change in found.changes_by_operation["add"]:
         p = numpy.explain(*change.operands, op="add")
@@ -65,7 +65,7 @@ def test_without_a_recording_the_rule_answers_what_no_library_was_asked(tmp_path
         assert change.new_answer == str(mine.explain(*change.operands, op="add").dtype or REFUSED_ANSWER)
     with pytest.raises(tl.DTypeError, match="jax and mine have no dtype in common"):
         path.write_text('name = "mine"\ntitle = "T"\norder = "c32"\n')
-        changes(tl.system("jax"), tl.system(path))
+        find_changes(tl.system("jax"), tl.system(path))
 
 
 def test_a_system_that_is_of_no_library_is_named_alone(

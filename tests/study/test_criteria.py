@@ -9,7 +9,7 @@ from jep9407 import DOCUMENT
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.facts.dtypes import Kind
-from typelattice.study.jep9407_criteria import CRITERIA, Criteria, width
+from typelattice.study.jep9407_criteria import CRITERIA, Criteria, part_width
 from typelattice.study.laws_overview import laws_overview
 
 OPTIONS = [f"jep9407-{n}" for n in range(4)]
@@ -194,7 +194,7 @@ def test_scalars_cost_as_their_default_dtypes() -> None:
 
 
 def test_widths_are_of_parts() -> None:
-    assert width(tl.dtype("complex128")) == width(tl.dtype("float64")) == 64
+    assert part_width(tl.dtype("complex128")) == part_width(tl.dtype("float64")) == 64
     assert pair("float32 + complex64") not in pairs(tl.criteria("numpy"), "wider")
     assert pair("int32 + complex64") in pairs(tl.criteria("numpy"), "64 bits")
 

@@ -14,7 +14,7 @@ import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.facts.operations import OPERATIONS
 from typelattice.files.reader import parse
-from typelattice.study.closedness import find_escapes
+from typelattice.study.answers_outside_dtypes import find_escapes
 
 CHIP = """
 name = "chip"

@@ -11,7 +11,7 @@ from samples import one_in
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.recorded.recorded_answer import find_recorded_answer
-from typelattice.rendering import FORMATS, Grid
+from typelattice.rendering import GRID_FORMATS, Grid
 from typelattice.study.study_scope import BeyondReachError
 from typelattice.study.table_labels import CODE_STYLES, short_label
 
@@ -77,7 +77,7 @@ def test_small_dtypes_are_left_out_and_named_unless_asked_for() -> None:
     assert all(d.code in str(brief).replace("\n  ", " ") for d in brief.left_out)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", GRID_FORMATS)
 def test_no_format_leaves_out_small_dtypes_without_a_word(
     format: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

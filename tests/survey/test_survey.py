@@ -17,8 +17,8 @@ from planted_functions import PACKAGE, TESTS
 from typelattice.cli.main import main
 from typelattice.disk.journal import Journal, JournalError
 from typelattice.survey import survey_report, surveyor, wide_by_design
-from typelattice.survey.survey_packages import ROWS_HEAD, survey_packages
-from typelattice.survey.time_limit import SlowError
+from typelattice.survey.survey_packages import ROWS_HEADER, survey_packages
+from typelattice.survey.time_limit import TimeLimitError
 
 pytest.importorskip("numpy")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a survey forks")
@@ -100,11 +100,13 @@ def test_a_function_that_is_not_reached_has_the_reason(surveyed: dict[str, Any])
 
 def test_a_source_that_takes_too_long_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(*_: object) -> None:
-        raise SlowError
+        raise TimeLimitError
 
     told: list[dict[str, Any]] = []
     monkeypatch.setattr(surveyor, "judge_call", slow)
-    surveyor._survey("planted", "f", lambda x: x, {}, ["recipes"], 5.0, lambda **row: told.append(row))
+    surveyor._survey_function(
+        "planted", "f", lambda x: x, {}, ["recipes"], 5.0, lambda **row: told.append(row)
+    )
     assert told[-1] == {"row": {"verdict": "not reached", "why": "recipes take more than 1.5 s"}}
 
 
@@ -132,7 +134,8 @@ def test_the_document_follows_the_schema(surveyed: dict[str, Any]) -> None:
 def test_a_function_that_widens_on_purpose_is_no_finding(
     surveyed: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wide_by_design, "_reasons", lambda: {"planted.*_on_purpose": "it sums in float64"})
+    reasons = {"planted.*_on_purpose": "it sums in float64"}
+    monkeypatch.setattr(wide_by_design, "_read_reasons", lambda: reasons)
     monkeypatch.setattr(survey_report, "reason_of_design", wide_by_design.reason_of_design)
     row = {"verdict": "wide", "call": "f(float32[2])"}
     made = survey_report._function_data("planted.widens_on_purpose", row)
@@ -143,7 +146,7 @@ def test_a_function_that_widens_on_purpose_is_no_finding(
 
 
 def test_every_entry_of_the_list_of_designs_has_a_reason() -> None:
-    assert all(len(reason.split()) > 3 for reason in wide_by_design._reasons().values())
+    assert all(len(reason.split()) > 3 for reason in wide_by_design._read_reasons().values())
 
 
 TWO = """
@@ -165,7 +168,7 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_survey_goes_on_where_it_was_stopped(two: Path) -> None:
     rows = two / "rows.jsonl"
     kept = {"package": "planted", "version": "unknown", "verdict": "kept", "function": "planted.second"}
-    with Journal(rows, ROWS_HEAD) as journal:
+    with Journal(rows, ROWS_HEADER) as journal:
         journal.append({**kept, "version": "0.1", "function": "planted.first"})
         journal.append(kept)  # which a survey of its own would not say
     with rows.open("ab") as file:
@@ -174,7 +177,7 @@ def test_a_survey_goes_on_where_it_was_stopped(two: Path) -> None:
     assert {name: row["verdict"] for name, row in package.rows.items()} == {
         "planted.first": "kept", "planted.second": "kept",
     }  # fmt: skip
-    written = [row["function"].removeprefix("planted.") for row in Journal(rows, ROWS_HEAD).rows]
+    written = [row["function"].removeprefix("planted.") for row in Journal(rows, ROWS_HEADER).rows]
     assert written == ["first", "second", "first"]
 
 

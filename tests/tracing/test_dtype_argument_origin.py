@@ -6,7 +6,7 @@ import pytest
 from followed import followed_module
 
 from typelattice.tracing.findings.dtype_argument_origin import find_dtype_origin
-from typelattice.tracing.findings.findings import findings
+from typelattice.tracing.findings.findings import collect_findings
 from typelattice.tracing.findings.predicted_run import predict_run
 from typelattice.tracing.report.sentences import cause_sections
 
@@ -72,7 +72,7 @@ y = x + x.astype(np.float64)
 )
 def test_the_place_that_decides_a_dtype_is_named(code: str, decided: list[str]) -> None:
     _, run = followed_module(HEAD + code)
-    (cause,) = findings(run).causes
+    (cause,) = collect_findings(run).causes
     checked = predict_run(run)
     found = find_dtype_origin(checked.steps[cause.origin_steps[0]], run.sources)
     assert [f"{each.location.line}: {each.text}" for each in found] == decided

@@ -15,9 +15,9 @@ from textwrap import dedent
 import pytest
 from known_upcasts import CASES, Case
 
-from typelattice.tracing.findings.findings import Findings, findings
+from typelattice.tracing.findings.findings import Findings, collect_findings
 from typelattice.tracing.record.trace_imports import Tracing
-from typelattice.tracing.report.text_report import report
+from typelattice.tracing.report.text_report import write_report
 
 LIVE = [
     Case(
@@ -49,7 +49,7 @@ def traced(folder: Path, name: str, code: str) -> Iterator[Findings]:
     try:
         with Tracing((name,)) as tracing:
             import_module(name).main()
-        yield findings(tracing.run())
+        yield collect_findings(tracing.run())
     finally:
         sys.path.remove(str(folder))
         sys.modules.pop(name, None)
@@ -60,7 +60,7 @@ def check(case: Case, folder: Path) -> None:
     (changed,) = (number for number, line in enumerate(lines, 1) if case.before in line)
     with traced(folder, f"{case.name}_before", case.code) as found:
         named = [found.predicted_run.steps[cause.step] for cause in found.causes]
-        told = "\n".join(report(found.predicted_run.run, ()))
+        told = "\n".join(write_report(found.predicted_run.run, ()))
     places = [step.location and step.location.line for step in named]
     assert {*places} == {changed}, told
     fixed = case.code.replace(case.before, case.after)

@@ -18,13 +18,13 @@ from followed import followed
 import typelattice as tl
 from typelattice.calls.steps import Input, Opaque, SourceLocation
 from typelattice.tracing.findings.cast_plans import plan_casts
-from typelattice.tracing.findings.findings import Findings, findings
+from typelattice.tracing.findings.findings import Findings, collect_findings
 from typelattice.tracing.report.html_elements import escape_text
 from typelattice.tracing.report.html_report import write_pages
 from typelattice.tracing.report.report_entries import FINDING_RULES, make_report
-from typelattice.tracing.report.sarif_and_github import entry_data, github, sarif
-from typelattice.tracing.report.text_report import report
-from typelattice.tracing.run_data.merged_runs import merge_runs, without_unused
+from typelattice.tracing.report.sarif_and_github import build_sarif, entry_data, write_github_annotations
+from typelattice.tracing.report.text_report import write_report
+from typelattice.tracing.run_data.merged_runs import drop_unused_steps, merge_runs
 from typelattice.tracing.run_data.run import Observation, Run, UnfollowedCode
 from typelattice.tracing.steps.called_name import name_in_source
 
@@ -44,7 +44,7 @@ def run_of(folder: Path, source: str, own: str = "numpy", **bound: str) -> Run:
 
 
 def found_in(run: Run, *systems: str) -> Findings:
-    return findings(run, systems)
+    return collect_findings(run, systems)
 
 
 def named(found: Findings) -> list[str]:
@@ -87,7 +87,7 @@ def test_a_float_that_nothing_widened_has_no_cause(tmp_path: Path) -> None:
     for dtype in ("float32", "float64"):
         run = run_of(tmp_path, NORMALIZE, img=f"{dtype}[100,3]", mean=f"{dtype}[3]")
         assert not found_in(run).causes
-        assert "no float was widened by another" in list(report(run, ()))
+        assert "no float was widened by another" in list(write_report(run, ()))
 
 
 def test_the_step_that_made_the_wide_float_is_named_beside_the_first_that_it_widened(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_the_step_that_made_the_wide_float_is_named_beside_the_first_that_it_wid
     assert named(found) == ["a * scale"]
     (cause,) = found.causes
     assert [found.predicted_run.steps[i].text for i in cause.origin_steps] == ["count / 10"]
-    assert "code.py:4: count / 10" in "\n".join(report(run, ()))
+    assert "code.py:4: count / 10" in "\n".join(write_report(run, ()))
 
 
 def test_an_integer_that_widens_a_float_is_what_to_cast(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_cast_that_the_code_asks_for_is_a_cause(tmp_path: Path) -> None:
     """
     run = run_of(tmp_path, source, x="float32[100]")
     assert named(found_in(run)) == ["x.astype(np.float64)"]
-    assert "casts float32 to float64 explicitly" in "\n".join(report(run, ()))
+    assert "casts float32 to float64 explicitly" in "\n".join(write_report(run, ()))
 
 
 def test_two_wide_operands_are_both_cast_to_stop_what_follows(tmp_path: Path) -> None:
@@ -166,13 +166,13 @@ def test_no_cast_is_proposed_after_which_an_operation_is_refused(tmp_path: Path)
 def test_a_cause_of_which_the_sizes_are_not_known_is_not_said_to_take_no_bytes(tmp_path: Path) -> None:
     run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]")
     run = replace(run, observations=tuple(replace(seen, bytes=0) for seen in run.observations))
-    assert "floats were widened from 1 place" in list(report(run, ()))
+    assert "floats were widened from 1 place" in list(write_report(run, ()))
 
 
 def test_the_rule_of_a_cause_is_that_of_the_promotion(tmp_path: Path) -> None:
     run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]")
     rule = tl.system("numpy").explain("float32", "float64", op="subtract").rule
-    assert str(rule) in "\n".join(report(run, ()))
+    assert str(rule) in "\n".join(write_report(run, ()))
 
 
 def test_a_complex_number_is_as_wide_as_its_parts(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_where_a_system_parts_is_named_with_what_it_costs(tmp_path: Path) -> Non
     told = {found.predicted_run.steps[p.steps[0]].text: p for p in found.divergences["torch"]}
     assert {text: p.cost for text, p in told.items()} == {"n + u": "raises", "n / 2": "loses"}
     assert (told["n + u"].later_count, told["n + u"].unreached_count) == (1, 1)
-    said = "\n".join(report(run, ["torch"]))
+    said = "\n".join(write_report(run, ["torch"]))
     assert "under torch 2 places would differ: 1 raises, 1 loses" in said
     assert said.index("n + u") < said.index("n / 2", said.index("under torch"))
 
@@ -250,7 +250,7 @@ def test_a_step_that_came_out_otherwise_than_our_rules_say_is_told_once(tmp_path
     ]
     run = replace(run, observations=tuple(wrong))
     assert found_in(run).predicted_run.mismatches == (at,)
-    assert "1 mismatch: our rules say otherwise" in "\n".join(report(run, ()))
+    assert "1 mismatch: our rules say otherwise" in "\n".join(write_report(run, ()))
 
 
 def test_an_opaque_step_that_widens_is_a_cause_of_which_no_rule_is_known(tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ def test_an_opaque_step_that_widens_is_a_cause_of_which_no_rule_is_known(tmp_pat
     )
     run = replace(run, program=replace(run.program, steps=steps), observations=seen)
     assert named(found_in(run)) == ["blur(x)"]
-    assert "no rule of it is known" in " ".join("\n".join(report(run, ())).split())
+    assert "no rule of it is known" in " ".join("\n".join(write_report(run, ())).split())
 
 
 def test_a_list_that_meets_a_float_is_what_to_make_an_array_of(tmp_path: Path) -> None:
@@ -277,7 +277,9 @@ def test_a_list_that_meets_a_float_is_what_to_make_an_array_of(tmp_path: Path) -
         "subtract", tl.operand("float64"), step.inputs[:1], text=step.text, location=step.location
     )
     steps = (*run.program.steps[:at], opaque, *run.program.steps[at + 1 :])
-    told = " ".join("\n".join(report(replace(run, program=replace(run.program, steps=steps)), ())).split())
+    told = " ".join(
+        "\n".join(write_report(replace(run, program=replace(run.program, steps=steps)), ())).split()
+    )
     assert "subtract of float32 and a list or the like gives float64" in told
 
 
@@ -320,14 +322,14 @@ def test_what_follows_an_opaque_call_of_an_array_that_differs_is_said_to_be_unkn
     (divergence,) = found_in(run, "torch").divergences["torch"]
     assert [run.program.steps[i].text for i in divergence.opaque_consumers] == ["blur(scaled)"]
     assert [run.program.steps[i].text for i in divergence.unknown_steps] == ["blur(scaled)", "blurred * 2.0"]
-    told = " ".join("\n".join(report(run, ["torch"])).split())
+    told = " ".join("\n".join(write_report(run, ["torch"])).split())
     assert "what these calls give, nor 1 step after it; only a new run does: code.py:4: blur" in told
 
 
 @pytest.mark.parametrize("width", [60, 80])
 def test_every_line_fits_the_width(tmp_path: Path, width: int) -> None:
     run = run_of(tmp_path, PARTS, x="float32[9]", n="int32[9]", u="uint32[9]")
-    for line in "\n".join(report(run, ["torch", "jax", "numpy1"], width)).splitlines():
+    for line in "\n".join(write_report(run, ["torch", "jax", "numpy1"], width)).splitlines():
         assert len(line) <= width
 
 
@@ -414,7 +416,7 @@ def test_a_file_in_which_nothing_ran_is_not_counted(tmp_path: Path) -> None:
         for s in run.program.steps
     ]
     run = replace(run, program=replace(run.program, steps=tuple(steps)))
-    assert next(report(run, ())).startswith("4 operations ran in 1 file under numpy")
+    assert next(write_report(run, ())).startswith("4 operations ran in 1 file under numpy")
 
 
 def test_pages_of_an_earlier_run_are_removed_and_nothing_else(tmp_path: Path) -> None:
@@ -463,7 +465,7 @@ def test_a_run_without_arrays_claims_nothing() -> None:
 def test_an_operation_is_named_as_the_program_wrote_it(code: str, said: str) -> None:
     before = "import numpy as np\nx, h, w = np.ones(3, np.float32), np.ones(3, np.float16), np.ones(3)\n"
     _, run = followed(code, before)
-    assert said in " ".join("\n".join(report(run, ())).split())
+    assert said in " ".join("\n".join(write_report(run, ())).split())
 
 
 def test_what_is_written_into_out_is_named_by_the_function(tmp_path: Path) -> None:
@@ -504,7 +506,7 @@ def test_a_replay_does_not_tell_what_calls_without_a_rule_would_give() -> None:
     assert [texts[c.producer] for c in stopped.casts] == ["np.linspace(0, 1, 4)"]
     assert {texts[i] for i in stopped.opaque_consumers} == {"np.piecewise(h, [h > 0], [1.0])"}
     assert {texts[i] for i in stopped.unknown_steps} >= {"q.sum(axis=1)", "q.sum(axis=1) + 1"}
-    told = " ".join("\n".join(report(run, ())).split())
+    told = " ".join("\n".join(write_report(run, ())).split())
     assert "a replay does not tell what these calls give" in told
     assert "code.py:4: np.piecewise(h, [h > 0], [1.0])" in told
 
@@ -512,8 +514,8 @@ def test_a_replay_does_not_tell_what_calls_without_a_rule_would_give() -> None:
 def test_a_compiled_function_that_takes_a_narrowed_array_is_named() -> None:
     given = "import numpy as np\nimport operator\nkept = [None]\nx = np.ones(3, np.float32).astype(float)\n"
     _, run = followed("operator.setitem(kept, 0, x)", given)
-    for each in (run, merge_runs([run, run]), without_unused(run)):
-        told = " ".join("\n".join(report(each, ())).split())
+    for each in (run, merge_runs([run, run]), drop_unused_steps(run)):
+        told = " ".join("\n".join(write_report(each, ())).split())
         assert "a compiled function takes the array, and may refuse another dtype" in told
         assert told.count("operator.setitem(kept, 0, x)") == 1
 
@@ -521,7 +523,7 @@ def test_a_compiled_function_that_takes_a_narrowed_array_is_named() -> None:
 def test_a_line_that_is_meant_is_counted_and_not_shown() -> None:
     _, run = followed("h", OPAQUE.replace("1, 4)", "1, 4)  # typelattice: meant"))
     assert not found_in(run).causes
-    assert "1 finding not shown: a comment says that it is meant" in list(report(run, ()))
+    assert "1 finding not shown: a comment says that it is meant" in list(write_report(run, ()))
 
 
 def test_a_report_of_everything_shows_every_place_and_names_all_that_was_not_followed() -> None:
@@ -529,7 +531,7 @@ def test_a_report_of_everything_shows_every_place_and_names_all_that_was_not_fol
     _, run = followed("a1", "import numpy as np\n" + "\n".join(lines) + "\n")
     left = tuple(UnfollowedCode(f"f{i}", "numba compiles it") for i in range(3))
     run = replace(run, unfollowed_code=left)
-    some, everything = (list(report(run, (), everything=each)) for each in (False, True))
+    some, everything = (list(write_report(run, (), everything=each)) for each in (False, True))
     assert "not followed: 3 functions or modules: numba compiles it" in some
     assert "not followed: f0, f1, f2: numba compiles it" in everything
     assert len([line for line in some if line.startswith((" 1", "10", "12"))]) == 2
@@ -539,11 +541,11 @@ def test_a_report_of_everything_shows_every_place_and_names_all_that_was_not_fol
 def test_annotations_name_rule_file_and_line(tmp_path: Path) -> None:
     run = run_of(tmp_path, PARTS, x="float32[9]", n="int32[9]", u="uint32[9]")
     made = make_report(found_in(run, "torch"))
-    lines = [*github(made)]
+    lines = [*write_github_annotations(made)]
     assert lines[0].startswith("::warning file=code.py,line=5,title=TL001::mean * x: float32 becomes float64")
     assert any(line.startswith("::error file=code.py,line=6,title=TL101::") for line in lines)
     assert all("\n" not in line and "%0A" not in line for line in lines)
-    document = sarif(made, "1.0")
+    document = build_sarif(made, "1.0")
     (one,) = document["runs"]
     rules = [rule["id"] for rule in one["tool"]["driver"]["rules"]]
     assert rules == [*FINDING_RULES]
@@ -555,5 +557,5 @@ def test_annotations_name_rule_file_and_line(tmp_path: Path) -> None:
 def test_a_system_that_is_one_mode_of_its_library_says_which(tmp_path: Path) -> None:
     """Most programs with JAX run another one."""
     run = run_of(tmp_path, "def f(x):\n    return x * 2.0\n", x="float32[3]")
-    lines = report(run, ["jax", "jax-x32"])
+    lines = write_report(run, ["jax", "jax-x32"])
     assert sum("64-bit types enabled" in line and "jax-x32" in line for line in lines) == 1

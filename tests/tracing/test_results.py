@@ -9,7 +9,7 @@ import pytest
 from test_tracing_scripts import ran
 
 import typelattice as tl
-from typelattice.tracing.findings.findings import findings
+from typelattice.tracing.findings.findings import collect_findings
 from typelattice.tracing.report.explain_result import explain_result
 
 SCRIPT = """
@@ -85,5 +85,5 @@ def test_causes_that_widen_results_come_first(tmp_path: Path) -> None:
 def test_a_run_names_its_results() -> None:
     run = tl.trace(widened, np.ones(3, "float32")).run
     assert [*run.results] == ["result[0]"]
-    assert findings(run).causes[0].result_names == ("result[0]",)
+    assert collect_findings(run).causes[0].result_names == ("result[0]",)
     assert explain_result(run, "result[0]").name == "result[0]"

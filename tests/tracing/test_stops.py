@@ -9,11 +9,11 @@ import pytest
 from followed import followed_module
 
 from typelattice.tracing.findings.cast_plans import CastPlan, plan_casts
-from typelattice.tracing.findings.findings import Findings, findings
+from typelattice.tracing.findings.findings import Findings, collect_findings
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
-from typelattice.tracing.report.text_report import report
+from typelattice.tracing.report.text_report import write_report
 from typelattice.tracing.run_data.run import Run
 
 
@@ -24,7 +24,7 @@ def followed(code: str) -> Run:
 
 def the_cause(code: str) -> tuple[Findings, WideningCause, CastPlan]:
     """What is found in a run of one cause, the cause, and what stops it."""
-    found = findings(followed(code))
+    found = collect_findings(followed(code))
     (cause,) = found.causes
     stopped = plan_casts(found.predicted_run, cause)
     assert stopped is not None
@@ -43,7 +43,7 @@ def casts(found: Findings, stopped: CastPlan) -> list[Any]:
 
 def told(code: str) -> str:
     """The report of a run, as one line."""
-    return " ".join(" ".join(report(followed(code), ())).split())
+    return " ".join(" ".join(write_report(followed(code), ())).split())
 
 
 INTEGERS = """
@@ -173,7 +173,7 @@ z = y * np.ones(2)[0]
 
 def test_a_float_that_becomes_of_a_dtype_that_the_program_asked_for_comes_last_and_is_to_be_cast() -> None:
     """Of NumPy nobody gets a float32 without asking; a float64 everybody does."""
-    found = findings(followed(HALF))
+    found = collect_findings(followed(HALF))
     wide, meant = found.causes
     assert (wide.wide_dtype.name, meant.wide_dtype.name) == ("float64", "float32")
     assert (wide.is_default_dtype, meant.is_default_dtype, meant.extra_bytes) == (True, False, 0)
@@ -202,7 +202,7 @@ def test_steps_are_named_as_the_source_has_them() -> None:
 def test_of_places_that_are_not_shown_it_says_how_many_and_where_they_are() -> None:
     lines = [f"a{i} = np.ones({i}, np.float32) * np.ones({i})" for i in range(1, 13)]
     run = followed("\n".join(lines))
-    said = " ".join(" ".join(report(run, ["torch"])).split())
+    said = " ".join(" ".join(write_report(run, ["torch"])).split())
     assert "and 2 places more; --all shows them, and so do the pages of --html" in said
     assert "and 2 places more: 2 narrower; --all shows them" in said
 
@@ -217,7 +217,7 @@ def test_an_argument_that_is_written_into_is_as_narrow_as_it_came() -> None:
     scope: dict[str, Any] = {"__name__": "code"}
     exec(compiled, scope)
     scope["f"](np.ones(4, np.float32))
-    found = findings(recorder.build_run())
+    found = collect_findings(recorder.build_run())
     (cause,) = found.causes
     stopped = plan_casts(found.predicted_run, cause)
     assert stopped is not None

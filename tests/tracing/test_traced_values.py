@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from typelattice.tracing.entry_points.script import run_script
-from typelattice.tracing.findings.findings import findings
+from typelattice.tracing.findings.findings import collect_findings
 from typelattice.tracing.report.report_entries import make_report
 
 LOSSES = {
@@ -72,7 +72,7 @@ def traced_values(path: Path) -> dict[int, str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run = run_script(str(path), [], [], values=True).run
-    (chapter,) = [c for c in make_report(findings(run)).chapters if c.name == "values"]
+    (chapter,) = [c for c in make_report(collect_findings(run)).chapters if c.name == "values"]
     return {entry.location.line: entry.message for entry in chapter.entries if entry.location}
 
 
@@ -101,7 +101,9 @@ def test_nothing_is_checked_unless_it_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "s.py"
     path.write_text("import numpy as np\na = np.uint8([200]) + np.uint8(100)\n")
     run = run_script(str(path), [], []).run
-    assert run.value_losses is None and "values" not in {c.name for c in make_report(findings(run)).chapters}
+    assert run.value_losses is None and "values" not in {
+        c.name for c in make_report(collect_findings(run)).chapters
+    }
 
 
 @pytest.mark.live

@@ -57,7 +57,7 @@ def test_the_program_goes_on_where_our_reading_of_a_call_fails(monkeypatch: pyte
     def failing(*_: Any) -> Any:
         raise KeyError("of ours")
 
-    monkeypatch.setattr(CallReader, "step", failing)
+    monkeypatch.setattr(CallReader, "read_step", failing)
     traced = tl.trace(rooted, X)
     assert (np.asarray(traced.result) == 2).all()
     assert [step.op for step, _ in traced.run if step.op] == ["sqrt", "add"]

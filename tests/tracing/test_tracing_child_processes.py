@@ -15,7 +15,7 @@ import traced_workers
 from samples import one_in
 
 import typelattice as tl
-from typelattice.tracing.run_data.merged_runs import merge_runs, without_unused
+from typelattice.tracing.run_data.merged_runs import drop_unused_steps, merge_runs
 
 CODE = """
 import concurrent.futures, multiprocessing, os, sys, signal
@@ -161,8 +161,8 @@ def test_steps_that_did_not_run_are_left_out_of_what_a_child_process_leaves() ->
 
     run = tl.trace(scaled, np.ones(2, np.float32)).run
     first = [replace(seen, count=0) if i > 1 else seen for i, seen in enumerate(run.observations)]
-    assert without_unused(run).program.steps == run.program.steps
-    left = without_unused(replace(run, observations=tuple(first)))
+    assert drop_unused_steps(run).program.steps == run.program.steps
+    left = drop_unused_steps(replace(run, observations=tuple(first)))
     assert 0 < len(left.program.steps) <= 2 and len(left.observations) == len(left.program.steps)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from followed import followed, followed_module
 
-from typelattice.tracing.findings.findings import findings
+from typelattice.tracing.findings.findings import collect_findings
 from typelattice.tracing.report.html_report import write_pages
-from typelattice.tracing.report.text_report import report
+from typelattice.tracing.report.text_report import write_report
 
 PLAIN = """
 log = []
@@ -126,13 +126,13 @@ def test_what_is_computed_in_a_wider_float_than_it_is_written_in_widens_nothing(
     line: str, tmp_path: Path
 ) -> None:
     _, run = followed("x + out", f"{NARROW_AND_WIDE}{line}\n")
-    found = findings(run)
+    found = collect_findings(run)
     assert not found.causes and not run.mismatches
     (place,) = found.cast_backs
     assert (run.program.steps[place.step].text, str(place.compute_dtype), str(place.written_dtype)) == (
         line, "float64", "float32",
     )  # fmt: skip
-    told = " ".join("\n".join(report(run, ())).split())
+    told = " ".join("\n".join(write_report(run, ())).split())
     said = "1 place computes in a wider float than it writes: that widens nothing, but takes time"
     assert f"{said} code.py:5: {line}: computes in float64, writes float32" in told
     write_pages(run, (), tmp_path)
@@ -146,20 +146,20 @@ def test_what_is_computed_in_a_wider_float_than_it_is_written_in_widens_nothing(
 )
 def test_what_is_computed_as_wide_as_it_is_written_is_not_named(line: str) -> None:
     _, run = followed("x", f"{NARROW_AND_WIDE}{line}\n")
-    assert not findings(run).cast_backs
+    assert not collect_findings(run).cast_backs
 
 
 @pytest.mark.parametrize("name", ["concatenate", "vstack", "stack"])
 def test_what_a_function_joins_in_the_dtype_asked_for_widens_nothing(name: str) -> None:
     for dtype, wide in (("float32", 0), ("float64", 1)):
         _, run = followed("x", f"{NARROW_AND_WIDE}y = np.{name}([x, wide], dtype=np.{dtype})\n")
-        found = findings(run)
+        found = collect_findings(run)
         assert (len(found.causes), found.cast_backs) == (wide, ())
 
 
 @pytest.mark.parametrize("line", ["np.add(x, x, out=wide)", "wide += x", "x = x * wide"])
 def test_a_narrow_float_that_is_written_into_a_wide_array_is_widened(line: str) -> None:
     _, run = followed("x", f"{NARROW_AND_WIDE}{line}\n")
-    assert [run.program.steps[cause.step].text for cause in findings(run).causes] == [
+    assert [run.program.steps[cause.step].text for cause in collect_findings(run).causes] == [
         line.removeprefix("x = ")
     ]

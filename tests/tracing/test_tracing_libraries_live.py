@@ -16,7 +16,7 @@ from samples import one_in
 import typelattice as tl
 from typelattice.facts.releases import system_for_version
 from typelattice.fixing.patch_search import fix_script
-from typelattice.tracing.library_traits import own_system, version
+from typelattice.tracing.library_traits import library_version, own_system
 
 pytestmark = pytest.mark.live
 
@@ -104,7 +104,7 @@ def test_a_run_goes_by_the_release_that_is_installed(library: str) -> None:
     module = pytest.importorskip(library)
     found = own_system(library, ())
     installed = metadata.version(module.__name__)
-    assert version(library) == installed
+    assert library_version(library) == installed
     assert found == system_for_version(found.partition("@")[0], installed)
 
 

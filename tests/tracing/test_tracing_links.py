@@ -100,7 +100,7 @@ def test_links_are_let_go_where_too_many_arrays_live(monkeypatch: pytest.MonkeyP
     links = ArrayLinks()
     arrays = [np.ones(1) for _ in range(12)]
     for x in arrays:
-        links.add(x, StepNumber(0), True)
+        links.link_array(x, StepNumber(0), True)
     links.forget_deleted()
     assert len(links.by_weak_reference) == 7 and links.forgotten == 5
     assert id(arrays[-1]) in links.by_weak_reference

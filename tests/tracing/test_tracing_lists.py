@@ -10,7 +10,7 @@ from typelattice.calls.steps import Call, Created, Index, Input, Opaque
 from typelattice.tracing.findings.divergences_from_run import find_divergences
 from typelattice.tracing.findings.predicted_run import predict_run
 from typelattice.tracing.report.run_as_data import run_data
-from typelattice.tracing.report.text_report import report
+from typelattice.tracing.report.text_report import write_report
 
 ARRAYS = """
 import numpy as np
@@ -80,7 +80,7 @@ def test_a_long_list_that_is_assigned_to_elements_is_an_opaque_step_by_the_name_
 
 def test_the_report_names_the_list_that_made_a_narrow_float_wide() -> None:
     _, run = followed("(x * [0.5, 0.25, 0.125]) + 1", ARRAYS)
-    told = " ".join("\n".join(report(run, ())).split())
+    told = " ".join("\n".join(write_report(run, ())).split())
     assert "wide code.py:8: [0.5, 0.25, 0.125] makes float64" in told
     assert "remedy cast this to float32, and all of it stays float32: code.py:8: [0.5, 0.25, 0.125]" in told
 

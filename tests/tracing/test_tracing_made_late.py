@@ -65,14 +65,14 @@ def test_a_witness_is_made_when_its_operation_first_runs() -> None:
 
 def test_threads_that_come_to_an_operation_at_once_make_one_witness(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    fill = WitnessBase.fill
+    fill = WitnessBase.fill_fields
 
     def slow(self: WitnessBase) -> None:
         made.append(self.number)
         time.sleep(0.02)  # so that the others come, too
         fill(self)
 
-    monkeypatch.setattr(WitnessBase, "fill", slow)
+    monkeypatch.setattr(WitnessBase, "fill_fields", slow)
     exec(compiled(Recorder()), scope := {"__name__": "late"})
     x = np.ones(2)
     threads = [threading.Thread(target=scope["double"], args=(x,)) for _ in range(8)]

@@ -9,7 +9,7 @@ import numpy as np
 
 import typelattice as tl
 from typelattice.calls.steps import SourceLocation
-from typelattice.tracing.report.text_report import report
+from typelattice.tracing.report.text_report import write_report
 from typelattice.tracing.run_data.merged_runs import merge_runs
 from typelattice.tracing.run_data.run import Run, WeaknessChange
 
@@ -28,7 +28,7 @@ def run_with(*found: WeaknessChange, source: str = "") -> Run:
 
 
 def text_of(run: Run) -> str:
-    return " ".join(" ".join(report(run, ())).split())
+    return " ".join(" ".join(write_report(run, ())).split())
 
 
 def test_the_report_names_the_line_and_both_calls() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from typelattice.workers.pool import LocalPool, WorkersError, cluster
+from typelattice.workers.pool import LocalPool, WorkersError, connect_cluster
 
 
 class Doubling:
@@ -68,4 +68,4 @@ def test_a_cluster_without_dask_says_what_to_install(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.delitem(sys.modules, "typelattice.workers.dask_pool", raising=False)
     with pytest.raises(WorkersError, match="a cluster needs Dask; install it with pip install distributed"):
-        cluster(Doubling, lambda task: [], "tcp://127.0.0.1:1")
+        connect_cluster(Doubling, lambda task: [], "tcp://127.0.0.1:1")

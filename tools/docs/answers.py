@@ -31,8 +31,8 @@ from typelattice.explorer.answer_addresses import (
     list_questions,
 )
 from typelattice.facts.operations import OPERATION_BY_NAME
-from typelattice.facts.releases import VERSION_SIGN, releases
-from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of, known_first
+from typelattice.facts.releases import VERSION_SIGN, list_releases
+from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of, sort_known_first
 from typelattice.operands.notation import parse_operand
 from typelattice.recorded.never_asked import is_never_asked, missing_dtype_of
 from typelattice.recorded.recorded_answer import RecordedAnswer, find_recorded_answer
@@ -70,15 +70,15 @@ def libraries() -> list[str]:
     names = [
         name for name in tl.systems() if heading_of(name) == LIBRARIES_HEADING and tl.system(name).library
     ]
-    return known_first(names)
+    return sort_known_first(names)
 
 
 def asked(question: AnswerAddress) -> dict[str, list[Given]]:
     """The answers of each library, newest release first; only the newest names its rule and what it loses."""
     found = {}
     for name in libraries():
-        older = [f"{name}{VERSION_SIGN}{release}" for release in releases(name)[:-1][::-1]]
-        newest = releases(name)[-1] if releases(name) else ""
+        older = [f"{name}{VERSION_SIGN}{release}" for release in list_releases(name)[:-1][::-1]]
+        newest = list_releases(name)[-1] if list_releases(name) else ""
         found[name] = [_given(question, name, newest, with_rule=True)]
         found[name] += [_given(question, old, old.partition(VERSION_SIGN)[2]) for old in older]
     return found
@@ -355,9 +355,9 @@ def _said(newest: Given) -> str:
 
 def check_cards() -> None:
     """Raise DrawingError if no card can be drawn: before a build, which would notice after minutes."""
-    from typelattice.rendering.png import png  # resvg is no part of what a site needs at home
+    from typelattice.rendering.png import render_png  # resvg is no part of what a site needs at home
 
-    png('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>', 1)
+    render_png('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>', 1)
 
 
 def write(html: Path, address: str = "") -> int:
@@ -390,9 +390,9 @@ def _write_page(into: Path, address: str, question: AnswerAddress) -> dict[str, 
     found = asked(question)
     text, path = page(question, found), into / question.path
     if address:
-        from typelattice.rendering.png import png
+        from typelattice.rendering.png import render_png
 
-        path.with_suffix(".png").write_bytes(png(card(question, found), 1))
+        path.with_suffix(".png").write_bytes(render_png(card(question, found), 1))
         here = f"{address}/{ANSWERS_FOLDER}/{question.path.removesuffix('.html')}"
         tags = f'<meta property="og:url" content="{escape(here)}.html">'
         tags += f'<meta property="og:image" content="{escape(here)}.png">'

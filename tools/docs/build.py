@@ -33,7 +33,7 @@ import survey
 import theme_pages
 
 from typelattice.explorer.answer_addresses import describe_scope
-from typelattice.explorer.cached_document import built_document
+from typelattice.explorer.cached_document import load_or_build_document
 from typelattice.explorer.document import Document
 from typelattice.explorer.page import page_html as explorer
 
@@ -139,7 +139,7 @@ def build(into: Path, pyodide: Path | None, address: str, repository: str, editi
         return status
     theme_pages.mend(html)
     live.serve_beside(html, pyodide)
-    shown = built_document(lambda *_: None, os.cpu_count() or 1)
+    shown = load_or_build_document(lambda *_: None, os.cpu_count() or 1)
     on_site = Document(shown.data | {"pages": describe_scope()})
     (html / "explore.html").write_text(explorer(on_site), encoding="utf-8")
     gallery.write(html)

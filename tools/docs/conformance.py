@@ -17,11 +17,11 @@ from answers import COLOURS, DEPARTS, RIGHT, UNASKED, badge_of, html_page, libra
 from matrix import chip, chips, heading, matrix, share
 
 import typelattice as tl
-from typelattice.conformance.compare_with_system import compare
+from typelattice.conformance.compare_with_system import compare_calls
 from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS
 from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS
-from typelattice.facts.releases import VERSION_SIGN, releases
+from typelattice.facts.releases import VERSION_SIGN, list_releases
 from typelattice.recorded.answer_notation import EXCEPTION_PREFIX, NOT_ASKED_ANSWER, TEXT_BY_BROKEN_ANSWER
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recorded_calls import RecordedCall
@@ -81,7 +81,7 @@ def conformance(name: str) -> Conformance | None:
                     yield call
 
         ops = asked.get(of_class, [])
-        report = compare(system, calls(ops), listed)
+        report = compare_calls(system, calls(ops), listed)
         differing = [
             *report.mismatches,
             *(m for found_ in report.mismatches_by_departure.values() for m in found_),
@@ -114,7 +114,7 @@ def names() -> list[str]:
     return [
         release
         for name in libraries()
-        for release in [name, *(f"{name}{VERSION_SIGN}{older}" for older in releases(name)[:-1][::-1])]
+        for release in [name, *(f"{name}{VERSION_SIGN}{older}" for older in list_releases(name)[:-1][::-1])]
     ]
 
 

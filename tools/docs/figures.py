@@ -11,7 +11,7 @@ from printed import GRAPHS, node
 
 import typelattice as tl
 from typelattice.drawings.orders import restrict_order
-from typelattice.facts.dtypes import DType, Kind, Weak
+from typelattice.facts.dtypes import DType, Kind, WeakNode
 
 
 def section() -> Iterator[str]:
@@ -34,7 +34,7 @@ def figures() -> Iterator[tuple[str, tl.System | tl.Order[str]]]:
     kinds = ("u", "i", "f", "c")
     chains = {k: [n for n in partial.nodes if isinstance(n, DType) and n.code[0] == k] for k in kinds}
     in_kinds = [(a, b) for a, b in _covers(partial) if _kind(a) is _kind(b)]
-    scalars = [(a, b) for a, b in _covers(partial) if isinstance(a, Weak)]
+    scalars = [(a, b) for a, b in _covers(partial) if isinstance(a, WeakNode)]
     to_complex = [
         (a, b) for a, b in _covers(partial) if (str(_kind(a)), str(_kind(b))) == ("float", "complex")
     ]

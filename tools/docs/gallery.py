@@ -17,18 +17,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typelattice as tl
-from typelattice.facts.releases import VERSION_SIGN, releases
-from typelattice.facts.system_headings import heading_of, headings, known_first
+from typelattice.facts.releases import VERSION_SIGN, list_releases
+from typelattice.facts.system_headings import heading_of, list_headings, sort_known_first
 from typelattice.files.system_text import SYSTEMS_FOLDER
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recording_files import load_recording, recording_names
 from typelattice.rendering.drawing import Drawing
-from typelattice.study.changed_calls import changes
+from typelattice.study.changed_calls import find_changes
 from typelattice.study.study_scope import PYTHON_SCALARS
 from typelattice.study.system_check import check
 
 if TYPE_CHECKING:
-    from typelattice.rendering import Gridded
+    from typelattice.rendering import HasGrid
 
 DOCS = Path(__file__).parents[2] / "docs"
 FINDINGS = tomllib.loads((DOCS / "findings.toml").read_text(encoding="utf-8"))["finding"]
@@ -70,7 +70,7 @@ def drawing(what: tl.System | tl.Order[str], label: str) -> str:
     return scrolling(svg, "drawing", label)
 
 
-def table(x: Gridded, label: str) -> str:
+def table(x: HasGrid, label: str) -> str:
     """A table as a part of a page; `label` tells it from the other tables there."""
     return scrolling(tl.render(x, "html"), "table", label)
 
@@ -94,8 +94,8 @@ def _lines(html: str) -> str:
 def _listing() -> str:
     names = tl.systems()
     lines = [HEAD]
-    for heading in headings():
-        listed = known_first([name for name in names if heading_of(name) == heading])
+    for heading in list_headings():
+        listed = sort_known_first([name for name in names if heading_of(name) == heading])
         cards = [_card(tl.system(name)) for name in listed]
         lines += [f"## {heading.capitalize()}", "", "```{raw} html", '<ul class="cards">', *cards, "</ul>"]
         lines += ["```", ""]
@@ -112,7 +112,7 @@ def _thumbnail(s: tl.System) -> Drawing:
 def _card(s: tl.System) -> str:
     """A system in the list: its drawing, small and without words, which leads to its page."""
     width, height = SIZE.findall(_thumbnail(s).svg)[0]
-    known = releases(s.name)
+    known = list_releases(s.name)
     said = [f"{len(s.dtypes)} dtypes"] + [f"releases {', '.join(known)}"] * (len(known) > 1)
     return (
         f'<li><a href="{s.name}.html"><img src="{s.name}.svg" alt="" loading="lazy" width="{width}" '
@@ -147,7 +147,7 @@ def _particulars(s: tl.System) -> Iterator[str]:
     else:
         yield "All operands count alike, whether arrays or Python scalars."
     yield f"Operands {COMBINED[s.combine]}."
-    weak = check(s).weak
+    weak = check(s).weak_nodes
     if weak:
         yield f"Its order has weak nodes, {_codes(weak)}, which give way to dtypes of their kind."
     alone = [f"a Python {kind} is `{d}`" for kind, d in check(s).defaults.items() if kind in PYTHON_SCALARS]
@@ -227,13 +227,13 @@ def _slug(title: str) -> str:
 
 def _versions(name: str) -> list[str]:
     """What changed between the releases that were recorded."""
-    known = releases(name)
+    known = list_releases(name)
     if len(known) < 2:
         return []
     names = [*(f"{name}{VERSION_SIGN}{release}" for release in known[:-1]), name]
     parts = ["## Versions", f"Recorded: {', '.join(known)}. `{names[0]}` asks for the oldest."]
     for before, after in pairwise(names):
-        found = changes(tl.system(before), tl.system(after))
+        found = find_changes(tl.system(before), tl.system(after))
         title = f"{before} to {after}"
         parts += [f"### {title}", table(found, title) if found.changes_by_operation else f"{found}."]
         if (Path(SYSTEMS_FOLDER) / f"{before}.toml").exists():

@@ -14,7 +14,7 @@ from typelattice.support.error_texts import quote_short, spelling_hint
 def call_custom_operation(
     builder: ProgramBuilder,
     excerpt: Excerpt,
-    op: Operation,
+    operation: Operation,
     args: Sequence[Argument],
     keywords: Mapping[str, Argument],
 ) -> Ref:
@@ -23,21 +23,23 @@ def call_custom_operation(
     Its parameters are kept by name: numbers, texts, and arrays that do not promote. A call may state the
     shape of the result if it does not follow from the operands.
     """
-    names = (*op.operand_names, *op.parameter_names)
+    names = (*operation.operand_names, *operation.parameter_names)
     if len(args) > len(names):
-        raise excerpt.error(f"{op.name} is given {len(args)} arguments; it takes {', '.join(names)}")
+        raise excerpt.error(f"{operation.name} is given {len(args)} arguments; it takes {', '.join(names)}")
     values = dict(zip(names, args, strict=False))
     for key, value in keywords.items():
         if key not in (*names, RESULT_SHAPE_ARGUMENT, ACCUMULATOR_DTYPE_ARGUMENT):
             near = spelling_hint(key, names)
-            raise excerpt.error(f"{op.name} has no {quote_short(key)}{near}; it takes {', '.join(names)}")
+            raise excerpt.error(
+                f"{operation.name} has no {quote_short(key)}{near}; it takes {', '.join(names)}"
+            )
         if key in values:
-            raise excerpt.error(f"{op.name} is given {key} twice")
+            raise excerpt.error(f"{operation.name} is given {key} twice")
         values[key] = value
-    if missing := [key for key in op.operand_names if values.get(key) is None]:
-        raise excerpt.error(f"{op.name} is given no {missing[0]}; it takes {', '.join(names)}")
+    if missing := [key for key in operation.operand_names if values.get(key) is None]:
+        raise excerpt.error(f"{operation.name} is given no {missing[0]}; it takes {', '.join(names)}")
     stated = plain_axes(builder.known_number(values.get(RESULT_SHAPE_ARGUMENT)))
-    operands = [values.pop(key) for key in op.operand_names]
+    operands = [values.pop(key) for key in operation.operand_names]
     parameters = {key: builder.known_number(value) for key, value in values.items() if value is not None}
-    made = builder.add_call(excerpt, op, operands, (), parameters)
+    made = builder.add_call(excerpt, operation, operands, (), parameters)
     return made if stated is None else builder.set_stated_shape(excerpt, made, stated)

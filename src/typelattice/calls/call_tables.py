@@ -27,7 +27,7 @@ T = TypeVar("T")
 CAST_OPERATION = "astype"
 CALL_TABLE_FOLDER = Path(__file__).parent
 OPERATION_BY_FUNCTION: Mapping[str, Operation] = {
-    name: op for op in OPERATIONS.values() for name in op.functions
+    name: op for op in OPERATIONS.values() for name in op.function_names
 }
 CREATORS_WITH_ROWS = (  # functions with rows that are not operations
     "astype", "bitcast", "bool", "complex", "dtype", "empty", "eye", "flatten", "float", "int", "ones",
@@ -141,77 +141,79 @@ class Signature:
         return self.parameters[0].role
 
     @property
-    def others_ignored(self) -> bool:
+    def ignores_other_arguments(self) -> bool:
         """Return True if only the named arguments can change a dtype."""
-        return self.find("") is not None
+        return self.find_parameter("") is not None
 
-    def find(self, name: str) -> ParameterRow | None:
+    def find_parameter(self, name: str) -> ParameterRow | None:
         """Return the parameter of a name, or None if no parameter has it."""
         return next((p for p in self.parameters if name in p.names), None)
 
     @property
-    def by_position(self) -> list[ParameterRow]:
+    def positional_parameters(self) -> list[ParameterRow]:
         return [p for p in self.parameters if not p.is_keyword_only]
 
-    def match(
+    def match_arguments(
         self, args: Sequence[Argument], keywords: Mapping[str, Argument]
     ) -> dict[str, Argument] | None:
         """Return the arguments of a call by parameter name, or None if an argument has no parameter."""
-        placed = self.by_position
-        if len(args) > len(placed) and not self.others_ignored:
+        placed = self.positional_parameters
+        if len(args) > len(placed) and not self.ignores_other_arguments:
             return None
         found = {p.name: value for p, value in zip(placed, args, strict=False)}
         for name, value in keywords.items():
-            parameter = self.find(name)
+            parameter = self.find_parameter(name)
             if parameter is not None:
                 found[parameter.name] = value
-            elif not self.others_ignored and value is not None and value is not False:
+            elif not self.ignores_other_arguments and value is not None and value is not False:
                 return None
         return found
 
     @property
-    def settings(self) -> tuple[str, ...]:
+    def kept_parameter_names(self) -> tuple[str, ...]:
         """The parameters with arguments that a step keeps."""
         kept = ("position", "name", "joined", "initial", "operand")
         return tuple(p.name for p in self.parameters if p.role in kept)
 
 
-def creator_signature(name: str) -> Signature:
+def find_creator_signature(name: str) -> Signature:
     """Find the signature of a function that makes an array."""
     return _read_signatures()[name, "*"]
 
 
-def signature(op: Operation, library: str | None) -> Signature:
+def find_signature(operation: Operation, library: str | None) -> Signature:
     """Find the signature of an operation in a library.
 
-    >>> [p.name for p in signature(OPERATION_BY_FUNCTION["sum"], "torch").parameters][:3]
+    >>> [p.name for p in find_signature(OPERATION_BY_FUNCTION["sum"], "torch").parameters][:3]
     ['operands', 'axis', 'keepdims']
     """
     rows, library = _read_signatures(), library or "*"
     for key in (
-        (op.name, library),
-        (op.name, "*"),
-        (f"({op.call_form})", library),
-        (f"({op.call_form})", "*"),
+        (operation.name, library),
+        (operation.name, "*"),
+        (f"({operation.call_form})", library),
+        (f"({operation.call_form})", "*"),
     ):
         if key in rows:
             return rows[key]
-    raise TableError(f"signatures.txt has no row of ({op.call_form}), the form of {op.name}; add one")
+    raise TableError(
+        f"signatures.txt has no row of ({operation.call_form}), the form of {operation.name}; add one"
+    )
 
 
 def parameter_of_all(name: str) -> ParameterRow | None:
     """Find the parameter with this name that means the same in every function, or None."""
-    return _read_signatures()["(any)", "*"].find(name)
+    return _read_signatures()["(any)", "*"].find_parameter(name)
 
 
 @cache
-def dtype_origin_by_result(op: str) -> Mapping[str, str]:
+def dtype_origin_by_result(op_name: str) -> Mapping[str, str]:
     """Return the name and the origin of the dtype of each result that a step names by number."""
-    found = _read_signatures().get((op, "*"))
+    found = _read_signatures().get((op_name, "*"))
     return {r.name: r.dtype_origin for r in found.results} if found else {}
 
 
-def libraries_with_several_results(op: str, keywords: Collection[str]) -> list[str]:
+def libraries_with_several_results(op_name: str, keywords: Collection[str]) -> list[str]:
     """Return the libraries in which a call gives several results, where all others give one.
 
     >>> libraries_with_several_results("max", ["axis"]), libraries_with_several_results("max", [])
@@ -220,7 +222,7 @@ def libraries_with_several_results(op: str, keywords: Collection[str]) -> list[s
     return [
         library
         for (name, library), row in _read_signatures().items()
-        if name == op
+        if name == op_name
         and any(r.call for r in row.results)
         and (not row.multiple_results_parameter or row.multiple_results_parameter in keywords)
     ]
@@ -240,7 +242,7 @@ def _read_names() -> Mapping[str, Mapping[tuple[str, str], str]]:
         _check_word(name_sort, tuple(NameSort), "names.txt", row, 3)
         for library in listed.split(","):
             check_library(library, "names.txt", row, 1)
-            stated.add(library, name, name_sort, row=row)
+            stated.add_key(library, name, name_sort, row=row)
             meanings[name_sort][library, name] = meaning
     return meanings
 
@@ -324,14 +326,14 @@ def attribute_dtype(name: str, library: str | None) -> NamedDType | None:
     return NamedDType(found) if found else None
 
 
-def constant(name: str) -> float | None:
+def find_constant(name: str) -> float | None:
     """Return the number of a library's attribute, such as `np.pi`, or None if it is not a number."""
     found = name_meaning(NameSort.CONSTANT, name, None)
     return None if found is None else float(found)
 
 
 @cache
-def equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
+def read_equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
     """Map library and name of a function to the operations that have the dtypes of its results."""
     found, stated = {}, _StatedKeys("equivalents.txt")
     for row, (library, name, *operations) in read_rows("equivalents.txt", 3):
@@ -345,7 +347,7 @@ def equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
                     row,
                     column,
                 )
-        stated.add(library, name, row=row)
+        stated.add_key(library, name, row=row)
         found[library, name] = tuple(operations)
     return found
 
@@ -356,7 +358,7 @@ def find_equivalents(name: str, library: str | None) -> tuple[str, ...]:
     >>> find_equivalents("topk", "torch"), find_equivalents("sqrt", "torch")
     (('sort', 'argsort'), ())
     """
-    stated = equivalents()
+    stated = read_equivalents()
     return stated.get((library or "*", name)) or stated.get(("*", name)) or ()
 
 
@@ -387,7 +389,7 @@ def graph_operation(library: str, name: str) -> str:
     )
 
 
-def graph_operands(library: str, name: str, operands_given: Sequence[T]) -> tuple[T, ...]:
+def graph_operands(library: str, name: str, operands: Sequence[T]) -> tuple[T, ...]:
     """Return the operands of an operation of a library's graphs in the order of our operation.
 
     >>> graph_operands("jax", "select_n", "cxy"), graph_operands("tensorflow", "ConcatV2", "xya")
@@ -395,12 +397,12 @@ def graph_operands(library: str, name: str, operands_given: Sequence[T]) -> tupl
     """
     order_text = graph_names().get((library, name), ("", ""))[1]
     if order_text == ":-1":
-        return tuple(operands_given[:-1])
+        return tuple(operands[:-1])
     order = [int(i) for i in order_text.split(",")] if order_text else []
     return (
-        tuple(operands_given[i] for i in order)
-        if order and len(operands_given) > max(order)
-        else tuple(operands_given)
+        tuple(operands[i] for i in order)
+        if order and len(operands) > max(order)
+        else tuple(operands)
     )
 
 
@@ -410,7 +412,7 @@ class _StatedKeys:
     def __init__(self, file: str) -> None:
         self.file, self.rows = file, dict[tuple[str, ...], int]()
 
-    def add(self, *key: str, row: int) -> None:
+    def add_key(self, *key: str, row: int) -> None:
         """Raise TableError for a key that another row has."""
         if key in self.rows:
             what = f"{' '.join(key)} has row {self.rows[key]} already; leave one out"
@@ -418,22 +420,22 @@ class _StatedKeys:
         self.rows[key] = row
 
 
-def read_rows(file: str, least: int, most: int | None = None) -> Iterator[tuple[int, list[str]]]:
+def read_rows(file: str, min_columns: int, max_columns: int | None = None) -> Iterator[tuple[int, list[str]]]:
     """Read the rows of a table with their numbers. Raises TableError for too few or too many columns."""
     with open(CALL_TABLE_FOLDER / file, encoding="ascii") as lines:
         for number, line in enumerate(lines, 1):
             words = line.split()
             if not words or line.startswith("#"):
                 continue
-            if len(words) < least or len(words) > (most or len(words)):
-                raise TableError(f"{file}, row {number}: {len(words)} columns; give {least}")
+            if len(words) < min_columns or len(words) > (max_columns or len(words)):
+                raise TableError(f"{file}, row {number}: {len(words)} columns; give {min_columns}")
             yield number, words
 
 
-def _check_word(word: str, known: Collection[str], file: str, row: int, column: int) -> None:
+def _check_word(word: str, known_words: Collection[str], file: str, row: int, column: int) -> None:
     """Raise TableError for a word that is not among those known."""
-    if word not in known:
-        near = spelling_hint(word, [*known])
+    if word not in known_words:
+        near = spelling_hint(word, [*known_words])
         raise TableError(f"{file}, row {row}, column {column}: unknown {word!r}{near}")
 
 
@@ -493,7 +495,7 @@ def _parse_signature(words: list[str], row: int) -> Signature:
     found = Signature(
         tuple(parameters), read, multiple_results_parameter, value_dependent_kind, recorder_arguments
     )
-    if multiple_results_parameter and found.find(multiple_results_parameter) is None:
+    if multiple_results_parameter and found.find_parameter(multiple_results_parameter) is None:
         raise TableError(
             f"signatures.txt, row {row}: `when {multiple_results_parameter}` names no parameter; "
             "name one of the row"

@@ -21,18 +21,18 @@ from typelattice.calls.call_tables import (
     ResultRow,
     Signature,
     attribute_dtype,
-    creator_signature,
+    find_creator_signature,
     find_equivalents,
+    find_signature,
     follows_condition,
     is_identity,
     name_meaning,
     parameter_of_all,
-    signature,
     takes_list,
 )  # fmt: skip
-from typelattice.calls.compositions import INNER_FUNCTION_PREFIX, compose, find_composition
+from typelattice.calls.compositions import INNER_FUNCTION_PREFIX, add_composition, find_composition
+from typelattice.calls.creation_and_cast_handlers import COMPOSITION_HANDLERS, CREATION_HANDLERS, add_cast_to
 from typelattice.calls.function_call import FunctionCall, requested_dtype
-from typelattice.calls.function_handlers import COMPOSITION_HANDLERS, CREATION_HANDLERS, cast_to
 from typelattice.calls.multiple_results import (
     STANDS_FOR_KEYWORD,
     MultipleResults,
@@ -82,7 +82,7 @@ class BoundCall:
     - `allows_any_cast`: NumPy's `casting="unsafe"` allows a dtype or an output of any kind.
     """
 
-    op: Operation
+    operation: Operation
     signature: Signature
     operands: tuple[Argument, ...]
     args: tuple[Argument, ...]
@@ -105,11 +105,11 @@ def is_function(name: str, library: str | None) -> bool:
     return name_meaning(NameSort.CREATION_FUNCTION, name, library) is not None
 
 
-def operand_count(op: Operation | None) -> int | None:
+def count_leading_operands(operation: Operation | None) -> int | None:
     """Return the number of leading arguments that are operands, or None if any by position may be one."""
-    if op is None or op.call_form in FORMS_WHERE_ALL_PROMOTE:
+    if operation is None or operation.call_form in FORMS_WHERE_ALL_PROMOTE:
         return None
-    return 1 if op.call_form == "list" else op.max_operands
+    return 1 if operation.call_form == "list" else operation.max_operands
 
 
 def call_function(
@@ -132,14 +132,14 @@ def call_function(
 def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
     """Add the steps of a composition, or None for any other function. Raises ProgramError."""
     builder = call.builder
-    library = builder.owner(call.excerpt, [x.step for x in call.args if isinstance(x, Ref)])
+    library = builder.find_owner(call.excerpt, [x.step for x in call.args if isinstance(x, Ref)])
     composed = (
         None
         if builder.find_observed_operand
         else find_composition(call.name, library, call.args, call.keywords)
     )
     if composed is not None:
-        return compose(builder, call.excerpt, *composed, _call_composed, _call_named)
+        return add_composition(builder, call.excerpt, *composed, _call_composed, _call_named)
     return _call_named(call)
 
 
@@ -150,7 +150,7 @@ def _call_named(call: FunctionCall) -> Argument | MultipleResults:
     given = {key: value for key, value in given.items() if value is not None}
     cast = attribute_dtype(name, library)
     if cast is not None and name not in OPERATION_BY_FUNCTION and args:
-        return cast_to(builder, excerpt, args[0], cast)
+        return add_cast_to(builder, excerpt, args[0], cast)
     if is_identity(name, library) and args:
         return args[0]
     function = name_meaning(NameSort.CREATION_FUNCTION, name, library) or name
@@ -202,7 +202,7 @@ def bind_call(call: FunctionCall) -> BoundCall:
     """
     builder, excerpt, name, args = call.builder, call.excerpt, call.name, call.args
     op = OPERATION_BY_FUNCTION[name]
-    row = signature(op, call.library)
+    row = find_signature(op, call.library)
     text: tuple[Argument, ...] = ()
     if row.first_role == "text":
         if not args or not isinstance(args[0], str):
@@ -220,7 +220,7 @@ def bind_call(call: FunctionCall) -> BoundCall:
         and not builder.find_observed_operand
     ):
         raise excerpt.error(f"{name} takes {op.max_operands} operands in an expression, not {len(operands)}")
-    _add_operands(op, row, operands, values)
+    add_named_operands(op, row, operands, values)
     if op.call_form == "promotion":
         operands = [Ref(x.step) if isinstance(x, DTypeOf) else x for x in operands]
         if values.get("kind") not in (None, "float", "complex"):
@@ -242,26 +242,26 @@ def bind_call(call: FunctionCall) -> BoundCall:
 
 def bind_creator(call: FunctionCall) -> dict[str, Argument]:
     """Bind the arguments of a function that makes an array: each by the name that its row has for it."""
-    row = creator_signature(call.name)
+    row = find_creator_signature(call.name)
     values = _bind_values(call, row)
     if values is None:
-        count, takes = len(call.args), ", ".join(row.settings)
+        count, takes = len(call.args), ", ".join(row.kept_parameter_names)
         raise call.excerpt.error(f"{call.name} is given {count} arguments; it takes {takes}")
     return values
 
 
 def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> Argument | MultipleResults:
     """Build the steps of a bound call: casts to the requested dtype, the operation, and the write."""
-    op, row, operands, dtype = call.op, call.signature, list(call.operands), call.dtype
+    op, row, operands, dtype = call.operation, call.signature, list(call.operands), call.dtype
     for joins, other in call.joined_arguments:
         operands[0] = _join_with_argument(builder, excerpt, joins, operands[0], other)
     if any(r.call for r in row.results):
         if not row.multiple_results_parameter or row.multiple_results_parameter in call.keywords:
-            return _results_by_calls(builder, excerpt, call)
+            return _make_results_by_calls(builder, excerpt, call)
     elif dtype is None and (
         op.call_form == "separate" or (has_multiple_results(op) and STANDS_FOR_KEYWORD not in call.keywords)
     ):
-        return _multiple_results(builder, excerpt, op, operands, list(call.args), dict(call.keywords))
+        return _make_multiple_results(builder, excerpt, op, operands, list(call.args), dict(call.keywords))
     if dtype is None or op.takes_dtype:
         result = builder.add_call(excerpt, op, operands, call.args, call.keywords, dtype)
     else:
@@ -284,7 +284,7 @@ def _compute_in_dtype(
     dtype: DTypeArgument,
 ) -> Ref:
     """Add an operation that computes in the requested dtype, with casts before or after it."""
-    op = call.op
+    op = call.operation
     _check_same_kind(builder, excerpt, op, operands, dtype, call.allows_any_cast)
     if op.operation_class == CLASS_CAST_AFTERWARDS or op.call_form == "list":
         return builder.add_cast(
@@ -300,7 +300,7 @@ def _compute_in_dtype(
         x if k else builder.add_cast(excerpt, x, dtype) for x, k in zip(operands, uncast, strict=True)
     ]
     result = builder.add_call(excerpt, op, operands, call.args, call.keywords)
-    target = builder.dtype(dtype)
+    target = builder.dtype_of(dtype)
     if (
         op.operation_class in ("averages", "deviation")
         and target is not None
@@ -313,7 +313,7 @@ def _compute_in_dtype(
 def _check_same_kind(
     builder: ProgramBuilder,
     excerpt: Excerpt,
-    op: Operation,
+    operation: Operation,
     operands: Sequence[Argument],
     requested: DTypeArgument,
     casts_all: bool,
@@ -323,28 +323,30 @@ def _check_same_kind(
     A ufunc never lowers the kind: `np.add(x, y, dtype=np.float64)` refuses a complex array, and accepts a
     wider float. Neither does `np.concatenate`.
     """
-    is_ufunc = op.call_form in ("elementwise", "pair", "list") and name_meaning(
+    is_ufunc = operation.call_form in ("elementwise", "pair", "list") and name_meaning(
         NameSort.REFUSES_HIGHER_KINDS, "dtype", excerpt.owner
     )
-    to = builder.dtype(requested)
+    to = builder.dtype_of(requested)
     if to is None or not is_ufunc:
         return
-    if op.operation_class in CLASSES_NEEDING_FLOATS and to.kind not in (Kind.FLOAT, Kind.COMPLEX):
-        raise excerpt.error(f"{op.name} has no loop that computes in {to}; ask for a float")
+    if operation.operation_class in CLASSES_NEEDING_FLOATS and to.kind not in (Kind.FLOAT, Kind.COMPLEX):
+        raise excerpt.error(f"{operation.name} has no loop that computes in {to}; ask for a float")
     for x in () if casts_all else operands:
         number = builder.known_number(x)
-        own = builder.dtype(x) if isinstance(x, Ref) else None
+        own = builder.dtype_of(x) if isinstance(x, Ref) else None
         if isinstance(number, (bool, int, float, complex)):
             kind = operand(number).kind
             lowered = kind.category > to.kind.category
         else:
             kind = to.kind if own is None else own.kind
             kind = (
-                Kind.FLOAT if op.operation_class == CLASS_CAST_AFTERWARDS and kind is Kind.COMPLEX else kind
+                Kind.FLOAT
+                if operation.operation_class == CLASS_CAST_AFTERWARDS and kind is Kind.COMPLEX
+                else kind
             )
             lowered = kind.position > to.kind.position
         if lowered:
-            message = f"{op.name} casts no {kind.python_name} to {to}, which is of a lower kind"
+            message = f"{operation.name} casts no {kind.python_name} to {to}, which is of a lower kind"
             raise excerpt.error(f"{message}; cast it with .astype({to})")
 
 
@@ -352,40 +354,44 @@ def _check_same_kind(
 
 
 def _split_operands(
-    op: Operation, row: Signature, args: Sequence[Argument]
+    operation: Operation, row: Signature, args: Sequence[Argument]
 ) -> tuple[list[Argument], list[Argument]]:
     """Split the positional arguments into the operands and the rest."""
     if row.first_role == "list" and args and isinstance(args[0], tuple):
         return [*args[0]], [*args[1:]]
     if row.first_role == "operand":
         return [], [*args]
-    if op.call_form == "cases" and len(args) > 1 and isinstance(args[1], tuple):
+    if operation.call_form == "cases" and len(args) > 1 and isinstance(args[1], tuple):
         return [*args[1]], [*args[2:]]
-    if row.first_role in ("list", "text") or op.call_form in FORMS_OF_OPERANDS_ALONE:
+    if row.first_role in ("list", "text") or operation.call_form in FORMS_OF_OPERANDS_ALONE:
         return [*args], []
-    most = op.max_operands or op.min_operands
+    most = operation.max_operands or operation.min_operands
     return [*args[:most]], [*args[most:]]
 
 
-def _add_operands(
-    op: Operation, row: Signature, operands: list[Argument], values: dict[str, Argument]
+def add_named_operands(
+    operation: Operation, row: Signature, operands: list[Argument], values: dict[str, Argument]
 ) -> None:
     """Add the operands that were passed by name."""
     for at, parameter in enumerate((p for p in row.parameters if p.role == "operand"), len(operands)):
         if parameter.name in values:
             operands += [None] * (at + 1 - len(operands))
             operands[at] = values.pop(parameter.name)
-        elif op.call_form == "cases":
+        elif operation.call_form == "cases":
             operands.append(0)
 
 
 def _bind_values(
-    call: FunctionCall, row: Signature, op: Operation | None = None
+    call: FunctionCall, row: Signature, operation: Operation | None = None
 ) -> dict[str, Argument] | None:
     """Bind the arguments after the operands to parameters, or None for more arguments than parameters."""
-    builder, excerpt, name, is_creator = call.builder, call.excerpt, call.name, op is None
+    builder, excerpt, name, is_creator = call.builder, call.excerpt, call.name, operation is None
     placed = _place_arguments(
-        builder, row, call.args, is_creator, op is not None and operand_count(op) is None
+        builder,
+        row,
+        call.args,
+        is_creator,
+        operation is not None and count_leading_operands(operation) is None,
     )
     if placed is None:
         return None
@@ -422,8 +428,8 @@ def _place_arguments(
     all_take_part: bool,
 ) -> list[tuple[ParameterRow | None, Argument]] | None:
     """Find the parameter of each argument after the operands, or None for more arguments than parameters."""
-    unplaced = [p for p in row.by_position if p.role not in ("operands", "list", "text")]
-    dtype_parameter = row.find("dtype")
+    unplaced = [p for p in row.positional_parameters if p.role not in ("operands", "list", "text")]
+    dtype_parameter = row.find_parameter("dtype")
     placed: list[tuple[ParameterRow | None, Argument]] = []
     remaining = [*positional]
     while remaining:
@@ -432,7 +438,7 @@ def _place_arguments(
             placed.append((dtype_parameter, value))  # NumPy and others have it at different positions
             continue
         if not unplaced:
-            if row.others_ignored or (
+            if row.ignores_other_arguments or (
                 builder.find_observed_operand and not all_take_part and not may_affect_dtype(builder, value)
             ):
                 continue
@@ -477,20 +483,20 @@ def _may_promote(x: Argument) -> bool:
     return isinstance(x, (Ref, tuple, complex))
 
 
-def may_affect_dtype(builder: ProgramBuilder, x: Argument) -> bool:
+def may_affect_dtype(builder: ProgramBuilder, argument: Argument) -> bool:
     """Return True if an unknown argument may affect a dtype: an array, a complex number or a dtype."""
-    if isinstance(x, tuple):
-        return any(may_affect_dtype(builder, item) for item in x)
-    if isinstance(x, Ref):
-        o = builder.find_observed_operand(x.step) if builder.find_observed_operand else None
+    if isinstance(argument, tuple):
+        return any(may_affect_dtype(builder, item) for item in argument)
+    if isinstance(argument, Ref):
+        o = builder.find_observed_operand(argument.step) if builder.find_observed_operand else None
         # a 0-d integer may be an axis
         whole = o is not None and o.tier == "0d" and o.kind in (Kind.SIGNED, Kind.UNSIGNED)
         return not whole and (o is None or o.kind is not Kind.BOOL)
-    return isinstance(x, (complex, NamedDType, DTypeOf))
+    return isinstance(argument, (complex, NamedDType, DTypeOf))
 
 
 def _is_ignored(row: Signature, key: str) -> bool:
-    parameter = row.find(key) or parameter_of_all(key)
+    parameter = row.find_parameter(key) or parameter_of_all(key)
     return parameter is not None and parameter.role == "ignored"
 
 
@@ -499,16 +505,16 @@ def _find_parameter(call: FunctionCall, row: Signature, key: str, value: Argumen
 
     Raises ProgramError for an argument that is not known.
     """
-    parameter = row.find(key) or parameter_of_all(key)
+    parameter = row.find_parameter(key) or parameter_of_all(key)
     if key == STANDS_FOR_KEYWORD:
         return ParameterRow((STANDS_FOR_KEYWORD,), "name")
     if parameter is not None:
         return None if parameter.role == "ignored" else parameter
-    if row.others_ignored or (
+    if row.ignores_other_arguments or (
         call.builder.find_observed_operand and not may_affect_dtype(call.builder, value)
     ):
         return None
-    settings = ", ".join(row.settings)
+    settings = ", ".join(row.kept_parameter_names)
     allowed = f"{settings} may be named" if settings else "nothing may be named"
     suggestion = spelling_hint(key, [p.name for p in row.parameters if p.role != "ignored"])
     message = f"{call.name} is given {key}{suggestion}"
@@ -519,16 +525,20 @@ def _find_parameter(call: FunctionCall, row: Signature, key: str, value: Argumen
 
 
 def _join_with_argument(
-    builder: ProgramBuilder, excerpt: Excerpt, op: Operation, x: Argument, other: Argument
+    builder: ProgramBuilder, excerpt: Excerpt, operation: Operation, joined_operand: Argument, other: Argument
 ) -> Argument:
     """Join an operand with another argument: an array, a list of numbers, or a number."""
     if isinstance(other, tuple):
         other = tuple(float(i) if isinstance(i, int) else i for i in other)
-    join = builder.add_call(excerpt, op, [x, other])
-    return builder.add_cast(excerpt, x, DTypeOf(join.step)) if op.call_form == "promotion" else join
+    join = builder.add_call(excerpt, operation, [joined_operand, other])
+    return (
+        builder.add_cast(excerpt, joined_operand, DTypeOf(join.step))
+        if operation.call_form == "promotion"
+        else join
+    )
 
 
-def _results_by_calls(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> MultipleResults:
+def _make_results_by_calls(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> MultipleResults:
     """Return several results, each by its own call, such as values and indices of PyTorch's `max(x, 0)`."""
     refs = [builder.ensure_ref(excerpt, x) for x in call.operands]
     results = call.signature.results
@@ -538,34 +548,42 @@ def _results_by_calls(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall
         ref = builder.add_call(excerpt, OPERATION_BY_FUNCTION[result.call], refs, call.args, call.keywords)
         if result.matches_dtype_only:
             first = OPERATION_BY_FUNCTION[results[0].call]
-            shape = result_shape(first, [builder.shape(x) for x in refs], call.args, call.keywords)
-            builder.mark_same_dtype_as(ref, (STANDS_FOR_KEYWORD, call.op.name), shape)
+            shape = result_shape(first, [builder.shape_of(x) for x in refs], call.args, call.keywords)
+            builder.mark_same_dtype_as(ref, (STANDS_FOR_KEYWORD, call.operation.name), shape)
         return ref
 
-    return MultipleResults(call.op.name, len(results), tuple(r.name for r in results), make_result, {})
+    return MultipleResults(call.operation.name, len(results), tuple(r.name for r in results), make_result, {})
 
 
-def _multiple_results(
+def _make_multiple_results(
     builder: ProgramBuilder,
     excerpt: Excerpt,
-    op: Operation,
+    operation: Operation,
     operands: list[Argument],
     args: list[Argument],
     keywords: dict[str, Argument],
 ) -> MultipleResults:
     """Return the results of an operation with one for each operand, such as `meshgrid(x, y)`."""
-    if op.call_form == "separate" and len(operands) == 1 and isinstance(operands[0], tuple):
-        operands = [*operands[0]] if takes_list(op.name, excerpt.owner) else operands
+    if operation.call_form == "separate" and len(operands) == 1 and isinstance(operands[0], tuple):
+        operands = [*operands[0]] if takes_list(operation.name, excerpt.owner) else operands
     refs = [builder.ensure_ref(excerpt, x) for x in operands]
 
     def make_result(i: int) -> Ref:
-        own, others = ([refs[i]], [*refs[:i], *refs[i + 1 :]]) if op.call_form == "separate" else (refs, [])
-        return builder.add_call(excerpt, op, own, [*others, *args], {**keywords, RESULT_KEYWORD: i})
+        own, others = (
+            ([refs[i]], [*refs[:i], *refs[i + 1 :]]) if operation.call_form == "separate" else (refs, [])
+        )
+        return builder.add_call(excerpt, operation, own, [*others, *args], {**keywords, RESULT_KEYWORD: i})
 
-    shape = builder.shape(refs[0]) if refs else None
-    fields = () if op.call_form == "separate" else tuple(r.name for r in signature(op, None).results)
-    axis = [keywords["axis"]] if "axis" in keywords and op.name == "unstack" else args
-    return MultipleResults(op.name, count_results(op, len(refs), shape, axis), fields, make_result, {})
+    shape = builder.shape_of(refs[0]) if refs else None
+    fields = (
+        ()
+        if operation.call_form == "separate"
+        else tuple(r.name for r in find_signature(operation, None).results)
+    )
+    axis = [keywords["axis"]] if "axis" in keywords and operation.name == "unstack" else args
+    return MultipleResults(
+        operation.name, count_results(operation, len(refs), shape, axis), fields, make_result, {}
+    )
 
 
 def _call_equivalents(call: FunctionCall, equivalents: Sequence[str]) -> Argument | MultipleResults:
@@ -581,9 +599,11 @@ def _call_equivalents(call: FunctionCall, equivalents: Sequence[str]) -> Argumen
         args = [*args[1:2], *args[:1], *args[2:]]
     several = equivalents[-1] == ANY_RESULT_COUNT_MARK
     ops = [OPERATION_BY_FUNCTION[like] for like in equivalents if like != ANY_RESULT_COUNT_MARK]
-    count, row = ops[0].max_operands or len(args), signature(ops[0], call.library)
+    count, row = ops[0].max_operands or len(args), find_signature(ops[0], call.library)
     named = {key: x for key, x in call.keywords.items() if key != "dtype" and not _is_ignored(row, key)}
-    if not row.others_ignored and any(may_affect_dtype(builder, x) for x in (*args[count:], *named.values())):
+    if not row.ignores_other_arguments and any(
+        may_affect_dtype(builder, x) for x in (*args[count:], *named.values())
+    ):
         raise excerpt.error(f"the dtype of {name} depends on more than its operands; leave the others out")
     operand_refs, dtype = [call.ensure_ref(x) for x in args[:count]], call.dtype
     if dtype is not None and not ops[0].takes_dtype:

@@ -17,13 +17,13 @@ from typelattice.calls.function_call import FunctionCall
 from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, STANDS_FOR_NO_RESULT, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import read_input
-from typelattice.calls.steps import Argument, Excerpt, NamedDType, Ref, leaves
+from typelattice.calls.steps import Argument, Excerpt, NamedDType, Ref, yield_leaves
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, scalar
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, scalar_operand
 
 COMPOSITIONS_FILE = "compositions.txt"
 INNER_FUNCTION_PREFIX = "_"  # functions whose name begins with this occur only in these tables
-Caller = Callable[[FunctionCall], "Argument | MultipleResults"]
+CallAdder = Callable[[FunctionCall], "Argument | MultipleResults"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Composition:
         self, args: Sequence[Argument], keywords: Mapping[str, Argument]
     ) -> Mapping[str, Argument] | None:
         """Return the arguments of a call by parameter, or None if they do not match this row."""
-        found = self.signature.match(args, keywords)
+        found = self.signature.match_arguments(args, keywords)
         if found is None:
             return None
         for parameter in self.signature.parameters:
@@ -54,7 +54,9 @@ class Composition:
                 return None
             if parameter.must_be_array_or_list and not isinstance(value, (Ref, tuple)):
                 return None
-            if parameter.allowed_values and not {*map(str, leaves(value))} <= {*parameter.allowed_values}:
+            if parameter.allowed_values and not {*map(str, yield_leaves(value))} <= {
+                *parameter.allowed_values
+            }:
                 return None
             if parameter.role == "ignored" or (value is not None and value is not False):
                 continue
@@ -84,13 +86,13 @@ def find_composition(
     return None
 
 
-def compose(
+def add_composition(
     builder: ProgramBuilder,
     excerpt: Excerpt,
     row: Composition,
     arguments: Mapping[str, Argument],
-    add_call: Caller,
-    add_ordinary_call: Caller,
+    add_call: CallAdder,
+    add_ordinary_call: CallAdder,
 ) -> Argument | MultipleResults:
     """Add the steps of a composition. `add_call` adds the steps of each function in it. Raises ProgramError.
 
@@ -107,9 +109,9 @@ def compose(
     def mark_inexact(node: ast.expr, made: Argument | MultipleResults) -> Argument | MultipleResults:
         if not row.is_exact and isinstance(made, Ref):
             name = row.name.rpartition(".")[2] if node in row.results else STANDS_FOR_NO_RESULT
-            if name or not builder.keyword(made, STANDS_FOR_KEYWORD):
+            if name or not builder.find_keyword(made, STANDS_FOR_KEYWORD):
                 builder.mark_same_dtype_as(
-                    made, (STANDS_FOR_KEYWORD, name), builder.shape(made) if keeps_shape else None
+                    made, (STANDS_FOR_KEYWORD, name), builder.shape_of(made) if keeps_shape else None
                 )
         return made
 
@@ -128,7 +130,7 @@ def compose(
                     node, builder.add_operator(excerpt, "divide", [value(left), value(right)])
                 )
             case ast.Call(func=ast.Name(id="truth"), args=[of]):
-                known = scalar(Kind.BOOL)
+                known = scalar_operand(Kind.BOOL)
                 return builder.add_opaque(
                     excerpt, row.name, known, (builder.ensure_ref(excerpt, value(of)).step,), ()
                 )
@@ -137,7 +139,7 @@ def compose(
                 if not isinstance(number, (bool, int, float, complex)):
                     return number
                 return builder.add_opaque(
-                    excerpt, row.name, scalar(KIND_BY_PYTHON_TYPE[type(number)], number), (), ()
+                    excerpt, row.name, scalar_operand(KIND_BY_PYTHON_TYPE[type(number)], number), (), ()
                 )
             case ast.Call(func=ast.Name(id="zero_d"), args=[of]):
                 ref = builder.ensure_ref(excerpt, value(of))
@@ -192,7 +194,7 @@ def _find_rows(name: str, library: str | None) -> Sequence[Composition]:
 
 
 @cache
-def operations_of(library: str) -> Mapping[str, frozenset[str]]:
+def inner_functions_by_name(library: str) -> Mapping[str, frozenset[str]]:
     """Map the last name of each function of a library, in lower case, to the functions that make it up."""
     operations: dict[str, frozenset[str]] = {}
     for (row_library, name), rows in _read_compositions().items():

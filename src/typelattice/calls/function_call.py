@@ -47,12 +47,12 @@ class FunctionCall:
         return self.builder.add_call(self.excerpt, find_operation(name), operands, args, keywords)
 
 
-def requested_dtype(excerpt: Excerpt, x: Argument) -> DTypeArgument | None:
+def requested_dtype(excerpt: Excerpt, argument: Argument) -> DTypeArgument | None:
     """Return the requested dtype, or None without one. Raises ProgramError for anything but a dtype."""
-    if x is None or isinstance(x, (NamedDType, DTypeOf)):
-        return x
-    if isinstance(x, str):
-        return NamedDType(name_meaning(NameSort.BYTE_CODE, x, excerpt.owner) or x)
-    if isinstance(x, Ref):
-        return DTypeOf(x.step)  # functions such as result_type give a dtype
-    raise excerpt.error(f"{quote_short(str(x))} is no dtype; give one such as float32")
+    if argument is None or isinstance(argument, (NamedDType, DTypeOf)):
+        return argument
+    if isinstance(argument, str):
+        return NamedDType(name_meaning(NameSort.BYTE_CODE, argument, excerpt.owner) or argument)
+    if isinstance(argument, Ref):
+        return DTypeOf(argument.step)  # functions such as result_type give a dtype
+    raise excerpt.error(f"{quote_short(str(argument))} is no dtype; give one such as float32")

@@ -16,13 +16,13 @@ from typelattice.calls.call_tables import (
 )
 from typelattice.calls.calls_to_steps import call_function, is_function
 from typelattice.calls.compositions import is_composition
-from typelattice.calls.function_call import requested_dtype
-from typelattice.calls.function_handlers import (
+from typelattice.calls.creation_and_cast_handlers import (
     COMPOSITION_HANDLERS,
     CREATION_HANDLERS,
     add_bitcast,
     convert_fill_value,
 )
+from typelattice.calls.function_call import requested_dtype
 from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.result_shapes import UNKNOWN_SHAPE_MESSAGE, count_elements
@@ -54,7 +54,7 @@ class MethodCall:
     @property
     def shape(self) -> Shape | None:
         """The shape of the array, as far as it is known."""
-        return self.builder.shape(self.receiver)
+        return self.builder.shape_of(self.receiver)
 
 
 MethodHandler = Callable[[MethodCall], "Argument | MultipleResults"]
@@ -64,7 +64,7 @@ def call_method(
     builder: ProgramBuilder,
     excerpt: Excerpt,
     name: str,
-    x: Ref,
+    receiver: Ref,
     args: Sequence[Argument],
     keywords: Mapping[str, Argument],
 ) -> Argument | MultipleResults:
@@ -74,20 +74,20 @@ def call_method(
     its name. Raises ProgramError.
     """
     if name in METHOD_HANDLERS:
-        return METHOD_HANDLERS[name](MethodCall(builder, excerpt, x, args, keywords))
+        return METHOD_HANDLERS[name](MethodCall(builder, excerpt, receiver, args, keywords))
     if name in IN_PLACE_METHODS_WITHOUT_UNDERSCORE and len(args) == 1 and not keywords:
-        return builder.add_setitem(excerpt, x, ..., args[0])
+        return builder.add_setitem(excerpt, receiver, ..., args[0])
     cast = attribute_dtype(name, "torch")  # PyTorch has `x.float()`, and tinygrad copied it
     if cast is not None and name not in OPERATION_BY_FUNCTION:
-        return builder.add_cast(excerpt, x, cast)
+        return builder.add_cast(excerpt, receiver, cast)
     if name.removesuffix("_") != name:
-        written = _call_in_place(MethodCall(builder, excerpt, x, args, keywords), name)
+        written = _call_in_place(MethodCall(builder, excerpt, receiver, args, keywords), name)
         if written is not None:
             return written
     owned = excerpt
     if excerpt.owner is None and not is_function(name, None) and find_equivalents(name, "torch"):
         owned = excerpt.of_library("torch")  # tinygrad casts as PyTorch does
-    return call_function(builder, owned, name, _order_operands(excerpt, name, [x, *args]), keywords)
+    return call_function(builder, owned, name, _order_operands(excerpt, name, [receiver, *args]), keywords)
 
 
 def _call_in_place(call: MethodCall, name: str) -> Argument:
@@ -163,12 +163,16 @@ def is_method(name: str) -> bool:
     )
 
 
-def writes_result(plain: str, library: str | None) -> bool:
+def writes_result(function_name: str, library: str | None) -> bool:
     """Return True if the method `name_` of a library writes the result of its function `name` in place."""
-    if library is None or plain in METHOD_HANDLERS:
+    if library is None or function_name in METHOD_HANDLERS:
         return False
-    known = plain in OPERATION_BY_FUNCTION or plain in COMPOSITION_HANDLERS or is_composition(plain, library)
-    return known or bool(find_equivalents(plain, library))
+    known = (
+        function_name in OPERATION_BY_FUNCTION
+        or function_name in COMPOSITION_HANDLERS
+        or is_composition(function_name, library)
+    )
+    return known or bool(find_equivalents(function_name, library))
 
 
 def is_in_place(name: str) -> bool:
@@ -187,7 +191,10 @@ def _gives_dtype(x: Argument) -> bool:
 
 def _call_conj(call: MethodCall) -> Argument | MultipleResults:
     """Add `x.conj()`, which returns bools unchanged unless the library's method calls its function."""
-    own, library = call.builder.dtype(call.receiver), call.builder.owner(call.excerpt, [call.receiver.step])
+    own, library = (
+        call.builder.dtype_of(call.receiver),
+        call.builder.find_owner(call.excerpt, [call.receiver.step]),
+    )
     if (
         own is not None
         and own.kind is Kind.BOOL
@@ -241,8 +248,8 @@ def _call_view(call: MethodCall) -> Argument | MultipleResults:
     return call_function(builder, excerpt, "reshape", [x, *call.args], call.keywords)
 
 
-def _view_as(call: MethodCall) -> Argument:
-    shape = call.builder.shape(call.args[0]) if len(call.args) == 1 else None
+def _call_view_as(call: MethodCall) -> Argument:
+    shape = call.builder.shape_of(call.args[0]) if len(call.args) == 1 else None
     if (shape is None or None in shape) and not call.builder.find_observed_operand:
         raise call.excerpt.error(UNKNOWN_SHAPE_MESSAGE)
     return call.builder.add_call(call.excerpt, find_operation("reshape"), [call.receiver], [shape])
@@ -286,8 +293,8 @@ METHOD_HANDLERS: Mapping[str, MethodHandler] = {
     "item": _call_item,
     "tolist": _call_tolist,
     "view": _call_view,
-    "view_as": _view_as,
-    "reshape_as": _view_as,
+    "view_as": _call_view_as,
+    "reshape_as": _call_view_as,
     "size": _call_size,
     "dim": _length_method("ndim"),
     "ndimension": _length_method("ndim"),

@@ -46,43 +46,44 @@ class MultipleResults:
         return tuple(self[i] for i in range(stop)[numbers])
 
 
-def count_results(op: Operation, operands: int, shape: Shape | None, rest: Sequence[Argument]) -> int | None:
+def count_results(
+    operation: Operation, operand_count: int, shape: Shape | None, other_arguments: Sequence[Argument]
+) -> int | None:
     """Return the number of arrays that an operation gives, or None if it is unknown.
 
-    `operands` is the number of operands of the call. `shape` is the shape of the first one, and `rest` are
-    the arguments after the operands.
+    `shape` is the shape of the first operand, and `other_arguments` are the arguments after the operands.
     """
-    match op.name:
+    match operation.name:
         case "meshgrid" | "broadcast_arrays":
-            return operands
+            return operand_count
         case "nonzero":
             return None if shape is None else len(shape)
         case "unstack":
-            at = rest[0] if rest else 0
+            at = other_arguments[0] if other_arguments else 0
             if shape is None or not isinstance(at, int) or not -len(shape) <= at < len(shape):
                 return None
             return shape[at]
         case "split":
-            return rest[0] if rest and isinstance(rest[0], int) else None
-    return len(dtype_origin_by_result(op.name))
+            return other_arguments[0] if other_arguments and isinstance(other_arguments[0], int) else None
+    return len(dtype_origin_by_result(operation.name))
 
 
-def has_multiple_results(op: Operation) -> bool:
+def has_multiple_results(operation: Operation) -> bool:
     """Return True if an operation gives several arrays, as far as its results are known."""
     return (
-        op.call_form == "separate"
-        or bool(dtype_origin_by_result(op.name))
-        or op.name in ("nonzero", "unstack", "split")
+        operation.call_form == "separate"
+        or bool(dtype_origin_by_result(operation.name))
+        or operation.name in ("nonzero", "unstack", "split")
     )
 
 
-def result_dtype_origin(op: str, keywords: Mapping[str, Argument]) -> str:
+def result_dtype_origin(op_name: str, keywords: Mapping[str, Argument]) -> str:
     """Return the origin of the dtype of the requested result.
 
     It is DTYPE_OF_FUNCTION_ITSELF, DTYPE_OF_COMPUTED_RESULT, or the name of an operation.
     """
     number = keywords.get(RESULT_KEYWORD)
-    fields = [*dtype_origin_by_result(op).values()]
+    fields = [*dtype_origin_by_result(op_name).values()]
     return fields[number] if isinstance(number, int) and number < len(fields) else DTYPE_OF_FUNCTION_ITSELF
 
 

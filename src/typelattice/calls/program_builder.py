@@ -31,18 +31,18 @@ from typelattice.calls.steps import (
     ProgramError,
     Ref,
     Step,
-    leaves,
     map_argument,
+    yield_leaves,
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS, class_of
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS, Operation, OpError, find_operation
-from typelattice.facts.range_and_overflow import Value, exceeds_int32
+from typelattice.facts.range_and_overflow import PythonNumber, exceeds_int32
 from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.operands.notation import parse_operand
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar_operand
 from typelattice.operands.read_objects import operand
 from typelattice.support.error_texts import clip_text
 
@@ -75,9 +75,9 @@ class ProgramBuilder:
         self.find_observed_operand, self.custom_operations = observed, custom_operations
         self.steps: list[Step] = []
         self.python_number_steps: set[int] = set()
-        self.known_numbers: dict[int, Value] = {}
+        self.known_numbers: dict[int, PythonNumber] = {}
 
-    def add(self, step: Step) -> Ref:
+    def add_step(self, step: Step) -> Ref:
         """Add a step. Raises ProgramError for more steps than a program may have."""
         if len(self.steps) >= MAX_STEPS:
             raise ProgramError(f"a program of more than {MAX_STEPS:,} steps; take it apart")
@@ -123,7 +123,7 @@ class ProgramBuilder:
             keywords = (*(each for each in step.keywords if each[0] != mark[0]), mark)
             self.steps[ref.step] = replace(step, keywords=keywords, shape=shape)
 
-    def keyword(self, ref: Ref, name: str) -> Argument:
+    def find_keyword(self, ref: Ref, name: str) -> Argument:
         """Return a named argument of a step, or None if the step lacks it."""
         step = self.steps[ref.step]
         return dict(step.keywords).get(name) if isinstance(step, Call) else None
@@ -139,21 +139,21 @@ class ProgramBuilder:
         found: Argument = map_argument(x, self.known_number) if isinstance(x, tuple) else x
         return self.known_numbers.get(found.step, found) if isinstance(found, Ref) else found
 
-    def is_scalar(self, x: Argument) -> bool:
+    def is_scalar(self, argument: Argument) -> bool:
         """Return True if an argument is a Python number, of a known value or not."""
         return (
-            x.step in self.python_number_steps
-            if isinstance(x, Ref)
-            else isinstance(x, (bool, int, float, complex))
+            argument.step in self.python_number_steps
+            if isinstance(argument, Ref)
+            else isinstance(argument, (bool, int, float, complex))
         )
 
-    def shape(self, x: Argument) -> Shape | None:
+    def shape_of(self, argument: Argument) -> Shape | None:
         """Return the shape of a step's result. A plain value has no dimensions."""
-        return self.steps[x.step].shape if isinstance(x, Ref) else ()
+        return self.steps[argument.step].shape if isinstance(argument, Ref) else ()
 
-    def add_length(self, excerpt: Excerpt, x: Ref) -> Ref | None:
+    def add_length(self, excerpt: Excerpt, array: Ref) -> Ref | None:
         """Add the step of a length that depends on values, or None if an input has no stated shape."""
-        before, seen = [x.step], set[int]()
+        before, seen = [array.step], set[int]()
         while before:
             i = before.pop()
             if i in seen:
@@ -164,32 +164,32 @@ class ProgramBuilder:
                 return None
             before += step.inputs
         number = Operand(None, KIND_BY_PYTHON_TYPE[int], True, "scalar")
-        return self.add_opaque(excerpt, LENGTH_STEP_NAME, number, (x.step,), ())
+        return self.add_opaque(excerpt, LENGTH_STEP_NAME, number, (array.step,), ())
 
     def is_unknown_length(self, x: Argument) -> bool:
         """Return True if an argument is a length that the values of an array decide."""
         step = self.steps[x.step] if isinstance(x, Ref) else None
         return isinstance(step, Opaque) and step.name == LENGTH_STEP_NAME
 
-    def dtype(self, x: DTypeArgument | Ref) -> DType | None:
+    def dtype_of(self, dtype_or_step: DTypeArgument | Ref) -> DType | None:
         """Return the dtype that is named, or that an earlier step states, or None if the system decides.
 
         An input has its given dtype, and a cast the dtype that it names.
         """
-        while not isinstance(x, NamedDType):
-            step = self.steps[x.step]
+        while not isinstance(dtype_or_step, NamedDType):
+            step = self.steps[dtype_or_step.step]
             match step:
                 case Input(fixed_result=given) | Opaque(fixed_result=given):
                     return _dtype_of(given)
                 case Index(operand=source):
-                    x = Ref(source)
+                    dtype_or_step = Ref(source)
                 case Step(requested_dtype=NamedDType() | DTypeOf() as asked):
-                    x = asked
+                    dtype_or_step = asked
                 case _:
                     return None
-        return DTYPES.get(x.name)
+        return DTYPES.get(dtype_or_step.name)
 
-    def owner(self, excerpt: Excerpt, steps: Sequence[int]) -> str | None:
+    def find_owner(self, excerpt: Excerpt, steps: Sequence[int]) -> str | None:
         """Return the library that decides: the named library, or that of the array with the Python method.
 
         NumPy's arrays and scalars leave an operation to the arrays of another library.
@@ -207,48 +207,52 @@ class ProgramBuilder:
 
     def common_fields(self, excerpt: Excerpt, operands: Sequence[int], shape: Shape | None) -> dict[str, Any]:
         """Return the fields that every step has: the text and location in the source, shape and owner."""
-        text, owner = clip_text(excerpt.text, MAX_STEP_CHARS), self.owner(excerpt, operands)
+        text, owner = clip_text(excerpt.text, MAX_STEP_CHARS), self.find_owner(excerpt, operands)
         return {"text": text, "location": excerpt.location, "shape": shape, "owner": owner}
 
-    def add_input(self, excerpt: Excerpt, described: object) -> Ref:
+    def add_input(self, excerpt: Excerpt, described_operand: object) -> Ref:
         """Add an input: an operand, a string that describes one, or an array."""
-        result, shape = read_input(described)
-        owner = library_of(type(described).__module__.partition(".")[0]) or excerpt.owner
-        ref = self.add(Input(result, **self.common_fields(excerpt.of_library(owner), (), shape)))
+        result, shape = read_input(described_operand)
+        owner = library_of(type(described_operand).__module__.partition(".")[0]) or excerpt.owner
+        ref = self.add_step(Input(result, **self.common_fields(excerpt.of_library(owner), (), shape)))
         if isinstance(result, Operand) and result.tier == "scalar":
             value = result.value
-            if value is not None and not (value is True and described is bool):
+            if value is not None and not (value is True and described_operand is bool):
                 self.known_numbers[ref.step] = value
         return ref
 
-    def add_number(self, excerpt: Excerpt, value: Value) -> Ref:
+    def add_number(self, excerpt: Excerpt, value: PythonNumber) -> Ref:
         operand(value)  # raises OperandError for a number that is too wide
         shown = clip_text(str(value), MAX_STEP_CHARS)
-        ref = self.add(Number(value, text=shown, location=excerpt.location, shape=()))
+        ref = self.add_step(Number(value, text=shown, location=excerpt.location, shape=()))
         self.known_numbers[ref.step] = value
         return ref
 
-    def ensure_ref(self, excerpt: Excerpt, x: Argument) -> Ref:
+    def ensure_ref(self, excerpt: Excerpt, argument: Argument) -> Ref:
         """Return the step of an operand. For a Python number, a list of numbers, or a dtype, add a step."""
-        if isinstance(x, Ref):
-            return x
-        if isinstance(x, (bool, int, float, complex)):
-            return self.add_number(excerpt, x)
-        if isinstance(x, NamedDType):
-            return self.add(Input(read_input(x.name)[0], text=x.name, location=excerpt.location))
-        if isinstance(x, tuple) and x:
-            return self.add_array_of_list(self.operand_excerpt(excerpt, x), x, None)
-        raise excerpt.error(f"{_argument_text(x)} takes no part in promotion; give an array or a number")
+        if isinstance(argument, Ref):
+            return argument
+        if isinstance(argument, (bool, int, float, complex)):
+            return self.add_number(excerpt, argument)
+        if isinstance(argument, NamedDType):
+            return self.add_step(
+                Input(read_input(argument.name)[0], text=argument.name, location=excerpt.location)
+            )
+        if isinstance(argument, tuple) and argument:
+            return self.add_array_of_list(self.operand_excerpt(excerpt, argument), argument, None)
+        raise excerpt.error(
+            f"{_argument_text(argument)} takes no part in promotion; give an array or a number"
+        )
 
     def operand_excerpt(self, excerpt: Excerpt, x: Argument) -> Excerpt:
         """Return the excerpt of an operand that is not a step by itself, with its text."""
         return Excerpt(clip_text(self.operand_text(x), MAX_LIST_CHARS), excerpt.location, excerpt.owner)
 
-    def operand_text(self, x: Argument) -> str:
+    def operand_text(self, argument: Argument) -> str:
         """Return the text of an operand: a step, a Python number, or a list of these."""
-        if isinstance(x, tuple):
-            return f"[{', '.join(map(self.operand_text, x))}]"
-        return self.steps[x.step].text if isinstance(x, Ref) else str(x)
+        if isinstance(argument, tuple):
+            return f"[{', '.join(map(self.operand_text, argument))}]"
+        return self.steps[argument.step].text if isinstance(argument, Ref) else str(argument)
 
     # -- steps
 
@@ -256,21 +260,21 @@ class ProgramBuilder:
         """Add the step of a Python operator. For known Python numbers, compute their number instead."""
         value = None
         if all(self.is_scalar(x) for x in operands):
-            value = self._number_of(name, [self.known_number(x) for x in operands])
+            value = self._compute_number(name, [self.known_number(x) for x in operands])
             if value is not None and not any(isinstance(x, Ref) for x in operands):
                 return value
-        ref = self._add_call(excerpt, find_operation(name), operands, (), (), is_operator=True)
+        ref = self._add_call_step(excerpt, find_operation(name), operands, (), (), is_operator=True)
         if value is not None:
             self.known_numbers[ref.step] = value
         return ref
 
-    def _number_of(self, name: str, known: Sequence[Argument]) -> Value | None:
+    def _compute_number(self, name: str, known_numbers: Sequence[Argument]) -> PythonNumber | None:
         """Compute an operator of Python numbers, as Python does.
 
         Return None if any argument is not a number.
         """
-        numbers = [operand(x) for x in known if isinstance(x, (bool, int, float, complex))]
-        made = python_result(name, numbers) if len(numbers) == len(known) else None
+        numbers = [operand(x) for x in known_numbers if isinstance(x, (bool, int, float, complex))]
+        made = python_result(name, numbers) if len(numbers) == len(known_numbers) else None
         return None if made is None else made.value
 
     def add_in_place(
@@ -285,20 +289,20 @@ class ProgramBuilder:
             return self.add_operator(excerpt, name, (x, y))
         left, right = self.ensure_ref(excerpt, x), self.ensure_ref(excerpt, y)
         steps = (left.step, right.step)
-        rebinds = may_rebind and self.shape(left) == () and self._is_computed(left)
-        return self.add(Call(
+        rebinds = may_rebind and self.shape_of(left) == () and self._is_computed(left)
+        return self.add_step(Call(
             IN_PLACE_OF_FUNCTION[name], (left, right), (), steps,
             list_operands=steps_written_as_lists((x, y), steps), rebinds=rebinds,
-            **self.common_fields(excerpt, steps, self.shape(left)),
+            **self.common_fields(excerpt, steps, self.shape_of(left)),
         ))  # fmt: skip
 
-    def _is_computed(self, x: Ref) -> bool:
+    def _is_computed(self, ref: Ref) -> bool:
         """Return True if an operation computed a step's result: `x + y`, `x[0]`.
 
         It is False for inputs, for arrays made by `zeros` and the like, and for arrays written into. A cast
         counts as computed if it casts a computed result, or a Python number as in `np.float32(1)`.
         """
-        step = self.steps[x.step]
+        step = self.steps[ref.step]
         if isinstance(step, Cast):
             return step.operand in self.python_number_steps or self._is_computed(Ref(step.operand))
         if isinstance(step, Call):
@@ -306,39 +310,41 @@ class ProgramBuilder:
         return isinstance(step, Index)
 
     def add_setitem(
-        self, excerpt: Excerpt, x: Argument, key: Argument, value: Argument, *, is_operator: bool = False,
+        self, excerpt: Excerpt, array: Argument, key: Argument, value: Argument, *, is_operator: bool = False,
         marks: Keywords = (),
     ) -> Ref:
         """Add the step of `x.at[key].set(value)`. Its result replaces x.
 
         `is_operator`: the source writes `x[key] = value`. Immutable arrays refuse this.
         """
-        left, right = self.ensure_ref(excerpt, x), self.ensure_ref(excerpt, value)
+        left, right = self.ensure_ref(excerpt, array), self.ensure_ref(excerpt, value)
         steps = (left.step, right.step)
-        return self.add(
+        return self.add_step(
             Call(
                 "setitem", (left, right), (("key", key), *marks), steps, is_operator,
-                list_operands=steps_written_as_lists((x, value), steps),
-                **self.common_fields(excerpt, steps, self.shape(left)),
+                list_operands=steps_written_as_lists((array, value), steps),
+                **self.common_fields(excerpt, steps, self.shape_of(left)),
             )
         )  # fmt: skip
 
     def add_call(
         self,
         excerpt: Excerpt,
-        op: Operation,
+        operation: Operation,
         operands: Sequence[Argument],
         args: Sequence[Argument] = (),
         keywords: Mapping[str, Argument] = {},
         dtype: DTypeArgument | None = None,
     ) -> Ref:
         """Add the step of a call of a library's function. `args` are the arguments after its operands."""
-        return self._add_call(excerpt, op, operands, tuple(args), tuple(keywords.items()), dtype=dtype)
+        return self._add_call_step(
+            excerpt, operation, operands, tuple(args), tuple(keywords.items()), dtype=dtype
+        )
 
-    def _add_call(
+    def _add_call_step(
         self,
         excerpt: Excerpt,
-        op: Operation,
+        operation: Operation,
         operands: Sequence[Argument],
         args: tuple[Argument, ...],
         keywords: Keywords,
@@ -346,39 +352,45 @@ class ProgramBuilder:
         dtype: DTypeArgument | None = None,
     ) -> Ref:
         try:
-            op.check(sum(x is not None for x in operands))
+            operation.check_operand_count(sum(x is not None for x in operands))
         except OpError as e:
             raise excerpt.error(str(e)) from None
-        operands = self.convert_operands(excerpt, op, operands)
+        operands = self.convert_operands(excerpt, operation, operands)
         present_operands = [x for x in operands if x is not None]
         refs = tuple([None if x is None else self.ensure_ref(excerpt, x) for x in operands])
         steps = tuple([ref.step for ref in refs if ref is not None])
-        like = OPERATIONS[op.like] if op.like else op
+        like = OPERATIONS[operation.like] if operation.like else operation
         try:
             shape = result_shape(like, [self.steps[i].shape for i in steps], args, dict(keywords))
         except ShapeError as e:
             raise excerpt.error(f"{e}; give other shapes") from None
         if self.find_observed_operand:
             args, keywords = (), tuple((key, x) for key, x in keywords if key in DTYPE_DECIDING_KEYWORDS)
-        all_arguments: tuple[Argument, ...] = (refs, *args) if op.call_form == "list" else (*refs, *args)
-        return self.add(
+        all_arguments: tuple[Argument, ...] = (
+            (refs, *args) if operation.call_form == "list" else (*refs, *args)
+        )
+        return self.add_step(
             Call(
-                op.name, all_arguments, keywords, steps, is_operator, dtype,
+                operation.name, all_arguments, keywords, steps, is_operator, dtype,
                 steps_written_as_lists(present_operands, steps), module=excerpt.module,
-                custom_operation=op if op.like else None,
+                custom_operation=operation if operation.like else None,
                 **self.common_fields(excerpt, steps, shape),
             )
         )  # fmt: skip
 
     def convert_operands(
-        self, excerpt: Excerpt, op: Operation, operands: Sequence[Argument]
+        self, excerpt: Excerpt, operation: Operation, operands: Sequence[Argument]
     ) -> Sequence[Argument]:
         """Return the operands as the library converts them before the operation runs."""
-        joined = op.call_form == "list" or op.name == "append" or op.operation_class == "products"
+        joined = (
+            operation.call_form == "list"
+            or operation.name == "append"
+            or operation.operation_class == "products"
+        )
         if not joined:
             return operands  # fast path: most calls need no change
         arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]
-        library = self.owner(excerpt, [x.step for x in arrays])
+        library = self.find_owner(excerpt, [x.step for x in arrays])
         if name_meaning(NameSort.JOINED_NUMBER_IS_ARRAY, "number", library) is not None:
             return [
                 self.add_array_of_number(self.operand_excerpt(excerpt, x), x) if self.is_scalar(x) else x
@@ -388,28 +400,30 @@ class ProgramBuilder:
 
     def add_cast(self, excerpt: Excerpt, x: Argument, to: DTypeArgument) -> Ref:
         source = self.ensure_ref(excerpt, x)
-        fields = self.common_fields(excerpt, (source.step,), self.shape(source))
-        return self.add(Cast(source.step, to, **fields))
+        fields = self.common_fields(excerpt, (source.step,), self.shape_of(source))
+        return self.add_step(Cast(source.step, to, **fields))
 
-    def add_index(self, excerpt: Excerpt, x: Ref, key: Argument, lists: str = "") -> Ref:
-        """Add the step of elements of an array. `lists` describes lists in the key, as in an Index."""
-        key = self.known_number((key,) if lists == INDEX_FORMS[0] else key)
-        owner = self.owner(excerpt, (x.step,))
+    def add_index(self, excerpt: Excerpt, array: Ref, key: Argument, list_form: str = "") -> Ref:
+        """Add the step of elements of an array. `list_form` describes lists in the key, as in an Index."""
+        key = self.known_number((key,) if list_form == INDEX_FORMS[0] else key)
+        owner = self.find_owner(excerpt, (array.step,))
         if type(key) is int and name_meaning(NameSort.PYTHON_NUMBER_ELEMENTS, "index", owner):
-            return self.add_item(excerpt, x)
+            return self.add_item(excerpt, array)
         arrays = [k for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, Ref)]
         kinds = {k: self._index_kind(k) for k in arrays}
-        shapes = {k.step: self.shape(k) if kinds[k] else None for k in arrays}
+        shapes = {k.step: self.shape_of(k) if kinds[k] else None for k in arrays}
         masks = [k for k in arrays if kinds[k] is Kind.BOOL]
         try:
-            shape = indexed_shape(self.shape(x), key, shapes, bool(lists), masks)
+            shape = indexed_shape(self.shape_of(array), key, shapes, bool(list_form), masks)
         except ShapeError as e:
             raise excerpt.error(f"{e}; give fewer") from None
-        return self.add(Index(x.step, key, lists, **self.common_fields(excerpt, (x.step,), shape)))
+        return self.add_step(
+            Index(array.step, key, list_form, **self.common_fields(excerpt, (array.step,), shape))
+        )
 
-    def _index_kind(self, x: Ref) -> Kind | None:
+    def _index_kind(self, index: Ref) -> Kind | None:
         """Return the kind of an array among indices, bool or signed, or None if a system decides that."""
-        own, step = self.dtype(x), self.steps[x.step]
+        own, step = self.dtype_of(index), self.steps[index.step]
         if own is not None:
             return Kind.BOOL if own.kind is Kind.BOOL else Kind.SIGNED
         if isinstance(step, Created) and isinstance(step.default_from, Operand):
@@ -424,7 +438,7 @@ class ProgramBuilder:
 
     def add_item(self, excerpt: Excerpt, x: Ref) -> Ref:
         """Add the step of an array's element as a Python number."""
-        return self.add(Item(x.step, **self.common_fields(excerpt, (x.step,), ())))
+        return self.add_step(Item(x.step, **self.common_fields(excerpt, (x.step,), ())))
 
     def add_created_array(
         self,
@@ -440,7 +454,9 @@ class ProgramBuilder:
         if self.find_observed_operand:
             args = ((), *args[1:]) if name == "full" else ()
         fields = self.common_fields(excerpt, (), shape)
-        return self.add(Created(name, tuple(args), tuple(keywords.items()), default_from, dtype, **fields))
+        return self.add_step(
+            Created(name, tuple(args), tuple(keywords.items()), default_from, dtype, **fields)
+        )
 
     def add_array_of_number(self, excerpt: Excerpt, x: Argument, dtype: DTypeArgument | None = None) -> Ref:
         """Add a 0-d array of a Python number, of a dtype or of the default dtype of its kind."""
@@ -448,24 +464,37 @@ class ProgramBuilder:
         return self.add_created_array(excerpt, "asarray", (ref,), {}, ref.step, dtype, ())
 
     def add_array_of_list(
-        self, excerpt: Excerpt, x: tuple[Argument, ...], dtype: DTypeArgument | None
+        self, excerpt: Excerpt, elements: tuple[Argument, ...], dtype: DTypeArgument | None
     ) -> Ref:
         """Add the array of a list of Python numbers, or of arrays, which are stacked."""
-        flat = [*leaves(x)]
+        flat = [*yield_leaves(elements)]
         if flat and all(isinstance(self.known_number(i), (bool, int, float, complex)) for i in flat):
             deciding_number = dtype_deciding_number([operand(self.known_number(i)) for i in flat])
             return self.add_created_array(
-                excerpt, "asarray", (self.known_number(x),), {}, deciding_number, dtype, _read_lengths(x)
+                excerpt,
+                "asarray",
+                (self.known_number(elements),),
+                {},
+                deciding_number,
+                dtype,
+                _read_lengths(elements),
             )
-        items = [self.ensure_ref(excerpt, item) if isinstance(item, tuple) else item for item in x]
+        items = [self.ensure_ref(excerpt, item) if isinstance(item, tuple) else item for item in elements]
         stacked = self.add_call(excerpt, find_operation("stack"), items)
         return stacked if dtype is None else self.add_cast(excerpt, stacked, dtype)
 
     def add_opaque(
-        self, excerpt: Excerpt, name: str, result: Operand | str, made_of: Sequence[int], shape: Shape | None
+        self,
+        excerpt: Excerpt,
+        name: str,
+        result: Operand | str,
+        input_steps: Sequence[int],
+        shape: Shape | None,
     ) -> Ref:
         """Add a step that no rule decides. Its result is `result`."""
-        return self.add(Opaque(name, result, tuple(made_of), **self.common_fields(excerpt, made_of, shape)))
+        return self.add_step(
+            Opaque(name, result, tuple(input_steps), **self.common_fields(excerpt, input_steps, shape))
+        )
 
 
 def dtype_deciding_number(numbers: Sequence[Operand]) -> Operand:
@@ -475,7 +504,7 @@ def dtype_deciding_number(numbers: Sequence[Operand]) -> Operand:
     """
     kind = max((x.kind for x in numbers), key=lambda k: k.category)
     large = [x for x in numbers if kind is Kind.SIGNED and exceeds_int32(x.value)]
-    plain = Operand(None, kind, True, "scalar") if kind.category else scalar(kind)
+    plain = Operand(None, kind, True, "scalar") if kind.category else scalar_operand(kind)
     return max(large, key=lambda x: abs(x.value or 0), default=plain)
 
 
@@ -490,13 +519,13 @@ def _read_lengths(x: Argument) -> Shape:
     return (len(x), *_read_lengths(x[0])) if isinstance(x, tuple) and x else ()
 
 
-def _argument_text(x: Argument) -> str:
-    match x:
+def _argument_text(argument: Argument) -> str:
+    match argument:
         case DTypeOf() | NamedDType():
             return "a dtype"
         case tuple():
             return "an empty list"
-    return "None" if x is None else f"{x!r}"
+    return "None" if argument is None else f"{argument!r}"
 
 
 def _dtype_of(result: Operand | str) -> DType | None:

@@ -19,7 +19,7 @@ PARAMETRIC_DTYPE_PATTERN = re.compile(rf"{CUSTOM_DTYPE_NAME_PATTERN.pattern}\([-
 MAX_AXES = 64
 
 
-def read_input(x: object) -> tuple[Operand | str, Shape | None]:
+def read_input(described_operand: object) -> tuple[Operand | str, Shape | None]:
     """Return the operand and the shape of an input: `float32[3,?]` has two axes, one of unknown length.
 
     The system reads a string with an unknown dtype later. Raises OperandError.
@@ -27,17 +27,19 @@ def read_input(x: object) -> tuple[Operand | str, Shape | None]:
     >>> read_input("float32[3,?]"), read_input("int8:0d")[1], read_input("posit8")
     (('float32', (3, None)), (), ('posit8', None))
     """
-    if not isinstance(x, str):
-        found = operand(x)
-        return found, () if found.tier != "array" else _shape_of(x)
-    shaped = OPERAND_WITH_SHAPE_PATTERN.fullmatch(x)
+    if not isinstance(described_operand, str):
+        found = operand(described_operand)
+        return found, () if found.tier != "array" else _shape_of(described_operand)
+    shaped = OPERAND_WITH_SHAPE_PATTERN.fullmatch(described_operand)
     if shaped is None:
-        return _parse_operand(x)
+        return _parse_operand(described_operand)
     name, lengths, weak = shaped[1], shaped[2].strip(), shaped[3] or ""
     what, shape = _parse_operand(f"{name}{weak}")
     if shape is not None:
-        raise OperandError(f"{quote_short(x)} has a shape, and no dimensions; leave one out")
-    return what, tuple(_parse_length(x, part.strip()) for part in lengths.split(",")) if lengths else ()
+        raise OperandError(f"{quote_short(described_operand)} has a shape, and no dimensions; leave one out")
+    return what, tuple(
+        _parse_length(described_operand, part.strip()) for part in lengths.split(",")
+    ) if lengths else ()
 
 
 def is_operand(text: str) -> bool:
@@ -90,9 +92,9 @@ def _parse_length(text: str, length: str) -> int | None:
     return int(length)
 
 
-def _shape_of(x: Any) -> Shape | None:
+def _shape_of(array: Any) -> Shape | None:
     """Return the shape of an array, as far as it is known."""
-    shape = getattr(x, "shape", None)
+    shape = getattr(array, "shape", None)
     if not isinstance(shape, tuple) or len(shape) > MAX_AXES:
         return None
     return tuple(n if isinstance(n, int) and not isinstance(n, bool) and n >= 0 else None for n in shape)

@@ -32,14 +32,14 @@ def normalize_axis(axis: int, ndim: int) -> int:
 
 
 def result_shape(
-    op: Operation,
+    operation: Operation,
     operands: Sequence[Shape | None],
     args: Sequence[Argument],
     keywords: Mapping[str, Argument],
 ) -> Shape | None:
     """Return the shape of an operation's result, or None if unknown. `args` follow the operands."""
     first = operands[0] if operands else None
-    match op.call_form:
+    match operation.call_form:
         case "elementwise" | "choice":
             return find_broadcast_shape(operands)
         case "reduction" if isinstance(keywords.get("q"), tuple):
@@ -49,23 +49,23 @@ def result_shape(
                 first,
                 _find_argument(args, keywords, "axis", "dim"),
                 _has_keepdims(keywords),
-                _find_axes(op),
+                _find_default_axes(operation),
             )
-        case "along" if op.name == "diff":
+        case "along" if operation.name == "diff":
             return _shorten_shape(first, keywords)
         case "along":
             return None if keywords.get("include_initial") else first
         case "list":
-            return joined_shape(op.name, operands, _find_argument(args, keywords, "axis", "dim") or 0)
+            return joined_shape(operation.name, operands, _find_argument(args, keywords, "axis", "dim") or 0)
         case "whole":
-            return _shape_of_whole_arrays(op, operands, args, keywords)
+            return _shape_of_whole_arrays(operation, operands, args, keywords)
         case "pair":
             return find_broadcast_shape(operands)
         case "cases":
             # If all choices are numbers, the conditions decide the shape.
             return find_broadcast_shape(operands) or None
         case "multi-result":
-            return _shape_of_part(op.name, first, keywords.get("axis", args[0] if args else 0))
+            return _shape_of_part(operation.name, first, keywords.get("axis", args[0] if args else 0))
     return None
 
 
@@ -105,10 +105,10 @@ def indexed_shape(
     lengths = [_length_of_indices(k) for k in keys if tuples_are_lists and isinstance(k, tuple)]
     if None in lengths or len(lengths) > 1 or (lengths and any(type(k) is int for k in keys)):
         return None
-    return _by_axis(shape, keys, lengths)
+    return _shape_of_indexed_axes(shape, keys, lengths)
 
 
-def _by_axis(shape: Shape, keys: Sequence[Argument], lengths: Sequence[int | None]) -> Shape:
+def _shape_of_indexed_axes(shape: Shape, keys: Sequence[Argument], lengths: Sequence[int | None]) -> Shape:
     """Return the shape of `x[keys]` without arrays in the keys. `lengths` has the length of a list there."""
     index_count = sum(k is not None and k is not ... for k in keys)
     if index_count > len(shape):
@@ -140,14 +140,14 @@ def count_elements(shape: Shape | None) -> int | None:
     return math.prod(length for length in shape if length is not None)
 
 
-def plain_axes(x: Argument) -> tuple[int, ...] | None:
+def plain_axes(argument: Argument) -> tuple[int, ...] | None:
     """Return axes or lengths, given as one int or several, or None for anything else."""
-    if isinstance(x, int) and not isinstance(x, bool):
-        return (x,)
-    if not isinstance(x, tuple):
+    if isinstance(argument, int) and not isinstance(argument, bool):
+        return (argument,)
+    if not isinstance(argument, tuple):
         return None
-    axes = tuple(i for i in x if isinstance(i, int) and not isinstance(i, bool))
-    return axes if len(axes) == len(x) else None
+    axes = tuple(i for i in argument if isinstance(i, int) and not isinstance(i, bool))
+    return axes if len(axes) == len(argument) else None
 
 
 def _find_argument(args: Sequence[Argument], keywords: Mapping[str, Argument], *names: str) -> Argument:
@@ -159,9 +159,9 @@ def _has_keepdims(keywords: Mapping[str, Argument]) -> bool:
     return bool(keywords.get("keepdims", keywords.get("keepdim", False)))
 
 
-def _find_axes(op: Operation) -> tuple[int, ...] | None:
+def _find_default_axes(operation: Operation) -> tuple[int, ...] | None:
     """Return the axes that an operation removes by default: the last two for matrices, otherwise all."""
-    return (-2, -1) if op.name in ("matrix_norm", "matrix_rank", "trace") else None
+    return (-2, -1) if operation.name in ("matrix_norm", "matrix_rank", "trace") else None
 
 
 def _reduce_shape(
@@ -181,29 +181,29 @@ def _reduce_shape(
     return tuple(length for i, length in enumerate(shape) if i not in removed_axes)
 
 
-def _slice_length(length: int | None, k: Slice) -> int | None:
-    bounds: list[Any] = [k.start, k.stop, k.step]
+def _slice_length(length: int | None, index: Slice) -> int | None:
+    bounds: list[Any] = [index.start, index.stop, index.step]
     if length is None or any(b is not None and type(b) is not int for b in bounds):
         return length if bounds == [None, None, None] else None
     return len(range(length)[slice(*bounds)])
 
 
 def _shape_of_whole_arrays(
-    op: Operation,
+    operation: Operation,
     operands: Sequence[Shape | None],
     args: Sequence[Argument],
     keywords: Mapping[str, Argument],
 ) -> Shape | None:
     """Return the shape of an operation on whole arrays, if it is a common one."""
     shape = operands[0]
-    if op.name in ("reshape", "broadcast_to"):
+    if operation.name in ("reshape", "broadcast_to"):
         lengths = plain_axes(_find_argument(args, keywords, "shape"))
         return lengths if lengths is None or -1 not in lengths else _fill_open_length(shape, lengths)
     if shape is None or (len(operands) > 1 and operands[1] is None):
         return None
-    if op.name in SAME_SHAPE_OPERATIONS:
+    if operation.name in SAME_SHAPE_OPERATIONS:
         return shape
-    rule = SHAPE_RULE_BY_WHOLE_ARRAY_FUNCTION.get(op.name)
+    rule = SHAPE_RULE_BY_WHOLE_ARRAY_FUNCTION.get(operation.name)
     other = operands[1] if len(operands) > 1 else None
     axes = plain_axes(_find_argument(args, keywords, "axis", "axes", "dim"))
     return None if rule is None else rule(_WholeArrays(shape, other or (), args, keywords, axes))
@@ -220,47 +220,51 @@ class _WholeArrays:
     axes: tuple[int, ...] | None
 
 
-def _permute_shape(x: _WholeArrays) -> Shape | None:
-    if not x.axes or len(x.axes) != len(x.shape):
+def _permute_shape(arrays: _WholeArrays) -> Shape | None:
+    if not arrays.axes or len(arrays.axes) != len(arrays.shape):
         return None
-    return tuple(x.shape[normalize_axis(a, len(x.shape))] for a in x.axes)
+    return tuple(arrays.shape[normalize_axis(a, len(arrays.shape))] for a in arrays.axes)
 
 
-def _squeeze_shape(x: _WholeArrays) -> Shape | None:
-    if not x.axes:
+def _squeeze_shape(arrays: _WholeArrays) -> Shape | None:
+    if not arrays.axes:
         return None
-    removed_axes = {normalize_axis(a, len(x.shape)) for a in x.axes}
-    return tuple(length for i, length in enumerate(x.shape) if i not in removed_axes)
+    removed_axes = {normalize_axis(a, len(arrays.shape)) for a in arrays.axes}
+    return tuple(length for i, length in enumerate(arrays.shape) if i not in removed_axes)
 
 
-def _shape_of_diagonal(x: _WholeArrays) -> Shape | None:
-    if len(x.shape) < 2 or x.args or x.keywords:
+def _shape_of_diagonal(arrays: _WholeArrays) -> Shape | None:
+    if len(arrays.shape) < 2 or arrays.args or arrays.keywords:
         return None
-    side = None if None in x.shape[-2:] else min(n for n in x.shape[-2:] if n is not None)
-    return (*x.shape[:-2], side)
+    side = None if None in arrays.shape[-2:] else min(n for n in arrays.shape[-2:] if n is not None)
+    return (*arrays.shape[:-2], side)
 
 
-def _shape_of_diag(x: _WholeArrays) -> Shape | None:
-    if x.args or x.keywords:
+def _shape_of_diag(arrays: _WholeArrays) -> Shape | None:
+    if arrays.args or arrays.keywords:
         return None
-    return (x.shape[0], x.shape[0]) if len(x.shape) == 1 else _shape_of_diagonal(x)
+    return (arrays.shape[0], arrays.shape[0]) if len(arrays.shape) == 1 else _shape_of_diagonal(arrays)
 
 
-def _shape_of_vecdot(x: _WholeArrays) -> Shape | None:
-    whole = find_broadcast_shape([x.shape, x.other]) if not x.keywords and x.shape and x.other else None
+def _shape_of_vecdot(arrays: _WholeArrays) -> Shape | None:
+    whole = (
+        find_broadcast_shape([arrays.shape, arrays.other])
+        if not arrays.keywords and arrays.shape and arrays.other
+        else None
+    )
     return None if whole is None else whole[:-1]
 
 
-def _repeat_shape(x: _WholeArrays) -> Shape | None:
-    if x.keywords or len(x.args) != 1 or not isinstance(x.args[0], int):
+def _repeat_shape(arrays: _WholeArrays) -> Shape | None:
+    if arrays.keywords or len(arrays.args) != 1 or not isinstance(arrays.args[0], int):
         return None
-    count = count_elements(x.shape)
-    return (None if count is None else count * x.args[0],)
+    count = count_elements(arrays.shape)
+    return (None if count is None else count * arrays.args[0],)
 
 
-def _expand_shape(x: _WholeArrays) -> Shape | None:
-    axes = x.axes or (0,)
-    return joined_shape("stack", [x.shape], axes[0]) if len(axes) == 1 else None
+def _expand_shape(arrays: _WholeArrays) -> Shape | None:
+    axes = arrays.axes or (0,)
+    return joined_shape("stack", [arrays.shape], axes[0]) if len(axes) == 1 else None
 
 
 SHAPE_RULE_BY_WHOLE_ARRAY_FUNCTION: Mapping[str, Callable[[_WholeArrays], Shape | None]] = {
@@ -300,10 +304,14 @@ def _shorten_shape(shape: Shape | None, keywords: Mapping[str, Argument]) -> Sha
     return tuple(max(k - n, 0) if i == at and k is not None else k for i, k in enumerate(shape))
 
 
-def _swap_axes(shape: Shape, a: Argument, b: Argument) -> Shape | None:
-    if not isinstance(a, int) or not isinstance(b, int):
+def _swap_axes(shape: Shape, first_axis: Argument, second_axis: Argument) -> Shape | None:
+    if not isinstance(first_axis, int) or not isinstance(second_axis, int):
         return None
-    lengths, i, j = list(shape), normalize_axis(a, len(shape)), normalize_axis(b, len(shape))
+    lengths, i, j = (
+        list(shape),
+        normalize_axis(first_axis, len(shape)),
+        normalize_axis(second_axis, len(shape)),
+    )
     lengths[i], lengths[j] = lengths[j], lengths[i]
     return tuple(lengths)
 

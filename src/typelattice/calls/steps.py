@@ -8,7 +8,7 @@ from types import EllipsisType
 from typing import Any, ClassVar, Self, TypeAlias
 
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
-from typelattice.facts.range_and_overflow import Value
+from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.facts.shapes import Shape
 from typelattice.operands.operand import Operand
 from typelattice.support.error_texts import clip_text
@@ -62,10 +62,10 @@ class Excerpt:
         """Return the same piece of source for another library, or for none."""
         return Excerpt(self.text, self.location, owner, module)
 
-    def error(self, why: str) -> ProgramError:
-        """Build the error for source that cannot become a step. `why` also says what to do."""
+    def error(self, reason: str) -> ProgramError:
+        """Build the error for source that cannot become a step. `reason` also says what to do."""
         where = f"{self.location}: " if self.location else ""
-        return ProgramError(f"{where}{clip_text(self.text, 60)!r}: {clip_text(why, 600)}")
+        return ProgramError(f"{where}{clip_text(self.text, 60)!r}: {clip_text(reason, 600)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,9 @@ class DTypeOf:
 
 
 DTypeArgument: TypeAlias = NamedDType | DTypeOf
-Argument: TypeAlias = "Value | str | EllipsisType | Ref | DTypeArgument | Slice | tuple[Argument, ...] | None"
+Argument: TypeAlias = (
+    "PythonNumber | str | EllipsisType | Ref | DTypeArgument | Slice | tuple[Argument, ...] | None"
+)
 Keywords: TypeAlias = tuple[tuple[str, Argument], ...]
 
 
@@ -166,7 +168,7 @@ class Input(Step):
 class Number(Step):
     """A Python number."""
 
-    value: Value
+    value: PythonNumber
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,33 +289,40 @@ def _find_inputs(step: Step) -> tuple[int, ...]:
         held = getattr(step, name)
         numbers = (held,) if isinstance(held, int) else held if isinstance(held, tuple) else ()
         found = (*found, *[i for i in numbers if i not in found]) if found else numbers
-    others = [i for name in step.ARGUMENT_FIELDS if (x := getattr(step, name)) for i in references(x)]
+    others = [i for name in step.ARGUMENT_FIELDS if (x := getattr(step, name)) for i in yield_references(x)]
     return (*found, *dict.fromkeys(i for i in others if i not in found)) if others else found
 
 
-def leaves(x: Argument) -> Iterator[Argument]:
+def yield_leaves(argument: Argument) -> Iterator[Argument]:
     """Yield the single arguments in nested tuples and slices, from left to right."""
-    if isinstance(x, tuple):
-        for each in x:
+    if isinstance(argument, tuple):
+        for each in argument:
             if isinstance(each, (tuple, Slice)):
-                yield from leaves(each)
+                yield from yield_leaves(each)
             else:
                 yield each
-    elif isinstance(x, Slice):
-        yield from leaves((x.start, x.stop, x.step))
+    elif isinstance(argument, Slice):
+        yield from yield_leaves((argument.start, argument.stop, argument.step))
     else:
-        yield x
+        yield argument
 
 
-def references(x: Argument) -> Iterator[int]:
+def yield_references(argument: Argument) -> Iterator[int]:
     """Yield the earlier steps that an argument refers to, from left to right."""
-    return (leaf.step for leaf in leaves(x) if isinstance(leaf, (Ref, DTypeOf)))
+    return (leaf.step for leaf in yield_leaves(argument) if isinstance(leaf, (Ref, DTypeOf)))
 
 
-def map_argument(x: Argument, leaf: Callable[[Argument], Any]) -> Any:
+def map_argument(argument: Argument, convert_leaf: Callable[[Argument], Any]) -> Any:
     """Return an argument with others in place of the single arguments in nested tuples and slices."""
-    if isinstance(x, tuple):
-        return tuple([map_argument(y, leaf) if isinstance(y, (tuple, Slice)) else leaf(y) for y in x])
-    if isinstance(x, Slice):
-        return Slice(*[map_argument(bound, leaf) for bound in (x.start, x.stop, x.step)])
-    return leaf(x)
+    if isinstance(argument, tuple):
+        return tuple(
+            [
+                map_argument(y, convert_leaf) if isinstance(y, (tuple, Slice)) else convert_leaf(y)
+                for y in argument
+            ]
+        )
+    if isinstance(argument, Slice):
+        return Slice(
+            *[map_argument(bound, convert_leaf) for bound in (argument.start, argument.stop, argument.step)]
+        )
+    return convert_leaf(argument)

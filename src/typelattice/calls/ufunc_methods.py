@@ -83,7 +83,7 @@ def _call_repeatedly(
         raise excerpt.error(f"{function}.{method} is read without dtype and out; cast with .astype(dtype)")
     x = builder.ensure_ref(excerpt, args[0])
     made = builder.add_call(excerpt, op, [x, x])
-    shape = builder.shape(x) if method == "accumulate" else None
+    shape = builder.shape_of(x) if method == "accumulate" else None
     builder.mark_same_dtype_as(made, (STANDS_FOR_KEYWORD, f"{function}.{method}"), shape)
     return made
 
@@ -122,7 +122,7 @@ def _call_outer(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequ
         raise excerpt.error(f"{name}.outer takes two arrays; give those")
     made = [call_function(builder, excerpt, "asarray", [each], {}) for each in args]
     x, y = (builder.ensure_ref(excerpt, each) for each in made if not isinstance(each, MultipleResults))
-    shape = builder.shape(y)
+    shape = builder.shape_of(y)
     if shape is None:
         raise excerpt.error(f"the axes of {name}.outer are not known; give shapes, e.g. float32[3]")
     if shape:

@@ -10,7 +10,7 @@ from typelattice.support.error_texts import quote_short
 BINDING_PATTERN = re.compile(r"([^\W\d]\w*)=(?!=)([^\n]*)\Z")  # an operand has a colon before its =
 
 
-def bindings(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
+def split_bindings(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
     """Return the one program among arguments, and the operands of its names. Raises ProgramError."""
     from typelattice.calls.steps import ProgramError  # most questions have no names: a faster start
 

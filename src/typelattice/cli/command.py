@@ -74,7 +74,7 @@ def count_own_words(options_with_value: Collection[str], words: Sequence[str]) -
     return min(i, len(words))
 
 
-def note_passed_on(arguments: Callable[[ArgumentParser], None], words: Sequence[str]) -> str:
+def describe_passed_options(arguments: Callable[[ArgumentParser], None], words: Sequence[str]) -> str:
     """Return a note on our options after the script, which gets them, or an empty string."""
     parser = ArgumentParser(add_help=False)
     arguments(parser)

@@ -10,9 +10,9 @@ from typing import TypeVar
 
 import typelattice as tl
 from typelattice.calls.steps import Input, ProgramError, Step
-from typelattice.cli.bindings import bindings
+from typelattice.cli.bindings import split_bindings
 from typelattice.cli.command import DifferencesFound, Paragraphs
-from typelattice.cli.site_address import program_link
+from typelattice.cli.link_option import program_link
 from typelattice.explanations.promotion_in_english import describe_cast, describe_explicit_cast, describe_fit
 from typelattice.explanations.recorded_answer_in_english import describe_recorded_answer, recorded_result_text
 from typelattice.facts.libraries import libraries
@@ -23,10 +23,10 @@ from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.divergences import Divergences, StepDivergence, find_divergences
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE
-from typelattice.rendering.json import document
-from typelattice.rendering.terminal_output import layout
+from typelattice.rendering.json import json_document
+from typelattice.rendering.terminal_output import terminal_layout
 
-Paragraph = TypeVar("Paragraph", bound=tuple[object, ...])
+ParagraphParts = TypeVar("ParagraphParts", bound=tuple[object, ...])
 
 
 def explain_program(
@@ -42,14 +42,14 @@ def explain_program(
     """
     if args.op:
         raise ProgramError("--op goes with operands; write the operation into the program, as in: sqrt(x)")
-    text, bound = bindings(args.operands)
+    text, bound = split_bindings(args.operands)
     p = tl.program(text, *systems, **bound)
     page = [] if site is None else [f"{site}/{program_link(p.source, bound, args.system)}"]
     replays = [_parse_inputs(p, known).under(s) for s, known in zip(systems, custom_dtypes, strict=True)]
     if args.format == "json":
         answers = [replay_data(replay) for replay in replays]
         asked = {"program": p.source, "operands": bound, "steps": steps_data(p)}
-        yield document("replays", {**asked, "answers": answers, **({"link": page[0]} if page else {})})
+        yield json_document("replays", {**asked, "answers": answers, **({"link": page[0]} if page else {})})
         page = []
     elif args.system:
         for i, replayed in enumerate(replays):
@@ -73,19 +73,19 @@ def _systems_disagree(replays: Sequence[Replay]) -> bool:
     return refused or diverging.first_divergence is not None
 
 
-def _parse_inputs(p: Program, custom_dtypes: Mapping[str, tl.DType]) -> Program:
+def _parse_inputs(program: Program, custom_dtypes: Mapping[str, tl.DType]) -> Program:
     """Parse the inputs that are still text; `custom_dtypes` holds the dtypes that system files define."""
     steps = [
         replace(step, fixed_result=parse_operand(step.fixed_result, custom_dtypes))
         if isinstance(step, Input) and isinstance(step.fixed_result, str) else step
-        for step in p.steps
+        for step in program.steps
     ]  # fmt: skip
-    return replace(p, steps=tuple(steps))
+    return replace(program, steps=tuple(steps))
 
 
-def _program_heading(p: Program, bound: Mapping[str, str]) -> str:
+def _program_heading(program: Program, bound: Mapping[str, str]) -> str:
     """Write a program on one line, with its inputs."""
-    lines = p.source.splitlines()
+    lines = program.source.splitlines()
     source = lines[0] if len(lines) == 1 else f"{lines[0]} ..."
     return f"{source} with {', '.join(f'{name}={x}' for name, x in bound.items())}" if bound else source
 
@@ -95,18 +95,18 @@ def _step_title(step: Step) -> str:
     return f"{step.location.line}: {step.text}" if step.location else step.text
 
 
-def _describe_briefly(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -> Paragraphs:
+def _describe_briefly(program: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -> Paragraphs:
     """Print each step with its results; mark divergences between libraries, other systems aside."""
-    page = layout()
-    yield page.bold(_program_heading(p, bound))
+    page = terminal_layout()
+    yield page.bold(_program_heading(program, bound))
     of_libraries = [r for r in replays if r.name in libraries() and heading_of(r.name) == LIBRARIES_HEADING]
-    diverging = find_divergences(p.steps, [r.name for r in of_libraries], of_libraries)
+    diverging = find_divergences(program.steps, [r.name for r in of_libraries], of_libraries)
     marks = {
         d.step_number: _divergence_mark(d, d is diverging.first_divergence)
         for d in diverging.step_divergences
     }
     paragraphs = []
-    for i, step in enumerate(p.steps):
+    for i, step in enumerate(program.steps):
         if step.op is None:
             continue
         groups: dict[str, list[str]] = {}
@@ -129,21 +129,21 @@ def _describe_briefly(p: Program, bound: Mapping[str, str], replays: Sequence[Re
         yield page.fold_line(f"{title}{times}{mark}")
         yield from lines_
     if len(paragraphs) > 1:
-        yield from _first_refusals(p, replays)
+        yield from _first_refusals(program, replays)
     outcomes = [o for made in replays for o in made]
     if notes := [*_mark_notes(outcomes)]:
         yield ""
         yield from map(page.fold_line, notes)
 
 
-def _first_refusals(p: Program, replays: Sequence[Replay]) -> Paragraphs:
+def _first_refusals(program: Program, replays: Sequence[Replay]) -> Paragraphs:
     """Print the systems that refuse the program, by the first step that each refuses."""
-    page = layout()
+    page = terminal_layout()
     refusing = [(replayed.refusals[0][0], replayed.name) for replayed in replays if replayed.refusals]
     if refusing:
         yield ""
         yield page.bold("first refusals")
-    for step in p.steps:
+    for step in program.steps:
         if names := [name for first, name in refusing if first is step]:
             yield page.fold_line(_location_text(step), margin=2)
             yield page.join_columns(f"  {len(names):4}", [", ".join(names)], 8)
@@ -154,12 +154,12 @@ def _location_text(step: Step) -> str:
     return f"line {step.location.line}, {step.text}" if step.location else step.text
 
 
-def _result_text(o: Outcome, name: str) -> tuple[str, str]:
+def _result_text(outcome: Outcome, name: str) -> tuple[str, str]:
     """Return the result of a step and its system's name; if the library departs, the observed result."""
-    if seen := o.recorded_departure:
+    if seen := outcome.recorded_departure:
         answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else recorded_result_text(seen)
-        return answer, f"{name} (by rule {o})"
-    return str(o), f"{name}{NEVER_ASKED_MARK}" if o.is_unrecorded else name
+        return answer, f"{name} (by rule {outcome})"
+    return str(outcome), f"{name}{NEVER_ASKED_MARK}" if outcome.is_unrecorded else name
 
 
 def _mark_notes(outcomes: Sequence[Outcome]) -> Paragraphs:
@@ -172,20 +172,20 @@ def _mark_notes(outcomes: Sequence[Outcome]) -> Paragraphs:
         yield "after a step where a library departs from its rule, later steps follow the rule"
 
 
-def _divergence_mark(d: StepDivergence, is_first: bool) -> str:
+def _divergence_mark(divergence: StepDivergence, is_first: bool) -> str:
     """Mark a step where the libraries diverge."""
-    if d.inherited_from:
+    if divergence.inherited_from:
         return ""
     return " <- the libraries diverge here" if is_first else " <- they diverge again"
 
 
-def _describe_in_full(p: Program, bound: Mapping[str, str], replayed: Replay) -> Paragraphs:
+def _describe_in_full(program: Program, bound: Mapping[str, str], replayed: Replay) -> Paragraphs:
     """Print each step under one system, with its result and its implicit casts."""
-    page = layout()
-    results = ", ".join(str(replayed[i]) for i in p.results)
-    yield page.bold(f"{_program_heading(p, bound)} under {replayed.name}: {results}")
+    page = terminal_layout()
+    results = ", ".join(str(replayed[i]) for i in program.results)
+    yield page.bold(f"{_program_heading(program, bound)} under {replayed.name}: {results}")
     yield ""
-    steps = zip(p.steps, replayed, strict=True)
+    steps = zip(program.steps, replayed, strict=True)
     paragraphs = [
         (_step_title(step), o.text_with_mark, tuple(explain_outcome(o)))
         for step, o in steps
@@ -197,24 +197,26 @@ def _describe_in_full(p: Program, bound: Mapping[str, str], replayed: Replay) ->
             yield page.fold_line(line, margin=2)
 
 
-def explain_outcome(o: Outcome) -> Sequence[str]:
+def explain_outcome(outcome: Outcome) -> Sequence[str]:
     """Explain a step that casts or refuses operands, and name the rule."""
-    p = o.promotion
-    if o.cast is not None:
-        words = describe_explicit_cast(o.cast.source, o.cast.target, o.cast.cast_rule)
-        return [o.reason or words, f"rule: {o.cast.rule}"]
+    p = outcome.promotion
+    if outcome.cast is not None:
+        words = describe_explicit_cast(outcome.cast.source, outcome.cast.target, outcome.cast.cast_rule)
+        return [outcome.reason or words, f"rule: {outcome.cast.rule}"]
     if p is None:
-        return [o.reason] if o.reason else []
+        return [outcome.reason] if outcome.reason else []
     casts = [f"casts {describe_cast(c)}" for c in p.casts if isinstance(c.source, tl.DType)]
     refused = (
-        [f"{o.reason}: {p.remedy}" if p.remedy and o.reason == p.reason else o.reason] if o.reason else []
+        [f"{outcome.reason}: {p.remedy}" if p.remedy and outcome.reason == p.reason else outcome.reason]
+        if outcome.reason
+        else []
     )
     sums = [f"accumulates in {p.accumulator}"] if p.accumulator else []
     said = [*(refused or casts), *sums, *map(describe_fit, p.fits)]
     keeps_dtype = p.op is not None and all(operand.dtype is p.dtype for operand in p.promoting_operands)
     if said or not keeps_dtype:
         said.append(f"rule: {p.rule}")
-    seen = o.recorded_answer
+    seen = outcome.recorded_answer
     if (seen is None or seen.departs) and (observed_words := describe_recorded_answer(p, seen)):
         said.append(f"observed: {'; '.join(observed_words)}")
     return said
@@ -222,7 +224,7 @@ def explain_outcome(o: Outcome) -> Sequence[str]:
 
 def _print_divergences(diverging: Divergences) -> Paragraphs:
     """Print the divergences between the named systems."""
-    page = layout()
+    page = terminal_layout()
     yield ""
     yield ""
     if not diverging.step_divergences:
@@ -244,7 +246,7 @@ def _print_divergences(diverging: Divergences) -> Paragraphs:
 
 def _print_results(replays: Sequence[Replay]) -> Paragraphs:
     """Print the results of the program under each system, or the first step that it refuses."""
-    page = layout()
+    page = terminal_layout()
     stub = max(len(replayed.name) for replayed in replays) + 2
     yield ""
     yield ""
@@ -258,7 +260,7 @@ def _print_results(replays: Sequence[Replay]) -> Paragraphs:
         yield page.join_columns(replayed.name, [result], stub)
 
 
-def _join_repeated(paragraphs: Iterable[Paragraph]) -> Iterator[tuple[Paragraph, str]]:
+def _join_repeated(paragraphs: Iterable[ParagraphParts]) -> Iterator[tuple[ParagraphParts, str]]:
     """Join equal paragraphs, such as those of an unrolled loop, and say how often each occurs."""
     yield from (
         (paragraph, f" ({times} times)" if times > 1 else "")

@@ -40,7 +40,7 @@ COMMAND_NAMES = tuple(name for names in COMMANDS_BY_PURPOSE.values() for name in
 EXIT_ANSWERED, EXIT_DIFFERENT, EXIT_NO_ANSWER, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
-def command(name: str) -> Command:
+def find_command(name: str) -> Command:
     """Return the command of a name; its module is imported at the first call."""
     found: Command = import_module(f"typelattice.cli.commands.{name}").COMMAND
     return found
@@ -50,7 +50,7 @@ class Parser(ArgumentParser):
     """Reads the arguments of one command; raises UsageError where argparse prints a page and exits."""
 
     def __init__(self, name: str) -> None:
-        found = command(name)
+        found = find_command(name)
         examples = [f"  typelattice {name} {each}".rstrip() for each in found.examples]
         super().__init__(
             prog=f"typelattice {name}",
@@ -75,7 +75,7 @@ class Parser(ArgumentParser):
             others = [word for word in unread if not word.startswith("-")]
             known = [word for word in words if word in others or word not in unread]
             near = self._nearest_option(unread)
-            advice = near + ("" if "--system" in near else self._with_systems(known, others))
+            advice = near + ("" if "--system" in near else self._suggest_system_options(known, others))
             self.error(f"unrecognized arguments: {' '.join(unread)}{advice}")
         return found
 
@@ -83,7 +83,7 @@ class Parser(ArgumentParser):
         """Raise UsageError for a misspelt option. Otherwise argparse would say that the right one is
         missing.
         """
-        for word in (word.partition("=")[0] for word in _before_dashes(words)):
+        for word in (word.partition("=")[0] for word in _words_before_dashes(words)):
             if word not in self._option_string_actions and (near := self._nearest_option([word])):
                 self.error(f"unrecognized arguments: {word}{near}")
 
@@ -101,13 +101,13 @@ class Parser(ArgumentParser):
 
     def _check_given_once(self, words: Sequence[str]) -> None:
         """Raise UsageError if an option with one value is given twice: we do not guess which one counts."""
-        given = [word.partition("=")[0] for word in _before_dashes(words)]
+        given = [word.partition("=")[0] for word in _words_before_dashes(words)]
         for option in self._actions:
             holds_one = option.nargs != 0 and not isinstance(option.default, list)
             if holds_one and sum(word in option.option_strings for word in given) > 1:
                 self.error(f"argument {'/'.join(option.option_strings)}: given more than once; name one")
 
-    def _with_systems(self, words: Sequence[str], unknown_words: Sequence[str]) -> str:
+    def _suggest_system_options(self, words: Sequence[str], unknown_words: Sequence[str]) -> str:
         """Return the command line to type instead, if the words that were not understood name systems."""
         takes_systems = "--system" in self._option_string_actions
         takes_several = isinstance(self.get_default("system"), list)
@@ -154,11 +154,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return EXIT_ANSWERED
 
 
-def _error_text(e: tl.TypelatticeError) -> str:
+def _error_text(error: tl.TypelatticeError) -> str:
     """Return an error as one bounded line; each mistake of a system file has its own line."""
-    if isinstance(e, tl.FormatError):
-        return f"typelattice: {e}"  # its lines are bounded and printable
-    return error_line(str(e))
+    if isinstance(error, tl.FormatError):
+        return f"typelattice: {error}"  # its lines are bounded and printable
+    return error_line(str(error))
 
 
 def run(argv: list[str], ends_process: bool = False) -> Paragraphs:
@@ -168,34 +168,36 @@ def run(argv: list[str], ends_process: bool = False) -> Paragraphs:
     """
     first, *rest = argv or ["help"]
     if first in ("-h", "--help", "help"):
-        yield from _help_lines()
+        yield from _write_help()
     elif first == "--version":
         yield f"typelattice {tl.__version__}"
     elif first not in COMMAND_NAMES:
         near = spelling_hint(first, COMMAND_NAMES)
         raise UsageError(f"no command {quote_short(first)}{near}; there are {', '.join(COMMAND_NAMES)}")
     else:
-        own = command(first).count_own_words(rest)
-        if {"-h", "--help"} & {*_before_dashes(rest[:own])}:
+        own = find_command(first).count_own_words(rest)
+        if {"-h", "--help"} & {*_words_before_dashes(rest[:own])}:
             yield Parser(first).format_help().rstrip("\n")
             return
         args = Parser(first).parse(rest[:own])
         if own < len(rest):
             args.command = rest[own:]
         args.ends_process = ends_process
-        yield from command(first).run(args)
+        yield from find_command(first).run(args)
 
 
-def _before_dashes(words: Sequence[str]) -> Sequence[str]:
+def _words_before_dashes(words: Sequence[str]) -> Sequence[str]:
     return words[: words.index("--")] if "--" in words else words
 
 
-def _help_lines() -> Paragraphs:
+def _write_help() -> Paragraphs:
     yield "Where did my float32 become float64? What dtype does x + y have?\n"
     yield "usage: typelattice COMMAND ..."
     for purpose, names in COMMANDS_BY_PURPOSE.items():
         yield f"\n{purpose}:"
-        yield from (f"  {name:10} {command(name).description}" for name in names)
+        yield from (f"  {name:10} {find_command(name).description}" for name in names)
     yield "\n  typelattice COMMAND --help: more, with examples; typelattice --version\n\ntry:"
-    yield from (f"  typelattice {name} {command(name).examples[0]}" for name in ("trace", "explain", "diff"))
+    yield from (
+        f"  typelattice {name} {find_command(name).examples[0]}" for name in ("trace", "explain", "diff")
+    )
     yield "\nexit status: 0 an answer, 1 a difference or a failed check, 2 no answer"

@@ -10,11 +10,11 @@ from typelattice.codegen.tables import REFUSED_INDEX, GeneratedTables, cast_case
 FORMATTER_OFF = "// clang-format off"  # no formatter changes the file
 
 
-def c_header(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
+def c_header(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return the header of C11. Every name begins with the name of the system."""
-    p, upper = snake_case(t.system), snake_case(t.system).upper()
-    members = [f"  {upper}_{names[str(d)]} = {i}," for d, i in t.indices.items()]
-    scalars = [f"  {upper}_SCALAR_{word.upper()} = {i}," for i, word in enumerate(t.scalar_kinds)]
+    p, upper = snake_case(tables.system), snake_case(tables.system).upper()
+    members = [f"  {upper}_{names[str(d)]} = {i}," for d, i in tables.indices.items()]
+    scalars = [f"  {upper}_SCALAR_{word.upper()} = {i}," for i, word in enumerate(tables.scalar_kinds)]
     lines = [
         FORMATTER_OFF,
         f"/* {head} */",
@@ -33,35 +33,36 @@ def c_header(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
         lines += ["/* Kinds of Python scalars. */", "typedef enum {", *scalars]
         lines[-1] = lines[-1].rstrip(",")
         lines += [f"}} {p}_scalar;", ""]
-    for number, table in enumerate(t.tables):
+    for number, table in enumerate(tables.tables):
         lines += [f"static const uint8_t {p}_table_{number}[{len(table)}][{len(table[0])}] = {{"]
         lines += [f"  {{{', '.join(map(str, row))}}}," for row in table]
         lines += ["};"]
     lines += [""]
-    for f in t.lookups:
+    for f in tables.lookups:
         given = ", ".join(f"{p}_{kind.lower()} {name}" for name, kind in f.parameters.items())
         lines += [
             f"static inline {p}_dtype {p}_{f.function}({given}) {{",
-            f"  return ({p}_dtype){p}_table_{f.table_index}{f.cell()};",
+            f"  return ({p}_dtype){p}_table_{f.table_index}{f.cell_index()};",
             "}",
             "",
         ]
-    if t.has_promote:
-        lines += _c_fold(t, p, upper)
-    if t.foldable_casts:
-        lines += _c_casts(t, p)
+    if tables.has_promote:
+        lines += _write_c_fold(tables, p, upper)
+    if tables.foldable_casts:
+        lines += _write_c_casts(tables, p)
     return "\n".join([*lines, f"#endif  // {upper}_DTYPES_H", ""])
 
 
-def _c_fold(t: GeneratedTables, p: str, upper: str) -> list[str]:
-    if t.no_fold_reason:
-        return [f"// No function promotes several operands: {t.no_fold_reason}.", ""]
+def _write_c_fold(tables: GeneratedTables, prefix: str, upper: str) -> list[str]:
+    if tables.no_fold_reason:
+        return [f"// No function promotes several operands: {tables.no_fold_reason}.", ""]
     return [
         "/* Promotes one operand or more, from left to right. */",
-        f"static inline {p}_dtype {p}_promote_all(const {p}_dtype *operands, unsigned count) {{",
-        f"  {p}_dtype found = operands[0];",
+        f"static inline {prefix}_dtype {prefix}_promote_all("
+        f"const {prefix}_dtype *operands, unsigned count) {{",
+        f"  {prefix}_dtype found = operands[0];",
         f"  for (unsigned i = 1; i < count && found != {upper}_REFUSED; ++i) {{",
-        f"    found = {p}_promote(found, operands[i]);",
+        f"    found = {prefix}_promote(found, operands[i]);",
         "  }",
         "  return found;",
         "}",
@@ -69,44 +70,48 @@ def _c_fold(t: GeneratedTables, p: str, upper: str) -> list[str]:
     ]
 
 
-def _c_casts(t: GeneratedTables, p: str) -> list[str]:
+def _write_c_casts(tables: GeneratedTables, prefix: str) -> list[str]:
     return [
-        f"static const uint8_t {p}_table_casts[{len(t.foldable_casts)}][{t.size}] = {{",
-        *(f"  {{{', '.join(map(str, row))}}}," for row in t.foldable_casts),
+        f"static const uint8_t {prefix}_table_casts[{len(tables.foldable_casts)}][{tables.size}] = {{",
+        *(f"  {{{', '.join(map(str, row))}}}," for row in tables.foldable_casts),
         "};",
         "",
         "/* 1 if casting a to b and then to c gives the same as casting a to c. */",
-        f"static inline int {p}_cast_folds({p}_dtype a, {p}_dtype b, {p}_dtype c) {{",
-        f"  return {p}_table_casts[(unsigned)a * {t.size}U + (unsigned)b][c];",
+        f"static inline int {prefix}_cast_folds({prefix}_dtype a, {prefix}_dtype b, {prefix}_dtype c) {{",
+        f"  return {prefix}_table_casts[(unsigned)a * {tables.size}U + (unsigned)b][c];",
         "}",
         "",
     ]
 
 
-def c_test(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
+def c_test(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a program that calls every function with all operands, and returns 1 for a wrong answer."""
-    p, upper = snake_case(t.system), snake_case(t.system).upper()
+    p, upper = snake_case(tables.system), snake_case(tables.system).upper()
 
     def spell(tier: str, i: int) -> str:
-        return f"{upper}_SCALAR_{t.scalar_kinds[i].upper()}" if tier == "scalar" else f"{upper}_{by_index[i]}"
+        return (
+            f"{upper}_SCALAR_{tables.scalar_kinds[i].upper()}"
+            if tier == "scalar"
+            else f"{upper}_{by_index[i]}"
+        )
 
-    by_index = {i: names[str(d)] for d, i in t.indices.items()} | {REFUSED_INDEX: "REFUSED"}
+    by_index = {i: names[str(d)] for d, i in tables.indices.items()} | {REFUSED_INDEX: "REFUSED"}
     lines = [FORMATTER_OFF, f"/* {head} */", f'#include "{p}_dtypes.h"', "", "int main(void) {"]
-    for f in t.lookups:
+    for f in tables.lookups:
         fields = " ".join(f"{p}_{kind.lower()} {name};" for name, kind in f.parameters.items())
         given = ", ".join(f"cases[i].{name}" for name in f.parameters)
         lines += ["  {", f"    static const struct {{ {fields} {p}_dtype want; }} cases[] = {{"]
         lines += [
             f"      {{{', '.join([*(spell(*x) for x in operands), spell('array', want)])}}},"
-            for operands, want in expected_results(t, f)
+            for operands, want in expected_results(tables, f)
         ]
         lines += ["    };", "    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; ++i) {"]
         lines += [f"      if ({p}_{f.function}({given}) != cases[i].want) return 1;", "    }", "  }"]
-    if t.foldable_casts:
+    if tables.foldable_casts:
         lines += [f"  static const struct {{ {p}_dtype a, b, c; int want; }} chains[] = {{"]
         lines += [
             f"    {{{', '.join(spell('array', i) for i in chain)}, {want}}},"
-            for *chain, want in cast_cases(t)
+            for *chain, want in cast_cases(tables)
         ]
         lines += ["  };", "  for (unsigned i = 0; i < sizeof chains / sizeof chains[0]; ++i) {"]
         folds = f"{p}_cast_folds(chains[i].a, chains[i].b, chains[i].c)"
@@ -115,9 +120,9 @@ def c_test(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     return "\n".join([*lines, "  return 0;", "}", ""])
 
 
-def cpp_header(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
+def cpp_header(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """The header of C++17: an enumeration and constexpr functions in a namespace of the system's name."""
-    p, guard = snake_case(t.system), f"{snake_case(t.system).upper()}_DTYPES_HPP"
+    p, guard = snake_case(tables.system), f"{snake_case(tables.system).upper()}_DTYPES_HPP"
     lines = [
         FORMATTER_OFF,
         f"// {head}",
@@ -130,38 +135,38 @@ def cpp_header(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
         f"namespace {p}_dtypes {{",
         "",
         "enum class DType : std::uint8_t {",
-        *(f"  {names[str(d)]} = {i}," for d, i in t.indices.items()),
+        *(f"  {names[str(d)]} = {i}," for d, i in tables.indices.items()),
         f"  kRefused = {REFUSED_INDEX},",
         "};",
         "",
     ]
-    if t.scalar_kinds:
-        kinds = [f"  k{word.capitalize()} = {i}," for i, word in enumerate(t.scalar_kinds)]
+    if tables.scalar_kinds:
+        kinds = [f"  k{word.capitalize()} = {i}," for i, word in enumerate(tables.scalar_kinds)]
         lines += ["// Kinds of Python scalars.", "enum class Scalar : std::uint8_t {", *kinds, "};", ""]
-    for number, table in enumerate(t.tables):
+    for number, table in enumerate(tables.tables):
         lines += [f"inline constexpr std::uint8_t table_{number}[{len(table)}][{len(table[0])}] = {{"]
         lines += [f"  {{{', '.join(map(str, row))}}}," for row in table]
         lines += ["};"]
     lines += [""]
-    for f in t.lookups:
+    for f in tables.lookups:
         given = ", ".join(f"{kind} {name}" for name, kind in f.parameters.items())
-        cell = f.cell("[static_cast<std::size_t>({})]")
+        cell = f.cell_index("[static_cast<std::size_t>({})]")
         lines += [
             f"constexpr DType {f.function}({given}) noexcept {{",
             f"  return static_cast<DType>(table_{f.table_index}{cell});",
             "}",
             "",
         ]
-    if t.has_promote:
-        lines += _cpp_fold(t)
-    if t.foldable_casts:
-        lines += _cpp_casts(t)
+    if tables.has_promote:
+        lines += _write_cpp_fold(tables)
+    if tables.foldable_casts:
+        lines += _write_cpp_casts(tables)
     return "\n".join([*lines, f"}}  // namespace {p}_dtypes", "", f"#endif  // {guard}", ""])
 
 
-def _cpp_fold(t: GeneratedTables) -> list[str]:
-    if t.no_fold_reason:
-        return [f"// No function promotes several operands: {t.no_fold_reason}.", ""]
+def _write_cpp_fold(tables: GeneratedTables) -> list[str]:
+    if tables.no_fold_reason:
+        return [f"// No function promotes several operands: {tables.no_fold_reason}.", ""]
     return [
         "// Promotes one operand or more, from left to right.",
         "constexpr DType promote_all(const DType *operands, std::size_t count) noexcept {",
@@ -175,11 +180,11 @@ def _cpp_fold(t: GeneratedTables) -> list[str]:
     ]
 
 
-def _cpp_casts(t: GeneratedTables) -> list[str]:
-    row = f"static_cast<std::size_t>(a) * {t.size} + static_cast<std::size_t>(b)"
+def _write_cpp_casts(tables: GeneratedTables) -> list[str]:
+    row = f"static_cast<std::size_t>(a) * {tables.size} + static_cast<std::size_t>(b)"
     return [
-        f"inline constexpr bool table_casts[{len(t.foldable_casts)}][{t.size}] = {{",
-        *(f"  {{{', '.join('true' if x else 'false' for x in each)}}}," for each in t.foldable_casts),
+        f"inline constexpr bool table_casts[{len(tables.foldable_casts)}][{tables.size}] = {{",
+        *(f"  {{{', '.join('true' if x else 'false' for x in each)}}}," for each in tables.foldable_casts),
         "};",
         "",
         "// True if casting a to b and then to c gives the same as casting a to c.",
@@ -191,13 +196,15 @@ def _cpp_casts(t: GeneratedTables) -> list[str]:
     ]
 
 
-def cpp_test(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
+def cpp_test(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a program that calls every function with all operands, and returns 1 for a wrong answer."""
-    p = snake_case(t.system)
-    by_index = {i: names[str(d)] for d, i in t.indices.items()} | {REFUSED_INDEX: "kRefused"}
+    p = snake_case(tables.system)
+    by_index = {i: names[str(d)] for d, i in tables.indices.items()} | {REFUSED_INDEX: "kRefused"}
 
     def spell(tier: str, i: int) -> str:
-        return f"Scalar::k{t.scalar_kinds[i].capitalize()}" if tier == "scalar" else f"DType::{by_index[i]}"
+        return (
+            f"Scalar::k{tables.scalar_kinds[i].capitalize()}" if tier == "scalar" else f"DType::{by_index[i]}"
+        )
 
     lines = [
         FORMATTER_OFF,
@@ -208,32 +215,32 @@ def cpp_test(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
         "",
     ]
     lines += ["int main() {"]
-    for f in t.lookups:
+    for f in tables.lookups:
         fields = " ".join(f"{kind} {name};" for name, kind in f.parameters.items())
         given = ", ".join(f"each.{name}" for name in f.parameters)
         lines += ["  {", f"    struct Case {{ {fields} DType want; }};"]
         lines += ["    static constexpr Case cases[] = {"]
         lines += [
             f"      {{{', '.join([*(spell(*x) for x in operands), spell('array', want)])}}},"
-            for operands, want in expected_results(t, f)
+            for operands, want in expected_results(tables, f)
         ]
         lines += ["    };", "    for (const Case &each : cases) {"]
         lines += [f"      if ({f.function}({given}) != each.want) return 1;", "    }", "  }"]
-    if t.foldable_casts:
+    if tables.foldable_casts:
         lines += ["  struct Chain { DType a, b, c; bool want; };", "  static constexpr Chain chains[] = {"]
         lines += [
             f"    {{{', '.join(spell('array', i) for i in chain)}, {'true' if want else 'false'}}},"
-            for *chain, want in cast_cases(t)
+            for *chain, want in cast_cases(tables)
         ]
         lines += ["  };", "  for (const Chain &each : chains) {"]
         lines += ["    if (cast_folds(each.a, each.b, each.c) != each.want) return 1;", "  }"]
     return "\n".join([*lines, "  return 0;", "}", ""])
 
 
-def c_probe(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
+def c_probe(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a program that prints the answers of the user's function `ask` as CSV, for `lint` to read."""
-    p, upper = snake_case(t.system), snake_case(t.system).upper()
-    rows = [f'  {{{upper}_{names[str(d)]}, "{d}"}},' for d in t.indices]
+    p, upper = snake_case(tables.system), snake_case(tables.system).upper()
+    rows = [f'  {{{upper}_{names[str(d)]}, "{d}"}},' for d in tables.indices]
     lines = [FORMATTER_OFF, f"/* {head} */", f'#include "{p}_dtypes.h"', "", "#include <stdio.h>", ""]
     lines += [
         f"/* Yours to write: the implementation's dtype for two arrays; {upper}_REFUSED for a refusal. */",
@@ -248,10 +255,10 @@ def c_probe(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     return "\n".join([*lines, *_probe_body("int main(void)"), ""])
 
 
-def cpp_probe(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
+def cpp_probe(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a program that prints the answers of the user's function `ask` as CSV, for `lint` to read."""
-    p = snake_case(t.system)
-    rows = [f'  {{DType::{names[str(d)]}, "{d}"}},' for d in t.indices]
+    p = snake_case(tables.system)
+    rows = [f'  {{DType::{names[str(d)]}, "{d}"}},' for d in tables.indices]
     lines = [FORMATTER_OFF, f"// {head}", f'#include "{p}_dtypes.hpp"', "", "#include <cstdio>", ""]
     lines += [
         f"using {p}_dtypes::DType;",

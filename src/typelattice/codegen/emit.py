@@ -97,7 +97,7 @@ def emit_files(
         found[f"{base}.json"] = _emit_json({**tables.data(), "sha256": tables.digest})
     all_indices = {**(indices or {}), **{str(d): i for d, i in tables.indices.items()}}
     found[f"{base}.indices.json"] = _emit_json(dict(sorted(all_indices.items(), key=lambda item: item[1])))
-    found[f"{base}.reasons.json"] = _emit_json(tables.numbered_reasons)
+    found[f"{base}.reasons.json"] = _emit_json(tables.number_reasons)
     return found
 
 
@@ -123,7 +123,7 @@ def read_names(path: str) -> tuple[dict[str, str], dict[str, int]]:
     return found.get("names", {}), found.get("indices", {})
 
 
-def read_earlier_indices(folder: Path, system: System, chosen: Mapping[str, int]) -> dict[str, int]:
+def read_earlier_indices(folder: Path, system: System, chosen_indices: Mapping[str, int]) -> dict[str, int]:
     """Return the indices of an earlier emission into a folder, and those that the user chooses.
 
     Raises EmitError if they contradict one another, FileError.
@@ -144,7 +144,7 @@ def read_earlier_indices(folder: Path, system: System, chosen: Mapping[str, int]
             f"{path} is missing, which keeps the indices of {others[0]}: take it from your version control"
         )
     known = {str(d) for d in system.dtypes}
-    for dtype, i in chosen.items():
+    for dtype, i in chosen_indices.items():
         if dtype not in known:
             raise EmitError(
                 f"indices: {system.name} has no dtype {dtype[:80]!r}; it has {_list_in_words(known)}"
@@ -152,8 +152,8 @@ def read_earlier_indices(folder: Path, system: System, chosen: Mapping[str, int]
         if found.get(dtype, i) != i:
             kept = f"{dtype} has the index {found[dtype]} already"
             raise EmitError(f"indices: {kept}, and indices never change")
-    merged = {**found, **chosen}
-    for dtype, i in chosen.items():
+    merged = {**found, **chosen_indices}
+    for dtype, i in chosen_indices.items():
         if not 0 <= i < REFUSED_INDEX:
             raise EmitError(f"indices: {dtype} has the index {i}; they go from 0 to {REFUSED_INDEX - 1}")
         if others := [name for name, other in merged.items() if other == i and name != dtype]:

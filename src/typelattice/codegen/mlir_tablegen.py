@@ -9,12 +9,12 @@ from typelattice.codegen.tables import REFUSED_INDEX, GeneratedTables, expected_
 from typelattice.facts.dtypes import DTYPES, DType, Kind, real_part_dtype
 
 
-def mlir_constraints(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
+def mlir_constraints(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return the enumeration and, for each function of arrays, the types that it takes and gives."""
-    p, guard = camel_case(t.system), f"{snake_case(t.system).upper()}_DTYPES_TD"
-    types = {d: text for d in t.indices if (text := _type_text(d))}
-    lacking = ", ".join(str(d) for d in t.indices if d not in types)
-    cases = ",\n".join(f'  I32EnumAttrCase<"{names[str(d)]}", {i}, "{d}">' for d, i in t.indices.items())
+    p, guard = camel_case(tables.system), f"{snake_case(tables.system).upper()}_DTYPES_TD"
+    types = {d: text for d in tables.indices if (text := _type_text(d))}
+    lacking = ", ".join(str(d) for d in tables.indices if d not in types)
+    cases = ",\n".join(f'  I32EnumAttrCase<"{names[str(d)]}", {i}, "{d}">' for d, i in tables.indices.items())
     lines = [
         f"// {head}",
         f"#ifndef {guard}",
@@ -23,10 +23,10 @@ def mlir_constraints(t: GeneratedTables, names: Mapping[str, str], head: str) ->
         'include "mlir/IR/OpBase.td"',
         'include "mlir/IR/EnumAttr.td"',
         "",
-        f'def {p}_DTypeCode : I32EnumAttr<"DTypeCode", "dtypes of {snake_case(t.system)}", [',
+        f'def {p}_DTypeCode : I32EnumAttr<"DTypeCode", "dtypes of {snake_case(tables.system)}", [',
         cases,
         "]> {",
-        f'  let cppNamespace = "::{snake_case(t.system)}_dtypes";',
+        f'  let cppNamespace = "::{snake_case(tables.system)}_dtypes";',
         "}",
         "",
         *(f"def {p}_{names[str(d)]} : {text};" for d, text in types.items()),
@@ -34,51 +34,51 @@ def mlir_constraints(t: GeneratedTables, names: Mapping[str, str], head: str) ->
         "",
         "// The types that a function of the C++ header takes as a and as b, and those that it gives.",
     ]
-    for name, dtypes in _yield_constraints(t):
+    for name, dtypes in _yield_constraints(tables):
         members = ", ".join(f"{p}_{names[str(d)]}" for d in dtypes if d in types)
         lines += [f"def {p}_{name} : AnyTypeOf<[{members}]>;"] if members else []
     return "\n".join([*lines, "", f"#endif  // {guard}", ""])
 
 
-def mlir_test(t: GeneratedTables, names: Mapping[str, str], head: str) -> str:
+def mlir_test(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a dialect with operations that use every constraint, for mlir-tblgen to read."""
-    p, s = camel_case(t.system), snake_case(t.system)
-    types = {d for d in t.indices if _type_text(d)}
+    p, s = camel_case(tables.system), snake_case(tables.system)
+    types = {d for d in tables.indices if _type_text(d)}
     lines = [f"// {head}", f'include "{s}_dtypes.td"', ""]
     lines += [f"def {p}_Dialect : Dialect {{", f'  let name = "{s}";']
     lines += [f'  let cppNamespace = "::{s}";', "}", ""]
-    for number, (name, dtypes) in enumerate(_yield_constraints(t)):
+    for number, (name, dtypes) in enumerate(_yield_constraints(tables)):
         if types & {*dtypes}:
             lines += [f'def {p}_Test{number}Op : Op<{p}_Dialect, "test{number}"> {{']
             lines += [f"  let arguments = (ins {p}_{name}:$x, {p}_DTypeCode:$code);", "}"]
     return "\n".join([*lines, ""])
 
 
-def _type_text(d: DType) -> str | None:
+def _type_text(dtype: DType) -> str | None:
     """Return the type constraint of a dtype in TableGen, or None if MLIR has no such type."""
-    if str(d) not in DTYPES or d.bits is None:
+    if str(dtype) not in DTYPES or dtype.bits is None:
         return None
-    if d.kind is Kind.COMPLEX:
-        part = _type_text(real_part_dtype(d))
-        return part and f'TypeAlias<Complex<{real_part_dtype(d).code.upper()}>, "{d}">'
-    if d.kind is not Kind.FLOAT:
-        word = "UI" if d.kind is Kind.UNSIGNED else "I"
-        return f'TypeAlias<{word}<{d.bits}>, "{d}">'
-    if "_" not in d.code and d.bits == d.storage_bits:  # TableGen defines names such as F32
-        return f'TypeAlias<{d.code.upper()}, "{d}">'
-    if d.code.count("_") > 1:  # an element holds several values
+    if dtype.kind is Kind.COMPLEX:
+        part = _type_text(real_part_dtype(dtype))
+        return part and f'TypeAlias<Complex<{real_part_dtype(dtype).code.upper()}>, "{dtype}">'
+    if dtype.kind is not Kind.FLOAT:
+        word = "UI" if dtype.kind is Kind.UNSIGNED else "I"
+        return f'TypeAlias<{word}<{dtype.bits}>, "{dtype}">'
+    if "_" not in dtype.code and dtype.bits == dtype.storage_bits:  # TableGen defines names such as F32
+        return f'TypeAlias<{dtype.code.upper()}, "{dtype}">'
+    if dtype.code.count("_") > 1:  # an element holds several values
         return None
-    name = d.code.removeprefix("f").replace("_", "").upper()
-    return f'Type<CPred<"::llvm::isa<::mlir::Float{name}Type>($_self)">, "{d}">'
+    name = dtype.code.removeprefix("f").replace("_", "").upper()
+    return f'Type<CPred<"::llvm::isa<::mlir::Float{name}Type>($_self)">, "{dtype}">'
 
 
-def _yield_constraints(t: GeneratedTables) -> Iterator[tuple[str, list[DType]]]:
+def _yield_constraints(tables: GeneratedTables) -> Iterator[tuple[str, list[DType]]]:
     """Yield a name for each set of dtypes that a function of arrays takes in one place, or gives."""
-    by_index = {i: d for d, i in t.indices.items()}
-    for f in t.lookups:
+    by_index = {i: d for d, i in tables.indices.items()}
+    for f in tables.lookups:
         if {*f.tiers} != {"array"}:
             continue
-        calls = [([i for _, i in given], found) for given, found in expected_results(t, f)]
+        calls = [([i for _, i in given], found) for given, found in expected_results(tables, f)]
         # these functions take the operands of the result
         is_part = f.function.endswith(("_compute", "_accumulate"))
         for place, name in enumerate(() if is_part else f.parameters):

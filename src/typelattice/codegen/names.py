@@ -52,7 +52,7 @@ def snake_case(name: str) -> str:
 
 
 def signature_lines(
-    before: str, parameters: Mapping[str, str], after: str, width: int, indent: str = "    "
+    opening: str, parameters: Mapping[str, str], closing: str, width: int, indent: str = "    "
 ) -> list[str]:
     """Return the head of a function as formatters leave it: a parameter a line if one line is too long.
 
@@ -60,8 +60,8 @@ def signature_lines(
     ['fn f(', '    a: DType,', '    b: DType,', ') {']
     """
     given = [f"{name}: {kind}" for name, kind in parameters.items()]
-    whole = f"{before}{', '.join(given)}{after}"
-    return [whole] if len(whole) <= width else [before, *(f"{indent}{each}," for each in given), after]
+    whole = f"{opening}{', '.join(given)}{closing}"
+    return [whole] if len(whole) <= width else [opening, *(f"{indent}{each}," for each in given), closing]
 
 
 MEMBER_STYLE_BY_LANGUAGE: Mapping[str, Callable[[str], str]] = {
@@ -75,7 +75,7 @@ MEMBER_STYLE_BY_LANGUAGE: Mapping[str, Callable[[str], str]] = {
 }
 
 
-def member_names(lang: str, dtypes: Iterable[str], chosen: Mapping[str, str]) -> dict[str, str]:
+def member_names(lang: str, dtypes: Iterable[str], chosen_names: Mapping[str, str]) -> dict[str, str]:
     """The identifier of each dtype. Raises EmitError for one that the language forbids, or that two share.
 
     >>> member_names("rust", ["bool", "int8"], {"int8": "S8"})
@@ -88,7 +88,7 @@ def member_names(lang: str, dtypes: Iterable[str], chosen: Mapping[str, str]) ->
     found: dict[str, str] = {}
     taken: dict[str, str] = {}
     for dtype in dtypes:
-        name = chosen.get(dtype, style(dtype))
+        name = chosen_names.get(dtype, style(dtype))
         if lang != "json":
             if not IDENTIFIER_PATTERN.match(name):
                 raise EmitError(

@@ -13,16 +13,16 @@ from typelattice.engine.system import System
 from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS, OPERATORS, Operation
 
 
-class _Scalar(NamedTuple):
+class _StubScalar(NamedTuple):
     type: str
     literal: str
 
 
 STUB_SCALARS = {
-    "True": _Scalar("bool", "True"),
-    "int": _Scalar("int", "1"),
-    "float": _Scalar("float", "1.0"),
-    "complex": _Scalar("complex", "1j"),
+    "True": _StubScalar("bool", "True"),
+    "int": _StubScalar("int", "1"),
+    "float": _StubScalar("float", "1.0"),
+    "complex": _StubScalar("complex", "1j"),
 }
 """Operand strings of Python scalars with their types; each type takes the ones before it, too."""
 
@@ -80,7 +80,7 @@ def stub_file(system: System, ops: Sequence[str] = ()) -> StubFile:
         raise EmitError(f"stubs: {bad[0][:80]!r} is no name that a class can have; rename the dtype")
     if not dtypes:
         raise EmitError(f"stubs: {system.name} has no dtypes")
-    writer = _Writer(system, dtypes)
+    writer = _StubWriter(system, dtypes)
     functions = [system.find_operation(op) for op in ops] or [
         op for op in OPERATIONS.values() if op.call_form in STUB_FORMS and (op.max_operands or 3) < 3
     ]
@@ -88,11 +88,11 @@ def stub_file(system: System, ops: Sequence[str] = ()) -> StubFile:
     body += ["", "class Array(Generic[D]):", "    @property", "    def dtype(self) -> D: ..."]
     for op in OPERATORS.values():
         if op.special_method and not op.is_in_place and not op.special_method.startswith("__matmul"):
-            body += [f"    {line}" for line in writer.methods(op)]
+            body += [f"    {line}" for line in writer.write_methods(op)]
     for op in functions:
         if op.is_operator or (op.max_operands or 3) > 2:
             raise EmitError(f"stubs: {op.name} is no function of one or two operands")
-        body += writer.function(op)
+        body += writer.write_function(op)
     left_out = writer.describe_omissions()
     notes = "\n".join(f"# {note}" for note in ("What types cannot say:", *left_out))
     text = "\n".join([STUB_FILE_HEADER.format(name=system.name, notes=notes), *body, ""])
@@ -100,10 +100,10 @@ def stub_file(system: System, ops: Sequence[str] = ()) -> StubFile:
     return StubFile(text, writer.overloads, names, writer.expected, left_out)
 
 
-class _Writer:
+class _StubWriter:
     def __init__(self, system: System, dtypes: Sequence[str]) -> None:
         self._system, self._dtypes = system, dtypes
-        self._scalars = [text for text in STUB_SCALARS if self._takes(text)]
+        self._scalars = [text for text in STUB_SCALARS if self._accepts_scalar(text)]
         self.expected: dict[str, str] = {}
         self.overloads = 0
         self._weak = self._by_value = self._never = self._compared = 0
@@ -129,70 +129,76 @@ class _Writer:
             notes.append("- 1 == x: a checker takes the == of the number's own type, which gives a bool")
         return notes
 
-    def methods(self, op: Operation) -> Iterator[str]:
+    def write_methods(self, operation: Operation) -> Iterator[str]:
         """Write an operator, and the one that Python calls for a number on its left."""
-        method, sign = str(op.special_method), str(op.operator)
-        if op.max_operands == 1:
-            yield from self._write_overloads(method, self._unary(op, sign.replace("x", "") + "{}"), ("self",))
+        method, sign = str(operation.special_method), str(operation.operator)
+        if operation.max_operands == 1:
+            yield from self._write_overloads(
+                method, self._overloads_of_one_operand(operation, sign.replace("x", "") + "{}"), ("self",)
+            )
             return
         form = f"{{}} {sign} {{}}"
         yield from self._write_overloads(
-            method, self._arms(op, form, self._dtypes, self._right_operands()), ("self", "other")
+            method,
+            self._overloads_of_two_operands(operation, form, self._dtypes, self._right_operands()),
+            ("self", "other"),
         )
         if self._scalars and sign not in COMPARISON_OPERATORS and f"__r{method[2:]}" in dir(int):
-            arms = self._arms(op, form, self._scalars, self._dtypes)
+            arms = self._overloads_of_two_operands(operation, form, self._scalars, self._dtypes)
             swapped = [_Overload(arm.operands[::-1], arm.result) for arm in arms]
             yield from self._write_overloads(f"__r{method[2:]}", swapped, ("self", "other"))
 
-    def function(self, op: Operation) -> Iterator[str]:
-        if op.max_operands == 1:
-            yield from self._write_overloads(op.name, self._unary(op, f"{op.name}({{}})"), ("x",))
+    def write_function(self, operation: Operation) -> Iterator[str]:
+        if operation.max_operands == 1:
+            yield from self._write_overloads(
+                operation.name, self._overloads_of_one_operand(operation, f"{operation.name}({{}})"), ("x",)
+            )
             return
-        form = f"{op.name}({{}}, {{}})"
-        arms = self._arms(op, form, self._dtypes, self._right_operands())
-        arms += self._arms(op, form, self._scalars, self._dtypes)
-        yield from self._write_overloads(op.name, arms, ("x", "y"))
+        form = f"{operation.name}({{}}, {{}})"
+        arms = self._overloads_of_two_operands(operation, form, self._dtypes, self._right_operands())
+        arms += self._overloads_of_two_operands(operation, form, self._scalars, self._dtypes)
+        yield from self._write_overloads(operation.name, arms, ("x", "y"))
 
     def _right_operands(self) -> Sequence[str]:
         return (*self._dtypes, *self._scalars)
 
-    def _takes(self, scalar: str) -> bool:
+    def _accepts_scalar(self, scalar: str) -> bool:
         return any(self._system.explain(scalar, dtype).dtype for dtype in self._dtypes)
 
-    def _unary(self, op: Operation, form: str) -> list[_Overload]:
+    def _overloads_of_one_operand(self, operation: Operation, form: str) -> list[_Overload]:
         """Write an operation of one operand as `form` spells it."""
         answers = dict[str, str]()
         for dtype in self._dtypes:
-            answer = self._answer(self._system.explain(dtype, op=op.name))
+            answer = self._count_and_write_answer(self._system.explain(dtype, op=operation.name))
             self.expected[form.format(f"x_{dtype}")] = answer
             if answer:
                 answers[dtype] = answer
         return [
-            _Overload((_array(d for d in answers if answers[d] == result),), result)
+            _Overload((_array_type(d for d in answers if answers[d] == result),), result)
             for result in dict.fromkeys(answers.values())
         ]
 
-    def _arms(
-        self, op: Operation, form: str, left: Sequence[str], right: Sequence[str]
+    def _overloads_of_two_operands(
+        self, operation: Operation, form: str, left: Sequence[str], right: Sequence[str]
     ) -> list[_Overload]:
         """Write an operation of two operands; overloads of Python scalars from narrow to wide."""
         answers = dict[tuple[str, str], str]()
         for a in left:
             for b in right:
-                p = self._system.explain(a, b, op=op.name)
+                p = self._system.explain(a, b, op=operation.name)
                 if p.dtype is None and p.python_number_kind is None and not p.reason:
                     self._by_value += 1
                     continue
-                answers[a, b] = self._answer(p)
+                answers[a, b] = self._count_and_write_answer(p)
         self._refuse_narrow_scalars(answers, left, right)
         for (a, b), answer in answers.items():
-            is_comparison = op.is_operator and op.operator in COMPARISON_OPERATORS
+            is_comparison = operation.is_operator and operation.operator in COMPARISON_OPERATORS
             if is_comparison and not answer and (a in STUB_SCALARS or b in STUB_SCALARS):
                 self._compared += 1
                 answer = "builtins.bool"
             self.expected[form.format(_parse_expression_type(a), _parse_expression_type(b))] = answer
         return [
-            _Overload((_type(rows), _type(columns)), result)
+            _Overload((_union_type(rows), _union_type(columns)), result)
             for rows, columns, result in _list_rectangles(answers)
             if result
         ]
@@ -213,11 +219,11 @@ class _Writer:
                     answers[a, b] = "Never"
                     self._never += 1
 
-    def _answer(self, p: Promotion) -> str:
-        self._weak += p.weak
-        if p.python_number_kind:
-            return f"builtins.{p.python_number_kind.python_name}"
-        return f"Array[{p.dtype}]" if p.dtype else ""
+    def _count_and_write_answer(self, promotion: Promotion) -> str:
+        self._weak += promotion.weak
+        if promotion.python_number_kind:
+            return f"builtins.{promotion.python_number_kind.python_name}"
+        return f"Array[{promotion.dtype}]" if promotion.dtype else ""
 
     def _write_overloads(
         self, name: str, arms: Sequence[_Overload], parameters: Sequence[str]
@@ -234,13 +240,13 @@ def _parse_expression_type(operand: str) -> str:
     return STUB_SCALARS[operand].literal if operand in STUB_SCALARS else f"x_{operand}"
 
 
-def _type(operands: Sequence[str]) -> str:
+def _union_type(operands: Sequence[str]) -> str:
     scalars = [f"builtins.{STUB_SCALARS[each].type}" for each in operands if each in STUB_SCALARS]
     arrays = [each for each in operands if each not in STUB_SCALARS]
-    return " | ".join([*([_array(arrays)] if arrays else []), *scalars])
+    return " | ".join([*([_array_type(arrays)] if arrays else []), *scalars])
 
 
-def _array(dtypes: Iterable[str]) -> str:
+def _array_type(dtypes: Iterable[str]) -> str:
     return f"Array[{' | '.join(dtypes)}]"
 
 

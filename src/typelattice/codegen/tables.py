@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Literal
 
-from typelattice.engine.evaluate_operation import operation_rules
+from typelattice.engine.evaluate_operation import find_operation_rules
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
 from typelattice.facts.operations import Operation
@@ -21,7 +21,7 @@ from typelattice.support.errors import TypelatticeError
 
 TABLE_FORMAT_VERSION = 1  # version of the names of functions and of the JSON
 REFUSED_INDEX = 255  # index of a refusal, so there are at most 255 dtypes
-Part = Literal["result", "compute", "accumulate"]
+AnswerPart = Literal["result", "compute", "accumulate"]
 
 
 class EmitError(TypelatticeError, ValueError):
@@ -45,7 +45,7 @@ class LookupFunction:
         names = {"scalar": "Scalar"}
         return {name: names.get(tier, "DType") for name, tier in zip("ab", self.tiers, strict=False)}
 
-    def cell(self, index_template: str = "[{}]") -> str:
+    def cell_index(self, index_template: str = "[{}]") -> str:
         """Write the index of the cell in the table; `index_template` writes that of one parameter."""
         row = "" if len(self.tiers) > 1 else "[0]"
         return row + "".join(map(index_template.format, self.parameters))
@@ -71,7 +71,7 @@ class GeneratedTables:
     foldable_casts: tuple[tuple[int, ...], ...] = ()
 
     @property
-    def numbered_reasons(self) -> dict[str, object]:
+    def number_reasons(self) -> dict[str, object]:
         """Return each reason of refusals once, and for each function the number of each refusal's reason."""
         texts = sorted({reason for given in self.reasons.values() for reason in given.values()})
         number = {text: i for i, text in enumerate(texts)}
@@ -112,7 +112,9 @@ class GeneratedTables:
             **({"casts": [list(row) for row in self.foldable_casts]} if self.foldable_casts else {}),
         }
 
-    def add(self, function: str, tiers: tuple[Tier, ...], table: tuple[tuple[int, ...], ...]) -> None:
+    def add_function(
+        self, function: str, tiers: tuple[Tier, ...], table: tuple[tuple[int, ...], ...]
+    ) -> None:
         """Add a function; its table is shared with an equal one."""
         if table not in self.tables:
             self.tables.append(table)
@@ -154,7 +156,7 @@ def build_tables(
         _check_independent_of_values(system)
     foldable_casts = _list_foldable_casts(system, indices) if casts else ()
     found = GeneratedTables(
-        system.name, indices, scalars, no_fold_reason=_why_no_fold(system), foldable_casts=foldable_casts)
+        system.name, indices, scalars, no_fold_reason=_no_fold_reason(system), foldable_casts=foldable_casts)
     _add_functions(found, system, None, chosen)
     if casts and system.casts:
         _add_casts(found, system)
@@ -164,13 +166,13 @@ def build_tables(
 
 
 def expected_results(
-    t: GeneratedTables, f: LookupFunction
+    tables: GeneratedTables, lookup: LookupFunction
 ) -> Iterator[tuple[tuple[tuple[str, int], ...], int]]:
     """Yield every call of a function: the tier and index of each operand, and the index that it gives."""
-    indices_by_tier = {"scalar": range(len(t.scalar_kinds))}
-    for given in product(*(indices_by_tier.get(tier, t.indices.values()) for tier in f.tiers)):
-        row = t.tables[f.table_index][given[0] if len(given) > 1 else 0]
-        yield tuple(zip(f.tiers, given, strict=True)), row[given[-1]]
+    indices_by_tier = {"scalar": range(len(tables.scalar_kinds))}
+    for given in product(*(indices_by_tier.get(tier, tables.indices.values()) for tier in lookup.tiers)):
+        row = tables.tables[lookup.table_index][given[0] if len(given) > 1 else 0]
+        yield tuple(zip(lookup.tiers, given, strict=True)), row[given[-1]]
 
 
 def cast_cases(t: GeneratedTables) -> Iterator[tuple[int, int, int, int]]:
@@ -218,7 +220,7 @@ def _assign_indices(dtypes: Sequence[DType], earlier_indices: Mapping[str, int])
     return dict(sorted(found.items(), key=lambda item: item[1]))
 
 
-def _why_no_fold(system: System) -> str:
+def _no_fold_reason(system: System) -> str:
     """Return the reason why several operands must not be promoted pair by pair, or "" if they may.
 
     A pair may join at a node that is not a dtype: in JAX uint64 and int8 join at `f*`, which gives float64
@@ -250,24 +252,28 @@ def _count_operands(tables: GeneratedTables, tier: Tier) -> int:
     return len(tables.scalar_kinds) if tier == "scalar" else tables.size
 
 
-def _add_functions(tables: GeneratedTables, system: System, op: str | None, tiers: Sequence[Tier]) -> None:
+def _add_functions(
+    tables: GeneratedTables, system: System, op_name: str | None, tiers: Sequence[Tier]
+) -> None:
     """Add the look-ups of an operation, or of plain promotion, for all combinations of tiers."""
-    operation = None if op is None else system.find_operation(op)
+    operation = None if op_name is None else system.find_operation(op_name)
     most, least = (operation.max_operands, operation.min_operands) if operation else (2, 2)
-    if op is not None and least > 2:
-        raise EmitError(f"{op} takes {least} operands, and tables are made for one or two; leave it out")
-    parts: tuple[Part, ...] = ("result",)
-    if op is not None:
-        rule = operation_rules(system, op)
+    if op_name is not None and least > 2:
+        raise EmitError(f"{op_name} takes {least} operands, and tables are made for one or two; leave it out")
+    parts: tuple[AnswerPart, ...] = ("result",)
+    if op_name is not None:
+        rule = find_operation_rules(system, op_name)
         accumulates = rule.accumulates or rule.accumulates_of_pairs
         parts = ("result", "compute", "accumulate") if accumulates else ("result", "compute")
     count = 1 if most == 1 else 2
     for combination in product(tiers, repeat=count):
         tier_suffix = "" if set(combination) == {"array"} else "_" + "_".join(combination)
         for part in parts:
-            name = "promote" if op is None else f"{_function_name(system.find_operation(op))}_{part}"
-            table = _fill_table(tables, system, op, combination, part, f"{name}{tier_suffix}")
-            tables.add(f"{name}{tier_suffix}", combination, table)
+            name = (
+                "promote" if op_name is None else f"{_function_name(system.find_operation(op_name))}_{part}"
+            )
+            table = _fill_table(tables, system, op_name, combination, part, f"{name}{tier_suffix}")
+            tables.add_function(f"{name}{tier_suffix}", combination, table)
 
 
 def _add_casts(tables: GeneratedTables, system: System) -> None:
@@ -279,7 +285,7 @@ def _add_casts(tables: GeneratedTables, system: System) -> None:
             tables.reasons.setdefault("cast", {})[f"{a}, {b}"] = obstacle
         else:
             rows[i][j] = tables.indices[system.dtype_of_new_array(b)]
-    tables.add("cast", ("array", "array"), tuple(map(tuple, rows)))
+    tables.add_function("cast", ("array", "array"), tuple(map(tuple, rows)))
 
 
 def _function_name(operation: Operation) -> str:
@@ -291,15 +297,15 @@ def _function_name(operation: Operation) -> str:
 def _fill_table(
     tables: GeneratedTables,
     system: System,
-    op: str | None,
+    op_name: str | None,
     tiers: tuple[Tier, ...],
-    part: Part,
+    part: AnswerPart,
     function: str,
 ) -> tuple[tuple[int, ...], ...]:
     height = _count_operands(tables, tiers[0]) if len(tiers) > 1 else 1
     rows = [[REFUSED_INDEX] * _count_operands(tables, tiers[-1]) for _ in range(height)]
     for given in product(*(_list_operands(tables, tier) for tier in tiers)):
-        p = system.explain(*(o for _, o in given), op=op)
+        p = system.explain(*(o for _, o in given), op=op_name)
         part_dtype = {"result": p.dtype, "compute": p.compute, "accumulate": p.dtype and p.arithmetic_dtype}[
             part
         ]

@@ -14,7 +14,7 @@ from typelattice.conformance.library import (
     python_answer,
     sort_dtype_names,
 )
-from typelattice.conformance.operation_functions import functions, skip_unless_numbers
+from typelattice.conformance.operation_functions import find_functions, skip_unless_numbers
 
 INSPECTION_FUNCTION = "__array_namespace_info__"
 """The function by which a namespace says which dtypes it has; it is in the standard since 2023."""
@@ -70,7 +70,7 @@ class ArrayNamespace(Library):
             "tensordot": lambda x, y: xp.tensordot(x, y, axes=1),
             "take": lambda x: xp.take(x, xp.asarray([0])),
         }
-        found = functions(
+        found = find_functions(
             (xp, *extensions), xp.ones(2, dtype=self._dtypes["bool"]), copy_array=self.copy_array
         )
         found |= {op: call for op, call in by_keyword.items() if op in found}

@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from typelattice.conformance.in_process_library import Answer, Catalogue
-from typelattice.conformance.library import CannotAskError, versions
+from typelattice.conformance.in_process_library import AnswerAndMessage, Catalogue
+from typelattice.conformance.library import CannotAskError, versions_text
 from typelattice.conformance.questions import Question
 from typelattice.disk.journal import Journal
-from typelattice.workers.pool import LocalPool, WorkerPool, cluster
+from typelattice.workers.pool import LocalPool, WorkerPool, connect_cluster
 
 ANSWERS_FILE_KIND, ANSWERS_FORMAT_VERSION = "answers", 1
 
@@ -25,7 +25,7 @@ class AnswerSource(Protocol):
 
     def __exit__(self, *_: object) -> None: ...
 
-    def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
+    def answers(self, questions: Sequence[Question]) -> Iterator[AnswerAndMessage]:
         """Yield the answer to each question in turn."""
 
 
@@ -47,20 +47,22 @@ class AnswerProcessPool:
     `start` starts one process. `jobs` of them run on this machine. With `scheduler`, the address of a Dask
     scheduler, each worker of that cluster runs one instead, and `start` must be picklable. With `journal`,
     each answer is appended to that file as it comes. A second run takes the answers from there, and
-    `resumed_count` is their number. `about` says what else the answers depend on, such as the time limit of a
-    call. A file that differs in this is refused. Raises WorkersError, JournalError, FileError,
+    `resumed_count` is their number. `head_entries` says what else the answers depend on, such as the time
+    limit of a call. A file that differs in this is refused. Raises WorkersError, JournalError, FileError,
     CannotAskError, and the errors of `start`.
     """
 
     def __init__(
         self, start: Callable[[], AnswerProcess], jobs: int = 1, scheduler: str = "",
-        journal: Path | None = None, about: Mapping[str, object] = {},
+        journal: Path | None = None, head_entries: Mapping[str, object] = {},
     ) -> None:  # fmt: skip
         first = start()
         self.catalogue, self._batch, self._jobs = first.catalogue, first.batch_size, jobs
-        self._known: dict[Question, Answer] = {}
+        self._known: dict[Question, AnswerAndMessage] = {}
         try:
-            self._journal = Journal(journal, _head(first.catalogue, about)) if journal else None
+            self._journal = (
+                Journal(journal, _journal_head(first.catalogue, head_entries)) if journal else None
+            )
             for row in self._journal.rows if self._journal else ():
                 if _is_row(row):
                     op, operands, answer, message = row
@@ -68,7 +70,7 @@ class AnswerProcessPool:
             self.resumed_count = len(self._known)
             if scheduler:
                 first.__exit__()
-                self._pool: WorkerPool = cluster(
+                self._pool: WorkerPool = connect_cluster(
                     partial(AnswerWorker, start, first.catalogue), _refuse_lost, scheduler
                 )
             else:
@@ -86,12 +88,12 @@ class AnswerProcessPool:
         if self._journal:
             self._journal.close()
 
-    def forget(self) -> None:
+    def delete_answers(self) -> None:
         """Delete the file of answers. Raises FileError."""
         if self._journal:
             self._journal.remove()
 
-    def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
+    def answers(self, questions: Sequence[Question]) -> Iterator[AnswerAndMessage]:
         """Yield the answer to each question in turn, whatever the order in which answers come."""
         unanswered = [each for each in dict.fromkeys(questions) if each not in self._known]
         size = max(1, min(self._batch, -(-len(unanswered) // self._jobs)))
@@ -119,12 +121,12 @@ class AnswerWorker:
         self,
         start: Callable[[], AnswerProcess],
         expected: Catalogue,
-        asked: AnswerProcess | None = None,
+        answer_process: AnswerProcess | None = None,
     ) -> None:
-        self._start, self._expected, self._asked = start, expected, asked
+        self._start, self._expected, self._asked = start, expected, answer_process
         self._stopped = False
 
-    def results(self, task: Sequence[Question]) -> Iterator[tuple[Question, Answer]]:
+    def results(self, task: Sequence[Question]) -> Iterator[tuple[Question, AnswerAndMessage]]:
         """Yield each question with its answer. Raises CannotAskError if the library is another one here."""
         if self._stopped and self._asked is not None:  # the worker's process was ended, so replace it
             self._asked.__exit__()
@@ -151,7 +153,9 @@ class AnswerWorker:
 
 def _check_same(catalogue: Catalogue, expected: Catalogue) -> None:
     if catalogue != expected:
-        here, there = (f"{versions(has.versions)} on Python {has.python}" for has in (expected, catalogue))
+        here, there = (
+            f"{versions_text(has.versions)} on Python {has.python}" for has in (expected, catalogue)
+        )
         what = f"is {there} with a worker, and {here} in this process"
         if here == there:
             what = "has other operands or operations with a worker than in this process"
@@ -165,15 +169,15 @@ def _refuse_lost(task: Sequence[Question]) -> Iterable[Any]:
     raise CannotAskError(f"{what}; ask on this machine, without --scheduler")
 
 
-def _head(catalogue: Catalogue, about: Mapping[str, object]) -> Mapping[str, object]:
+def _journal_head(catalogue: Catalogue, head_entries: Mapping[str, object]) -> Mapping[str, object]:
     return {
         "typelattice": ANSWERS_FILE_KIND,
         "version": ANSWERS_FORMAT_VERSION,
         "library": catalogue.name,
-        "versions": versions(catalogue.versions),
+        "versions": versions_text(catalogue.versions),
         "Python": catalogue.python,
         "how": catalogue.how,
-        **about,
+        **head_entries,
     }
 
 

@@ -20,7 +20,7 @@ CHAIN_LENGTHS = (2, 3, 4)
 PYTHON_NUMBER_OPERANDS = ("int", "float")
 """Python numbers, of which one may stand beside an array."""
 
-Function = Callable[..., object]
+LibraryFunction = Callable[..., object]
 
 
 def split_chain(chain: str, operands: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
@@ -36,15 +36,15 @@ def split_chain(chain: str, operands: Sequence[Any]) -> Iterator[tuple[str, Sequ
         taken += count
 
 
-def chained_function(library: Any, functions: Mapping[str, Function], chain: str) -> Function:
+def chained_function(library: Any, functions: Mapping[str, LibraryFunction], chain: str) -> LibraryFunction:
     """Return the function of a chain, made of the functions of its operations.
 
     A library may have its own way; see `Library`.
     """
-    own_way: Callable[[Sequence[str]], Function] | None = getattr(library, "chain", None)
+    own_way: Callable[[Sequence[str]], LibraryFunction] | None = getattr(library, "chain", None)
     if own_way:
         return own_way(chain.split(CHAIN_SEPARATOR))
-    as_whole: Callable[[Function], Function] | None = getattr(library, "as_whole", None)
+    as_whole: Callable[[LibraryFunction], LibraryFunction] | None = getattr(library, "as_whole", None)
     plain = {name: getattr(f, "__wrapped__", f) if as_whole else f for name, f in functions.items()}
 
     def call(*operands: object) -> object:
@@ -71,8 +71,8 @@ def random_chains(
         yield CHAIN_SEPARATOR.join(names), (rng.choice(arrays), *others)
 
 
-def _can_be_chained(op: str) -> bool:
-    known = OPERATION_BY_NAME[op]
+def _can_be_chained(op_name: str) -> bool:
+    known = OPERATION_BY_NAME[op_name]
     return (
         known.call_form == "elementwise"
         and known.min_operands == known.max_operands
@@ -93,13 +93,16 @@ def answer_step_by_step(chain: str, operands: Sequence[str], ask: Callable[[Ques
     return answer
 
 
-def parts_of(chain: str, operands: Sequence[str], ask: Callable[[Question], str]) -> Iterator[Question]:
+def yield_parts(chain: str, operands: Sequence[str], ask: Callable[[Question], str]) -> Iterator[Question]:
     """Yield all shorter chains and single operations within a chain, the shortest first.
 
     `ask` gives the dtypes of results, which become the first operand of a part.
     """
     steps = [*split_chain(chain, operands)]
-    previous_results = [(), *((_as_operand(ask(_join_steps(steps[:end]))),) for end in range(1, len(steps)))]
+    previous_results = [
+        (),
+        *((_operand_of_answer(ask(_join_steps(steps[:end]))),) for end in range(1, len(steps))),
+    ]
     for length in range(1, len(steps)):
         for start in range(len(steps) - length + 1):
             names, own = _join_steps(steps[start : start + length])
@@ -107,16 +110,16 @@ def parts_of(chain: str, operands: Sequence[str], ask: Callable[[Question], str]
                 yield names, (*previous_results[start], *own)
 
 
-def last_call(chain: str, operands: Sequence[str], ask: Callable[[Question], str]) -> Question:
+def split_off_last_call(chain: str, operands: Sequence[str], ask: Callable[[Question], str]) -> Question:
     """Return the last operation of a chain as a call, with the result of the others as its first operand."""
     *before, (name, own) = split_chain(chain, operands)
-    return name, (_as_operand(ask(_join_steps(before))), *own)
+    return name, (_operand_of_answer(ask(_join_steps(before))), *own)
 
 
-def _as_operand(answer: str) -> str:
+def _operand_of_answer(answer: str) -> str:
     """Write an answer as an operand; "" for a refusal, and for what is neither an array nor a scalar.
 
-    >>> _as_operand("float32*"), _as_operand("float64:scalar"), _as_operand("!TypeError")
+    >>> _operand_of_answer("float32*"), _operand_of_answer("float64:scalar"), _operand_of_answer("!TypeError")
     ('float32:weak', 'float64:scalar', '')
     """
     dtype, form = split_form(answer)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from typelattice.conformance.library import ParsedOperandString, versions
+from typelattice.conformance.library import ParsedOperandString, versions_text
 from typelattice.conformance.library_process import LibraryProcess
-from typelattice.conformance.recorder import Progress, repeat_recording
+from typelattice.conformance.recorder import ProgressReporter, repeat_recording
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.recorded.answer_notation import NOT_ASKED_ANSWER
 from typelattice.recorded.recording import Recording
@@ -33,7 +33,7 @@ class LibraryChanges:
 
 
 def changes_since_recording(
-    library_process: LibraryProcess, name: str, old_recording: Recording, progress: Progress
+    library_process: LibraryProcess, name: str, old_recording: Recording, progress: ProgressReporter
 ) -> LibraryChanges:
     """Compare a library with an old recording, which is called `name`.
 
@@ -43,7 +43,7 @@ def changes_since_recording(
     found = changes_between(
         f"{name} (recorded)",
         list_recorded_calls(old_recording),
-        f"{versions(now.versions)} (installed)",
+        f"{versions_text(now.versions)} (installed)",
         list_recorded_calls(now),
     )
     before, after = (

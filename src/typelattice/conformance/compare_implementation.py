@@ -12,7 +12,7 @@ from typing import Any
 
 from typelattice.conformance.ask_in_parallel import AnswerProcess, AnswerProcessPool, AnswerSource
 from typelattice.conformance.chains import random_chains
-from typelattice.conformance.compared_values import with_numbers
+from typelattice.conformance.compared_values import fill_with_numbers
 from typelattice.conformance.difference_reproducer import first_snippet
 from typelattice.conformance.implementation import check_name, implementations, load_implementation
 from typelattice.conformance.implementation_differences import (
@@ -24,7 +24,6 @@ from typelattice.conformance.implementation_differences import (
     Difference,
     DifferenceCause,
     answers_of_system,
-    askable,
     calls_of_implementation,
     calls_of_system,
     chain_differences,
@@ -34,6 +33,7 @@ from typelattice.conformance.implementation_differences import (
     has_values,
     operands_of_system,
     questions_of_both,
+    select_askable,
     some_at_random,
     some_of_each_class,
 )
@@ -42,12 +42,12 @@ from typelattice.conformance.library import (
     ParsedOperandString,
     UnknownLibraryError,
     sort_dtype_names,
-    versions,
     versions_of,
+    versions_text,
 )
 from typelattice.conformance.library_process import CALL_SECONDS, LibraryProcess
 from typelattice.conformance.questions import Question
-from typelattice.conformance.stub_implementation import Stubs
+from typelattice.conformance.stub_implementation import StubImplementation
 from typelattice.engine.system import System
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import installed_release
@@ -62,7 +62,7 @@ RETRY_TIME_FACTOR = 6  # times the limit of a call, when it is repeated
 DRAWN_CHAINS_PER_PROGRAM = 10
 
 
-_Choose = Callable[[list[Question]], list[Question]]
+_QuestionChooser = Callable[[list[Question]], list[Question]]
 
 
 class ComparisonError(TypelatticeError, ValueError):
@@ -70,7 +70,7 @@ class ComparisonError(TypelatticeError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class OmittedDtypes:
+class OmittedDTypes:
     """Dtypes of one side that were not asked, since the other side lacks them."""
 
     had_by: str
@@ -100,19 +100,19 @@ class Comparison:
     vague_answers: Mapping[str, int]
     spellings: Mapping[str, str]
     forms: Mapping[str, Any]
-    omitted_dtypes: Sequence[OmittedDtypes] = ()
+    omitted_dtypes: Sequence[OmittedDTypes] = ()
     resumed_count: int = 0
 
     @property
-    def about(self) -> str:
+    def subject_line(self) -> str:
         """The line that says what was compared."""
-        return f"{self.name} ({versions(self.versions)}) with {self.against}"
+        return f"{self.name} ({versions_text(self.versions)}) with {self.against}"
 
     @property
-    def compared(self) -> int:
+    def compared_count(self) -> int:
         return sum(sum(sorts.values()) for sorts in self.counts_by_class.values())
 
-    def example(self, cause: DifferenceCause) -> tuple[Difference, str]:
+    def find_example(self, cause: DifferenceCause) -> tuple[Difference, str]:
         """Return the simplest difference that has a snippet, with the snippet, or the simplest and ""."""
         return first_snippet(self.forms, cause.differences, self.spellings) or (cause.differences[0], "")
 
@@ -188,7 +188,7 @@ def compare_implementation(
     if by_value:
         _require_values(name, (has_values(each.found if each else call) for call, each in answered))
     forms = entry if reference_name in (entry.get("with"), find_imitated(name)) else catalogue.forms
-    left_out = _dtypes_left_out(
+    left_out = _find_omitted_dtypes(
         name, catalogue.operands, system.name if system else reference_name, other_side.operands
     )
     lenient = bool(entry.get("lenient"))
@@ -200,7 +200,7 @@ def compare_implementation(
 
 
 @dataclass(frozen=True, slots=True)
-class _OtherSide:
+class _Reference:
     """The other side of a comparison: its title, operands and operations, and expected answers."""
 
     title: str
@@ -211,15 +211,15 @@ class _OtherSide:
 
 
 def _implementation_side(
-    other: str, reference: AnswerSource, catalogue: Catalogue, choose: _Choose, by_value: bool
-) -> _OtherSide:
+    other_name: str, reference: AnswerSource, catalogue: Catalogue, choose: _QuestionChooser, by_value: bool
+) -> _Reference:
     """Return another implementation to compare with. Raises ComparisonError if it has no values."""
     other_catalogue = reference.catalogue
-    expected = _asked_now(reference, catalogue, choose, by_value)
+    expected = _ask_now(reference, catalogue, choose, by_value)
     if by_value:
-        _require_values(other, map(has_values, expected))
-    return _OtherSide(
-        f"{other} ({versions(other_catalogue.versions)})",
+        _require_values(other_name, map(has_values, expected))
+    return _Reference(
+        f"{other_name} ({versions_text(other_catalogue.versions)})",
         other_catalogue.operands,
         tuple(op for op in catalogue.operations if op in other_catalogue.operations),
         expected,
@@ -227,12 +227,13 @@ def _implementation_side(
     )
 
 
-def _system_side(system: System, catalogue: Catalogue, choose: _Choose) -> _OtherSide:
+def _system_side(system: System, catalogue: Catalogue, choose: _QuestionChooser) -> _Reference:
     """Return a system to compare with."""
     by_question = {
-        (call.op, call.operands): call for call in askable(calls_of_system(system, catalogue), catalogue)
+        (call.op, call.operands): call
+        for call in select_askable(calls_of_system(system, catalogue), catalogue)
     }
-    return _OtherSide(
+    return _Reference(
         f"{system.name} ({system.library})",
         operands_of_system(system, catalogue),
         catalogue.operations,
@@ -260,18 +261,18 @@ def _classify_answers(
     return classes, reported, vague
 
 
-def _dtypes_left_out(
-    name: str, ours: Sequence[str], other: str, theirs: Sequence[str]
-) -> Iterator[OmittedDtypes]:
+def _find_omitted_dtypes(
+    name: str, own_operands: Sequence[str], other_name: str, other_operands: Sequence[str]
+) -> Iterator[OmittedDTypes]:
     """Yield the dtypes of the operands of each side that the other one lacks."""
     our_dtypes, their_dtypes = (
         {read.dtype for read in map(ParsedOperandString.parse, side) if read.dtype and read.tier != "list"}
-        for side in (ours, theirs)
+        for side in (own_operands, other_operands)
     )
     if their_dtypes - our_dtypes:
-        yield OmittedDtypes(other, name, sort_dtype_names(their_dtypes - our_dtypes))
+        yield OmittedDTypes(other_name, name, sort_dtype_names(their_dtypes - our_dtypes))
     if our_dtypes - their_dtypes:
-        yield OmittedDtypes(name, other, sort_dtype_names(our_dtypes - their_dtypes))
+        yield OmittedDTypes(name, other_name, sort_dtype_names(our_dtypes - their_dtypes))
 
 
 def _choose_questions(
@@ -283,17 +284,17 @@ def _choose_questions(
     return (some_of_each_class if by_class else some_at_random)(questions, calls, seed)
 
 
-def _asked_now(
-    reference: AnswerSource, catalogue: Catalogue, choose: _Choose, by_value: bool
+def _ask_now(
+    reference: AnswerSource, catalogue: Catalogue, choose: _QuestionChooser, by_value: bool
 ) -> list[RecordedCall]:
     """Run another implementation on the calls of both, with numbers in the arrays if values are compared."""
     questions = list(questions_of_both(reference.catalogue, catalogue))
     if by_value:
-        questions = [*with_numbers(questions)]
+        questions = [*fill_with_numbers(questions)]
         catalogue = replace(
             catalogue, operands=tuple({each for _, operands in questions for each in operands})
         )
-    return askable(calls_of_implementation(reference, choose(questions)), catalogue)
+    return select_askable(calls_of_implementation(reference, choose(questions)), catalogue)
 
 
 def _require_values(name: str, have_values: Iterable[bool]) -> None:
@@ -302,10 +303,10 @@ def _require_values(name: str, have_values: Iterable[bool]) -> None:
         raise ComparisonError(f"{name} tells no values; compare values of an implementation that computes")
 
 
-def causes_in_words(comparison: Comparison, new: Sequence[DifferenceCause]) -> Iterator[str]:
+def describe_causes(comparison: Comparison, new: Sequence[DifferenceCause]) -> Iterator[str]:
     """Describe causes: the number of calls, an example, and the program that shows it."""
     for cause in new:
-        example, code = comparison.example(cause)
+        example, code = comparison.find_example(cause)
         yield f"  {len(cause.differences):6}  {cause.name}"
         yield f"          {example}"
         yield from (f"          | {line}" for line in code.splitlines())
@@ -330,19 +331,19 @@ def comparison_data(comparison: Comparison, new: Sequence[DifferenceCause]) -> d
                 "expected": example.expected.answer,
                 "found": example.found.answer,
                 "message": example.message,
-                **_values(example),
+                **_example_values(example),
             },
             "snippet": code,
         }
         for cause in comparison.causes
-        for example, code in [comparison.example(cause)]
+        for example, code in [comparison.find_example(cause)]
     ]
     return {
-        "about": comparison.about,
+        "about": comparison.subject_line,
         "implementation": comparison.name,
         "versions": comparison.versions,
         "with": comparison.against,
-        "compared": comparison.compared,
+        "compared": comparison.compared_count,
         "classes": comparison.counts_by_class,
         "vague": comparison.vague_answers,
         "not_asked": [
@@ -353,7 +354,7 @@ def comparison_data(comparison: Comparison, new: Sequence[DifferenceCause]) -> d
     }
 
 
-def _values(example: Difference) -> dict[str, object]:
+def _example_values(example: Difference) -> dict[str, object]:
     if example.difference_type != OTHER_VALUE:
         return {}
     return {"values": {"expected": example.expected.message, "found": example.found.message}}
@@ -380,16 +381,18 @@ def start_implementation(name: str, limit: float, tells_values: bool = False) ->
     if "checker" not in entry:
         return LibraryProcess(partial(load_implementation, name), limit, tells_values)
     library_process = LibraryProcess(partial(load_implementation, entry["stubs"]), limit)
-    return Stubs(entry["checker"], library_process, entry, limit)
+    return StubImplementation(entry["checker"], library_process, entry, limit)
 
 
-def _find_compared_system(other: str) -> System | None:
+def _find_compared_system(other_name: str) -> System | None:
     """Find the system to compare with, or None for an implementation. Raises UnknownSystemError."""
-    if other in implementations() or ":" in other:
+    if other_name in implementations() or ":" in other_name:
         return None
     try:
-        return find_system(other)
+        return find_system(other_name)
     except UnknownSystemError:
-        if near := spelling_hint(other, (*implementations(), *systems())):
-            raise UnknownLibraryError(f"no system or implementation {quote_short(other)}{near}") from None
+        if near := spelling_hint(other_name, (*implementations(), *systems())):
+            raise UnknownLibraryError(
+                f"no system or implementation {quote_short(other_name)}{near}"
+            ) from None
         raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from typelattice.conformance.compare_with_system import ConformanceReport, Mismatch, compare
+from typelattice.conformance.compare_with_system import ConformanceReport, Mismatch, compare_calls
 from typelattice.conformance.library_process import LibraryProcess
 from typelattice.conformance.questions import Question, random_questions
 from typelattice.engine.system import System
@@ -35,7 +35,7 @@ def compare_live(
             has.operands, has.operations, has.multi_operand_operations, calls, seed, has.custom_operations
         )
     )
-    report = compare(system, _ask_questions(library_process, questions, progress), departures)
+    report = compare_calls(system, _ask_questions(library_process, questions, progress), departures)
     small = {
         str(m): m
         for m in (
@@ -47,33 +47,35 @@ def compare_live(
 
 
 def shrink_mismatch(
-    library_process: LibraryProcess, system: System, m: Mismatch, departures: Sequence[Departure] = ()
+    library_process: LibraryProcess, system: System, mismatch: Mismatch, departures: Sequence[Departure] = ()
 ) -> Mismatch:
     """Return the smallest call that is still a mismatch, and not a listed one."""
-    known = find_operation(m.call.op, library_process.catalogue.custom_operations)
+    known = find_operation(mismatch.call.op, library_process.catalogue.custom_operations)
     while True:
         able = {*library_process.catalogue.operands}
-        questions = [question for question in _yield_smaller_calls(m.call, known) if set(question[1]) <= able]
+        questions = [
+            question for question in _yield_smaller_calls(mismatch.call, known) if set(question[1]) <= able
+        ]
         found = (
-            compare(system, _ask_questions(library_process, [question]), departures).mismatches
+            compare_calls(system, _ask_questions(library_process, [question]), departures).mismatches
             for question in questions
         )
         smaller = next((mismatches[0] for mismatches in found if mismatches), None)
         if smaller is None:
-            return m
-        m = smaller
+            return mismatch
+        mismatch = smaller
 
 
 def _yield_smaller_calls(call: RecordedCall, operation: Operation) -> Iterator[Question]:
     """Yield the calls with one operand fewer, then those with one operand replaced by a plain array."""
     if len(call.operands) > max(2, operation.min_operands):
-        yield from ((call.op, _without(call.operands, i)) for i in range(len(call.operands)))
+        yield from ((call.op, _drop_operand(call.operands, i)) for i in range(len(call.operands)))
     for i, operand in enumerate(call.operands):
         if ":" in operand:
             yield call.op, (*call.operands[:i], operand.partition(":")[0], *call.operands[i + 1 :])
 
 
-def _without(operands: tuple[str, ...], i: int) -> tuple[str, ...]:
+def _drop_operand(operands: tuple[str, ...], i: int) -> tuple[str, ...]:
     return operands[:i] + operands[i + 1 :]
 
 

@@ -82,7 +82,7 @@ class ConformanceReport:
         excused = self.broken_count + sum(map(len, self.mismatches_by_departure.values()))
         return excused / max(1, self.compared_count + self.broken_count)
 
-    def groups(self) -> dict[str, list[Mismatch]]:
+    def group_by_cause(self) -> dict[str, list[Mismatch]]:
         """The mismatches by cause, the commonest first; each group begins with examples that differ."""
         found: dict[str, list[Mismatch]] = {}
         for mismatch in self.mismatches:
@@ -91,7 +91,7 @@ class ConformanceReport:
         return {cause: _sort_by_variety(mismatches) for cause, mismatches in by_number}
 
 
-def compare(
+def compare_calls(
     system: System, calls: Iterable[RecordedCall], departures: Sequence[Departure] = ()
 ) -> ConformanceReport:
     """Compare a system's answers with those of calls; `departures` are known departures.
@@ -125,11 +125,11 @@ def compare(
     return ConformanceReport(compared, broken, tuple(found), mismatches_by_departure, tuple(unknown))
 
 
-def answer_as_recorded(p: Promotion) -> str:
+def answer_as_recorded(promotion: Promotion) -> str:
     """Return a promotion's answer as a recording writes it."""
-    if p.python_number_kind:
-        return PYTHON_NUMBER_PREFIX + p.python_number_kind.python_name
-    return REFUSED_SIGN if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
+    if promotion.python_number_kind:
+        return PYTHON_NUMBER_PREFIX + promotion.python_number_kind.python_name
+    return REFUSED_SIGN if promotion.dtype is None else f"{promotion.dtype}{'*' * promotion.weak}"
 
 
 def _sort_by_variety(mismatches: Sequence[Mismatch]) -> list[Mismatch]:

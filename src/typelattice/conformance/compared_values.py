@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from typelattice.conformance.library import Library, ParsedOperandString, Scalar, python_answer
+from typelattice.conformance.library import Library, ParsedOperandString, PythonNumber, python_answer
 from typelattice.conformance.questions import Question
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.operations import OPERATION_BY_NAME
 
-VALUES_BY_KIND: dict[Kind, Sequence[Scalar]] = {
+VALUES_BY_KIND: dict[Kind, Sequence[PythonNumber]] = {
     Kind.BOOL: (True, False, True),
     Kind.UNSIGNED: (200, 7, 2),
     Kind.SIGNED: (100, -7, 2),
@@ -39,10 +39,10 @@ MAX_COMPARED_VALUES = 8
 """Values of a result that are read."""
 
 
-def with_numbers(questions: Iterable[Question]) -> Iterator[Question]:
+def fill_with_numbers(questions: Iterable[Question]) -> Iterator[Question]:
     """Yield each question in several rounds, with numbers in its arrays.
 
-    >>> list(with_numbers([("add", ("int8", "300"))]))
+    >>> list(fill_with_numbers([("add", ("int8", "300"))]))
     [('add', ('int8=100', '300')), ('add', ('int8=-7', '300')), ('add', ('int8=2', '300'))]
     """
     for op, operands in questions:
@@ -51,10 +51,10 @@ def with_numbers(questions: Iterable[Question]) -> Iterator[Question]:
             or OPERATION_BY_NAME[op].operation_class not in CLASSES_WITH_ARBITRARY_VALUES
         ):
             for chosen in VALUE_INDEXES_BY_ROUND:
-                yield op, tuple(_with_number(each, chosen[i % 2]) for i, each in enumerate(operands))
+                yield op, tuple(_fill_with_number(each, chosen[i % 2]) for i, each in enumerate(operands))
 
 
-def _with_number(operand: str, position: int) -> str:
+def _fill_with_number(operand: str, position: int) -> str:
     known = DTYPES.get(ParsedOperandString.parse(operand).dtype or "")
     if known is None or "=" in operand:
         return operand
@@ -64,12 +64,12 @@ def _with_number(operand: str, position: int) -> str:
     return f"{operand}={number!r}"
 
 
-def values_of(library: Library, result: object) -> str:
+def read_first_values(library: Library, result: object) -> str:
     """Return the first values of a result as text, or "" if it has none, such as an array without values.
 
     A library may have a method `values`; without it, a method such as `tolist` of the result gives them.
 
-    >>> values_of(object(), [200, 2.5, float("nan")])
+    >>> read_first_values(object(), [200, 2.5, float("nan")])
     '200 2.5 nan'
     """
     try:
@@ -94,12 +94,12 @@ def _number_texts(result: Any) -> Iterator[str]:
         yield from _number_texts(each)
 
 
-def same_values(expected: str, found: str, dtype: str) -> bool:
+def have_same_values(expected: str, found: str, dtype: str) -> bool:
     """Return True if values are equal; floats within a few units in the last place, and NaN equals NaN.
 
-    >>> same_values("0.1 nan", "0.10000000149011612 nan", "float32")
+    >>> have_same_values("0.1 nan", "0.10000000149011612 nan", "float32")
     True
-    >>> same_values("44", "-128", "int8"), same_values("1.0 2.0", "1.0", "float32")
+    >>> have_same_values("44", "-128", "int8"), have_same_values("1.0 2.0", "1.0", "float32")
     (False, False)
     """
     known = DTYPES.get(dtype.rstrip("*"))
@@ -110,12 +110,12 @@ def same_values(expected: str, found: str, dtype: str) -> bool:
         for values in (expected, found)
     )
     return len(expected_numbers) == len(found_numbers) and all(
-        _near(x, y, MAX_ROUNDING_UNITS * 2.0 ** (1 - known.precision))
+        _are_near(x, y, MAX_ROUNDING_UNITS * 2.0 ** (1 - known.precision))
         for x, y in zip(expected_numbers, found_numbers, strict=True)
     )
 
 
-def _near(x: complex, y: complex, relative: float) -> bool:
+def _are_near(x: complex, y: complex, relative: float) -> bool:
     if x == y or (x != x and y != y):
         return True
     return abs(x - y) <= relative * max(abs(x), abs(y)) < float("inf")

@@ -43,7 +43,7 @@ class CodeFragment:
         return CodeFragment(self.text.format(written) if "{}" in self.text else f"{self.text}({written})")
 
 
-def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping[str, str]) -> str:
+def write_snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping[str, str]) -> str:
     """Write a call as a program that prints the expected and the found dtype, a refusal last.
 
     `forms` is the table of the implementation, `spellings` the names of its functions. Returns "" if these
@@ -69,7 +69,7 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
             names.append(CodeFragment(letter))
             variables.append(letter)
     implementation_call, library_call = (
-        written_call(
+        write_call(
             found.op,
             [CodeFragment(form.format(x=x)) if repr(x) in variables else x for x in names],
             spellings,
@@ -96,8 +96,8 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
         _print_line(form, forms, dtype_replacement).format(call=call, names=all_variables)
         + f"  # {answer}, {word}"
         for form, call, answer, word in (
-            (forms["expected"], library_call, _answer(expected, compares_values), "expected"),
-            (forms["found"], implementation_call, _answer(found, compares_values), "found"),
+            (forms["expected"], library_call, _answer_text(expected, compares_values), "expected"),
+            (forms["found"], implementation_call, _answer_text(found, compares_values), "found"),
         )
     ]
     lines += reversed(print_lines) if expected.answer.startswith(EXCEPTION_PREFIX) else print_lines
@@ -108,7 +108,7 @@ def first_snippet(
     forms: Mapping[str, Any], differences: Iterable[Difference], spellings: Mapping[str, str]
 ) -> tuple[Difference, str] | None:
     """Find the first difference that has a snippet."""
-    written = ((each, snippet(forms, each, spellings)) for each in differences)
+    written = ((each, write_snippet(forms, each, spellings)) for each in differences)
     return next((pair for pair in written if pair[1]), None)
 
 
@@ -126,7 +126,7 @@ def _array_filling_line(form: str, forms: Mapping[str, Any]) -> str:
     return form
 
 
-def _answer(call: RecordedCall, of_values: bool) -> str:
+def _answer_text(call: RecordedCall, of_values: bool) -> str:
     return call.message if of_values else call.answer.removeprefix(EXCEPTION_PREFIX)
 
 
@@ -135,29 +135,29 @@ def _print_line(form: str, forms: Mapping[str, Any], instead: str | None) -> str
     return form if instead is None else form.replace(forms.get("dtype", ".dtype"), instead)
 
 
-def written_call(
-    op: str, operands: Sequence[CodeFragment], spellings: Mapping[str, str], forms: Mapping[str, Any]
+def write_call(
+    op_name: str, operands: Sequence[CodeFragment], spellings: Mapping[str, str], forms: Mapping[str, Any]
 ) -> str:
     """Write a call or a chain, or "" if an operator writes into its operand, or a name is unknown."""
-    if CHAIN_SEPARATOR in op:
+    if CHAIN_SEPARATOR in op_name:
         written = ""
-        for name, own_operands in split_chain(op, operands):
+        for name, own_operands in split_chain(op_name, operands):
             previous_result = [CodeFragment(f"({written})")] if written else []
-            written = written_call(name, [*previous_result, *own_operands], spellings, forms)
+            written = write_call(name, [*previous_result, *own_operands], spellings, forms)
             if not written:
                 return ""
         return written
-    if is_operator(op):
+    if is_operator(op_name):
         return (
             ""
-            if OPERATION_BY_NAME[op].is_in_place
-            else _with_operator(str(OPERATION_BY_NAME[op].operator), operands)
+            if OPERATION_BY_NAME[op_name].is_in_place
+            else _write_operator_call(str(OPERATION_BY_NAME[op_name].operator), operands)
         )
-    if op not in spellings:
+    if op_name not in spellings:
         return ""
-    if op not in OPERATION_BY_NAME:
-        return repr(CodeFragment(spellings[op])(*operands))
-    known = OPERATION_BY_NAME[op]
+    if op_name not in OPERATION_BY_NAME:
+        return repr(CodeFragment(spellings[op_name])(*operands))
+    known = OPERATION_BY_NAME[op_name]
     array = forms.get("condition") or forms["array"].partition(" = ")[2].format(
         dtype=_library_dtype_name("bool", forms)
     )
@@ -165,20 +165,22 @@ def written_call(
     matrix: Callable[[object], object] | None = None
     if "matrix" in forms:
         matrix = lambda x: CodeFragment(forms["matrix"].format(x=x))  # noqa: E731
-    function = CodeFragment(spellings[op])
+    function = CodeFragment(spellings[op_name])
     index = SimpleNamespace(nonzero=lambda _: [CodeFragment(forms.get("index", "0"))])
     try:
-        call: Any = function_of_operands(known, function, condition, matrix or _no_matrix, index)(*operands)
+        call: Any = function_of_operands(known, function, condition, matrix or _refuse_matrix, index)(
+            *operands
+        )
     except NotAskedError:
         return ""
     return f"{first_result(call)!r}{'[0]' * (known.call_form == 'multi-result')}"
 
 
-def _no_matrix(x: object) -> object:
+def _refuse_matrix(x: object) -> object:
     raise NotAskedError("the table has no words for a matrix")
 
 
-def _with_operator(sign: str, operands: Sequence[CodeFragment]) -> str:
+def _write_operator_call(sign: str, operands: Sequence[CodeFragment]) -> str:
     if len(operands) > 1:
         return f" {sign} ".join(map(repr, operands))
     return sign.replace("x", repr(operands[0])) if "x" in sign else f"{sign}{operands[0]!r}"

@@ -8,11 +8,11 @@ from typelattice.calls.call_tables import (
     OPERATION_BY_FUNCTION,
     SAME_ARGUMENTS_PREFIX,
     NameSort,
-    equivalents,
     graph_names,
     name_meanings,
+    read_equivalents,
 )
-from typelattice.calls.compositions import operations_of
+from typelattice.calls.compositions import inner_functions_by_name
 from typelattice.facts.operations import OPERATIONS, Operation
 
 # classes of operations without a function of that name
@@ -68,21 +68,25 @@ def list_absent_operations(there: Collection[str]) -> tuple[str, ...]:
     )
 
 
-def _possible_names(op: Operation) -> Iterator[str]:
+def _possible_names(operation: Operation) -> Iterator[str]:
     """Yield the possible names of an operation in a library, with the methods of Python's data model."""
-    for name in (*op.functions, *op.other_names, op.special_method or op.name):
+    for name in (
+        *operation.function_names,
+        *operation.other_names,
+        operation.special_method or operation.name,
+    ):
         yield from (name, name.strip("_"), name.replace("_", ""))
 
 
 def _find_described(library: str, names: set[str]) -> Iterator[str]:
     """Yield the operations that our tables give for the functions or graph nodes in `names`."""
-    for (of, name), operations in equivalents().items():
+    for (of, name), operations in read_equivalents().items():
         if of in (library, "*") and name in names:
             yield from (_canonical_name(each.removeprefix(SAME_ARGUMENTS_PREFIX)) for each in operations)
     for (of, name), meaning in name_meanings(NameSort.CREATION_FUNCTION).items():
         if of in (library, "*") and name in names:
             yield _canonical_name(meaning)
-    for name, made_up_of in operations_of(library).items():
+    for name, made_up_of in inner_functions_by_name(library).items():
         if name in names:
             yield from map(_canonical_name, made_up_of)
     yield from (_canonical_name(ours) for (of, _), (ours, _) in graph_names().items() if of == library)

@@ -152,9 +152,9 @@ def _check_form(path: str, form: TableForm) -> None:
 
 
 def lint_table(
-    path: str, form: TableForm, system: System, allowed: Mapping[str, str] | None = None
+    path: str, form: TableForm, system: System, allowed_differences: Mapping[str, str] | None = None
 ) -> LintResult:
-    """Compare the table of a file with a system. `allowed` has known differences, by "left + right".
+    """Compare the table of a file with a system. `allowed_differences` are by "left + right".
 
     Raises LintError if the table is not found or a name is not a dtype, FileError.
     """
@@ -173,10 +173,10 @@ def lint_table(
     cells = set()
     for stated in _READER_BY_TABLE_KIND[form.kind](path, text, form, found):
         cells |= {f"{stated.left} + {stated.right}", f"{stated.right} + {stated.left}"}
-        _compare(stated, form, system, allowed or {}, found)
+        _compare_cell(stated, form, system, allowed_differences or {}, found)
     if not found.compared_count:
         raise LintError(f"{path}: the form reads no cell of dtypes that {system.name} has; look at `names`")
-    for key, given in (("before", form.before), ("allow", allowed or {})):
+    for key, given in (("before", form.before), ("allow", allowed_differences or {})):
         if lost := [pair for pair in given if pair not in cells]:
             raise LintError(
                 f"{key}: the table has no cell {quote_short(lost[0])}; it has 'a + b' of its dtypes"
@@ -184,25 +184,33 @@ def lint_table(
     return found
 
 
-def _compare(
-    s: StatedCell, form: TableForm, system: System, allowed: Mapping[str, str], result: LintResult
+def _compare_cell(
+    cell: StatedCell,
+    form: TableForm,
+    system: System,
+    allowed_differences: Mapping[str, str],
+    result: LintResult,
 ) -> None:
-    before = form.before.get(f"{s.left} + {s.right}", form.before.get(f"{s.right} + {s.left}"))
+    before = form.before.get(f"{cell.left} + {cell.right}", form.before.get(f"{cell.right} + {cell.left}"))
     if before is not None:
-        s = StatedCell(s.left, s.right, None if before == REFUSED_WORD else before, s.line)
+        cell = StatedCell(cell.left, cell.right, None if before == REFUSED_WORD else before, cell.line)
     has = {str(d) for d in system.dtypes}
-    if not {s.left, s.right} <= has:
-        result.unread_cells.append((s.line, f"{s.left} with {s.right}: {system.name} lacks one of them"))
+    if not {cell.left, cell.right} <= has:
+        result.unread_cells.append(
+            (cell.line, f"{cell.left} with {cell.right}: {system.name} lacks one of them")
+        )
         return
-    p = system.explain(s.left, s.right)
+    p = system.explain(cell.left, cell.right)
     expected = str(p.dtype) if p.dtype is not None else None
     result.compared_count += 1
-    if expected == s.result or allowed.get(f"{s.left} + {s.right}") == (s.result or REFUSED_WORD):
+    if expected == cell.result or allowed_differences.get(f"{cell.left} + {cell.right}") == (
+        cell.result or REFUSED_WORD
+    ):
         return
     seen = find_recorded_answer(p)
     never = "never asked" if system.library else ""
     answered = f"observed {seen.dtype or REFUSED_WORD}" if seen is not None else never
-    result.differences.append(CellDifference(s, expected, answered, str(p.rule)))
+    result.differences.append(CellDifference(cell, expected, answered, str(p.rule)))
 
 
 # -- the three kinds of tables

@@ -9,7 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from typelattice.calls.call_tables import signature
+from typelattice.calls.call_tables import find_signature
 from typelattice.conformance.library import (
     CannotAskError,
     Library,
@@ -62,13 +62,13 @@ class ImplementationAsLibrary(Library):
     how = "asked call by call"
     answers_by = "ask"
 
-    def __init__(self, of: Any) -> None:
-        self.name, self.versions = of.name, of.versions
-        self._of = of
-        self._operations = getattr(of, "operations", tuple(OPERATIONS))
-        self._tiers = getattr(of, "tiers", ("array", "0d"))
+    def __init__(self, implementation: Any) -> None:
+        self.name, self.versions = implementation.name, implementation.versions
+        self._of = implementation
+        self._operations = getattr(implementation, "operations", tuple(OPERATIONS))
+        self._tiers = getattr(implementation, "tiers", ("array", "0d"))
         known = [tier.strip(":") or "array" for tier in OPERAND_SUFFIXES]
-        self.forms: Mapping[str, str] = getattr(of, "forms", {})
+        self.forms: Mapping[str, str] = getattr(implementation, "forms", {})
         if not isinstance(self.forms, Mapping) or (self.forms and not {*REQUIRED_FORMS} <= {*self.forms}):
             must = f"forms must be a dictionary with {', '.join(REQUIRED_FORMS)}"
             raise CannotAskError(f"{self.name}: {must}, not {quote_short(repr(self.forms))}")
@@ -97,7 +97,9 @@ class ImplementationAsLibrary(Library):
     def operations(self) -> Mapping[str, Callable[..., object]]:
         written = self.forms.get("function", "")
         return {
-            op: SpelledFunction(partial(_call, op), written.format(op=op)) if written else partial(_call, op)
+            op: SpelledFunction(partial(_pack_question, op), written.format(op=op))
+            if written
+            else partial(_pack_question, op)
             for op in self._operations
         }
 
@@ -108,9 +110,9 @@ class ImplementationAsLibrary(Library):
         return lambda *operands: ("ask_chain", names, operands)
 
 
-def _call(op: str, *operands: str) -> object:
+def _pack_question(op_name: str, *operands: str) -> object:
     """Return what the method `ask` takes, behind its name, as the result from which the answer is read."""
-    return "ask", op, operands, signature(OPERATION_BY_NAME[op], None).recorder_arguments
+    return "ask", op_name, operands, find_signature(OPERATION_BY_NAME[op_name], None).recorder_arguments
 
 
 def load_implementation(name: str) -> Library:

@@ -12,9 +12,14 @@ from itertools import islice
 from operator import itemgetter
 
 from typelattice.conformance.ask_in_parallel import AnswerSource
-from typelattice.conformance.chains import CHAIN_SEPARATOR, answer_step_by_step, last_call, parts_of
+from typelattice.conformance.chains import (
+    CHAIN_SEPARATOR,
+    answer_step_by_step,
+    split_off_last_call,
+    yield_parts,
+)
 from typelattice.conformance.compare_with_system import REFUSED_SIGN, answer_as_recorded
-from typelattice.conformance.compared_values import same_values
+from typelattice.conformance.compared_values import have_same_values
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import ParsedOperandString
 from typelattice.conformance.questions import Question, plan_calls
@@ -115,7 +120,7 @@ class Difference:
         if self.difference_type == VAGUE_ANSWER:
             return self.found.answer[len(VAGUE_PREFIX) :]
         if self.difference_type in (OTHER_DTYPE, ARRAY_OR_SCALAR):
-            beside = " with Python numbers" if PYTHON_NUMBER_TIER in map(_tier, operands) else ""
+            beside = " with Python numbers" if PYTHON_NUMBER_TIER in map(_tier_words, operands) else ""
             difference = _describe_difference(self.expected.answer, self.found.answer)
             return f"{self.operation_class}{beside}: {difference}"
         if self.difference_type == OTHER_VALUE:
@@ -123,7 +128,7 @@ class Difference:
             function = OPERATION_BY_NAME[op].function if op in OPERATION_BY_NAME else op
             return f"{function}: {kind.kind if kind else self.found.answer}"
         refusal = self.found if self.difference_type == REFUSES_ACCEPTED else self.expected
-        message = _without_names(outline_message(refusal.message), op)
+        message = _blank_names(outline_message(refusal.message), op)
         cause = refusal.answer.strip(EXCEPTION_PREFIX + REFUSED_SIGN) or "by rule"
         return f"{cause}: {message or self.operation_class}"
 
@@ -147,14 +152,18 @@ class DifferenceCause:
         return f"{self.difference_type}: {self.description}"
 
 
-def class_name_of(op: str) -> str:
+def class_name_of(op_name: str) -> str:
     """The class of an operation; of a library's own one the beginning of its name, such as `special`."""
-    if CHAIN_SEPARATOR in op:
+    if CHAIN_SEPARATOR in op_name:
         return "programs"
-    return OPERATION_BY_NAME[op].operation_class if op in OPERATION_BY_NAME else op.partition("_")[0]
+    return (
+        OPERATION_BY_NAME[op_name].operation_class
+        if op_name in OPERATION_BY_NAME
+        else op_name.partition("_")[0]
+    )
 
 
-def askable(calls: Iterable[RecordedCall], catalogue: Catalogue) -> list[RecordedCall]:
+def select_askable(calls: Iterable[RecordedCall], catalogue: Catalogue) -> list[RecordedCall]:
     """The calls that an implementation has, but those that nobody answered or that broke the reference."""
     operands, operations, multi_operand_operations = (
         {*catalogue.operands},
@@ -180,13 +189,13 @@ def find_differences(
         if has_values(call) and answer == call.answer and not message:
             answer = f"{VAGUE_PREFIX}no values"
         if answer != NOT_ASKED_ANSWER:
-            expected_answer, answer = _in_same_terms(call.answer, answer)
+            expected_answer, answer = _drop_common_suffixes(call.answer, answer)
             expected_call = replace(call, answer=expected_answer)
             found = RecordedCall(call.op, call.operands, answer, message)
-            yield call, None if _agree(expected_call, found) else Difference(expected_call, found)
+            yield call, None if _answers_agree(expected_call, found) else Difference(expected_call, found)
 
 
-def _in_same_terms(expected: str, found: str) -> tuple[str, str]:
+def _drop_common_suffixes(expected: str, found: str) -> tuple[str, str]:
     """Leave out of two answers whether they are arrays or scalars, unless that alone differs."""
     (expected_dtype, expected_suffix), (found_dtype, found_suffix) = split_form(expected), split_form(found)
     if (
@@ -204,10 +213,10 @@ def group_by_cause(differences: Iterable[Difference]) -> list[DifferenceCause]:
     groups: dict[tuple[str, str], list[Difference]] = {}
     for each in differences:
         groups.setdefault((each.difference_type, each.cause), []).append(each)
-    found_causes, ungrouped = _with_one_rule(sorted(groups.values(), key=len, reverse=True))
+    found_causes, ungrouped = _group_by_wrong_rule(sorted(groups.values(), key=len, reverse=True))
     merged: list[list[list[Difference]]] = []
     for group in ungrouped:
-        (groups_of_cause := next((m for m in merged if _same_cause(m[0], group)), [])).append(group)
+        (groups_of_cause := next((m for m in merged if _have_same_cause(m[0], group)), [])).append(group)
         if len(groups_of_cause) == 1:
             merged.append(groups_of_cause)
     found_causes += [_join_groups_of_cause(parts) for parts in merged]
@@ -217,7 +226,7 @@ def group_by_cause(differences: Iterable[Difference]) -> list[DifferenceCause]:
     )
 
 
-def _with_one_rule(
+def _group_by_wrong_rule(
     groups: Sequence[list[Difference]],
 ) -> tuple[list[DifferenceCause], list[list[Difference]]]:
     """Join groups of one class that a wrong rule explains together, such as "the first operand's dtype".
@@ -230,7 +239,7 @@ def _with_one_rule(
             groups_by_rule.setdefault((group[0].operation_class, rule), []).append(group)
     joined = {key: parts for key, parts in groups_by_rule.items() if len(parts) > 1}
     found_causes = [
-        DifferenceCause(OTHER_DTYPE, f"{of_class}: {rule}", _sorted(parts))
+        DifferenceCause(OTHER_DTYPE, f"{of_class}: {rule}", _sort_differences(parts))
         for (of_class, rule), parts in joined.items()
     ]
     return found_causes, [group for group in groups if not any(group in parts for parts in joined.values())]
@@ -247,11 +256,11 @@ def _find_simplest_rule(group: Sequence[Difference]) -> str | None:
     return f"always {answers.pop()}" if len(answers) == 1 else None
 
 
-def _sorted(parts: Iterable[Iterable[Difference]]) -> tuple[Difference, ...]:
+def _sort_differences(parts: Iterable[Iterable[Difference]]) -> tuple[Difference, ...]:
     return tuple(sorted((each for part in parts for each in part), key=_simplicity_key))
 
 
-def _same_cause(one: Sequence[Difference], other: Sequence[Difference]) -> bool:
+def _have_same_cause(one: Sequence[Difference], other: Sequence[Difference]) -> bool:
     """Return True if two classes of operations give the same wrong dtypes for the same operands.
 
     This is so if what decides the dtype is the same for both, such as a wrong entry in a table.
@@ -261,12 +270,12 @@ def _same_cause(one: Sequence[Difference], other: Sequence[Difference]) -> bool:
         ARRAY_OR_SCALAR,
     ):
         return False
-    first_keys = {_without_operation(each) for each in one}
-    return len(one[0].call[1]) > 1 and all(_without_operation(each) in first_keys for each in other)
+    first_keys = {_key_without_operation(each) for each in one}
+    return len(one[0].call[1]) > 1 and all(_key_without_operation(each) in first_keys for each in other)
 
 
-def _without_operation(each: Difference) -> tuple[str, ...]:
-    return *sorted(each.call[1]), each.expected.answer, each.found.answer
+def _key_without_operation(difference: Difference) -> tuple[str, ...]:
+    return *sorted(difference.call[1]), difference.expected.answer, difference.found.answer
 
 
 def _join_groups_of_cause(parts: Sequence[Sequence[Difference]]) -> DifferenceCause:
@@ -276,7 +285,7 @@ def _join_groups_of_cause(parts: Sequence[Sequence[Difference]]) -> DifferenceCa
     if others:
         of_class, _, description = cause.partition(":")
         cause = f"{', '.join([of_class, *others])}:{description}"
-    return DifferenceCause(sort, cause, _sorted(parts))
+    return DifferenceCause(sort, cause, _sort_differences(parts))
 
 
 def calls_of_system(system: System, catalogue: Catalogue) -> Sequence[RecordedCall]:
@@ -290,7 +299,7 @@ def calls_of_system(system: System, catalogue: Catalogue) -> Sequence[RecordedCa
             for op in recording.operations
             if op in catalogue.operations or op in catalogue.multi_operand_operations
         ]
-        numbers = {operand for operand in catalogue.operands if _tier(operand) == PYTHON_NUMBER_TIER}
+        numbers = {operand for operand in catalogue.operands if _tier_words(operand) == PYTHON_NUMBER_TIER}
         among = frozenset(catalogue.operands)
         calls = (call for op in asked_operations for call in recording.calls_of(op, among=among))
         return [call for call in calls if not numbers.issuperset(call.operands)]
@@ -336,7 +345,7 @@ def chain_differences(
     expected = [*islice(askable_chains(expect(chains)), number)]
     for call, difference in [*find_differences(answer_source, expected)]:
         if difference and difference.difference_type != VAGUE_ANSWER:
-            difference = _smallest_part(answer_source, expect, difference)
+            difference = _find_smallest_part(answer_source, expect, difference)
         yield call, difference
 
 
@@ -347,7 +356,7 @@ def askable_chains(calls: Iterable[RecordedCall]) -> Iterator[RecordedCall]:
     )
 
 
-def _smallest_part(
+def _find_smallest_part(
     answer_source: AnswerSource,
     expect: Callable[[Sequence[Question]], Iterable[RecordedCall]],
     whole: Difference,
@@ -363,7 +372,7 @@ def _smallest_part(
         (call,) = expect([question])
         return call.answer
 
-    for question in parts_of(whole.found.op, whole.found.operands, answer):
+    for question in yield_parts(whole.found.op, whole.found.operands, answer):
         if operands.issuperset(question[1]):
             found = [
                 each for _, each in find_differences(answer_source, [*askable_chains(expect([question]))])
@@ -373,7 +382,7 @@ def _smallest_part(
                 break
     if CHAIN_SEPARATOR not in smallest.found.op:
         return smallest
-    step = last_call(smallest.found.op, smallest.found.operands, answer)
+    step = split_off_last_call(smallest.found.op, smallest.found.operands, answer)
     return replace(smallest, chain_step=step, agrees_alone=operands.issuperset(step[1]))
 
 
@@ -384,7 +393,7 @@ def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:
     """
     operands = [operand for operand in one.operands if operand in other.operands]
     planned_as = operands
-    if not any(_tier(operand) == "0d operands" for operand in operands):
+    if not any(_tier_words(operand) == "0d operands" for operand in operands):
         planned_as = [operand.replace(":scalar", ":0d") for operand in operands]
     operations = [op for op in one.operations if op in other.operations]
     several = [op for op in one.multi_operand_operations if op in other.multi_operand_operations]
@@ -409,25 +418,29 @@ def some_of_each_class(questions: Sequence[Question], number: int, seed: int) ->
     counts = Counter[tuple[object, ...]]()
     ranks = list[tuple[int, Question]]()
     for question in random.Random(seed).sample(questions, len(questions)):
-        form = _form_of(question)
+        form = _question_form(question)
         ranks.append((counts[form], question))
         counts[form] += 1
     return [question for _, question in sorted(ranks, key=itemgetter(0))[:number]]
 
 
-def _form_of(question: Question) -> tuple[object, ...]:
+def _question_form(question: Question) -> tuple[object, ...]:
     """Return what else decides a dtype: function or operator, and which operands are Python numbers.
 
     An operation that one library alone has is a class by itself.
     """
     op, operands = question
     of_class = class_name_of(op) if op in OPERATION_BY_NAME else op
-    return of_class, is_operator(op), *(_tier(operand) == PYTHON_NUMBER_TIER for operand in operands[:2])
+    return (
+        of_class,
+        is_operator(op),
+        *(_tier_words(operand) == PYTHON_NUMBER_TIER for operand in operands[:2]),
+    )
 
 
-def is_operator(op: str) -> bool:
+def is_operator(op_name: str) -> bool:
     """Return True if Python's operator asks the operation."""
-    return op in OPERATION_BY_NAME and OPERATION_BY_NAME[op].is_operator
+    return op_name in OPERATION_BY_NAME and OPERATION_BY_NAME[op_name].is_operator
 
 
 def calls_of_implementation(reference: AnswerSource, questions: Sequence[Question]) -> Iterator[RecordedCall]:
@@ -442,17 +455,17 @@ def has_values(call: RecordedCall) -> bool:
 
 
 def _has_array(operands: Sequence[str]) -> bool:
-    return any(_tier(operand) != PYTHON_NUMBER_TIER for operand in operands)
+    return any(_tier_words(operand) != PYTHON_NUMBER_TIER for operand in operands)
 
 
 def _is_refusal(answer: str) -> bool:
     return answer == REFUSED_SIGN or answer.startswith(EXCEPTION_PREFIX)
 
 
-def _agree(call: RecordedCall, other: RecordedCall) -> bool:
+def _answers_agree(call: RecordedCall, other: RecordedCall) -> bool:
     expected, found = call.answer, other.answer
     if has_values(call) and has_values(other) and expected == found:
-        return same_values(call.message, other.message, found)
+        return have_same_values(call.message, other.message, found)
     if expected == REFUSED_SIGN:  # a rule's refusal covers whatever is no dtype of numbers
         return found.startswith(NON_NUMBER_PREFIXES) and found not in TEXT_BY_BROKEN_ANSWER
     return expected == found or (
@@ -461,7 +474,7 @@ def _agree(call: RecordedCall, other: RecordedCall) -> bool:
 
 
 @cache
-def _tier(operand: str) -> str:
+def _tier_words(operand: str) -> str:
     read = ParsedOperandString.parse(operand)
     return PYTHON_NUMBER_TIER if read.dtype is None else f"{read.tier} operands"
 
@@ -482,19 +495,19 @@ def _describe_difference(expected: str, found: str) -> str:
     return f"a {'wider' if wider else 'narrower'} {expected_dtype.kind}"
 
 
-def _without_names(message: str, op: str) -> str:
+def _blank_names(message: str, op_name: str) -> str:
     """Replace what is quoted, addresses and the names of the operation, by which causes would differ."""
     names = (
-        OPERATION_BY_NAME[OPERATION_BY_NAME[op].function].functions
-        if op in OPERATION_BY_NAME
-        else [op.partition("_")[2]]
+        OPERATION_BY_NAME[OPERATION_BY_NAME[op_name].function].function_names
+        if op_name in OPERATION_BY_NAME
+        else [op_name.partition("_")[2]]
     )
     words = "|".join(map(re.escape, names))
     return re.sub(rf"\b({words})(?=\b|_)", "…", VARIABLE_TEXT_PATTERN.sub("…", message))
 
 
-def _simplicity_key(each: Difference) -> tuple[int, int, int, str]:
+def _simplicity_key(difference: Difference) -> tuple[int, int, int, str]:
     """Sort plain calls first: few operands, arrays, operators, short names."""
-    call = each.found
-    non_array_count = sum(_tier(operand) != "array operands" for operand in call.operands)
+    call = difference.found
+    non_array_count = sum(_tier_words(operand) != "array operands" for operand in call.operands)
     return len(call.operands), non_array_count, not is_operator(call.op), f"{len(str(call)):04}{call}"

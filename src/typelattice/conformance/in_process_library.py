@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from typelattice.conformance.chains import chained_function
-from typelattice.conformance.compared_values import values_of
+from typelattice.conformance.compared_values import read_first_values
 from typelattice.conformance.find_missing_operations import absent_operations
 from typelattice.conformance.library import CannotAskError, Library, NoSuchOperandError, NotAskedError
-from typelattice.conformance.questions import MULTI_OPERAND_OPERATIONS, candidates
+from typelattice.conformance.questions import MULTI_OPERAND_OPERATIONS, candidate_operands
 from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import Operation, find_operation
 from typelattice.recorded.answer_notation import EXCEPTION_PREFIX, NOT_ASKED_ANSWER
@@ -25,7 +25,7 @@ MAX_TEXT_CHARS = 400
 MAX_ANSWER_CHARS = 80
 """Characters that an answer string may have."""
 
-Answer = tuple[str, str]
+AnswerAndMessage = tuple[str, str]
 """An answer string, and the message if it is an exception; otherwise the values, if they are asked."""
 
 
@@ -86,12 +86,14 @@ class InProcessLibrary:
             how=_read_text("how", library.how),
             python=platform.python_version(),
             dtypes=dtypes,
-            operands=tuple(operand for operand in candidates(dtypes, extra) if self.has(operand)),
+            operands=tuple(
+                operand for operand in candidate_operands(dtypes, extra) if self.has_operand(operand)
+            ),
             operations=tuple(self._functions),
             multi_operand_operations=tuple(
                 op for op in self._functions if op in take_several and op not in two
             ),
-            absent_operations=self._absent(),
+            absent_operations=self._find_absent_operations(),
             spellings={
                 op: str(function.spelling)
                 for op, function in self._functions.items()
@@ -101,17 +103,17 @@ class InProcessLibrary:
             forms=getattr(library, "forms", {}),
         )
 
-    def _absent(self) -> tuple[str, ...] | None:
+    def _find_absent_operations(self) -> tuple[str, ...] | None:
         """Search the operations in the library's namespaces, and in the class of its arrays."""
         name, spaces = self._library.name, getattr(self._library, "namespaces", None)
         if spaces is None or name not in recordings():
             return None
-        array = self._library.make("float32") if self.has("float32") else None
+        array = self._library.make("float32") if self.has_operand("float32") else None
         # the arrays of a language are texts of source
         methods = () if isinstance(array, str) else (type(array),)
         return absent_operations(recordings()[name].library, [*spaces, *methods], self._functions)
 
-    def has(self, operand: str) -> bool:
+    def has_operand(self, operand: str) -> bool:
         """Return True if the library can make this operand."""
         try:
             if operand not in self._made:
@@ -122,18 +124,18 @@ class InProcessLibrary:
             raise _load_error(f"make({operand!r})", error) from None
         return True
 
-    def ask(self, op: str, operands: tuple[str, ...]) -> Answer:
+    def ask(self, op_name: str, operands: tuple[str, ...]) -> AnswerAndMessage:
         """Return the library's answer to a call of operands that it has, or to a chain of operations."""
         try:
             for operand in operands:  # most exist already; operands with numbers are not in the catalogue
-                if not self.has(operand):
+                if not self.has_operand(operand):
                     return NOT_ASKED_ANSWER, f"no operand {operand}"
         except CannotAskError as error:
             return NOT_ASKED_ANSWER, str(error)
-        if op not in self._functions:
-            self._functions[op] = chained_function(self._library, self._functions, op)
+        if op_name not in self._functions:
+            self._functions[op_name] = chained_function(self._library, self._functions, op_name)
         try:
-            result = self._functions[op](*(self._made[operand] for operand in operands))
+            result = self._functions[op_name](*(self._made[operand] for operand in operands))
             answer = self._library.read(result)
         except NotAskedError as error:
             return NOT_ASKED_ANSWER, str(error)
@@ -143,14 +145,14 @@ class InProcessLibrary:
         except BaseException as error:
             return exception_answer(error)
         if isinstance(answer, str) and answer.isprintable() and 0 < len(answer) <= MAX_ANSWER_CHARS:
-            return str(answer), values_of(self._library, result) if self._tells_values else ""
-        call = f"{op}({', '.join(operands)})"
+            return str(answer), read_first_values(self._library, result) if self._tells_values else ""
+        call = f"{op_name}({', '.join(operands)})"
         by = getattr(self._library, "answers_by", "read")
         what = f"{by} must give a string such as 'int16', it gave {quote_short(repr(answer))} for {call}"
         raise CannotAskError(f"the library cannot be asked: {what}")
 
 
-def exception_answer(error: BaseException) -> Answer:
+def exception_answer(error: BaseException) -> AnswerAndMessage:
     """Return an exception as an answer: its nearest public class, and its message on one line, cut."""
     public = next(cls.__name__ for cls in type(error).__mro__ if not cls.__name__.startswith("_"))
     return f"{EXCEPTION_PREFIX}{public[:MAX_ANSWER_CHARS]}", _exception_message(error)
@@ -198,10 +200,10 @@ def _read_text(description: str, value: object) -> str:
     raise CannotAskError(f"the library cannot be asked: {description}")
 
 
-def _load_error(what: str, error: BaseException) -> CannotAskError:
+def _load_error(attempt: str, error: BaseException) -> CannotAskError:
     """Return the error for a library whose own code fails before the first call."""
     return CannotAskError(
-        f"the library cannot be asked: {what} raises {type(error).__name__}: {_exception_message(error)}"
+        f"the library cannot be asked: {attempt} raises {type(error).__name__}: {_exception_message(error)}"
     )
 
 

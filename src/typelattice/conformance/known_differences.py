@@ -21,20 +21,20 @@ MAX_FILE_BYTES = 1_000_000
 LIST_SEPARATOR = ", "
 """Between the operations of a line, and between the places of its operands."""
 
-Pattern = tuple[frozenset[str], ...]
+OperandSets = tuple[frozenset[str], ...]
 """The operands that may stand at each place of a call."""
 
-Known = Mapping[str, Mapping[str, Sequence[Pattern]]]
+KnownDifferences = Mapping[str, Mapping[str, Sequence[OperandSets]]]
 """Cause → operation → patterns of its calls."""
 
 
-def read_known(path: str | Path) -> Known:
+def read_known_differences(path: str | Path) -> KnownDifferences:
     """Read a file of known differences. Raises ComparisonError."""
     try:
         found = json.loads(read_bytes(Path(path), MAX_FILE_BYTES))
     except (ValueError, FileError) as e:
         raise ComparisonError(f"{path} cannot be read: {e}; write it with --update") from None
-    known: dict[str, dict[str, list[Pattern]]] = {}
+    known: dict[str, dict[str, list[OperandSets]]] = {}
     try:
         for cause, lines in found.items():
             for names, patterns in lines.items():
@@ -47,54 +47,61 @@ def read_known(path: str | Path) -> Known:
     return known
 
 
-def not_known(causes: Sequence[DifferenceCause], known: Known) -> list[DifferenceCause]:
+def select_unknown(
+    causes: Sequence[DifferenceCause], known_differences: KnownDifferences
+) -> list[DifferenceCause]:
     """Return the causes that have unknown calls, with only these calls."""
     left = [
-        replace(cause, differences=tuple(each for each in cause.differences if not _is_known(each, known)))
+        replace(
+            cause,
+            differences=tuple(each for each in cause.differences if not _is_known(each, known_differences)),
+        )
         for cause in causes
     ]
     return [cause for cause in left if cause.differences]
 
 
-def known_differences_json(found: Iterable[DifferenceCause], known: Known | None = None) -> str:
+def known_differences_json(
+    causes: Iterable[DifferenceCause], known_differences: KnownDifferences | None = None
+) -> str:
     """Write the calls of causes that are known, or all calls if no file was read."""
     calls: dict[str, set[Question]] = {}
-    for cause in found:
+    for cause in causes:
         for each in cause.differences:
-            if known is None or _is_known(each, known):
+            if known_differences is None or _is_known(each, known_differences):
                 calls.setdefault(_cause_of(each), set()).add((each.found.op, each.found.operands))
     lines = {cause: _write_pattern_lines(questions) for cause, questions in calls.items()}
     return json.dumps(lines, indent=1, sort_keys=True) + "\n"
 
 
-def _is_known(each: Difference, known: Known) -> bool:
-    operands = each.found.operands
+def _is_known(difference: Difference, known_differences: KnownDifferences) -> bool:
+    operands = difference.found.operands
     return any(
         len(pattern) == len(operands) and all(o in at for o, at in zip(operands, pattern, strict=True))
-        for pattern in known.get(_cause_of(each), {}).get(each.found.op, ())
+        for pattern in known_differences.get(_cause_of(difference), {}).get(difference.found.op, ())
     )
 
 
-def _cause_of(each: Difference) -> str:
+def _cause_of(difference: Difference) -> str:
     """Name the cause of a single call. The classes that share a cause vary with the calls."""
-    return f"{each.difference_type}: {each.cause}"
+    return f"{difference.difference_type}: {difference.cause}"
 
 
 def _write_pattern_lines(questions: Iterable[Question]) -> Mapping[str, Sequence[str]]:
     """Write calls as patterns. Operations with the same patterns share a line."""
-    operands: dict[str, set[Pattern]] = {}
+    operands: dict[str, set[OperandSets]] = {}
     for op, names in questions:
         operands.setdefault(op, set()).add(tuple(frozenset([name]) for name in names))
     shared: dict[tuple[str, ...], list[str]] = {}
     for op, calls in operands.items():
-        shared.setdefault(tuple(sorted(map(_text, _join_patterns(calls)))), []).append(op)
+        shared.setdefault(tuple(sorted(map(_pattern_text, _join_patterns(calls)))), []).append(op)
     return {LIST_SEPARATOR.join(sorted(ops)): patterns for patterns, ops in shared.items()}
 
 
-def _join_patterns(patterns: set[Pattern]) -> set[Pattern]:
+def _join_patterns(patterns: set[OperandSets]) -> set[OperandSets]:
     """Join patterns that differ at one place, place by place from the last."""
     for at in reversed(range(max(map(len, patterns)))):
-        joined: dict[tuple[Pattern, Pattern], frozenset[str]] = {}
+        joined: dict[tuple[OperandSets, OperandSets], frozenset[str]] = {}
         shorter = {pattern for pattern in patterns if len(pattern) <= at}
         for pattern in patterns - shorter:
             rest = pattern[:at], pattern[at + 1 :]
@@ -103,5 +110,5 @@ def _join_patterns(patterns: set[Pattern]) -> set[Pattern]:
     return patterns
 
 
-def _text(pattern: Pattern) -> str:
+def _pattern_text(pattern: OperandSets) -> str:
     return LIST_SEPARATOR.join(" ".join(sorted(names)) for names in pattern)

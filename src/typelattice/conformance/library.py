@@ -74,7 +74,7 @@ class Library(Protocol):
         """Return a function of operands for each operation name; `functions.functions` has most."""
 
 
-Scalar = bool | int | float | complex
+PythonNumber = bool | int | float | complex
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class ParsedOperandString:
 
     dtype: str | None
     tier: str
-    value: Scalar
+    value: PythonNumber
 
     @classmethod
     def parse(cls, text: str) -> ParsedOperandString:
@@ -96,20 +96,20 @@ class ParsedOperandString:
         if text in SCALAR_VALUE_BY_KIND:
             return cls(None, "python", SCALAR_VALUE_BY_KIND[text])
         if _is_scalar(text):
-            return cls(None, "python", _scalar(text))
+            return cls(None, "python", _parse_scalar(text))
         name, _, value = text.partition("=")
         dtype, _, tier = name.partition(":")
-        return cls(dtype, tier or "array", _scalar(value) if value else 1)
+        return cls(dtype, tier or "array", _parse_scalar(value) if value else 1)
 
 
 def _is_scalar(text: str) -> bool:
     return text in ("True", "False", "inf", "-inf", "nan") or text.lstrip("-")[:1].isdigit()
 
 
-def _scalar(text: str) -> Scalar:
+def _parse_scalar(text: str) -> PythonNumber:
     if text.lstrip("-") in ("inf", "nan"):
         return float(text)
-    return cast(Scalar, ast.literal_eval(text))
+    return cast(PythonNumber, ast.literal_eval(text))
 
 
 def sort_dtype_names(names: Iterable[str]) -> list[str]:
@@ -145,6 +145,6 @@ def versions_of(*packages: str) -> dict[str, str]:
     return {package: version(package) for package in packages}
 
 
-def versions(packages: Mapping[str, str]) -> str:
+def versions_text(packages: Mapping[str, str]) -> str:
     """Write packages with their versions: `numpy 2.4.6, ml_dtypes 0.6.0`."""
     return ", ".join(f"{name} {version}" for name, version in packages.items())

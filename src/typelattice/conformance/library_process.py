@@ -18,7 +18,12 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Self
 
-from typelattice.conformance.in_process_library import Answer, Catalogue, InProcessLibrary, exception_answer
+from typelattice.conformance.in_process_library import (
+    AnswerAndMessage,
+    Catalogue,
+    InProcessLibrary,
+    exception_answer,
+)
 from typelattice.conformance.library import CannotAskError, Library
 from typelattice.conformance.questions import Question
 from typelattice.recorded.answer_notation import EXCEPTION_PREFIX, TEXT_BY_BROKEN_ANSWER
@@ -59,13 +64,13 @@ class LibraryProcess:
     ) -> None:
         self._make, self._limit, self._tells_values = make, limit, tells_values
         self._process: BaseProcess | None = None
-        self.catalogue = self._start()
+        self.catalogue = self._start_process()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._end()
+        self._end_process()
 
     def stop(self) -> None:
         """End the process at the question that it is at; called from another thread."""
@@ -73,7 +78,7 @@ class LibraryProcess:
         if process is not None:
             process.kill()
 
-    def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
+    def answers(self, questions: Sequence[Question]) -> Iterator[AnswerAndMessage]:
         """Yield the answer to each question in turn."""
         done = 0
         while done < len(questions):
@@ -81,16 +86,16 @@ class LibraryProcess:
                 yield answer
                 done += 1
 
-    def _answers_of_one_process(self, questions: Sequence[Question]) -> Iterator[Answer]:
+    def _answers_of_one_process(self, questions: Sequence[Question]) -> Iterator[AnswerAndMessage]:
         """Answers until the last question, or until one that hangs or crashes."""
         if self._process is None:
-            self._start()
+            self._start_process()
         answered = 0
         try:
             with suppress(OSError):  # the process may have died; its answer will say so
                 self._pipe.send(questions)
             while answered < len(questions):
-                answer = self._next()
+                answer = self._receive_answer()
                 if answer in (HANG_ANSWER, CRASH_ANSWER):
                     yield answer
                     return
@@ -98,9 +103,9 @@ class LibraryProcess:
                 yield answer
         finally:
             if answered < len(questions):  # the process is dead, stuck, or about to answer a dropped question
-                self._end()
+                self._end_process()
 
-    def _next(self) -> Answer:
+    def _receive_answer(self) -> AnswerAndMessage:
         try:
             if not self._pipe.poll(self._limit):
                 return HANG_ANSWER
@@ -112,7 +117,7 @@ class LibraryProcess:
         answer, message = received
         return CRASH_ANSWER if answer == f"{EXCEPTION_PREFIX}MemoryError" else (str(answer), str(message))
 
-    def _start(self) -> Catalogue:
+    def _start_process(self) -> Catalogue:
         """Start a process; return the catalogue of the library in it."""
         context = multiprocessing.get_context("spawn")
         self._pipe, child_end = context.Pipe()
@@ -129,10 +134,10 @@ class LibraryProcess:
         except (EOFError, OSError):
             received = CannotAskError("the library cannot be asked: its process died before the first call")
         except BaseException:
-            self._end()
+            self._end_process()
             raise
         if isinstance(received, TypelatticeError):
-            self._end()
+            self._end_process()
             raise received
         catalogue: Catalogue = received
         return catalogue
@@ -141,7 +146,7 @@ class LibraryProcess:
         waited = f"{START_TIME_FACTOR * self._limit:g} seconds, {START_TIME_FACTOR} times the limit of a call"
         return CannotAskError(f"the library cannot be asked: it was not ready within {waited}")
 
-    def _end(self) -> None:
+    def _end_process(self) -> None:
         if self._process is not None:
             self._process.kill()
             self._process.join()

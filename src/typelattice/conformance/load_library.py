@@ -26,10 +26,10 @@ def load_library(name: str) -> Library:
     Its constructor may set process-wide configuration: make one a process.
     Raises UnknownLibraryError, MissingLibraryError.
     """
-    return _of_your_own(name) if ":" in name else _find_library(name)
+    return _load_own_library(name) if ":" in name else _find_library(name)
 
 
-def _of_your_own(name: str) -> Library:
+def _load_own_library(name: str) -> Library:
     module_name, _, attribute = name.partition(":")
     if os.getcwd() not in sys.path:  # unlike `python -m`, an installed command does not search it
         sys.path.insert(0, os.getcwd())

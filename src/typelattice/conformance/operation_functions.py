@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.calls.call_tables import signature
+from typelattice.calls.call_tables import find_signature
 from typelattice.conformance.library import NotAskedError, python_answer
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 
-Function = Callable[..., object]
+LibraryFunction = Callable[..., object]
 
 OPERATIONS_OF_MATRICES = ("addmm", "matrix_rank", "solve")
 """Operations that are asked of matrices, as are those whose operands need two dimensions."""
@@ -34,20 +34,20 @@ LIBRARY_SPECIFIC_OPERATIONS = (
 class SpelledFunction:
     """A function of operands, and its name in the library's own code: `numpy.linalg.inv`."""
 
-    function: Function
+    function: LibraryFunction
     spelling: str
 
     def __call__(self, *operands: object) -> object:
         return self.function(*operands)
 
 
-def functions(
+def find_functions(
     namespaces: Sequence[Any],
     condition: object,
     renamed: Mapping[str, str] = {},
     matrix: Callable[[Any], object] | None = None,
     copy_array: Callable[[Any], Any] = copy.deepcopy,
-) -> dict[str, Function]:
+) -> dict[str, LibraryFunction]:
     """Return the functions of a library, by operation.
 
     They are searched in the namespaces, the main one first: by the name in `renamed`, or by all names of the
@@ -57,26 +57,26 @@ def functions(
     """
     main = namespaces[0]
     matrix = matrix or (lambda x: main.tril(main.triu(main.broadcast_to(x, (2, 2)))))
-    found: dict[str, Function] = {}
+    found: dict[str, LibraryFunction] = {}
     for op in OPERATIONS.values():
-        names = (renamed[op.name],) if op.name in renamed else op.functions
+        names = (renamed[op.name],) if op.name in renamed else op.function_names
         first_found = _first_function(namespaces, names)
         if first_found is not None and op.name not in LIBRARY_SPECIFIC_OPERATIONS:
             function, spelling = first_found
             found[op.name] = SpelledFunction(
                 function_of_operands(op, function, condition, matrix, main), spelling
             )
-    return found | operators(copy_array)
+    return found | list_operators(copy_array)
 
 
-def operators(copy_array: Callable[[Any], Any] = copy.deepcopy) -> dict[str, Function]:
+def list_operators(copy_array: Callable[[Any], Any] = copy.deepcopy) -> dict[str, LibraryFunction]:
     """Return Python's operators. Python itself answers for two Python scalars.
 
     `@=` is left out: a product of arrays of one dimension has no dimensions, and cannot be written into one.
     """
     return {
         op.name: (
-            _in_place(op.special_method, copy_array)
+            _write_into_copy(op.special_method, copy_array)
             if op.is_in_place
             else skip_without_array(getattr(operator, op.special_method))
         )
@@ -85,18 +85,18 @@ def operators(copy_array: Callable[[Any], Any] = copy.deepcopy) -> dict[str, Fun
     }
 
 
-def _in_place(method: str, copied: Callable[[Any], Any]) -> Function:
+def _write_into_copy(method: str, copied: Callable[[Any], Any]) -> LibraryFunction:
     """Return an operator that writes into a copy of its left operand."""
     write = getattr(operator, method)
     return skip_number_first(lambda x, y: write(copied(x), y))
 
 
-def as_is(x: Any) -> Any:
+def return_array_itself(x: Any) -> Any:
     """Return the array itself: operators write into no array."""
     return x
 
 
-def skip_number_first(function: Function) -> Function:
+def skip_number_first(function: LibraryFunction) -> LibraryFunction:
     """Wrap a function whose first operand must be an array, and skip Python scalars there."""
 
     @functools.wraps(function)
@@ -108,14 +108,14 @@ def skip_number_first(function: Function) -> Function:
     return call
 
 
-def by_operator(*names: str) -> dict[str, Function]:
+def list_operator_functions(*names: str) -> dict[str, LibraryFunction]:
     """Return the functions that a library has only as Python's operators."""
     return {
         name: skip_without_array(getattr(operator, OPERATIONS[name].special_method or "")) for name in names
     }
 
 
-def skip_without_array(function: Function) -> Function:
+def skip_without_array(function: LibraryFunction) -> LibraryFunction:
     """Wrap a function, and skip calls with only Python scalars and lists."""
 
     @functools.wraps(function)
@@ -127,7 +127,7 @@ def skip_without_array(function: Function) -> Function:
     return call
 
 
-def skip_unless_numbers(function: Function) -> Function:
+def skip_unless_numbers(function: LibraryFunction) -> LibraryFunction:
     """Wrap a function that makes an array of Python scalars, and skip all other operands."""
 
     @functools.wraps(function)
@@ -168,24 +168,28 @@ def _qualified_name(space: Any, main: Any) -> str:
 
 
 def function_of_operands(
-    op: Operation, function: Callable[..., Any], condition: object, matrix: Callable[[Any], object], main: Any
-) -> Function:
+    operation: Operation,
+    function: Callable[..., Any],
+    condition: object,
+    matrix: Callable[[Any], object],
+    main: Any,
+) -> LibraryFunction:
     """Return the function of an operation that takes only its operands, and gives only its first result."""
-    extra_arguments = signature(op, None).recorder_arguments
-    if op.call_form == "choice":
+    extra_arguments = find_signature(operation, None).recorder_arguments
+    if operation.call_form == "choice":
         return lambda x, y: function(condition, x, y)
-    if op.call_form == "list":
+    if operation.call_form == "list":
         return lambda *arrays: function(list(arrays))
-    if op.call_form == "subscripts":
+    if operation.call_form == "subscripts":
         return lambda *arrays: function(",".join("i" * len(arrays)), *arrays)
-    if op.call_form == "cases":
+    if operation.call_form == "cases":
         return lambda *arrays: function([condition] * (len(arrays) - 1), [*arrays[:-1]], arrays[-1])
-    if op.name == "full":
+    if operation.name == "full":
         return lambda x: function((2,), x)
-    if op.name == "take":
+    if operation.name == "take":
         return lambda x: function(x, first_result(main.nonzero(condition)))
-    if op.name == "clip":
+    if operation.name == "clip":
         return skip_number_first(lambda x, low=None, high=None: function(x, low, high))
-    if op.dimensions > 1 or op.name in OPERATIONS_OF_MATRICES:
+    if operation.required_dimensions > 1 or operation.name in OPERATIONS_OF_MATRICES:
         return lambda *arrays: first_result(function(*map(matrix, arrays), *extra_arguments))
     return lambda *operands: first_result(function(*operands, *extra_arguments))

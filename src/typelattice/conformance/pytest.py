@@ -21,10 +21,15 @@ from pathlib import Path
 from typing import Any, cast
 
 from typelattice.conformance.array_api_library import INSPECTION_FUNCTION, ArrayNamespace
-from typelattice.conformance.compare_implementation import causes_in_words, compare_implementation
-from typelattice.conformance.compare_with_system import REFUSED_SIGN, ConformanceReport, Mismatch, compare
+from typelattice.conformance.compare_implementation import compare_implementation, describe_causes
+from typelattice.conformance.compare_with_system import (
+    REFUSED_SIGN,
+    ConformanceReport,
+    Mismatch,
+    compare_calls,
+)
 from typelattice.conformance.in_process_library import InProcessLibrary
-from typelattice.conformance.known_differences import not_known, read_known
+from typelattice.conformance.known_differences import read_known_differences, select_unknown
 from typelattice.conformance.library import Library, ParsedOperandString
 from typelattice.conformance.library_process import CALL_SECONDS
 from typelattice.conformance.questions import plan_calls
@@ -54,10 +59,10 @@ def compare_all(
     op: str | None = None,
 ) -> ConformanceReport:
     """Compare a library with a system, over all calls or those of `op`; `departures` are known departures."""
-    return compare(find_system(system), calls(library, op), departures)
+    return compare_calls(find_system(system), yield_library_calls(library, op), departures)
 
 
-def calls(library: Library, op: str | None = None) -> Iterator[RecordedCall]:
+def yield_library_calls(library: Library, op: str | None = None) -> Iterator[RecordedCall]:
     """List every operation of a library with every pair of its operands, and the library's answers.
 
     Calls with only Python scalars are left out: Python itself may answer them.
@@ -80,7 +85,7 @@ def calls(library: Library, op: str | None = None) -> Iterator[RecordedCall]:
             yield RecordedCall(name, operands, answer, message)
 
 
-def as_library(library: Any) -> Library:
+def make_library(library: Any) -> Library:
     """Return a namespace as a library, or the library that a callable makes. Raises CannotAskError."""
     if callable(library) and not hasattr(library, INSPECTION_FUNCTION):
         return cast(Library, library())
@@ -104,12 +109,12 @@ def promotion_tests(
     """
     import pytest
 
-    tested_library = as_library(library)
+    tested_library = make_library(library)
     against = find_system(system)
     listed = list_departures(tested_library.name, Path(baseline), against.custom_dtypes) if baseline else ()
     known = (
         list_departures(against.name)
-        if library_of_module(tested_library.name) == _recorded_of(against)
+        if library_of_module(tested_library.name) == _recorded_library(against)
         else ()
     )
 
@@ -154,32 +159,32 @@ def imitation_tests(
 
     def test() -> None:
         found = compare_implementation(name, other, calls, limit=limit, by_value=by_value, programs=programs)
-        if new := not_known(found.causes, read_known(known) if known else {}):
-            raise AssertionError("\n".join([found.about, *causes_in_words(found, new)]))
+        if new := select_unknown(found.causes, read_known_differences(known) if known else {}):
+            raise AssertionError("\n".join([found.subject_line, *describe_causes(found, new)]))
 
     return test
 
 
-def _recorded_of(system: System) -> str:
+def _recorded_library(system: System) -> str:
     """Return the library whose recording has the name of a system, or ""."""
     entry = recordings().get(system.name)
     return entry.library if entry else ""
 
 
-def is_undefined(m: Mismatch) -> bool:
+def is_undefined(mismatch: Mismatch) -> bool:
     """Return True for an answer where the system refuses, unless the standard still fixes the result.
 
     >>> call = RecordedCall("less", ("int8", "float32"), "bool")
     >>> is_undefined(Mismatch(call, "-")), is_undefined(Mismatch(replace(call, answer="float32"), "-"))
     (True, False)
     """
-    answer = m.call.answer.rstrip("*")
-    if m.system_answer != REFUSED_SIGN or answer.startswith(EXCEPTION_PREFIX):
+    answer = mismatch.call.answer.rstrip("*")
+    if mismatch.system_answer != REFUSED_SIGN or answer.startswith(EXCEPTION_PREFIX):
         return False
-    op = OPERATION_BY_NAME[m.call.op]
+    op = OPERATION_BY_NAME[mismatch.call.op]
     gives = STANDARD_RULES_BY_CLASS[class_of(op)].gives
     if op.is_in_place or gives == "left":
-        return answer == ParsedOperandString.parse(m.call.operands[0]).dtype
+        return answer == ParsedOperandString.parse(mismatch.call.operands[0]).dtype
     if not isinstance(gives, Kind) or answer not in DTYPES:
         return True
     return DTYPES[answer].kind.python_name == gives.python_name
@@ -188,7 +193,7 @@ def is_undefined(m: Mismatch) -> bool:
 def report_text(report: ConformanceReport) -> str:
     """Return the mismatches in words: each cause once, with different examples."""
     lines = []
-    for cause, mismatches in report.groups().items():
+    for cause, mismatches in report.group_by_cause().items():
         lines.append(f"{len(mismatches)} calls, {cause}")
         lines += (f"    {mismatch}" for mismatch in mismatches[:MAX_SHOWN_MISMATCHES])
     return "\n".join(lines)

@@ -88,7 +88,7 @@ class PlannedCalls:
             yield op, tuple(operands[i] for i in several)
 
 
-def candidates(dtypes: Sequence[str], extra: Sequence[str]) -> tuple[str, ...]:
+def candidate_operands(dtypes: Sequence[str], extra: Sequence[str]) -> tuple[str, ...]:
     """Return the operand strings that a library with these dtypes may have objects for."""
     return (
         *(dtype + tier for tier in OPERAND_SUFFIXES for dtype in dtypes),
@@ -120,7 +120,10 @@ def plan_calls(
             tuple(
                 rng.choices(
                     pool,
-                    k=rng.randint(max(3, operation_by_name[op].min_operands), _most(operation_by_name[op])),
+                    k=rng.randint(
+                        max(3, operation_by_name[op].min_operands),
+                        _max_random_operands(operation_by_name[op]),
+                    ),
                 )
             ),
         )
@@ -151,7 +154,7 @@ def plan_calls(
     )
 
 
-def operand_indices(op: str, operands: Sequence[str]) -> tuple[int, ...]:
+def operand_indices(op_name: str, operands: Sequence[str]) -> tuple[int, ...]:
     """Return the operands for calls of an operation, by their index.
 
     >>> operands = ("int8", "int4", "int8:0d", "300", "int")
@@ -160,7 +163,7 @@ def operand_indices(op: str, operands: Sequence[str]) -> tuple[int, ...]:
     >>> operand_indices("matmul", ("int8", "int8:weak", "int8:0d", "int"))
     (0,)
     """
-    return _operand_indices(find_operation(op), operands)
+    return _operand_indices(find_operation(op_name), operands)
 
 
 def _operand_indices(operation: Operation, operands: Sequence[str]) -> tuple[int, ...]:
@@ -231,24 +234,26 @@ def random_questions(
     for _ in range(calls if promoting else 0):
         op = rng.choice(asked_first if rng.random() < PROMOTION_CALL_SHARE else promoting)
         count = (
-            rng.randint(max(2, operation_by_name[op].min_operands), _most(operation_by_name[op]))
+            rng.randint(
+                max(2, operation_by_name[op].min_operands), _max_random_operands(operation_by_name[op])
+            )
             if op in multi_operand_operations
             else 2
         )
         chosen = rng.choices(pools[op], k=count)
-        if scalars and _of_every_tier(operation_by_name[op]):
+        if scalars and _uses_every_tier(operation_by_name[op]):
             chosen = [rng.choice(scalars) if rng.random() < SCALAR_OPERAND_SHARE else name for name in chosen]
         yield op, tuple(chosen)
 
 
 def _operand_pool(operation: Operation, operands: Sequence[str]) -> list[str]:
     """Return the operands for random calls of an operation: of every tier if it gets every dtype."""
-    if not _of_every_tier(operation):
+    if not _uses_every_tier(operation):
         return [operands[i] for i in _operand_indices(operation, operands)]
     return [name for name in operands if ParsedOperandString.parse(name).dtype and "=" not in name]
 
 
-def _of_every_tier(operation: Operation) -> bool:
+def _uses_every_tier(operation: Operation) -> bool:
     """Return True if random calls of an operation use every tier.
 
     An operation that writes into an operand does not: it needs an array.
@@ -273,7 +278,7 @@ def _is_asked(operation: Operation, count: int, several: Sequence[str]) -> bool:
     return not operation.has_one_promoting_operand and operation.min_operands <= 2
 
 
-def _most(operation: Operation) -> int:
+def _max_random_operands(operation: Operation) -> int:
     return min(MAX_RANDOM_OPERANDS, operation.max_operands or MAX_RANDOM_OPERANDS)
 
 

@@ -8,20 +8,20 @@ from functools import partial
 from pathlib import Path
 
 from typelattice.conformance.ask_in_parallel import AnswerProcessPool, AnswerSource
-from typelattice.conformance.in_process_library import Answer, Catalogue
-from typelattice.conformance.library import Library, versions
+from typelattice.conformance.in_process_library import AnswerAndMessage, Catalogue
+from typelattice.conformance.library import Library, versions_text
 from typelattice.conformance.library_process import CALL_SECONDS, LibraryProcess
 from typelattice.conformance.questions import Question, plan_calls
 from typelattice.recorded.answer_notation import MISSING_IN_RELEASE, Messages
 from typelattice.recorded.encode_recording import encode_recording
-from typelattice.recorded.recorded_calls import Answers
+from typelattice.recorded.recorded_calls import AnswerByOperands
 from typelattice.recorded.recording import Recording, RecordingError
 
-Progress = Callable[[int, int, str], None]
+ProgressReporter = Callable[[int, int, str], None]
 """Told how many calls are done, how many are planned, and the operation."""
 
 
-def in_silence(done: int, planned: int, op: str) -> None:
+def report_nothing(done: int, planned: int, op_name: str) -> None:
     """Report nothing."""
 
 
@@ -33,7 +33,7 @@ def record(
     seed: int = 0,
     recording_to_repeat: Recording | None = None,
     earlier: Recording | None = None,
-    progress: Progress = in_silence,
+    progress: ProgressReporter = report_nothing,
     jobs: int = 1,
     scheduler: str = "",
     journal: Path | None = None,
@@ -59,7 +59,7 @@ def record(
             recording = repeat_recording(asked, recording_to_repeat, progress, earlier)
         else:
             recording = record_everything(asked, random_calls_per_operation, seed, progress, earlier)
-        asked.forget()
+        asked.delete_answers()
         return recording
 
 
@@ -75,7 +75,7 @@ def record_everything(
     answer_source: AnswerSource,
     random_calls_per_operation: int = 1000,
     seed: int = 0,
-    progress: Progress = in_silence,
+    progress: ProgressReporter = report_nothing,
     earlier: Recording | None = None,
 ) -> Recording:
     """Return the recording of all that a library in a process has; the options are those of `record`."""
@@ -101,14 +101,14 @@ def record_everything(
 def repeat_recording(
     answer_source: AnswerSource,
     recording_to_repeat: Recording,
-    progress: Progress,
+    progress: ProgressReporter,
     earlier: Recording | None = None,
 ) -> Recording:
     """The recording of the calls that another recording asked, as a library in a process answers them."""
     questions = [
         (op, operands)
         for op in recording_to_repeat.operations
-        for operands in recording_to_repeat.answers(op)
+        for operands in recording_to_repeat.answers_of(op)
     ]
     return _record_new_answers(
         answer_source, recording_to_repeat.operands, questions, recording_to_repeat.seed, progress, earlier
@@ -120,7 +120,7 @@ def _record_new_answers(
     operands: Sequence[str],
     questions: Sequence[Question],
     seed: int,
-    progress: Progress,
+    progress: ProgressReporter,
     earlier: Recording | None,
 ) -> Recording:
     """Ask the questions that no earlier recording answers, and record all answers."""
@@ -131,7 +131,7 @@ def _record_new_answers(
     }
     answers = answer_source.answers([question for question in questions if question not in known_answers])
     messages = Messages()
-    found: dict[str, Answers] = {}
+    found: dict[str, AnswerByOperands] = {}
     for done, (op, call_operands) in enumerate(questions, 1):
         answer, message = known_answers.get((op, call_operands)) or next(answers)
         found.setdefault(op, {})[call_operands] = messages.name_answer(answer, message)
@@ -148,17 +148,19 @@ def _record_new_answers(
     return encode_recording(head, messages.texts, found)
 
 
-def _has_call(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:
+def _has_call(catalogue: Catalogue, op_name: str, operands: tuple[str, ...]) -> bool:
     """Return True if a library has the operation and the operands of a call."""
-    has_operation = op in (catalogue.operations if len(operands) < 3 else catalogue.multi_operand_operations)
+    has_operation = op_name in (
+        catalogue.operations if len(operands) < 3 else catalogue.multi_operand_operations
+    )
     return has_operation and set(operands) <= {*catalogue.operands}
 
 
-def _read_earlier(earlier: Recording | None, catalogue: Catalogue) -> dict[Question, Answer]:
+def _read_earlier(earlier: Recording | None, catalogue: Catalogue) -> dict[Question, AnswerAndMessage]:
     """Return the answers of an earlier recording. Raises RecordingError if it is of other versions."""
     if earlier is None:
         return {}
     if (dict(earlier.versions), earlier.python) != (dict(catalogue.versions), catalogue.python):
-        then, now = (f"{versions(of.versions)} on Python {of.python}" for of in (earlier, catalogue))
+        then, now = (f"{versions_text(of.versions)} on Python {of.python}" for of in (earlier, catalogue))
         raise RecordingError(f"the earlier recording is of {then}, and not of {now}; leave it out")
     return {(call.op, call.operands): (call.answer, call.message) for call in earlier.calls()}

@@ -9,12 +9,17 @@ from subprocess import Popen
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
-from typelattice.conformance.difference_reproducer import CodeFragment, written_call
-from typelattice.conformance.in_process_library import Answer
+from typelattice.conformance.difference_reproducer import CodeFragment, write_call
+from typelattice.conformance.in_process_library import AnswerAndMessage
 from typelattice.conformance.library import MissingLibraryError, ParsedOperandString, versions_of
 from typelattice.conformance.library_process import START_TIME_FACTOR, LibraryProcess
 from typelattice.conformance.questions import PYTHON_SCALAR_OPERANDS, Question
-from typelattice.conformance.type_checkers import EXPRESSIONS_PER_RUN, end_checker, infer, require_checker
+from typelattice.conformance.type_checkers import (
+    EXPRESSIONS_PER_RUN,
+    end_checker,
+    infer_types,
+    require_checker,
+)
 from typelattice.facts.operations import OPERATION_BY_NAME
 from typelattice.recorded.answer_notation import EXCEPTION_PREFIX, NOT_ASKED_ANSWER
 
@@ -22,7 +27,7 @@ IMPLEMENTATIONS_PACKAGE = "typelattice.conformance.alternative_implementations"
 REFUSED_ANSWER = f"{EXCEPTION_PREFIX}TypeError"
 
 
-class Stubs:
+class StubImplementation:
     """A library's stubs as a checker reads them; it answers like a LibraryProcess."""
 
     batch_size = EXPRESSIONS_PER_RUN
@@ -41,7 +46,7 @@ class Stubs:
             catalogue,
             versions={**catalogue.versions, **_versions_of(*stub_distribution, checker)},
             how=f"the types that {checker} infers from {stubs}",
-            operands=tuple(operand for operand in catalogue.operands if self._typed(operand)),
+            operands=tuple(operand for operand in catalogue.operands if self._is_identified_by_type(operand)),
             operations=tuple(op for op in catalogue.operations if self._is_written(op)),
             multi_operand_operations=(),
         )
@@ -59,12 +64,12 @@ class Stubs:
         if self._running is not None:
             end_checker(self._running)
 
-    def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
+    def answers(self, questions: Sequence[Question]) -> Iterator[AnswerAndMessage]:
         """Yield the answer to each question in turn."""
-        written = [self._written(*question) for question in questions]
+        written = [self._write_question(*question) for question in questions]
         asked = [*filter(None, written)]
-        inferred = infer(
-            self._checker, self._setup, self._names(), asked, self._limit,
+        inferred = infer_types(
+            self._checker, self._setup, self._declare_operands(), asked, self._limit,
             on_start=self._note_running, folder=self._folder.name,
         )  # fmt: skip
         for text in written:
@@ -77,7 +82,7 @@ class Stubs:
     def _note_running(self, process: Popen[str]) -> None:
         self._running = process
 
-    def _typed(self, operand: str) -> bool:
+    def _is_identified_by_type(self, operand: str) -> bool:
         """Return True if the type of an operand identifies it: the type of a 0-d array does not."""
         read = ParsedOperandString.parse(operand)
         return (
@@ -86,31 +91,31 @@ class Stubs:
             else read.tier in self._forms and "=" not in operand
         )
 
-    def _is_written(self, op: str) -> bool:
+    def _is_written(self, op_name: str) -> bool:
         is_known = (
-            op in OPERATION_BY_NAME
-            and OPERATION_BY_NAME[op].is_operator
-            and not OPERATION_BY_NAME[op].is_in_place
+            op_name in OPERATION_BY_NAME
+            and OPERATION_BY_NAME[op_name].is_operator
+            and not OPERATION_BY_NAME[op_name].is_in_place
         )
-        return is_known or op in self._spellings
+        return is_known or op_name in self._spellings
 
-    def _names(self) -> list[str]:
+    def _declare_operands(self) -> list[str]:
         """Declare each operand."""
-        declared = [self._declared("bool", "array", "condition")]
+        declared = [self._declaration("bool", "array", "condition")]
         for operand in self.catalogue.operands:
             read = ParsedOperandString.parse(operand)
             if read.dtype:
-                declared.append(self._declared(read.dtype, read.tier, _operand_name(operand)))
+                declared.append(self._declaration(read.dtype, read.tier, _operand_name(operand)))
         return declared
 
-    def _declared(self, dtype: str, tier: str, name: str) -> str:
+    def _declaration(self, dtype: str, tier: str, name: str) -> str:
         made: str = self._forms[tier].format(x=name, dtype=dtype)
         return made.partition(" = ")[0]
 
-    def _written(self, op: str, operands: tuple[str, ...]) -> str:
+    def _write_question(self, op_name: str, operands: tuple[str, ...]) -> str:
         forms = {**self._forms, "argument": "{x}", "matrix": "{x}", "condition": "condition"}
-        return written_call(
-            op, [CodeFragment(_operand_name(operand)) for operand in operands], self._spellings, forms
+        return write_call(
+            op_name, [CodeFragment(_operand_name(operand)) for operand in operands], self._spellings, forms
         )
 
     @property

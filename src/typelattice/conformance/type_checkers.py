@@ -36,7 +36,7 @@ class InferredType(NamedTuple):
     error: str
 
 
-class _Message(NamedTuple):
+class _CheckerMessage(NamedTuple):
     line: int
     is_error: bool
     message: str
@@ -50,7 +50,7 @@ def check_stubs(
     An expression is expected to be refused if its type is "". Raises what `infer` raises.
     """
     setup = "from stubs import *"
-    found = infer(checker, setup, names, [*expected], limit, {"stubs.pyi": text})
+    found = infer_types(checker, setup, names, [*expected], limit, {"stubs.pyi": text})
     return [
         f"{expression}: {one.error or shown or 'nothing'}, expected {type_ or 'an error'}"
         for (expression, type_), one in zip(expected.items(), found, strict=True)
@@ -65,7 +65,7 @@ def require_checker(checker: str) -> None:
         raise MissingLibraryError(f"{checker} cannot be asked: it is not installed; pip install {checker}")
 
 
-def infer(
+def infer_types(
     checker: str,
     setup: str,
     declarations: Sequence[str],
@@ -151,24 +151,24 @@ def _run_checker(
             end_checker(process)
 
 
-def _read_mypy(printed: str) -> list[_Message]:
+def _read_mypy(printed: str) -> list[_CheckerMessage]:
     found = map(MYPY_LINE_PATTERN.match, printed.splitlines())
-    return [_Message(int(each[1]), each[2] == "error", each[3]) for each in found if each]
+    return [_CheckerMessage(int(each[1]), each[2] == "error", each[3]) for each in found if each]
 
 
-def _read_pyright(printed: str) -> list[_Message]:
+def _read_pyright(printed: str) -> list[_CheckerMessage]:
     try:
         diagnostics = json.loads(printed)["generalDiagnostics"]
     except (ValueError, KeyError):
         return []
     return [
-        _Message(each["range"]["start"]["line"] + 1, each["severity"] == "error", each["message"])
+        _CheckerMessage(each["range"]["start"]["line"] + 1, each["severity"] == "error", each["message"])
         for each in diagnostics
         if each["file"].endswith(EXPRESSIONS_FILE)
     ]
 
 
-_OUTPUT_READER_BY_CHECKER: Mapping[str, Callable[[str], list[_Message]]] = {
+_OUTPUT_READER_BY_CHECKER: Mapping[str, Callable[[str], list[_CheckerMessage]]] = {
     "mypy": _read_mypy,
     "basedpyright": _read_pyright,
 }

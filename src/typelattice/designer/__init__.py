@@ -4,16 +4,16 @@ The search is exact: an answer-set solver tries everything that the rules allow.
 """
 from typelattice.designer.clingo_solver import MissingSolverError
 from typelattice.designer.completion import Completion, ConflictError, Design, design
-from typelattice.designer.missing_nodes import MissingNode, MissingNodes, missing_nodes
+from typelattice.designer.missing_nodes import MissingNode, MissingNodes, find_missing_nodes
 from typelattice.designer.plan_file import Plan, PlanError, read_plan
-from typelattice.designer.repair import Repair, Repairs, repairs
+from typelattice.designer.repair import Repair, Repairs, find_repairs
 from typelattice.designer.standard_demands import DEMANDS, Demand
 from typelattice.study.study_scope import BeyondReachError
 
-ERRORS = (BeyondReachError, ConflictError, MissingSolverError, PlanError, TimeoutError)
+DESIGN_ERRORS = (BeyondReachError, ConflictError, MissingSolverError, PlanError, TimeoutError)
 
 __all__ = [
-    "DEMANDS", "ERRORS", "BeyondReachError", "Completion", "ConflictError", "Demand", "Design",
+    "DEMANDS", "DESIGN_ERRORS", "BeyondReachError", "Completion", "ConflictError", "Demand", "Design",
     "MissingNode", "MissingNodes", "MissingSolverError", "Plan", "PlanError", "Repair", "Repairs", "design",
-    "missing_nodes", "read_plan", "repairs",
+    "find_missing_nodes", "find_repairs", "read_plan",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from typelattice.support.errors import TypelatticeError
 
 Atom = tuple[str, int, int]
 # seconds, least costs possible, best found
-Progress = Callable[[float, tuple[int, ...], tuple[int, ...] | None], None]
+SearchReporter = Callable[[float, tuple[int, ...], tuple[int, ...] | None], None]
 POLL_SECONDS = 0.2  # seconds between looks at the clock and the keyboard
 
 
@@ -33,7 +33,7 @@ def solve(
     facts: Iterable[str],
     limit: int,
     seconds: float | None = None,
-    progress: Progress | None = None,
+    progress: SearchReporter | None = None,
 ) -> SolverResult:
     """Find the best answers, up to a limit.
 

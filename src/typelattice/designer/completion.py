@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from typelattice.designer.clingo_solver import Progress, SolverResult, solve
+from typelattice.designer.clingo_solver import SearchReporter, SolverResult, solve
 from typelattice.designer.plan_file import DROP_IMPLIED_RULE, IMPLIED_RULE, Plan, PlanError, read_plan
 from typelattice.designer.solver_facts import Problem, build_problem
 from typelattice.designer.standard_demands import DEMANDS, Demand, count_violations
@@ -19,9 +19,9 @@ from typelattice.support.display_hooks import NotebookDisplay
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
 
-Pair = tuple[Node, Node]
-Cap = tuple[Demand, int]  # a demand and its greatest allowed count
-Regions = tuple[frozenset[Node], ...]
+NodePair = tuple[Node, Node]
+CappedDemand = tuple[Demand, int]  # a demand and its greatest allowed count
+NodeRegions = tuple[frozenset[Node], ...]
 X = TypeVar("X")
 MAX_DEMAND_CAP = 1_000_000_000  # greatest cap of a demand; the solver counts in 32 bits
 
@@ -35,7 +35,7 @@ class Completion(NotebookDisplay):
 
     system: System
     text: str
-    added_covers: tuple[Pair, ...]
+    added_covers: tuple[NodePair, ...]
     counts: Mapping[str, int]
 
     @property
@@ -118,7 +118,7 @@ def design(
     plan_file: str | Path | Mapping[str, object] | None = None,
     at_most: Mapping[str, int] = {},
     seconds: float | None = None,
-    progress: Progress | None = None,
+    progress: SearchReporter | None = None,
 ) -> Design:
     """Find the best ways to complete the partial order of a system, which is a name or a file.
 
@@ -140,7 +140,7 @@ def design(
     caps = _read_caps(at_most, chosen)
     found = _solve_completion(partial, chosen, caps, limit, seconds, progress)
     if found is None:
-        parts: list[Demand | Cap] = [*chosen.rules, *caps]
+        parts: list[Demand | CappedDemand] = [*chosen.rules, *caps]
         conflict = smallest_conflict(parts, lambda kept: _is_possible(partial, kept, chosen.regions))
         raise ConflictError(
             partial, [d.name if isinstance(d, Demand) else f"{d[0].name} <= {d[1]}" for d in conflict]
@@ -158,17 +158,17 @@ def best_completion(
 
 
 def _solve_completion(
-    system: System, chosen: Plan, caps: Sequence[Cap], limit: int,
-    seconds: float | None = None, progress: Progress | None = None,
+    system: System, plan: Plan, caps: Sequence[CappedDemand], limit: int,
+    seconds: float | None = None, progress: SearchReporter | None = None,
 ) -> Design | None:  # fmt: skip
-    problem = build_problem(system, chosen)
-    facts = _list_facts(problem, chosen.costs, caps)
-    answer = solve(_find_programs(chosen.rules), facts, max(1, limit), seconds, progress)
+    problem = build_problem(system, plan)
+    facts = _list_facts(problem, plan.costs, caps)
+    answer = solve(_find_programs(plan.rules), facts, max(1, limit), seconds, progress)
     if answer.models:
         return Design(
             system,
-            chosen,
-            _completions(system, problem, chosen, answer),
+            plan,
+            _make_completions(system, problem, plan, answer),
             answer.is_proven,
             answer.is_complete,
         )
@@ -177,7 +177,7 @@ def _solve_completion(
     return None
 
 
-def _is_possible(system: System, parts: Sequence[Demand | Cap], regions: Regions) -> bool:
+def _is_possible(system: System, parts: Sequence[Demand | CappedDemand], regions: NodeRegions) -> bool:
     """Return True if these rules and caps can be kept together."""
     rules = tuple(d for d in parts if isinstance(d, Demand))
     kept = build_problem(system, Plan(rules, (), regions))
@@ -191,9 +191,9 @@ def _find_programs(rules: Sequence[Demand]) -> tuple[str, ...]:
     return ("complete", "lattice") if is_single else ("complete", "lattice", "several")
 
 
-def _read_caps(at_most: Mapping[str, int], chosen: Plan) -> list[Cap]:
+def _read_caps(at_most: Mapping[str, int], plan: Plan) -> list[CappedDemand]:
     """Return the capped demands. Raises PlanError for an unknown word, or an invalid number of cases."""
-    known = {**DEMANDS, **{d.name: d for d in chosen.demands}}
+    known = {**DEMANDS, **{d.name: d for d in plan.demands}}
     for word, most in at_most.items():
         if word not in known:
             raise PlanError(
@@ -213,7 +213,7 @@ def smallest_conflict(parts: Sequence[X], possible: Callable[[Sequence[X]], bool
     return kept
 
 
-def _list_facts(problem: Problem, costs: Sequence[Demand], caps: Sequence[Cap]) -> Iterator[str]:
+def _list_facts(problem: Problem, costs: Sequence[Demand], caps: Sequence[CappedDemand]) -> Iterator[str]:
     """Return all facts for the solver: rules by number, then costs, the most important first, then caps."""
     yield from problem.list_facts()
     rules = problem.plan.rules
@@ -228,13 +228,13 @@ def _list_facts(problem: Problem, costs: Sequence[Demand], caps: Sequence[Cap]) 
         yield from problem.demand_facts(i, d)
 
 
-def _completions(
-    system: System, problem: Problem, chosen: Plan, answer: SolverResult
+def _make_completions(
+    system: System, problem: Problem, plan: Plan, answer: SolverResult
 ) -> tuple[Completion, ...]:
     members = problem.nodes
     nodes = [m.node for m in members]
     facts_of_node = dict(zip(nodes, members, strict=True))
-    demands = tuple({**DEMANDS, **{d.name: d for d in chosen.demands}}.values())
+    demands = tuple({**DEMANDS, **{d.name: d for d in plan.demands}}.values())
     orders = [
         reduce_order(nodes, [(nodes[a], nodes[b]) for _, a, b in sorted(found)]) for found in answer.models
     ]

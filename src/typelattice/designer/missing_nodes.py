@@ -73,13 +73,13 @@ class MissingNodes(NotebookDisplay):
         }
 
 
-def missing_nodes(order: str | Path | System) -> MissingNodes:
+def find_missing_nodes(order: str | Path | System) -> MissingNodes:
     """Return the fewest nodes that give every pair with an upper bound a join.
 
     The file declares each new node as a dtype of unknown values. Its kind is the highest kind below it. Ties
     that a new node settles are left out. Raises BeyondReachError.
 
-    >>> for node in missing_nodes("numpy"):
+    >>> for node in find_missing_nodes("numpy"):
     ...     print(node)
     u8, i8 -> node1 -> i16, f16
     u16, i16 -> node2 -> i32, f32
@@ -97,7 +97,7 @@ def missing_nodes(order: str | Path | System) -> MissingNodes:
     relations = [(a, b) for a in nodes for b in nodes if place[a] & place[b] == place[b] and a is not b]
     completed = reduce_order(nodes, relations)
     title = f"{partial.title[:100] or partial.name}, with the nodes that it lacks"
-    text = write_system_file(_with_dtypes(partial, made), completed, f"{partial.name[:40]}-nodes", title)
+    text = write_system_file(_add_dtypes(partial, made), completed, f"{partial.name[:40]}-nodes", title)
     found = tuple(_describe_missing(completed, partial.order, x, set(made)) for x in made)
     return MissingNodes(partial, found, parse(text, f"{partial.name}-nodes.toml"), text)
 
@@ -125,13 +125,13 @@ def _name_nodes(partial: System, count: int) -> list[str]:
     return [next(free) for _ in range(count)]
 
 
-def _make_dtype(name: str, below: Sequence[Node]) -> DType:
-    kind = max((node.kind for node in below), key=list(Kind).index)
+def _make_dtype(name: str, nodes_below: Sequence[Node]) -> DType:
+    kind = max((node.kind for node in nodes_below), key=list(Kind).index)
     bits = 128 if kind is Kind.COMPLEX else None  # a complex dtype of a file states its bits
     return intern_dtype(name, name, kind, bits, None, None, None, None, None, None, (), "sz")
 
 
-def _with_dtypes(partial: System, new_dtypes: Sequence[DType]) -> System:
+def _add_dtypes(partial: System, new_dtypes: Sequence[DType]) -> System:
     """Return the system with new dtypes of its file, which its order does not have yet."""
     origin = partial.origin
     assert isinstance(origin, SystemOrigin)
@@ -149,8 +149,8 @@ def _with_dtypes(partial: System, new_dtypes: Sequence[DType]) -> System:
 
 
 def _describe_missing(
-    completed: Order[Node], before: Order[Node], node: DType, new_dtypes: set[DType]
+    completed: Order[Node], old_order: Order[Node], node: DType, new_dtypes: set[DType]
 ) -> MissingNode:
     below = tuple(a for a in completed.nodes if node in completed.covers(a))
-    pairs = tuple((a, b) for a, b in combinations(before.nodes, 2) if completed.join(a, b) is node)
+    pairs = tuple((a, b) for a, b in combinations(old_order.nodes, 2) if completed.join(a, b) is node)
     return MissingNode(node.name, below, completed.covers(node), pairs)

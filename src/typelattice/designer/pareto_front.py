@@ -11,7 +11,7 @@ from typelattice.designer.plan_file import DEFAULT_RULES
 from typelattice.designer.standard_demands import DEMANDS, NodeFacts, list_node_facts
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import Node, Weak
+from typelattice.facts.dtypes import Node, WeakNode
 from typelattice.files.reader import system as find_system
 
 # the counts that compare systems: refused pairs, lossy results, results that are too wide
@@ -68,7 +68,7 @@ def count_axes(system: System, partial: System) -> dict[str, int]:
     """
     counts = dict.fromkeys((name for name, d in DEMANDS.items() if d.breaks_result or d.counts_unjoined), 0)
     for a, b in combinations(list_node_facts(partial), 2):
-        if not (isinstance(a.node, Weak) and isinstance(b.node, Weak)):
+        if not (isinstance(a.node, WeakNode) and isinstance(b.node, WeakNode)):
             answers = [
                 system.explain(*map(_operand_of, pair)) for pair in ((a.node, b.node), (b.node, a.node))
             ]
@@ -78,12 +78,15 @@ def count_axes(system: System, partial: System) -> dict[str, int]:
 
 
 def _operand_of(node: Node) -> object:
-    return node.kind.python_name if isinstance(node, Weak) else node
+    return node.kind.python_name if isinstance(node, WeakNode) else node
 
 
-def _list_violations(p: Promotion, a: NodeFacts, b: NodeFacts) -> Iterator[str]:
-    if p.dtype is None:
+def _list_violations(promotion: Promotion, a: NodeFacts, b: NodeFacts) -> Iterator[str]:
+    if promotion.dtype is None:
         yield "lattice"
         return
-    c = NodeFacts(p.node if p.weak and isinstance(p.node, Weak) else p.dtype, p.dtype)
+    c = NodeFacts(
+        promotion.node if promotion.weak and isinstance(promotion.node, WeakNode) else promotion.dtype,
+        promotion.dtype,
+    )
     yield from (name for name, d in DEMANDS.items() if d.breaks_result and d.breaks_result(a, b, c))

@@ -9,9 +9,9 @@ from pathlib import Path
 from typelattice.designer.standard_demands import DEMANDS, Demand, NodeFacts
 from typelattice.disk.read import read_bytes
 from typelattice.facts.dtypes import DType, Node
-from typelattice.facts.order import OrderError, statements
+from typelattice.facts.order import OrderError, split_statements
 from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES, FormatError, SystemText, toml_type_name
-from typelattice.files.value_reader import Vocabulary, phrase, require_text, table_items
+from typelattice.files.value_reader import Vocabulary, require_phrase, require_text, table_items
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
 
@@ -117,12 +117,13 @@ def _read_plan_file(path: Path) -> tuple[str, Mapping[str, object]]:
         raise PlanError(f"{path.name}: not UTF-8 text (byte {e.start}); save it as UTF-8") from None
 
 
-def _find_demand(name: object, known_demands: Mapping[str, Demand], where: str, key: str) -> Demand:
+def _find_demand(name: object, known_demands: Mapping[str, Demand], location: str, key: str) -> Demand:
     if not isinstance(name, str) or name not in known_demands:
         what = quote_short(name) if isinstance(name, str) else toml_type_name(type(name))
         near = spelling_hint(name, known_demands) if isinstance(name, str) else ""
         raise PlanError(
-            f"{where}: unknown word {what} among the {key}{near or '; these are ' + ', '.join(known_demands)}"
+            f"{location}: unknown word {what} among the {key}"
+            f"{near or '; these are ' + ', '.join(known_demands)}"
         )
     return known_demands[name]
 
@@ -152,8 +153,8 @@ def _read_custom_demand(name: str, entry: Mapping[str, object], dtypes: Mapping[
             else:
                 results[pair] = words.read_node(to)
     return Demand(
-        phrase(name),
-        phrase(entry.get("counts", f"what {name} speaks against")),
+        require_phrase(name),
+        require_phrase(entry.get("counts", f"what {name} speaks against")),
         _differs_maker(results, refused) if results or refused else None,
         (lambda a, b: (a.node, b.node) in avoid) if avoid else None,
         _read_relations(require_text(entry.get("want", "")), words),
@@ -178,7 +179,7 @@ def _differs_maker(
 
 def _read_relations(arrows: str, words: Vocabulary) -> frozenset[tuple[Node, Node]]:
     """`a, b -> c`: each of the left below each of the right."""
-    chains = [[words.read_nodes(",".join(part)) for part in chain] for _, chain in statements(arrows)]
+    chains = [[words.read_nodes(",".join(part)) for part in chain] for _, chain in split_statements(arrows)]
     if lone := next((chain for chain in chains if len(chain) == 1), None):
         raise ValueError(f"{lone[0][0]} stands alone; write a -> b")
     return frozenset(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from typelattice.designer.clingo_solver import Atom, Progress, solve
-from typelattice.designer.completion import ConflictError, Pair, smallest_conflict
+from typelattice.designer.clingo_solver import Atom, SearchReporter, solve
+from typelattice.designer.completion import ConflictError, NodePair, smallest_conflict
 from typelattice.designer.plan_file import DEFAULT_RULES, read_plan
 from typelattice.designer.solver_facts import (
     check_constraints,
@@ -34,8 +34,8 @@ KEPT_RULES = tuple(word for word in DEFAULT_RULES if word != "lattice")
 class Repair(NotebookDisplay):
     """A repair: the arrows to add and to remove, the repaired system and its file, and the changed pairs."""
 
-    added_covers: tuple[Pair, ...]
-    dropped_covers: tuple[Pair, ...]
+    added_covers: tuple[NodePair, ...]
+    dropped_covers: tuple[NodePair, ...]
     system: System
     text: str
     counts: Mapping[str, int]
@@ -96,13 +96,13 @@ class Repairs(NotebookDisplay):
         return self.repairs[i]
 
 
-def repairs(
+def find_repairs(
     order: str | Path | System,
     limit: int = 10,
     every: bool = False,
     rules: Sequence[str] = KEPT_RULES,
     seconds: float | None = None,
-    progress: Progress | None = None,
+    progress: SearchReporter | None = None,
 ) -> Repairs:
     """Return the smallest repairs of a system's order; an order without faults has the empty repair.
 
@@ -112,8 +112,8 @@ def repairs(
     repair keeps the rules, TimeoutError if none was found in `seconds`, BeyondReachError, PlanError,
     MissingSolverError.
 
-    >>> from typelattice.designer import repairs
-    >>> for repair in repairs("numpy"):
+    >>> from typelattice.designer import find_repairs
+    >>> for repair in find_repairs("numpy"):
     ...     print(repair, len(repair.changed_pairs))
     add i32 -> f16 5
     add i64 -> f16 11
@@ -195,7 +195,7 @@ def join_or_tie(system: System, a: Node, b: Node) -> Node | None:
     return system.order.join(a, b) or system.ties.get(frozenset(system.order.minimal_bounds(a, b)))
 
 
-def _list_closure(nodes: Sequence[Node], edges: Sequence[Pair]) -> Iterator[Pair]:
+def _list_closure(nodes: Sequence[Node], edges: Sequence[NodePair]) -> Iterator[NodePair]:
     """Return all relations that follow from edges; some edges may follow from others."""
     above: dict[Node, set[Node]] = {a: {b for x, b in edges if x is a} for a in nodes}
     for via in nodes:

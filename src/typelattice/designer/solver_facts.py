@@ -169,7 +169,7 @@ def is_allowed_join(rules: Sequence[Demand], a: NodeFacts, b: NodeFacts, c: Node
 def check_nodes(name: str, nodes: int) -> None:
     """Raise BeyondReachError for more nodes than can be written down."""
     if nodes > MAX_NODES:
-        raise BeyondReachError(_too_large(name, nodes, nodes**4 // 8, f"of more than {MAX_NODES} nodes"))
+        raise BeyondReachError(_too_large_text(name, nodes, nodes**4 // 8, f"of more than {MAX_NODES} nodes"))
 
 
 def check_constraints(name: str, addable: Sequence[int]) -> None:
@@ -183,7 +183,7 @@ def check_constraints(name: str, addable: Sequence[int]) -> None:
     )
     if constraints > MAX_CONSTRAINTS:
         raise BeyondReachError(
-            _too_large(name, len(addable), constraints, f"of more than {MAX_CONSTRAINTS:,} constraints")
+            _too_large_text(name, len(addable), constraints, f"of more than {MAX_CONSTRAINTS:,} constraints")
         )
 
 
@@ -197,7 +197,7 @@ def make_mask(numbers: Iterable[int]) -> int:
     return sum(1 << i for i in numbers)
 
 
-def _too_large(name: str, nodes: int, size: int, limit: str) -> str:
+def _too_large_text(name: str, nodes: int, size: int, limit: str) -> str:
     return (
         f"{name} is beyond reach: {nodes} nodes with about {size:,} constraints, and no order {limit} "
         "is tried; "

@@ -7,10 +7,10 @@ from functools import cache
 from itertools import combinations
 
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, Kind, Node, Weak
+from typelattice.facts.dtypes import DType, Kind, Node, WeakNode
 from typelattice.facts.loss import Loss, loss
 from typelattice.facts.order import Order
-from typelattice.study.jep9407_criteria import WIDE_BITS, width
+from typelattice.study.jep9407_criteria import WIDE_BITS, part_width
 
 FLOAT_CATEGORY = Kind.FLOAT.category
 
@@ -52,7 +52,7 @@ class Demand:
     weight: int = 1
 
 
-_width = cache(width)
+_width = cache(part_width)
 
 
 def list_node_facts(system: System) -> tuple[NodeFacts, ...]:
@@ -85,7 +85,7 @@ def _cast_demand(
 
 
 def _gives_way(a: NodeFacts, b: NodeFacts, c: NodeFacts) -> bool:
-    return isinstance(a.node, Weak) and c.node is b.node and a.category <= c.category
+    return isinstance(a.node, WeakNode) and c.node is b.node and a.category <= c.category
 
 
 def _wraps_integer(a: NodeFacts, c: NodeFacts) -> bool:
@@ -108,7 +108,7 @@ def _leaves_subset(a: NodeFacts, c: NodeFacts) -> bool:
 def _turns_weak(a: NodeFacts, b: NodeFacts, c: NodeFacts) -> bool:
     """Return True if an inexact array and a weak operand have a weak result."""
     strong = [x.node for x in (a, b) if isinstance(x.node, DType) and x.category >= FLOAT_CATEGORY]
-    return len(strong) == 1 and isinstance(c.node, Weak)
+    return len(strong) == 1 and isinstance(c.node, WeakNode)
 
 
 def _float_does_not_win(a: NodeFacts, b: NodeFacts, c: NodeFacts) -> bool:

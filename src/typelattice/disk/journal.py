@@ -30,7 +30,7 @@ class Journal:
     def __init__(self, path: Path, head: Mapping[str, object]) -> None:
         self.path, self._head = path, json.dumps(head).encode() + b"\n"
         self._file: BinaryIO | None = None
-        lines = self._read(head)
+        lines = self._read_lines(head)
         self._whole = sum(map(len, lines))
         self.rows: list[Any] = []
         for line in lines[1:]:
@@ -43,7 +43,7 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _read(self, head: Mapping[str, object]) -> list[bytes]:
+    def _read_lines(self, head: Mapping[str, object]) -> list[bytes]:
         """Return the lines that were written completely. Return none if the file does not exist."""
         with explain_failure("read", self.path):
             try:
@@ -54,7 +54,7 @@ class Journal:
         if lines and not lines[-1].endswith(b"\n") and (len(lines) > 1 or self._head.startswith(lines[0])):
             lines.pop()
         if lines and lines[0] != self._head:
-            raise JournalError(f"{self.path} {_other_work(lines[0], head)}")
+            raise JournalError(f"{self.path} {_describe_other_head(lines[0], head)}")
         return lines
 
     def open(self) -> None:
@@ -87,7 +87,7 @@ class Journal:
             self.path.unlink(missing_ok=True)
 
 
-def _other_work(line: bytes, head: Mapping[str, object]) -> str:
+def _describe_other_head(line: bytes, head: Mapping[str, object]) -> str:
     """Say how the first line of a file differs from the head that was expected."""
     try:
         found = json.loads(line)

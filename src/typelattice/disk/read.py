@@ -35,10 +35,10 @@ def check_regular_file(path: str | os.PathLike[str]) -> os.stat_result:
     return found
 
 
-def file_error(verb: str, path: str | os.PathLike[str], e: OSError | ValueError) -> FileError:
+def file_error(verb: str, path: str | os.PathLike[str], error: OSError | ValueError) -> FileError:
     """Return the error for a path that the operating system refuses."""
     # Each Python release has its own message for a path with a null character. Our message is always the
     # same.
-    why = (e.strerror or str(e)) if isinstance(e, OSError) else "a path has no null characters"
+    why = (error.strerror or str(error)) if isinstance(error, OSError) else "a path has no null characters"
     why = why if os.fspath(path) else "it is no path"
     return FileError(f"cannot {verb} {clip_text(os.fspath(path), 120)!r}: {why}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from typelattice.drawings.orders import ROW_NUMBERS_AND_KINDS, restrict_order, vertex
+from typelattice.drawings.orders import ROW_NUMBERS_AND_KINDS, make_vertex, restrict_order
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Node, sort_key
 from typelattice.facts.order import Order
@@ -15,13 +15,16 @@ from typelattice.study.tables import small_nodes
 MAX_LISTED_RELATIONS = 6  # relations that are written out
 
 
-def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bits") -> Diagram:
-    """Draw the arrows of `b`, with those `added` that `a` does not imply, and those of `a` it `dropped`.
+def comparison_diagram(
+    first_rules: Rules, second_rules: Rules, small: bool = False, codes: str = "bits"
+) -> Diagram:
+    """Draw the arrows of `second_rules`, those that it `added`, and those of `first_rules` that it `dropped`.
 
-    If `b` puts a node between two of `a`, nothing is dropped: the relation still holds, with two arrows.
+    An arrow is added if `first_rules` does not imply it. If `second_rules` puts a node between two of
+    `first_rules`, nothing is dropped: the relation still holds, with two arrows.
     """
-    nodes = list(dict.fromkeys((*a.order.nodes, *b.order.nodes)))
-    orders_with_small_nodes = [(s.order, small_nodes(s)) for s in (a, b)]
+    nodes = list(dict.fromkeys((*first_rules.order.nodes, *second_rules.order.nodes)))
+    orders_with_small_nodes = [(s.order, small_nodes(s)) for s in (first_rules, second_rules)]
     hidden = (
         []
         if small
@@ -29,10 +32,12 @@ def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bi
     )
     hidden = [] if len(hidden) == sum(isinstance(n, DType) for n in nodes) else hidden
     shown = [n for n in nodes if n not in hidden]
-    orders = [restrict_order(s.order, [n for n in shown if n in s.order]) for s in (a, b)]
+    orders = [
+        restrict_order(s.order, [n for n in shown if n in s.order]) for s in (first_rules, second_rules)
+    ]
     first, second = orders
     arrows = [
-        Arrow(str(x), str(y), () if _le(first, x, y) else ("added",))
+        Arrow(str(x), str(y), () if _is_below(first, x, y) else ("added",))
         for x in second.nodes
         for y in second.covers(x)
     ]
@@ -40,13 +45,13 @@ def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bi
         Arrow(str(x), str(y), ("dropped",))
         for x in first.nodes
         for y in first.covers(x)
-        if not _le(second, x, y)
+        if not _is_below(second, x, y)
     ]
-    vertices = tuple(vertex(n, codes, _mark(n, first, second)) for n in shown)
-    title = f"{b.name} beside {a.name}: what it adds, what it drops"
+    vertices = tuple(make_vertex(n, codes, _node_marks(n, first, second)) for n in shown)
+    title = f"{second_rules.name} beside {first_rules.name}: what it adds, what it drops"
     notes = (
-        _legend_of_signs(a.name, b.name, vertices, arrows),
-        *_describe_changes(a.name, b.name, first, second),
+        _legend_of_signs(first_rules.name, second_rules.name, vertices, arrows),
+        *_describe_changes(first_rules.name, second_rules.name, first, second),
     )
     return Diagram(
         title,
@@ -58,15 +63,23 @@ def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bi
     )
 
 
-def _legend_of_signs(a: str, b: str, vertices: Sequence[Vertex], arrows: Sequence[Arrow]) -> str:
+def _legend_of_signs(
+    first_name: str, second_name: str, vertices: Sequence[Vertex], arrows: Sequence[Arrow]
+) -> str:
     """Return the signs of the drawing that occur in it."""
-    marks = {mark for marks in (*(v.marks for v in vertices), *(a.marks for a in arrows)) for mark in marks}
-    said = [f"blue and thick: {b} alone has it"] if "added" in marks else []
-    said += [f"orange and dashed: {a} alone has it"] if "dropped" in marks else []
+    marks = {
+        mark
+        for marks in (*(v.marks for v in vertices), *(first_name.marks for first_name in arrows))
+        for mark in marks
+    }
+    said = [f"blue and thick: {second_name} alone has it"] if "added" in marks else []
+    said += [f"orange and dashed: {first_name} alone has it"] if "dropped" in marks else []
     return "; ".join(said)
 
 
-def _describe_changes(a: str, b: str, first_order: Order[Node], second_order: Order[Node]) -> Iterator[str]:
+def _describe_changes(
+    first_name: str, second_name: str, first_order: Order[Node], second_order: Order[Node]
+) -> Iterator[str]:
     """Describe the changes from one order to the other, counted over all relations, arrows or not."""
     common = [n for n in first_order.nodes if n in second_order]
     first_relations, second_relations = (
@@ -76,8 +89,8 @@ def _describe_changes(a: str, b: str, first_order: Order[Node], second_order: Or
     common_relations = len(first_relations & second_relations) - len(common)
     yield f"{len(common)} nodes in both; of their relations {common_relations} in both"
     for order, other, verb, relations in (
-        (second_order, first_order, f"{b} adds", second_relations - first_relations),
-        (first_order, second_order, f"{b} drops", first_relations - second_relations),
+        (second_order, first_order, f"{second_name} adds", second_relations - first_relations),
+        (first_order, second_order, f"{second_name} drops", first_relations - second_relations),
     ):
         alone = [n for n in order.nodes if n not in other]
         changes = []
@@ -98,7 +111,7 @@ def _describe_changes(a: str, b: str, first_order: Order[Node], second_order: Or
         yield f"{verb} {'; '.join(changes) or 'nothing'}"
 
 
-def _mark(node: Node, first_order: Order[Node], second_order: Order[Node]) -> tuple[str, ...]:
+def _node_marks(node: Node, first_order: Order[Node], second_order: Order[Node]) -> tuple[str, ...]:
     return (
         ()
         if node in first_order and node in second_order
@@ -108,5 +121,5 @@ def _mark(node: Node, first_order: Order[Node], second_order: Order[Node]) -> tu
     )
 
 
-def _le(order: Order[Node], x: Node, y: Node) -> bool:
+def _is_below(order: Order[Node], x: Node, y: Node) -> bool:
     return x in order and y in order and order.le(x, y)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from typelattice.drawings.comparison import comparison_diagram
 from typelattice.drawings.highlighted_answer import draw_highlighted
-from typelattice.drawings.orders import ROW_NUMBERS_AND_KINDS, order_diagram, vertex
+from typelattice.drawings.orders import ROW_NUMBERS_AND_KINDS, make_vertex, order_diagram
 from typelattice.drawings.programs import program_diagram, steps_diagram
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, Weak
+from typelattice.facts.dtypes import DType, WeakNode
 from typelattice.facts.order import Order
 from typelattice.files.reader import system as find_system
 from typelattice.programs.program import Program, Replay
@@ -25,12 +25,12 @@ from typelattice.support.error_texts import spelling_hint
 MAX_NODES = 1_000  # nodes of a drawing; nobody can read more
 MAX_ARROWS = 5_000
 
-AnySystem = str | os.PathLike[str] | System
+SystemOrPath = str | os.PathLike[str] | System
 
 
 def draw(
-    x: AnySystem | Order[object] | Promotion | Program | Replay | Diff,
-    other: AnySystem | None = None,
+    x: SystemOrPath | Order[object] | Promotion | Program | Replay | Diff,
+    other: SystemOrPath | None = None,
     /,
     *,
     highlight: Sequence[object] = (),
@@ -71,13 +71,13 @@ def draw(
         case Program() | Replay():
             return _replayed_program(x, other, highlight)
         case Diff():
-            return _systems(x.left.system, x.right.system, small, codes)
+            return _draw_two_systems(x.left.system, x.right.system, small, codes)
         case Promotion():
             _check_alone(x, other, highlight)
             return Drawing(repr(x)[1:-1], draw_highlighted(x, small, codes))
         case Order():
             _check_alone(x, other, highlight)
-            return Drawing("an order", laid_out(_plain_order_diagram(x)))
+            return Drawing("an order", lay_out_checked(_plain_order_diagram(x)))
     if not isinstance(x, (str, os.PathLike, System)):
         raise DrawingError(
             f"nothing to draw in an object of {type(x).__name__}; "
@@ -87,43 +87,52 @@ def draw(
     if other is not None:
         if highlight:
             raise DrawingError("an answer is highlighted in one system; leave out the other")
-        return _systems(system, find_system(other), small, codes)
+        return _draw_two_systems(system, find_system(other), small, codes)
     if highlight:
         p = system.explain(*highlight, op=op)
         return Drawing(repr(p)[1:-1], draw_highlighted(p, small, codes))
     if op is not None:
         raise DrawingError("an operation is shown with operands alone; name some to highlight")
-    return Drawing(system.name, laid_out(order_diagram(system, small, codes)))
+    return Drawing(system.name, lay_out_checked(order_diagram(system, small, codes)))
 
 
 def lay_out_steps(x: Program) -> PlacedDiagram:
     """Return the steps of a program by themselves. Raises DrawingError if there are too many."""
     _check_size(len(x.steps), 0)
-    return laid_out(steps_diagram(x))
+    return lay_out_checked(steps_diagram(x))
 
 
-def _replayed_program(x: Program | Replay, other: AnySystem | None, highlight: Sequence[object]) -> Drawing:
+def _replayed_program(
+    program_or_replay: Program | Replay, other: SystemOrPath | None, highlight: Sequence[object]
+) -> Drawing:
     """Return a program under the named system, or under the system of its replay."""
     if highlight:
         raise DrawingError("operands are highlighted in a system; a program is drawn with its own")
-    _check_size(len((x.program if isinstance(x, Replay) else x).steps), 0)
-    if isinstance(x, Replay):
-        _check_alone(x, other, ())
-        return Drawing(f"a program under {x.name}", laid_out(program_diagram(x)))
+    _check_size(
+        len(
+            (program_or_replay.program if isinstance(program_or_replay, Replay) else program_or_replay).steps
+        ),
+        0,
+    )
+    if isinstance(program_or_replay, Replay):
+        _check_alone(program_or_replay, other, ())
+        return Drawing(
+            f"a program under {program_or_replay.name}", lay_out_checked(program_diagram(program_or_replay))
+        )
     if other is None:
         raise DrawingError("a program is drawn under a system: draw(program, 'numpy')")
-    replay = x.under(other)
-    return Drawing(f"a program under {replay.name}", laid_out(program_diagram(replay)))
+    replay = program_or_replay.under(other)
+    return Drawing(f"a program under {replay.name}", lay_out_checked(program_diagram(replay)))
 
 
-def _systems(a: System, b: System, small: bool, codes: str) -> Drawing:
-    return Drawing(f"{a.name} and {b.name}", laid_out(comparison_diagram(a, b, small, codes)))
+def _draw_two_systems(a: System, b: System, small: bool, codes: str) -> Drawing:
+    return Drawing(f"{a.name} and {b.name}", lay_out_checked(comparison_diagram(a, b, small, codes)))
 
 
-def _check_alone(x: object, second: object, highlight: Sequence[object]) -> None:
+def _check_alone(value: object, second: object, highlight: Sequence[object]) -> None:
     """Raise DrawingError if other arguments accompany a value that takes none."""
     if second is not None or highlight:
-        what = f"{'an' if isinstance(x, Order) else 'a'} {type(x).__name__}"
+        what = f"{'an' if isinstance(value, Order) else 'a'} {type(value).__name__}"
         raise DrawingError(f"{what} is drawn by itself; leave out the rest")
 
 
@@ -133,13 +142,13 @@ def _plain_order_diagram(order: Order[object]) -> Diagram:
     if len({*ids.values()}) < len(ids):
         raise DrawingError("two nodes of the order print alike; name them apart")
     arrows = tuple(Arrow(ids[a], ids[b]) for a in order.nodes for b in order.covers(a))
-    dtypes = [n for n in order.nodes if isinstance(n, (DType, Weak))]
+    dtypes = [n for n in order.nodes if isinstance(n, (DType, WeakNode))]
     if len(dtypes) == len(ids):
-        return Diagram("", tuple(map(vertex, dtypes)), arrows, rows=ROW_NUMBERS_AND_KINDS)
+        return Diagram("", tuple(map(make_vertex, dtypes)), arrows, rows=ROW_NUMBERS_AND_KINDS)
     return Diagram("", tuple(Vertex(each, each) for each in ids.values()), arrows)
 
 
-def laid_out(diagram: Diagram) -> PlacedDiagram:
+def lay_out_checked(diagram: Diagram) -> PlacedDiagram:
     """Return the diagram with coordinates. Raises DrawingError if it is too large to read."""
     _check_size(len(diagram.vertices), len(diagram.arrows))
     return lay_out(diagram)

@@ -14,11 +14,11 @@ from math import isnan
 from typing import Any
 
 from typelattice.engine.promotion import Promotion
-from typelattice.rendering.colours import ACCENT, ADDED_COLOUR
+from typelattice.rendering.colours import ACCENT_COLOUR, ADDED_COLOUR
 from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.grid import Cell, Grid, printable
 from typelattice.study.consensus import Consensus
-from typelattice.study.diffs import Diff, differ
+from typelattice.study.diffs import Diff, answers_differ
 from typelattice.study.table_labels import REFUSED_LABEL
 from typelattice.study.tables import Table
 from typelattice.support.error_texts import quote_short
@@ -33,7 +33,7 @@ MIN_BRIGHTNESS_FOR_DARK_TEXT = 0.45  # cells brighter than this have dark text
 ORDINARY_CELL_COLOUR = "#f0f0f0"  # background of ordinary cells
 MONOSPACED_FONT = "DejaVu Sans Mono"
 MAX_UPRIGHT_CHARS = 4  # characters of a name that fits above its column
-Values = list[list[float]]
+HeatValues = list[list[float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class HeatMap:
     """
 
     grid: Grid
-    values: Values
+    values: HeatValues
     description: str
     ranks: tuple[str, ...] = ()
 
@@ -54,28 +54,39 @@ class HeatMap:
         return any(isnan(value) for row in self.values for value in row)
 
 
-def make_heat(x: Table | Diff | Consensus, of: str | None = None) -> HeatMap:
-    """Return the values of the heat map with a name. Raises DrawingError for a map that `x` lacks."""
-    available = HEAT_MEASURES[:2] if isinstance(x, Table) else HEAT_MEASURES[2:]
-    chosen = available[0] if of is None else of
+def make_heat(table_like: Table | Diff | Consensus, map_name: str | None = None) -> HeatMap:
+    """Return the values of a heat map. Raises DrawingError for a map that `table_like` lacks."""
+    available = HEAT_MEASURES[:2] if isinstance(table_like, Table) else HEAT_MEASURES[2:]
+    chosen = available[0] if map_name is None else map_name
     if chosen not in available:
-        what = f"a {type(x).__name__} has no heat map of {quote_short(str(chosen))}"
+        what = f"a {type(table_like).__name__} has no heat map of {quote_short(str(chosen))}"
         raise DrawingError(f"{what}; it has {' and '.join(available)}")
-    grid = x.grid()
-    match x:
+    grid = table_like.grid()
+    match table_like:
         case Table() if chosen == "loss":
-            return HeatMap(grid, _values(x, _worst_loss), "what the worst cast loses", LOSS_RANK_NAMES)
+            return HeatMap(
+                grid, _cell_values(table_like, _worst_loss), "what the worst cast loses", LOSS_RANK_NAMES
+            )
         case Table():
-            return HeatMap(grid, _values(x, _extra_bits), "bits wider than the widest operand")
+            return HeatMap(grid, _cell_values(table_like, _extra_bits), "bits wider than the widest operand")
         case Diff():
-            pairs = [zip(ps, qs, strict=True) for ps, qs in zip(x.left.cells, x.right.cells, strict=True)]
-            values = [[float(differ(p, q)) for p, q in row] for row in pairs]
+            pairs = [
+                zip(ps, qs, strict=True)
+                for ps, qs in zip(table_like.left.cells, table_like.right.cells, strict=True)
+            ]
+            values = [[float(answers_differ(p, q)) for p, q in row] for row in pairs]
             return HeatMap(grid, values, "agreement", AGREEMENT_RANK_NAMES)
         case _:
-            counts = {(a, b): len(x.by_answer(a, b)) for a, b in product(x.rows, x.columns)}
+            counts = {
+                (a, b): len(table_like.by_answer(a, b))
+                for a, b in product(table_like.rows, table_like.columns)
+            }
             names = ("all alike", *(f"{n} answers" for n in range(2, max(counts.values()) + 1)))
             return HeatMap(
-                grid, [[counts[a, b] - 1.0 for b in x.columns] for a in x.rows], "agreement", names
+                grid,
+                [[counts[a, b] - 1.0 for b in table_like.columns] for a in table_like.rows],
+                "agreement",
+                names,
             )
 
 
@@ -89,10 +100,10 @@ def heatmap(x: Table | Diff | Consensus, of: str | None = None) -> Any:
 
     Raises DrawingError for a map that the value does not have, and without matplotlib.
     """
-    return figure(make_heat(x, of))
+    return draw_figure(make_heat(x, of))
 
 
-def figure(heat: HeatMap) -> Any:
+def draw_figure(heat: HeatMap) -> Any:
     """Return the matplotlib Figure of a heat map. Raises DrawingError without matplotlib."""
     return _draw_ranks(heat) if heat.ranks else _draw_signed(heat)
 
@@ -100,7 +111,7 @@ def figure(heat: HeatMap) -> Any:
 def heat_grid(heat: HeatMap) -> Grid:
     """Return a heat map for a terminal: signs in place of colours, with notes that explain them."""
     cells = tuple(
-        tuple(_cell(heat, value, cell) for value, cell in zip(values, row, strict=True))
+        tuple(_heat_cell(heat, value, cell) for value, cell in zip(values, row, strict=True))
         for values, row in zip(heat.values, heat.grid.cells, strict=True)
     )
     notes = [f"{_short_value_text(i, heat.ranks)} {name}" for i, name in enumerate(heat.ranks)]
@@ -110,7 +121,7 @@ def heat_grid(heat: HeatMap) -> Grid:
     return replace(heat.grid, title=title, cells=cells, notes=tuple(notes))
 
 
-def _cell(heat: HeatMap, value: float, cell: Cell) -> Cell:
+def _heat_cell(heat: HeatMap, value: float, cell: Cell) -> Cell:
     return (
         Cell(REFUSED_LABEL, ("refused",))
         if isnan(value)
@@ -125,30 +136,30 @@ def _short_value_text(value: float, ranks: Sequence[str]) -> str:
     return RANK_SIGNS[int(value)] if len(ranks) <= len(RANK_SIGNS) else str(int(value) + 1)
 
 
-def _values(table: Table, value: Callable[[Promotion], float]) -> Values:
+def _cell_values(table: Table, value: Callable[[Promotion], float]) -> HeatValues:
     return [[NO_VALUE if p.dtype is None else value(p) for p in row] for row in table.cells]
 
 
-def _worst_loss(p: Promotion) -> float:
+def _worst_loss(promotion: Promotion) -> float:
     """Return the worst loss of the casts, as an index into LOSS_RANK_NAMES."""
-    losses = [cast.loss for cast in p.casts if cast.loss]
+    losses = [cast.loss for cast in promotion.casts if cast.loss]
     if any(loss.magnitude or loss.sign or loss.imaginary for loss in losses):
         return 2.0
     return float(bool(losses))
 
 
-def _extra_bits(p: Promotion) -> float:
+def _extra_bits(promotion: Promotion) -> float:
     """Return the bits of the result, minus those of the widest operand."""
-    widths = [o.dtype.bits for o in p.operands if o.dtype and o.dtype.bits]
-    if not widths or p.dtype is None or not p.dtype.bits:
+    widths = [o.dtype.bits for o in promotion.operands if o.dtype and o.dtype.bits]
+    if not widths or promotion.dtype is None or not promotion.dtype.bits:
         return 0.0  # an operation on only Python scalars has no width to compare
-    return float(p.dtype.bits - max(widths))
+    return float(promotion.dtype.bits - max(widths))
 
 
 def _draw_ranks(heat: HeatMap) -> Any:
     """Draw a map of a few ranks, each with its name."""
     figure, _, colours = _draw_map(
-        heat, (ORDINARY_CELL_COLOUR, ACCENT), 0.0, max(len(heat.ranks) - 1.0, 1.0)
+        heat, (ORDINARY_CELL_COLOUR, ACCENT_COLOUR), 0.0, max(len(heat.ranks) - 1.0, 1.0)
     )
     patches = import_module("matplotlib.patches")
     shown = [patches.Patch(facecolor=colours(float(i)), label=name) for i, name in enumerate(heat.ranks)]
@@ -162,7 +173,7 @@ def _draw_ranks(heat: HeatMap) -> Any:
 def _draw_signed(heat: HeatMap) -> Any:
     """Draw a map of numbers on both sides of zero, with a scale."""
     widest = max((abs(v) for row in heat.values for v in row if not isnan(v)), default=1.0) or 1.0
-    figure, axes, _ = _draw_map(heat, (ADDED_COLOUR, ORDINARY_CELL_COLOUR, ACCENT), -widest, widest)
+    figure, axes, _ = _draw_map(heat, (ADDED_COLOUR, ORDINARY_CELL_COLOUR, ACCENT_COLOUR), -widest, widest)
     figure.colorbar(axes.images[0], ax=axes, label=heat.description, shrink=0.7)
     return figure
 

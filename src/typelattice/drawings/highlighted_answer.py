@@ -7,44 +7,52 @@ from itertools import pairwise
 
 from typelattice.drawings.orders import order_diagram, restrict_order
 from typelattice.engine.promotion import Promotion
-from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections, question
+from typelattice.explanations.promotion_in_english import (
+    answer_text,
+    explain_in_sections,
+    question_of_promotion,
+)
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
-from typelattice.facts.order_paths import paths
+from typelattice.facts.order_paths import find_paths
 from typelattice.rendering.diagram import Link
-from typelattice.rendering.layout.layered import Edge, PlacedDiagram, lay_out
+from typelattice.rendering.layout.layered import PlacedDiagram, PlacedEdge, lay_out
 
 
-def draw_highlighted(p: Promotion, small: bool, codes: str) -> PlacedDiagram:
+def draw_highlighted(promotion: Promotion, small: bool, codes: str) -> PlacedDiagram:
     """Return the order of the answer's system, with the answer lit and the reason in words below.
 
     The marks of nodes are `operand`, `join`, `way` (between them), `lost` (a lowest bound that did not win),
     `bound` (an upper bound above the join), and `faded` for all others. The marks of edges are `way` and
     `faded`.
     """
-    order = p.system.order
-    operands, join = _entry_nodes(p), _join_node(p)
+    order = promotion.system.order
+    operands, join = _entry_nodes(promotion), _join_node(promotion)
     lowest = order.minimal_bounds(*operands) if operands else ()
-    ways = [next(paths(order, n, join), (n,)) for n in operands] if join else []
+    ways = [next(find_paths(order, n, join), (n,)) for n in operands] if join else []
     also = {*operands, *lowest, *([join] if join else []), *(n for way in ways for n in way)}
-    diagram = order_diagram(p.system, small, codes, also)
+    diagram = order_diagram(promotion.system, small, codes, also)
     drawn = lay_out(diagram)
     there = {str(n): n for n in order.nodes}
     shown = restrict_order(order, [there[v.id] for v in diagram.vertices])
     steps = {*_yield_way_arrows(shown, operands, join)}
     bounds = order.bounds(*operands) if operands else ()
     marks = {
-        id: _marks(node, operands, join, lowest, bounds, {n for step in steps for n in step})
+        id: _node_marks(node, operands, join, lowest, bounds, {n for step in steps for n in step})
         for id, node in there.items()
     }
 
-    def edge_marks(edge: Edge) -> tuple[str, ...]:
+    def edge_marks(edge: PlacedEdge) -> tuple[str, ...]:
         pairs = {(there[a], there[b]) for a in edge.sources for b in edge.targets}
         return ("way",) if pairs & steps else ("faded",)
 
     links: Sequence[Link] = [k for k in diagram.links if {*k.nodes} == {*map(str, lowest)}]
-    return drawn.with_marks(
-        f"{question(p)} under {p.system.name}: {answer_text(p)}", marks, edge_marks, links, describe_reason(p)
+    return drawn.replace_marks(
+        f"{question_of_promotion(promotion)} under {promotion.system.name}: {answer_text(promotion)}",
+        marks,
+        edge_marks,
+        links,
+        describe_reason(promotion),
     )
 
 
@@ -54,13 +62,13 @@ def describe_reason(p: Promotion) -> list[str]:
     return [*said, f"rule: {p.rule}"]
 
 
-def _entry_nodes(p: Promotion) -> tuple[Node, ...]:
+def _entry_nodes(promotion: Promotion) -> tuple[Node, ...]:
     """Return the nodes where the operands enter the order."""
     results: set[Node] = set()
     found: dict[Node, None] = {}
-    for step in p.decisions:
+    for step in promotion.decisions:
         for n in step.nodes:
-            if n in p.system.order and n not in results:
+            if n in promotion.system.order and n not in results:
                 found[n] = None
         if step.node is not None and step.node not in step.nodes:
             results.add(step.node)
@@ -77,11 +85,11 @@ def _yield_way_arrows(
 ) -> Iterator[tuple[Node, Node]]:
     """Yield the arrows on the shortest way of each operand to the join."""
     for n in operands:
-        way = next(paths(order, n, join), ()) if join is not None else ()
+        way = next(find_paths(order, n, join), ()) if join is not None else ()
         yield from pairwise(way)
 
 
-def _marks(
+def _node_marks(
     node: Node, operands: Sequence[Node], join: Node | None, lowest: Sequence[Node], bounds: Sequence[Node],
     on_the_way: set[Node],
 ) -> tuple[str, ...]:  # fmt: skip

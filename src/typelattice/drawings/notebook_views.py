@@ -13,10 +13,10 @@ from html import escape
 from typelattice.designer.completion import Completion, Design
 from typelattice.designer.repair import Repair, Repairs
 from typelattice.drawings.comparison import comparison_diagram
-from typelattice.drawings.draw import draw, laid_out, lay_out_steps
+from typelattice.drawings.draw import draw, lay_out_checked, lay_out_steps
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
-from typelattice.explanations.explanation_text import explanation
+from typelattice.explanations.explanation_text import write_explanation
 from typelattice.facts.order import Order
 from typelattice.programs.program import Program, Replay
 from typelattice.rendering import has_grid, render
@@ -29,55 +29,57 @@ MAX_DESIGNS = 3  # designs to draw if there are several, the best first
 CONTAINER_STYLE = "overflow-x: auto; max-width: 100%; font-family: ui-monospace, monospace"
 
 
-def html(x: object) -> str | None:
+def html(value: object) -> str | None:
     """Return a value as HTML without scripts, or None if its class has no view."""
-    if has_grid(x):
-        return render(x, "html")
-    if isinstance(x, Criteria):
-        return _words(str(x))
-    if isinstance(x, Promotion):  # the explanation follows as text, so the drawing needs no notes
-        placed = draw(x).placed
+    if has_grid(value):
+        return render(value, "html")
+    if isinstance(value, Criteria):
+        return _text_as_html(str(value))
+    if isinstance(value, Promotion):  # the explanation follows as text, so the drawing needs no notes
+        placed = draw(value).placed
         bare = replace(placed, diagram=replace(placed.diagram, notes=()))
-        return f"<div>{Drawing(repr(x), bare)._repr_html_()}{_words(explanation(x))}</div>"
+        return (
+            f"<div>{Drawing(repr(value), bare)._repr_html_()}{_text_as_html(write_explanation(value))}</div>"
+        )
     try:
-        drawn = [drawing._repr_html_() for drawing in _yield_drawings(x)]
+        drawn = [drawing._repr_html_() for drawing in _yield_drawings(value)]
     except DrawingError as e:  # the drawing would be too large to read
-        return _words(f"{x}\n{e}")
+        return _text_as_html(f"{value}\n{e}")
     return f"<div>{''.join(drawn)}</div>" if drawn else None
 
 
-def svg(x: object) -> str | None:
+def svg(value: object) -> str | None:
     """Return a value as a complete SVG file, or None if its class has no picture."""
-    if has_grid(x):
-        return grid_svg(x.grid())
+    if has_grid(value):
+        return grid_svg(value.grid())
     try:
-        return next((drawing.svg for drawing in _yield_drawings(x)), None)
+        return next((drawing.svg for drawing in _yield_drawings(value)), None)
     except DrawingError:  # the drawing would be too large to read
         return None
 
 
-def _yield_drawings(x: object) -> Iterator[Drawing]:
+def _yield_drawings(value: object) -> Iterator[Drawing]:
     """Yield the drawings of a value. Raises DrawingError for one that is too large."""
-    match x:
+    match value:
         case System() | Order() | Promotion() | Replay():
-            yield draw(x)
+            yield draw(value)
         case Program():
-            yield Drawing("a program", lay_out_steps(x))
+            yield Drawing("a program", lay_out_steps(value))
         case Design():
-            for found in x.completions[:MAX_DESIGNS]:
-                yield _draw_change(x.system, found.system)
+            for found in value.completions[:MAX_DESIGNS]:
+                yield _draw_change(value.system, found.system)
         case Repairs():
-            for mended in x.repairs[:MAX_DESIGNS]:
-                yield _draw_change(x.system, mended.system)
+            for mended in value.repairs[:MAX_DESIGNS]:
+                yield _draw_change(value.system, mended.system)
         case Completion() | Repair():
-            yield draw(x.system)
+            yield draw(value.system)
 
 
 def _draw_change(old_system: System, new_system: System) -> Drawing:
-    return Drawing(new_system.name, laid_out(comparison_diagram(old_system, new_system)))
+    return Drawing(new_system.name, lay_out_checked(comparison_diagram(old_system, new_system)))
 
 
-def _words(text: str) -> str:
+def _text_as_html(text: str) -> str:
     """Return lines of text unchanged."""
     lines = "\n".join(_escape_line(line) for line in text.split("\n"))
     return f'<pre style="{CONTAINER_STYLE}">{escape(lines)}</pre>'

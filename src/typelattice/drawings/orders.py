@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import combinations
 
-from typelattice.engine.rules import Pair, Rules
+from typelattice.engine.rules import Rules, UnorderedPair
 from typelattice.explanations.operation_description import join_words
 from typelattice.explanations.promotion_in_english import name_node
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key
@@ -31,7 +31,7 @@ def order_diagram(
     order = restrict_order(system.order, shown)
     links = list(_yield_bound_links(system, order))
     refusing = {n for pair in system.refusals if not pair & {*hidden} for n in pair}
-    vertices = tuple(vertex(n, codes, ("refuses",) if n in refusing else ()) for n in order.nodes)
+    vertices = tuple(make_vertex(n, codes, ("refuses",) if n in refusing else ()) for n in order.nodes)
     arrows = tuple(Arrow(str(a), str(b)) for a in order.nodes for b in order.covers(a))
     shown_links = links if len(links) <= MAX_DRAWN_LINKS else []
     notes = [
@@ -47,11 +47,16 @@ def order_diagram(
 SIGN_BY_LINK_MARK = {"tie": "=", "fork": "×"}
 
 
-def vertex(node: Node, codes: str = "bits", marks: tuple[str, ...] = ()) -> Vertex:
+def make_vertex(node: Node, codes: str = "bits", marks: tuple[str, ...] = ()) -> Vertex:
     """Return a node of an order as a vertex of a diagram."""
     weak = () if isinstance(node, DType) else ("weak",)
     return Vertex(
-        str(node), node_code(node, codes), row(node), node.kind.value, (*weak, *marks), _node_title(node)
+        str(node),
+        node_code(node, codes),
+        row_of_node(node),
+        node.kind.value,
+        (*weak, *marks),
+        _node_title(node),
     )
 
 
@@ -62,7 +67,7 @@ def node_code(node: Node, codes: str) -> str:
     return name_node(node) if codes == "names" else str(node)
 
 
-def row(node: Node) -> float:
+def row_of_node(node: Node) -> float:
     """Return the row of a node, by its kind."""
     if node.kind is Kind.BOOL or (node.kind.category == 1 and not isinstance(node, DType)):
         return MIDDLE_ROW
@@ -81,7 +86,7 @@ def restrict_order(order: Order[Node], shown_nodes: Sequence[Node]) -> Order[Nod
     return Order(covers)
 
 
-def _choose_nodes(system: Rules, small: bool, also: set[Node]) -> tuple[list[Node], tuple[DType, ...]]:
+def _choose_nodes(system: Rules, small: bool, extra_nodes: set[Node]) -> tuple[list[Node], tuple[DType, ...]]:
     """Return the nodes to draw, and the dtypes left out."""
     nodes = system.order.nodes
     few = small_nodes(system)
@@ -89,7 +94,7 @@ def _choose_nodes(system: Rules, small: bool, also: set[Node]) -> tuple[list[Nod
     dtypes = [n for n in nodes if isinstance(n, DType)]
     if small or len(narrow) == len(dtypes):
         return list(nodes), ()
-    hidden = tuple(n for n in narrow if n not in also)
+    hidden = tuple(n for n in narrow if n not in extra_nodes)
     return [n for n in nodes if n not in hidden], tuple(sorted(hidden, key=sort_key))
 
 
@@ -148,7 +153,7 @@ def _describe_other_rules(system: Rules, hidden_nodes: Set[Node]) -> Iterator[st
 
     Hidden nodes are left out.
     """
-    reasons: dict[str, list[Pair]] = {}
+    reasons: dict[str, list[UnorderedPair]] = {}
     for pair, reason in system.refusals.items():
         if not pair & hidden_nodes:
             reasons.setdefault(reason, []).append(pair)
@@ -171,6 +176,6 @@ def _sort_nodes(nodes: Iterable[Node]) -> list[Node]:
     return sorted(nodes, key=sort_key)
 
 
-def _some(pairs: Sequence[Pair]) -> str:
+def _some(pairs: Sequence[UnorderedPair]) -> str:
     first = " with ".join(map(str, _sort_nodes(pairs[0])))
     return first if len(pairs) == 1 else f"{len(pairs)} pairs such as {first}"

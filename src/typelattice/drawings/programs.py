@@ -29,7 +29,7 @@ def program_diagram(replay: Replay) -> Diagram:
     }
     drawn = _drawn_steps(replay.program)
     casts = {(part, i): c for (part, i), c in casts.items() if i in drawn}
-    vertices = tuple(_vertex(i, steps[i], outcomes[i]) for i in drawn)
+    vertices = tuple(_step_vertex(i, steps[i], outcomes[i]) for i in drawn)
     arrows, notes = list[Arrow](), list[str]()
     for i, parts in drawn.items():
         for part, shown in parts.items():
@@ -51,7 +51,7 @@ def program_diagram(replay: Replay) -> Diagram:
     notes += [NEVER_ASKED_NOTE] if any(outcome.is_unrecorded for outcome in outcomes) else []
     notes += [f"refused: {step.text}: {outcome.reason}" for step, outcome in replay.refusals]
     return Diagram(
-        f"{_source(replay.program)} under {replay.name}", vertices, tuple(arrows), notes=tuple(notes)
+        f"{_program_title(replay.program)} under {replay.name}", vertices, tuple(arrows), notes=tuple(notes)
     )
 
 
@@ -62,7 +62,7 @@ def steps_diagram(program: Program) -> Diagram:
         text = program.steps[i].text
         vertices.append(Vertex(str(i), clip_text(text, MAX_STEP_CHARS), tooltip=text))
         arrows += [Arrow(str(shown), str(i)) for shown in parts.values()]
-    return Diagram(_source(program), tuple(vertices), tuple(arrows))
+    return Diagram(_program_title(program), tuple(vertices), tuple(arrows))
 
 
 def _drawn_steps(program: Program) -> dict[int, dict[int, int]]:
@@ -89,11 +89,11 @@ def _drawn_steps(program: Program) -> dict[int, dict[int, int]]:
     return {i: parts for i, parts in drawn.items() if first_equal_step[i] == i or i in used_steps}
 
 
-def _source(program: Program) -> str:
+def _program_title(program: Program) -> str:
     return clip_text(" ".join(program.source.split()), 60) or "program"
 
 
-def _vertex(i: int, step: Step, outcome: Outcome) -> Vertex:
+def _step_vertex(step_index: int, step: Step, outcome: Outcome) -> Vertex:
     kind = outcome.operand.kind.value if outcome.operand else ""
     marks = () if outcome.operand else ("refused",) if outcome.is_refused else ("faded",)
     weak = ("weak",) if outcome.operand and (outcome.operand.weak or outcome.operand.tier == "scalar") else ()
@@ -101,7 +101,7 @@ def _vertex(i: int, step: Step, outcome: Outcome) -> Vertex:
     why = f": {outcome.reason}" if outcome.reason else ""
     title = f"{step.text}: {outcome.text_with_mark}{why}{place}"
     return Vertex(
-        str(i),
+        str(step_index),
         f"{clip_text(step.text, MAX_STEP_CHARS)}\n{outcome.text_with_mark}",
         0,
         kind,
@@ -113,14 +113,14 @@ def _vertex(i: int, step: Step, outcome: Outcome) -> Vertex:
 def _arrow_to_step(
     input_step: int,
     drawn_step: int,
-    i: int,
+    step_index: int,
     step: Step,
     outcomes: tuple[Outcome, ...],
     cast: ImplicitCast | None,
     number: int,
 ) -> tuple[Arrow, str]:
     """Return the arrow to a step from its input, or from the node drawn for that, and a note on the loss."""
-    ends = str(drawn_step), str(i)
+    ends = str(drawn_step), str(step_index)
     if cast is not None:
         said = _describe_cast(cast.source, cast.target)
         if cast.loss:
@@ -128,7 +128,7 @@ def _arrow_to_step(
                 *ends, ("cast", "lossy"), said, str(number)
             ), f"{number}: in {cast.step.text}, {said}"
         return Arrow(*ends, ("cast",), said), ""
-    source, target = outcomes[input_step].operand, outcomes[i].operand
+    source, target = outcomes[input_step].operand, outcomes[step_index].operand
     if (
         isinstance(step, Cast)
         and input_step == step.operand

@@ -5,21 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from typelattice.editor.known_steps import ExpressionDtype, location_range
-from typelattice.explanations.explanation_text import explanation
+from typelattice.editor.known_steps import ExpressionDType, location_range
+from typelattice.explanations.explanation_text import write_explanation
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of
 from typelattice.files.system_text import systems
 from typelattice.programs.make_program import program
 from typelattice.programs.source.name_meanings import library_of_name
-from typelattice.programs.source.quiet_parser import parse
+from typelattice.programs.source.quiet_parser import parse_source
 from typelattice.support.errors import TypelatticeError
 
 DEFAULT_SYSTEM = "numpy"  # the system of a file that imports no library
 PYTHON_NUMBERS = ("bool", "int", "float", "complex")  # annotations of Python numbers
 
 
-def list_steps_of_annotations(text: str) -> Iterator[ExpressionDtype]:
+def list_steps_of_annotations(text: str) -> Iterator[ExpressionDType]:
     """Yield the steps of each function with a dtype for every parameter, by the rules of its library.
 
     >>> source = "def f(x: NDArray[np.float32], n: int):\\n    return x * n\\n"
@@ -27,13 +27,13 @@ def list_steps_of_annotations(text: str) -> Iterator[ExpressionDtype]:
     [(1, 'float32')]
     """
     try:
-        tree = parse(text)
+        tree = parse_source(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     name, lines = _system_of_imports(tree), text.splitlines()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and (bound := _operands_of_parameters(node)):
-            yield from _steps(node, bound, name, lines)
+            yield from _list_expression_dtypes(node, bound, name, lines)
 
 
 def _system_of_imports(tree: ast.Module) -> str:
@@ -75,9 +75,9 @@ def _annotated_dtype(annotation: ast.expr | None) -> str | None:
     return None
 
 
-def _steps(
+def _list_expression_dtypes(
     node: ast.FunctionDef, bound: dict[str, str], name: str, lines: Sequence[str]
-) -> Iterator[ExpressionDtype]:
+) -> Iterator[ExpressionDType]:
     first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
     source = "\n".join(lines[node.lineno - 1 : node.end_lineno])
     indent = len(source) - len(source.lstrip())
@@ -93,9 +93,9 @@ def _steps(
         line = step.location.line + node.lineno - 1
         columns = location_range(step.text, lines, line) if line >= first else None
         if columns:
-            rule = f"\n\n{explanation(outcome.promotion)}" if outcome.promotion else ""
+            rule = f"\n\n{write_explanation(outcome.promotion)}" if outcome.promotion else ""
             about = f"{step.text}: by the annotations, under {name}{rule}"
-            yield ExpressionDtype(line - 1, *columns, _describe_operand(outcome.operand), about)
+            yield ExpressionDType(line - 1, *columns, _describe_operand(outcome.operand), about)
 
 
 def _describe_operand(operand: object) -> str:

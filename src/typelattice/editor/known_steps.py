@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.explanations.explanation_text import explanation
+from typelattice.explanations.explanation_text import write_explanation
 from typelattice.files.reader import system
 from typelattice.operands.notation import parse_operand
 from typelattice.support.errors import TypelatticeError
 
 
 @dataclass(frozen=True, slots=True)
-class ExpressionDtype:
+class ExpressionDType:
     """An expression of a line, counted from 0, with its dtype and an explanation to show on request.
 
     `start` and `end` are its columns in the line.
@@ -51,7 +51,7 @@ def location_range(text: str, lines: Sequence[str], line: int | None) -> tuple[i
     return None if start < 0 else (start, start + len(first))
 
 
-def list_steps_of_run(run: Mapping[str, Any], path: str, lines: Sequence[str]) -> Iterator[ExpressionDtype]:
+def list_steps_of_run(run: Mapping[str, Any], path: str, lines: Sequence[str]) -> Iterator[ExpressionDType]:
     """Yield the steps of a run in a file, for the lines that have not changed since."""
     every = run["steps"]
     rules = [*run["libraries"].values()]
@@ -65,7 +65,7 @@ def list_steps_of_run(run: Mapping[str, Any], path: str, lines: Sequence[str]) -
         taken = ", ".join(str(o) for o in operands)
         about = f"{step['op']}({taken}) gave {step['observed']} in the last traced run"
         rule = _explain_by_rule(step, operands, rules) if all(operands) else ""
-        yield ExpressionDtype(step["line"] - 1, *columns, step["observed"], f"{about}\n\n{rule}".rstrip())
+        yield ExpressionDType(step["line"] - 1, *columns, step["observed"], f"{about}\n\n{rule}".rstrip())
 
 
 def list_findings_of_run(run: Mapping[str, Any], path: str, lines: Sequence[str]) -> Iterator[KnownFinding]:
@@ -96,14 +96,14 @@ def _explain_by_rule(step: Mapping[str, Any], operands: Sequence[str], rules: Se
         except TypelatticeError:
             continue
         if p.dtype is not None and str(p.dtype) == step["observed"].removesuffix("*"):
-            return explanation(p)
+            return write_explanation(p)
     return ""
 
 
-def list_hints(steps: Iterable[ExpressionDtype]) -> dict[int, str]:
+def list_hints(steps: Iterable[ExpressionDType]) -> dict[int, str]:
     """Return the hint of each line: the dtypes of its last expression, each once.
 
-    >>> list_hints([ExpressionDtype(0, 4, 9, "float64", ""), ExpressionDtype(0, 4, 13, "float32", "")])
+    >>> list_hints([ExpressionDType(0, 4, 9, "float64", ""), ExpressionDType(0, 4, 13, "float32", "")])
     {0: 'float32'}
     """
     found: dict[int, tuple[int, list[str]]] = {}
@@ -116,7 +116,7 @@ def list_hints(steps: Iterable[ExpressionDtype]) -> dict[int, str]:
     return {line: " or ".join(dtypes) for line, (_, dtypes) in found.items()}
 
 
-def find_step(steps: Iterable[ExpressionDtype], line: int, column: int) -> ExpressionDtype | None:
+def find_step(steps: Iterable[ExpressionDType], line: int, column: int) -> ExpressionDType | None:
     """Return the smallest known expression around a place."""
     around = [s for s in steps if s.line == line and s.start <= column <= s.end]
     return min(around, key=lambda s: s.end - s.start, default=None)

@@ -17,7 +17,7 @@ from pygls.uris import to_fs_path
 
 from typelattice.editor.annotated_functions import list_steps_of_annotations
 from typelattice.editor.known_steps import (
-    ExpressionDtype,
+    ExpressionDType,
     find_step,
     list_findings_of_run,
     list_hints,
@@ -64,12 +64,12 @@ class KnownRuns:
         return self._read[1]
 
 
-def server(document: Path | None, version: str) -> LanguageServer:
+def build_server(document: Path | None, version: str) -> LanguageServer:
     """Build the server for `document`, a run that `typelattice trace --json` wrote or will write."""
     made = LanguageServer("typelattice", version)
     runs = KnownRuns(document)
 
-    def known(uri: str) -> list[ExpressionDtype]:
+    def known(uri: str) -> list[ExpressionDType]:
         """Return the steps of a file: of its lines that ran, and of other lines by their annotations."""
         text, path = made.workspace.get_text_document(uri).source, to_fs_path(uri) or ""
         run = runs.find(path)
@@ -84,7 +84,7 @@ def server(document: Path | None, version: str) -> LanguageServer:
         run = runs.find(path)
         found = [
             lsp.Diagnostic(
-                _range(f.line, f.start, f.end, lines[f.line]), f.message,
+                _lsp_range(f.line, f.start, f.end, lines[f.line]), f.message,
                 severity=SEVERITY_BY_FINDING_RULE.get(f.rule, lsp.DiagnosticSeverity.Information),
                 code=f.rule,
                 source="typelattice",
@@ -115,13 +115,13 @@ def server(document: Path | None, version: str) -> LanguageServer:
     def hover(params: lsp.HoverParams) -> lsp.Hover | None:
         uri, at = params.text_document.uri, params.position
         lines = made.workspace.get_text_document(uri).source.splitlines()
-        column = _column(lines[at.line], at.character) if at.line < len(lines) else 0
+        column = _column_of_units(lines[at.line], at.character) if at.line < len(lines) else 0
         step = find_step(known(uri), at.line, column)
         if step is None:
             return None
         return lsp.Hover(
             lsp.MarkupContent(lsp.MarkupKind.Markdown, _fence_code(step.hover_text)),
-            _range(step.line, step.start, step.end, lines[step.line]),
+            _lsp_range(step.line, step.start, step.end, lines[step.line]),
         )
 
     @made.feature(
@@ -190,7 +190,7 @@ def list_edits(old_text: str, new_text: str) -> list[lsp.TextEdit]:
     ]
 
 
-def _range(line: int, start: int, end: int, text: str) -> lsp.Range:
+def _lsp_range(line: int, start: int, end: int, text: str) -> lsp.Range:
     return lsp.Range(
         lsp.Position(line, _length_in_utf16(text[:start])), lsp.Position(line, _length_in_utf16(text[:end]))
     )
@@ -201,7 +201,7 @@ def _length_in_utf16(text: str) -> int:
     return len(text.encode("utf-16-le")) // 2
 
 
-def _column(text: str, units: int) -> int:
+def _column_of_units(text: str, units: int) -> int:
     return len(text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", errors="ignore"))
 
 

@@ -46,19 +46,19 @@ class SizedByValue(Decision):
     key = "combine"
 
 
-class Joined(Decision):
+class NodesJoined(Decision):
     """The least upper bound of the nodes, or None if they have no such bound."""
 
     key = "order"
 
 
-class Tied(Decision):
+class TieSettled(Decision):
     """The recorded choice among several minimal bounds."""
 
     key = "ties"
 
 
-class Overridden(Decision):
+class PairOverridden(Decision):
     """A pair with an entry in `overrides`, which replaces the dtype of the order."""
 
     key = "overrides"
@@ -70,7 +70,7 @@ class RefusedPair(Decision):
     key = "refusals"
 
 
-class Incomparable(Decision):
+class RefusedJoin(Decision):
     """A refusal of two nodes that join at a third node, in a system that allows only one of the two."""
 
     key = "combine"
@@ -91,7 +91,7 @@ class ReplacedInAnswer(Decision):
     key = "after"
 
 
-class Defaulted(Decision):
+class DefaultTaken(Decision):
     """A node without a width that becomes the default dtype of its kind, or None if none exists."""
 
     key = "defaults"
@@ -112,13 +112,13 @@ class JoinedByValue(Decision):
     key = "fit"
 
 
-class Parameterized(Decision):
+class ParametersComputed(Decision):
     """The parameters of a dtype, computed from those of its operands, or None if no such dtype exists."""
 
     key = "dtypes"
 
 
-class DtypeByOperation(Decision):
+class DTypeByOperation(Decision):
     """The dtype that an operation makes of its operands' dtypes, or None if it does not take them."""
 
     key = "ops"

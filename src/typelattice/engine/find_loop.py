@@ -16,18 +16,20 @@ from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import Operand
 
 
-def find_casting_dtypes(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> tuple[DType, ...]:
+def find_casting_dtypes(
+    rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand]
+) -> tuple[DType, ...]:
     """Return the dtypes to search for a loop, or () if the operation promotes its operands together.
 
     With some dtypes, another dtype stands in for a Python scalar (`stand-in`). The search ignores Python
     scalars if the arrays differ in dtype and no scalar is of a higher category.
     """
-    if not op.loops:
+    if not operation_rules.loops:
         return ()
     if rules.combine == "value":
         from typelattice.engine import numpy1  # only NumPy 1 promotes by value
 
-        return numpy1.find_loop_by_value(rules, operands, op.loops)
+        return numpy1.find_loop_by_value(rules, operands, operation_rules.loops)
     strong = [o for o in operands if not o.weak]
     highest = max((o.kind.category for o in strong), default=0)
     if len({o.dtype for o in strong}) > 1 and all(o.kind.category <= highest for o in operands):
@@ -38,17 +40,17 @@ def find_casting_dtypes(rules: Rules, op: OperationRules, operands: Sequence[Ope
     )
 
 
-def find_loop(rules: Rules, op: OperationRules, dtypes: Sequence[DType]) -> DType | None:
+def find_loop(rules: Rules, operation_rules: OperationRules, dtypes: Sequence[DType]) -> DType | None:
     """Return the first dtype with a loop for these dtypes, or None if no loop takes them."""
-    choices = (*(d for d in dtypes if d in op.loops_own), *op.loops)
+    choices = (*(d for d in dtypes if d in operation_rules.loops_own), *operation_rules.loops)
     return next((loop for loop in choices if all(_casts_to_loop(rules, d, loop) for d in dtypes)), None)
 
 
-def _casts_to_loop(rules: Rules, a: DType, b: DType) -> bool:
+def _casts_to_loop(rules: Rules, dtype: DType, loop: DType) -> bool:
     """Return True if a loop of b takes a: b lies above a, or each casts to the other.
 
     A loop never takes a pair that the file refuses.
     """
-    pair = frozenset((a, b))
-    above = a in rules.order and b in rules.order and rules.order.le(a, b)
+    pair = frozenset((dtype, loop))
+    above = dtype in rules.order and loop in rules.order and rules.order.le(dtype, loop)
     return (above or pair in rules.both_ways) and pair not in rules.refusals

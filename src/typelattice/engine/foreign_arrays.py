@@ -9,7 +9,7 @@ from typelattice.engine.operation_rules import OperationRules
 from typelattice.engine.rule_enums import ForeignCountsAs
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.operands.operand import FOREIGN_LIST_MARK, FOREIGN_SCALAR_SUFFIX, Operand, scalar
+from typelattice.operands.operand import FOREIGN_LIST_MARK, FOREIGN_SCALAR_SUFFIX, Operand, scalar_operand
 from typelattice.support.frozen_classes import replace
 
 FOREIGN_COUNTS_AS_WORDS = tuple(ForeignCountsAs)  # any other text is the reason of a refusal
@@ -37,7 +37,10 @@ def converted_dtype(rules: Rules, library: str, source: DType) -> str | None:
 
 
 def replace_foreign_arrays(
-    rules: Rules, op: OperationRules | None, operands: Sequence[Operand], decisions: list[Decision]
+    rules: Rules,
+    operation_rules: OperationRules | None,
+    operands: Sequence[Operand],
+    decisions: list[Decision],
 ) -> tuple[Operand, ...]:
     """Replace each foreign array by the operand that it counts as.
 
@@ -45,7 +48,9 @@ def replace_foreign_arrays(
     """
     system_dtype = next((o.dtype for o in operands if o.dtype and not o.foreign_library), None)
     return tuple(
-        _convert_foreign_operand(rules, o, system_dtype, op, i, decisions) if o.foreign_library else o
+        _convert_foreign_operand(rules, o, system_dtype, operation_rules, i, decisions)
+        if o.foreign_library
+        else o
         for i, o in enumerate(operands)
     )
 
@@ -69,9 +74,9 @@ def _make_refusal(o: Operand, reason: str) -> RefusalError:
 
 def _convert_foreign_operand(
     rules: Rules,
-    o: Operand,
+    operand: Operand,
     system_dtype: DType | None,
-    op: OperationRules | None,
+    operation_rules: OperationRules | None,
     position: int,
     decisions: list[Decision],
 ) -> Operand:
@@ -79,54 +84,60 @@ def _convert_foreign_operand(
 
     Raises RefusalError if it is refused.
     """
-    assert o.dtype
-    operation = rules.find_operation(op.name) if op else None
+    assert operand.dtype
+    operation = rules.find_operation(operation_rules.name) if operation_rules else None
     form = ""
     if operation and position == 0 and operation.is_operator:
         form = "left"
     elif operation and position > 0 and operation.operation_class == "assignment":
         form = "assigned"
-    word = _foreign_word(rules, o, form)
+    word = _foreign_word(rules, operand, form)
     if word not in FOREIGN_COUNTS_AS_WORDS:
-        raise _make_refusal(o, word or f"nothing is recorded of {_kind_of_foreign(o)} beside its own")
+        raise _make_refusal(
+            operand, word or f"nothing is recorded of {_kind_of_foreign(operand)} beside its own"
+        )
     # If the operation converts the operand at this place to an array, it converts a foreign array too.
-    as_array = op is not None and op.counts_as_array(position)
-    counted_operand = replace(o, foreign_library="")
+    as_array = operation_rules is not None and operation_rules.counts_as_array(position)
+    counted_operand = replace(operand, foreign_library="")
     if (
         word == ForeignCountsAs.NUMBER
-        and o.foreign_library == FOREIGN_LIST_MARK
-        and (system_dtype is None or _needs_dimensions(rules, op))
+        and operand.foreign_library == FOREIGN_LIST_MARK
+        and (system_dtype is None or _needs_dimensions(rules, operation_rules))
     ):
         word = ForeignCountsAs.HOST_DTYPE_ARRAY  # this has dimensions, like the list
     if word == ForeignCountsAs.NUMBER:
-        counted_operand = scalar(Kind.SIGNED if o.kind is Kind.UNSIGNED else o.kind, o.value)
+        counted_operand = scalar_operand(
+            Kind.SIGNED if operand.kind is Kind.UNSIGNED else operand.kind, operand.value
+        )
     elif word == ForeignCountsAs.FLOAT:
-        counted_operand = scalar(Kind.FLOAT)
+        counted_operand = scalar_operand(Kind.FLOAT)
     elif word == ForeignCountsAs.HOST_DTYPE_ARRAY and system_dtype and not as_array:
         counted_operand = replace(counted_operand, dtype=system_dtype, kind=system_dtype.kind, value=None)
     decisions.append(
-        ForeignArrayCounted((o.dtype,), counted_operand.dtype, _describe_counted(o, counted_operand))
+        ForeignArrayCounted(
+            (operand.dtype,), counted_operand.dtype, _describe_counted(operand, counted_operand)
+        )
     )
     return counted_operand
 
 
-def _foreign_word(rules: Rules, o: Operand, form: str) -> str:
+def _foreign_word(rules: Rules, operand: Operand, form: str) -> str:
     """Return the file's most specific word or reason for a foreign array, or "" without one.
 
     An array of the system's own library counts as an array. So does a list in a system of no library.
     """
-    library = o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX)
+    library = operand.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX)
     if library == rules.library.partition(" ")[0] or (library == FOREIGN_LIST_MARK and not rules.library):
         return ForeignCountsAs.ARRAY
     word_by_form = rules.foreign.get(library, {})
     if form in word_by_form:
         return word_by_form[form]
-    if not o.foreign_library.endswith(FOREIGN_SCALAR_SUFFIX):
+    if not operand.foreign_library.endswith(FOREIGN_SCALAR_SUFFIX):
         return word_by_form.get("array", "")
-    return word_by_form.get(o.dtype) or word_by_form.get("scalar", "")
+    return word_by_form.get(operand.dtype) or word_by_form.get("scalar", "")
 
 
-def why_index_refused(rules: Rules, form: str) -> str | None:
+def index_refusal_reason(rules: Rules, form: str) -> str | None:
     """Return the reason why a library refuses a list in an index, or None if it accepts the list.
 
     An index promotes nothing, so a file only states refusals for it.
@@ -135,17 +146,24 @@ def why_index_refused(rules: Rules, form: str) -> str | None:
     return None if word in FOREIGN_COUNTS_AS_WORDS else word
 
 
-def _needs_dimensions(rules: Rules, op: OperationRules | None) -> bool:
+def _needs_dimensions(rules: Rules, operation_rules: OperationRules | None) -> bool:
     """Return True if an operation takes only operands with dimensions."""
-    return op is not None and max(rules.find_operation(op.name).dimensions, op.dimensions) > 0
+    return (
+        operation_rules is not None
+        and max(
+            rules.find_operation(operation_rules.name).required_dimensions,
+            operation_rules.required_dimensions,
+        )
+        > 0
+    )
 
 
-def _kind_of_foreign(o: Operand) -> str:
+def _kind_of_foreign(operand: Operand) -> str:
     """Name the kind of a foreign array for a refusal, e.g. `torch's scalars`."""
-    if o.foreign_library == FOREIGN_LIST_MARK:
+    if operand.foreign_library == FOREIGN_LIST_MARK:
         return "Python's lists"
-    forms = "scalars" if o.foreign_library.endswith(FOREIGN_SCALAR_SUFFIX) else "arrays"
-    return f"{o.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX)}'s {forms}"
+    forms = "scalars" if operand.foreign_library.endswith(FOREIGN_SCALAR_SUFFIX) else "arrays"
+    return f"{operand.foreign_library.removesuffix(FOREIGN_SCALAR_SUFFIX)}'s {forms}"
 
 
 def _describe_counted(o: Operand, counts: Operand) -> str:

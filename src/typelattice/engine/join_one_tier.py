@@ -7,13 +7,13 @@ from itertools import combinations
 
 from typelattice.engine.decisions import (
     Decision,
-    Incomparable,
-    Joined,
-    Overridden,
+    NodesJoined,
+    PairOverridden,
     RefusalError,
+    RefusedJoin,
     RefusedPair,
     ReplacedOnEntry,
-    Tied,
+    TieSettled,
     WidenedDefault,
 )  # fmt: skip
 from typelattice.engine.rules import Rules
@@ -22,44 +22,55 @@ from typelattice.facts.range_and_overflow import is_in_range
 from typelattice.operands.operand import BOOL_DTYPE, Operand
 
 
-def find_entry_node(rules: Rules, o: Operand, decisions: list[Decision], is_alone: bool = False) -> Node:
+def find_entry_node(
+    rules: Rules, operand: Operand, decisions: list[Decision], is_alone: bool = False
+) -> Node:
     """Return the node at which an operand enters the order. `is_alone`: it is the only operand."""
-    if o.weak:
-        return _find_weak_entry_node(rules, o, decisions, is_alone)
-    own = o.dtype or BOOL_DTYPE
+    if operand.weak:
+        return _find_weak_entry_node(rules, operand, decisions, is_alone)
+    own = operand.dtype or BOOL_DTYPE
     node = rules.before.get(own, own)
     if node is not own:
         decisions.append(ReplacedOnEntry((own,), node, str(own)))
     if node not in rules.order:
         default = rules.defaults.get(node.kind)
         remedy = f"cast it to a dtype that it has{f', e.g. {default}' if default else ''}"
-        raise RefusalError(f"{rules.name} has no {node}", remedy, Joined((node,), None))
+        raise RefusalError(f"{rules.name} has no {node}", remedy, NodesJoined((node,), None))
     return node
 
 
-def dtype_or_default(rules: Rules, o: Operand, is_alone: bool = True) -> DType | None:
+def dtype_or_default(rules: Rules, operand: Operand, is_alone: bool = True) -> DType | None:
     """Return an operand's own dtype, or the default dtype of a Python scalar's kind, or None.
 
     If the kind has several defaults, choose the first that holds the value, or the last if none does. With
     other operands, a kind of `kinds_widening_alone` has only its first default.
     """
-    first = rules.defaults.get(o.kind)
-    if o.dtype or first is None or o.value is None or (o.kind in rules.kinds_widening_alone and not is_alone):
-        return o.dtype or first
-    choices = (first, *rules.wider_defaults.get(o.kind, ()))
-    return next((d for d in choices if is_in_range(o.value, d)), choices[-1])
+    first = rules.defaults.get(operand.kind)
+    if (
+        operand.dtype
+        or first is None
+        or operand.value is None
+        or (operand.kind in rules.kinds_widening_alone and not is_alone)
+    ):
+        return operand.dtype or first
+    choices = (first, *rules.wider_defaults.get(operand.kind, ()))
+    return next((d for d in choices if is_in_range(operand.value, d)), choices[-1])
 
 
-def _find_weak_entry_node(rules: Rules, o: Operand, decisions: list[Decision], is_alone: bool) -> Node:
+def _find_weak_entry_node(rules: Rules, operand: Operand, decisions: list[Decision], is_alone: bool) -> Node:
     """Return the node at which a weak operand enters the order.
 
     The candidates are the weak node of its kind, the weak node of its kind and width, and its default dtype.
     The result is the first candidate that is in the order. If none is, it is the weak node of the kind.
     """
-    kind = Kind.SIGNED if o.kind is Kind.UNSIGNED and weak_node(o.kind) not in rules.order else o.kind
-    own = dtype_or_default(rules, o, is_alone)
-    if own in rules.wider_defaults.get(o.kind, ()):
-        decisions.append(WidenedDefault((weak_node(o.kind),), own, o.kind.python_name))
+    kind = (
+        Kind.SIGNED
+        if operand.kind is Kind.UNSIGNED and weak_node(operand.kind) not in rules.order
+        else operand.kind
+    )
+    own = dtype_or_default(rules, operand, is_alone)
+    if own in rules.wider_defaults.get(operand.kind, ()):
+        decisions.append(WidenedDefault((weak_node(operand.kind),), own, operand.kind.python_name))
     by_kind = weak_node(kind)
     if own is None or by_kind in rules.order:
         return by_kind
@@ -75,18 +86,18 @@ def join_tier(rules: Rules, nodes: Sequence[Node], decisions: list[Decision]) ->
     if absent:
         reason = f"nothing is said of a Python {absent[0].kind.python_name}"
         to = next((f", e.g. {n}" for n in nodes if isinstance(n, DType)), "")
-        raise RefusalError(reason, f"cast it to a dtype{to}", Joined(tuple(nodes), None))
+        raise RefusalError(reason, f"cast it to a dtype{to}", NodesJoined(tuple(nodes), None))
     if rules.combine in ("fold", "comparable"):
         return _join_in_pairs(rules, nodes, decisions)
     for a, b in combinations(dict.fromkeys(nodes), 2) if rules.refusals else ():
         check_pair_refusal(rules, a, b)
-    return join(rules, nodes, decisions)
+    return join_nodes(rules, nodes, decisions)
 
 
 def _join_in_pairs(rules: Rules, nodes: Sequence[Node], decisions: list[Decision]) -> Node:
     """Join nodes pair by pair, from the left."""
-    first = join(rules, nodes[:1], decisions)
-    pair = _join_comparable if rules.combine == "comparable" else join
+    first = join_nodes(rules, nodes[:1], decisions)
+    pair = _join_comparable if rules.combine == "comparable" else join_nodes
     return reduce(
         lambda a, b: find_override(rules, a, b, decisions) or pair(rules, (a, b), decisions), nodes[1:], first
     )
@@ -94,10 +105,10 @@ def _join_in_pairs(rules: Rules, nodes: Sequence[Node], decisions: list[Decision
 
 def _join_comparable(rules: Rules, pair: Sequence[Node], decisions: list[Decision]) -> Node:
     """Return the join of a pair. Raises RefusalError if the join is neither of the two."""
-    found = join(rules, pair, decisions)
+    found = join_nodes(rules, pair, decisions)
     if found not in pair:
         decisions.pop()  # drop the decision of a join that does not count
-        decision = Incomparable(tuple(pair), None)
+        decision = RefusedJoin(tuple(pair), None)
         raise RefusalError(
             "neither represents all values of the other", f"cast both, e.g. to {found}", decision
         )
@@ -120,23 +131,23 @@ def find_override(rules: Rules, a: Node, b: Node, decisions: list[Decision]) -> 
     pair = frozenset((a, b))
     node = rules.overrides.get(pair)
     if node:
-        decisions.append(Overridden((a, b), node, rules.entries["overrides", pair]))
+        decisions.append(PairOverridden((a, b), node, rules.entries["overrides", pair]))
     return node
 
 
-def join(rules: Rules, nodes: Sequence[Node], decisions: list[Decision]) -> Node:
+def join_nodes(rules: Rules, nodes: Sequence[Node], decisions: list[Decision]) -> Node:
     """Return the least upper bound of a set, or the recorded choice among its minimal bounds."""
     distinct = tuple(dict.fromkeys(nodes))
     node = rules.order.join(*distinct)
     if node is not None:
-        decisions.append(Joined(distinct, node))
+        decisions.append(NodesJoined(distinct, node))
         return node
     bounds = rules.order.minimal_bounds(*distinct)
     tie = frozenset(bounds)
     if tie in rules.ties:
-        decisions.append(Tied(distinct, rules.ties[tie], rules.entries["ties", tie]))
+        decisions.append(TieSettled(distinct, rules.ties[tie], rules.entries["ties", tie]))
         return rules.ties[tie]
-    decision = Joined(distinct, None)
+    decision = NodesJoined(distinct, None)
     if not bounds:
         reason = f"nothing lies above {'both' if len(distinct) == 2 else 'all'}"
         raise RefusalError(reason, "cast one operand to the other's dtype", decision)

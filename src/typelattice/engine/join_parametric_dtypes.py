@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.engine.decisions import Decision, Parameterized, RefusalError
+from typelattice.engine.decisions import Decision, ParametersComputed, RefusalError
 from typelattice.engine.evaluate_operation import Evaluation, find_result_rule
 from typelattice.engine.join_one_tier import dtype_or_default
 from typelattice.engine.join_tiers import join_tiers
 from typelattice.engine.operation_rules import ComputedMember, OperationRules
-from typelattice.engine.parameter_formulas import SAME_FOR_ALL_OPERANDS, Arguments, Number
+from typelattice.engine.parameter_formulas import SAME_FOR_ALL_OPERANDS, ArgumentByParameter, RealNumber
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.facts.parametric_dtypes import arguments_of, member_of
@@ -24,7 +24,7 @@ def replace_members_by_families(operands: Sequence[Operand]) -> tuple[Operand, .
 
 def replace_families_by_members(
     rules: Rules,
-    op: OperationRules | None,
+    operation_rules: OperationRules | None,
     operands: Sequence[Operand],
     evaluation: Evaluation,
     decisions: list[Decision],
@@ -35,7 +35,11 @@ def replace_families_by_members(
     """
     if not any(d and d.parameters for d in (evaluation.compute, evaluation.dtype, evaluation.accumulator)):
         return evaluation
-    result_rule = find_result_rule(op, evaluation.compute) if op and evaluation.compute else None
+    result_rule = (
+        find_result_rule(operation_rules, evaluation.compute)
+        if operation_rules and evaluation.compute
+        else None
+    )
     formulas = result_rule if isinstance(result_rule, ComputedMember) else None
     family = evaluation.compute if evaluation.compute and evaluation.compute.parameters else evaluation.dtype
     dtypes = [dtype_or_default(rules, o) for o in _highest_tier(rules, family, operands)]
@@ -47,7 +51,12 @@ def replace_families_by_members(
 
     result = known(evaluation.dtype) or evaluation.dtype
     left = operands[0].dtype
-    if op and (op.writes or result_rule == "left") and left and left.family is evaluation.dtype:
+    if (
+        operation_rules
+        and (operation_rules.writes or result_rule == "left")
+        and left
+        and left.family is evaluation.dtype
+    ):
         result = left
     elif formulas:
         result = _compute_member(rules, family, dtypes, formulas, decisions)
@@ -69,7 +78,7 @@ def _highest_tier(rules: Rules, family: DType, operands: Sequence[Operand]) -> S
 
 def _find_members(rules: Rules, family: DType, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
     """Return the members of a family that dtypes are or count as, or none if one is unknown."""
-    members = tuple(map(rules.families[family].member, dtypes))
+    members = tuple(map(rules.families[family].find_member, dtypes))
     return tuple(member for member in members if member) if all(members) else ()
 
 
@@ -104,13 +113,13 @@ def _join_members(
     distinct = tuple(dict.fromkeys(members))
     if len(distinct) < 2:
         return distinct[0] if distinct else None
-    joined: dict[str, Number] = {}
+    joined: dict[str, RealNumber] = {}
     all_arguments, own = _collect_arguments(family, members, dtypes)
     for name, formula in rules.families[family].joins.items():
         values = list(dict.fromkeys(arguments[name] for arguments in all_arguments))
         if formula.text == SAME_FOR_ALL_OPERANDS and len(values) > 1:
             reason = f"{name} differs: {' and '.join(map(str, values))}"
-            decision = Parameterized(distinct, None, family.name)
+            decision = ParametersComputed(distinct, None, family.name)
             raise RefusalError(reason, f"cast one operand, e.g. to {distinct[0]}", decision)
         joined[name] = (
             values[0]
@@ -122,9 +131,9 @@ def _join_members(
 
 def _collect_arguments(
     family: DType, members: Sequence[DType], dtypes: Sequence[DType | None]
-) -> tuple[list[Arguments], list[Arguments]]:
+) -> tuple[list[ArgumentByParameter], list[ArgumentByParameter]]:
     """Return the arguments of all members, and of the operands that were members before the join."""
-    each: list[Arguments] = [arguments_of(member) for member in members]
+    each: list[ArgumentByParameter] = [arguments_of(member) for member in members]
     return each, [arguments for arguments, d in zip(each, dtypes, strict=True) if d and d.family is family]
 
 
@@ -158,13 +167,13 @@ def _compute_member(
 
 
 def _make_member(
-    family: DType, values: Sequence[Number], nodes: Sequence[DType], decisions: list[Decision]
+    family: DType, values: Sequence[RealNumber], nodes: Sequence[DType], decisions: list[Decision]
 ) -> DType:
     """Return a member that was computed from others. Raises RefusalError if no such member exists."""
     try:
         member = member_of(family, values)
     except DTypeError as e:
-        decision = Parameterized(tuple(nodes), None, family.name)
+        decision = ParametersComputed(tuple(nodes), None, family.name)
         raise RefusalError(str(e), "cast an operand to another dtype", decision) from None
-    decisions.append(Parameterized(tuple(nodes), member, family.name))
+    decisions.append(ParametersComputed(tuple(nodes), member, family.name))
     return member

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from typelattice.engine.decisions import (
     Decision,
-    Defaulted,
+    DefaultTaken,
     JoinedByValue,
     RefusalError,
     ReplacedInAnswer,
@@ -28,7 +28,7 @@ def join_tiers(
     rules: Rules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> tuple[Node, DType, bool]:
     """Join the operands and return (node, dtype, is_weak). Raises RefusalError if no rule joins them."""
-    widths = _own_widths(rules, operands)
+    widths = _weak_dtypes_joined_by_width(rules, operands)
     if widths:
         node = join_tier(rules, widths, decisions)
         return node, *_dtype_of_node(rules, node, node.kind is not Kind.BOOL or len(operands) == 1, decisions)
@@ -39,11 +39,11 @@ def join_tiers(
             rules, operands, [find_entry_node(rules, o, decisions) for o in operands], decisions
         )
     else:
-        node = _by_tiers(rules, operands, decisions)
+        node = _join_by_tiers(rules, operands, decisions)
     return node, *_dtype_of_node(rules, node, False, decisions)
 
 
-def _own_widths(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
+def _weak_dtypes_joined_by_width(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
     """Return the dtypes of weak operands that join by their widths, or nothing if they do not.
 
     Weak operands join in this way if the system has `weak-join = "width"`. A single weak array does so in
@@ -55,7 +55,7 @@ def _own_widths(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
     return rules.dtypes_if_all_in_order([dtype_or_default(rules, o) for o in operands])
 
 
-def _by_tiers(rules: Rules, operands: Sequence[Operand], decisions: list[Decision]) -> Node:
+def _join_by_tiers(rules: Rules, operands: Sequence[Operand], decisions: list[Decision]) -> Node:
     """Join the operands of each tier, then the tiers, beginning with the lowest."""
     scalars_alone = rules.first_is_array and all(o.tier == "scalar" for o in operands)
     tiers: dict[str, list[Node]] = {}
@@ -99,19 +99,19 @@ def _join_large_ints(
     return node
 
 
-def _signed_counterpart(rules: Rules, d: DType, decisions: list[Decision]) -> DType:
+def _signed_counterpart(rules: Rules, dtype: DType, decisions: list[Decision]) -> DType:
     """Return the signed dtype that an unsigned one counts as beside a negative int, e.g. int16 for uint8.
 
     This is the next wider signed dtype of `int_join_dtypes`. If there is no wider one, it is the dtype of the
     same width, e.g. int64 for uint64. Without either, it is the unsigned dtype itself.
     """
     signed = [s for s in rules.int_join_dtypes if s.kind is Kind.SIGNED and s in rules.order]
-    wider = [s for s in signed if _count_bits(s) > _count_bits(d)] or [
-        s for s in signed if _count_bits(s) == _count_bits(d)
+    wider = [s for s in signed if _count_bits(s) > _count_bits(dtype)] or [
+        s for s in signed if _count_bits(s) == _count_bits(dtype)
     ]
     if not wider:
-        return d
-    decisions.append(JoinedByValue((d,), wider[0], Kind.SIGNED.python_name))
+        return dtype
+    decisions.append(JoinedByValue((dtype,), wider[0], Kind.SIGNED.python_name))
     return wider[0]
 
 
@@ -119,13 +119,13 @@ def _count_bits(d: DType) -> int:
     return d.bits or 0
 
 
-def _find_tier(rules: Rules, o: Operand, is_first: bool) -> str:
+def _find_tier(rules: Rules, operand: Operand, is_first: bool) -> str:
     """Return the operand's own tier if the file distinguishes it, or the highest tier.
 
     Python's bool counts as an array of bool, unless the file gives bool a default dtype, as PyTorch's does.
     """
-    plain_bool = o.kind is Kind.BOOL and o.tier == "scalar" and Kind.BOOL not in rules.defaults
-    return rules.tiers[0] if plain_bool or is_first or o.tier not in rules.tiers else o.tier
+    plain_bool = operand.kind is Kind.BOOL and operand.tier == "scalar" and Kind.BOOL not in rules.defaults
+    return rules.tiers[0] if plain_bool or is_first or operand.tier not in rules.tiers else operand.tier
 
 
 def _join_lower_tier(rules: Rules, low: Node, tier: str, high: Node, decisions: list[Decision]) -> Node:
@@ -171,7 +171,7 @@ def _dtype_of_node(rules: Rules, node: Node, is_weak: bool, decisions: list[Deci
     found = replacement.dtype or (
         rules.defaults.get(replacement.kind) if replacement in rules.order else None
     )
-    decision = Defaulted((replacement,), found, replacement.kind.python_name)
+    decision = DefaultTaken((replacement,), found, replacement.kind.python_name)
     if found is None:
         raise RefusalError(
             f"a Python {replacement.kind.python_name} alone has no dtype here",

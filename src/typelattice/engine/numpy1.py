@@ -8,28 +8,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from typelattice.engine.decisions import Decision, Defaulted, RefusalError, SizedByValue
-from typelattice.engine.join_one_tier import join
+from typelattice.engine.decisions import Decision, DefaultTaken, RefusalError, SizedByValue
+from typelattice.engine.join_one_tier import join_nodes
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DTYPE_BY_CODE, DType, Kind, Node
-from typelattice.facts.range_and_overflow import Value, is_in_range
+from typelattice.facts.range_and_overflow import PythonNumber, is_in_range
 from typelattice.operands.operand import Operand
 from typelattice.support.frozen_classes import frozen
 
-UNSIGNED, SIGNED = ([DTYPE_BY_CODE[f"{letter}{bits}"] for bits in (8, 16, 32, 64)] for letter in "ui")
+UNSIGNED_DTYPES, SIGNED_DTYPES = (
+    [DTYPE_BY_CODE[f"{letter}{bits}"] for bits in (8, 16, 32, 64)] for letter in "ui"
+)
 # NumPy compares with its own bounds, a little below the largest values of the dtypes.
 FLOAT_BOUNDS = {DTYPE_BY_CODE["f16"]: 65000, DTYPE_BY_CODE["f32"]: 3.4e38, DTYPE_BY_CODE["c64"]: 3.4e38}
 # A value joins as one of these dtypes, so the order must have them.
 REQUIRED_DTYPES = {
-    *UNSIGNED,
-    *SIGNED,
+    *UNSIGNED_DTYPES,
+    *SIGNED_DTYPES,
     *FLOAT_BOUNDS,
 }
 ASSUMED_VALUE = 1  # the value to assume if none is known
 
 
 @frozen()
-class CountedDtype:
+class CountedDType:
     """The dtypes that an operand counts as: one beside bool and unsigned operands, one beside all others.
 
     The two differ for a positive integer. It counts as unsigned beside unsigned operands, and beside others
@@ -39,11 +41,11 @@ class CountedDtype:
     beside_unsigned: DType
     beside_other: DType
 
-    def beside(self, other: DType) -> DType:
+    def dtype_beside(self, other: DType) -> DType:
         return self.beside_unsigned if other.kind in (Kind.BOOL, Kind.UNSIGNED) else self.beside_other
 
     @property
-    def either(self) -> tuple[DType, DType]:
+    def both_dtypes(self) -> tuple[DType, DType]:
         return self.beside_unsigned, self.beside_other
 
 
@@ -53,9 +55,11 @@ def join_by_value(
     """Return the node of operands that enter at these nodes. Raises RefusalError if they do not join."""
     own_dtypes = [n for n in nodes if isinstance(n, DType)]
     if len(own_dtypes) < len(nodes):
-        raise RefusalError("a Python scalar has no dtype here", "give it one", Defaulted(tuple(nodes), None))
+        raise RefusalError(
+            "a Python scalar has no dtype here", "give it one", DefaultTaken(tuple(nodes), None)
+        )
     if not promotes_by_value(operands, own_dtypes):
-        return join(
+        return join_nodes(
             rules, [dtype_holding_scalar(o, d) for o, d in zip(operands, own_dtypes, strict=True)], decisions
         )
     counts = [_counted_dtype_of_operand(o, d) for o, d in zip(operands, own_dtypes, strict=True)]
@@ -65,15 +69,19 @@ def join_by_value(
     return reduce(lambda a, b: _join_pair(rules, a, b, decisions), counts).beside_unsigned
 
 
-def _join_pair(rules: Rules, a: CountedDtype, b: CountedDtype, decisions: list[Decision]) -> CountedDtype:
+def _join_pair(rules: Rules, a: CountedDType, b: CountedDType, decisions: list[Decision]) -> CountedDType:
     """Join the dtypes that two operands count as.
 
     The result may be signed or unsigned only if both operands may. NumPy keeps a flag for this.
     """
-    node = join(rules, [a.beside(b.beside_unsigned), b.beside(a.beside_unsigned)], decisions)
+    node = join_nodes(
+        rules, [a.dtype_beside(b.beside_unsigned), b.dtype_beside(a.beside_unsigned)], decisions
+    )
     assert isinstance(node, DType)  # the order of a value-based system has no weak nodes among its dtypes
     both = a.beside_unsigned is not a.beside_other and b.beside_unsigned is not b.beside_other
-    return CountedDtype(node, SIGNED[UNSIGNED.index(node)] if both and node in UNSIGNED else node)
+    return CountedDType(
+        node, SIGNED_DTYPES[UNSIGNED_DTYPES.index(node)] if both and node in UNSIGNED_DTYPES else node
+    )
 
 
 def find_loop_by_value(
@@ -89,7 +97,7 @@ def find_loop_by_value(
         for o, d in zip(operands, own_dtypes, strict=True)
     ]
     for loop in loops:
-        if all(any(rules.order.le(d, loop) for d in count.either) for count in counts):
+        if all(any(rules.order.le(d, loop) for d in count.both_dtypes) for count in counts):
             return (loop,)
     return ()
 
@@ -115,19 +123,19 @@ def dtype_holding_scalar(o: Operand, own_dtype: DType) -> DType:
     return counted_dtype_of_value(own_dtype, o.value).beside_unsigned if beyond else own_dtype
 
 
-def _counted_dtype_of_operand(o: Operand, own_dtype: DType) -> CountedDtype:
+def _counted_dtype_of_operand(operand: Operand, own_dtype: DType) -> CountedDType:
     return (
-        _fixed_counted_dtype(o, own_dtype)
-        if o.tier == "array"
-        else counted_dtype_of_value(dtype_holding_scalar(o, own_dtype), o.value)
+        _fixed_counted_dtype(operand, own_dtype)
+        if operand.tier == "array"
+        else counted_dtype_of_value(dtype_holding_scalar(operand, own_dtype), operand.value)
     )
 
 
-def _fixed_counted_dtype(o: Operand, own_dtype: DType) -> CountedDtype:
-    return CountedDtype(dtype_holding_scalar(o, own_dtype), dtype_holding_scalar(o, own_dtype))
+def _fixed_counted_dtype(o: Operand, own_dtype: DType) -> CountedDType:
+    return CountedDType(dtype_holding_scalar(o, own_dtype), dtype_holding_scalar(o, own_dtype))
 
 
-def counted_dtype_of_value(own_dtype: DType, value: Value | None) -> CountedDtype:
+def counted_dtype_of_value(own_dtype: DType, value: PythonNumber | None) -> CountedDType:
     """Count a value as the smallest dtype that holds it. Raises RefusalError for an integer beyond all."""
     v = ASSUMED_VALUE if value is None else value
     if own_dtype.kind.category != 1:
@@ -137,9 +145,9 @@ def counted_dtype_of_value(own_dtype: DType, value: Value | None) -> CountedDtyp
         size = size if own_dtype.kind is Kind.COMPLEX or size - size == 0 else 0
         smaller = (d for d, bound in FLOAT_BOUNDS.items() if d.kind is own_dtype.kind and size < bound)
         found = next((d for d in smaller if (d.bits or 0) < (own_dtype.bits or 0)), own_dtype)
-        return CountedDtype(found, found)
-    for u, s in zip(UNSIGNED, SIGNED, strict=True):
+        return CountedDType(found, found)
+    for u, s in zip(UNSIGNED_DTYPES, SIGNED_DTYPES, strict=True):
         in_u, in_s = is_in_range(v, u), is_in_range(v, s)
         if in_u or in_s:
-            return CountedDtype(u if in_u else s, s if in_s else u)
+            return CountedDType(u if in_u else s, s if in_s else u)
     raise RefusalError("beyond uint64 it is an object", "use a float", SizedByValue((own_dtype,), None))

@@ -8,8 +8,8 @@ from itertools import combinations
 from typelattice.engine.decisions import (
     BeyondScalarLimits,
     Decision,
-    Defaulted,
-    DtypeByOperation,
+    DefaultTaken,
+    DTypeByOperation,
     MissingDimensions,
     MissingOperation,
     RefusalError,
@@ -17,7 +17,7 @@ from typelattice.engine.decisions import (
 from typelattice.engine.operation_rules import (
     ANY_OPERAND_WORD,
     DIFFERENT_DTYPE_WORD,
-    DtypeOrKind,
+    DTypeOrKind,
     OperationRules,
     PairEntry,
     entry_names,
@@ -48,7 +48,7 @@ JOINING_PLACES: Mapping[PairJoin | DType | None, slice] = {
 REWRITE_ADVICE = "write it with operations that it has"
 
 
-def check_scalar_limits(limits: Mapping[DtypeOrKind, Sequence[DType]], operands: Iterable[Operand]) -> None:
+def check_scalar_limits(limits: Mapping[DTypeOrKind, Sequence[DType]], operands: Iterable[Operand]) -> None:
     """Raise RefusalError for a Python scalar beyond the limits of the system, with any other operand."""
     for o in operands:
         allowed_dtypes = limits.get(o.kind) if o.tier == "scalar" else None
@@ -63,31 +63,31 @@ def check_scalar_limits(limits: Mapping[DtypeOrKind, Sequence[DType]], operands:
             raise RefusalError(reason, "use a value within it", decision)
 
 
-def check_each_operand(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
+def check_each_operand(rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for the first operand that the operation never accepts."""
-    check_scalar_limits(rules.limits if op.limits is None else op.limits, operands)
-    _check_has_dimensions(rules, op, operands)
-    if op.name in rules.missing_operations or not op.kernels.listed:
+    check_scalar_limits(rules.limits if operation_rules.limits is None else operation_rules.limits, operands)
+    _check_has_dimensions(rules, operation_rules, operands)
+    if operation_rules.name in rules.missing_operations or not operation_rules.kernels.listed:
         nodes = tuple(o.node for o in operands)
-        looked_up = op.name in rules.missing_operations
+        looked_up = operation_rules.name in rules.missing_operations
         decision = (
-            MissingOperation(nodes, None, op.name)
+            MissingOperation(nodes, None, operation_rules.name)
             if looked_up
-            else DtypeByOperation(nodes, None, deciding_entry(rules, op, "kernels"))
+            else DTypeByOperation(nodes, None, deciding_entry(rules, operation_rules, "kernels"))
         )
-        raise RefusalError(f"{rules.name} has no {op.name}", REWRITE_ADVICE, decision)
-    _check_scalars(rules, op, operands)
+        raise RefusalError(f"{rules.name} has no {operation_rules.name}", REWRITE_ADVICE, decision)
+    _check_scalars(rules, operation_rules, operands)
     for o in operands:
         own = o.dtype or rules.defaults.get(o.kind) or o.kind
-        if op.accepts is not None and own not in op.accepts:
-            decision = DtypeByOperation((o.node,), None, deciding_entry(rules, op, "accepts"))
-            remedy = cast_remedy(rules, op, [o.node], "it")
-            refused_text = op.accepts.describe_missing(o.dtype or o.kind)
-            raise RefusalError(f"{op.name} takes no {refused_text}", remedy, decision)
+        if operation_rules.accepts is not None and own not in operation_rules.accepts:
+            decision = DTypeByOperation((o.node,), None, deciding_entry(rules, operation_rules, "accepts"))
+            remedy = cast_remedy(rules, operation_rules, [o.node], "it")
+            refused_text = operation_rules.accepts.describe_missing(o.dtype or o.kind)
+            raise RefusalError(f"{operation_rules.name} takes no {refused_text}", remedy, decision)
 
 
 def cast_remedy(
-    rules: Rules, op: OperationRules, nodes: Sequence[Node], operand_words: str = "the operands"
+    rules: Rules, operation_rules: OperationRules, nodes: Sequence[Node], operand_words: str = "the operands"
 ) -> str:
     """Say to which dtype to cast refused operands: the lowest accepted dtype that holds all their values.
 
@@ -95,9 +95,9 @@ def cast_remedy(
     """
 
     def is_taken(d: DType) -> bool:
-        is_each = op.accepts is None or d in op.accepts
-        is_looped = not op.loops or d in op.loops
-        return d in op.kernels and is_each and is_looped and d in rules.order
+        is_each = operation_rules.accepts is None or d in operation_rules.accepts
+        is_looped = not operation_rules.loops or d in operation_rules.loops
+        return d in operation_rules.kernels and is_each and is_looped and d in rules.order
 
     def lowest(found: Iterable[Node]) -> DType | None:
         return min((d for d in found if isinstance(d, DType) and is_taken(d)), key=sort_key, default=None)
@@ -122,10 +122,10 @@ def cast_remedy(
     return f"cast {operand_words}, e.g. to {found}" if found else REWRITE_ADVICE
 
 
-def _check_has_dimensions(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
+def _check_has_dimensions(rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for an operand without dimensions, if every library refuses it or this one does."""
-    needed_by_all_libraries = rules.find_operation(op.name).dimensions
-    needed = max(needed_by_all_libraries, op.dimensions)
+    needed_by_all_libraries = rules.find_operation(operation_rules.name).required_dimensions
+    needed = max(needed_by_all_libraries, operation_rules.required_dimensions)
     operands_without_dimensions = [o for o in operands if o.tier != "array"] if needed else []
     if operands_without_dimensions:
         what = (
@@ -134,18 +134,18 @@ def _check_has_dimensions(rules: Rules, op: OperationRules, operands: Sequence[O
             else f"Python {operands_without_dimensions[0].kind.python_name}"
         )
         found = (operands_without_dimensions[0].node,)
-        entry = deciding_entry(rules, op, "scalars")
-        decision: Decision = DtypeByOperation(found, None, entry)
+        entry = deciding_entry(rules, operation_rules, "scalars")
+        decision: Decision = DTypeByOperation(found, None, entry)
         if needed_by_all_libraries:
-            decision = MissingDimensions(found, None, op.name)
+            decision = MissingDimensions(found, None, operation_rules.name)
         dimensions_text = f"{needed} dimension{'s' * (needed > 1)}"
-        reason = f"{op.name} takes no {what}: every operand has at least {dimensions_text}"
+        reason = f"{operation_rules.name} takes no {what}: every operand has at least {dimensions_text}"
         raise RefusalError(reason, "reshape it first", decision)
 
 
-def _check_scalars(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
+def _check_scalars(rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for a Python scalar, or a weak array, where the operation does not accept one."""
-    if op.scalars not in SCALAR_PLACE_TEXTS:  # most operations accept scalars everywhere
+    if operation_rules.scalars not in SCALAR_PLACE_TEXTS:  # most operations accept scalars everywhere
         return
     are_scalars = [o.tier == "scalar" for o in operands]
     accepted_under = {
@@ -156,49 +156,57 @@ def _check_scalars(rules: Rules, op: OperationRules, operands: Sequence[Operand]
         ScalarPlaces.NONE: not any(are_scalars),
         ScalarPlaces.NONE_NOR_0D_NOR_WEAK: not any(o.tier == "scalar" or o.weak for o in operands),
     }
-    if not accepted_under[op.scalars]:
+    if not accepted_under[operation_rules.scalars]:
         refused_operand = next((o for o in operands if o.tier == "scalar"), operands[0])
-        decision = DtypeByOperation((refused_operand.node,), None, deciding_entry(rules, op, "scalars"))
+        decision = DTypeByOperation(
+            (refused_operand.node,), None, deciding_entry(rules, operation_rules, "scalars")
+        )
         raise RefusalError(
-            f"{op.name} takes {SCALAR_PLACE_TEXTS[op.scalars]}", "make an array of the number", decision
+            f"{operation_rules.name} takes {SCALAR_PLACE_TEXTS[operation_rules.scalars]}",
+            "make an array of the number",
+            decision,
         )
 
 
 def check_right_value(
-    rules: Rules, op: OperationRules, right: Operand, value: object, compute: DType
+    rules: Rules, operation_rules: OperationRules, right: Operand, value: object, compute: DType
 ) -> None:
     """Raise RefusalError for an integer on the right that is negative or too great after wrapping."""
-    limit = op.limits_right
+    limit = operation_rules.limits_right
     tiers = ("scalar", "0d") if limit is RightLimit.NOT_NEGATIVE_ALSO_0D else ("scalar",)
     if limit is None or right.tier not in tiers or not isinstance(value, int):
         return
     is_allowed = is_in_range(value, limit) if isinstance(limit, DType) else value >= 0
     if not is_allowed and compute.kind.category == Kind.SIGNED.category:
-        decision = DtypeByOperation(
-            (weak_node(right.kind), compute), None, deciding_entry(rules, op, "limits_right")
+        decision = DTypeByOperation(
+            (weak_node(right.kind), compute), None, deciding_entry(rules, operation_rules, "limits_right")
         )
-        reason = f"{op.name} of integers takes no negative integer on the right"
+        reason = f"{operation_rules.name} of integers takes no negative integer on the right"
         if value >= 0:
-            reason = f"{op.name} of integers takes no integer beyond {limit} on the right"
+            reason = f"{operation_rules.name} of integers takes no integer beyond {limit} on the right"
         if value != right.value:
             reason += f": {right.value} wraps to {value}"
-        has_floats = Kind.FLOAT in op.kernels
+        has_floats = Kind.FLOAT in operation_rules.kernels
         default = rules.defaults.get(Kind.FLOAT)
         to = f", e.g. {default}" if default else ""
         remedy = f"cast the left operand to a float{to}" if has_floats else "use a value that it takes"
         raise RefusalError(reason, remedy, decision)
 
 
-def check_operation_refusals(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
+def check_operation_refusals(
+    rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand]
+) -> None:
     """Raise RefusalError for the first two operands that this operation refuses to join."""
-    for a, b in combinations(operands, 2) if op.refusals else ():
-        for refusal in op.refusals:
+    for a, b in combinations(operands, 2) if operation_rules.refusals else ():
+        for refusal in operation_rules.refusals:
             if _match_sides(a, b, refusal) or (not refusal.is_ordered and _match_sides(b, a, refusal)):
                 nodes = (a.node, b.node)
-                decision = DtypeByOperation(nodes, None, deciding_entry(rules, op, "refusals"))
+                decision = DTypeByOperation(nodes, None, deciding_entry(rules, operation_rules, "refusals"))
                 verb = "stand before" if refusal.is_ordered else "meet"
-                reason = f"{op.name} does not let {a} {verb} {b}: {refusal.reason}"
-                raise RefusalError(reason, cast_remedy(rules, op, nodes, "one of them"), decision)
+                reason = f"{operation_rules.name} does not let {a} {verb} {b}: {refusal.reason}"
+                raise RefusalError(
+                    reason, cast_remedy(rules, operation_rules, nodes, "one of them"), decision
+                )
 
 
 def dtype_of_pair(pairs: Sequence[PairEntry], operands: Sequence[Operand]) -> DType | None:
@@ -206,7 +214,7 @@ def dtype_of_pair(pairs: Sequence[PairEntry], operands: Sequence[Operand]) -> DT
     return next((pair.dtype for pair in pairs if _matches_pair(pair, operands)), None)
 
 
-def find_pair_join(op: OperationRules, operands: Sequence[Operand]) -> PairJoin | DType | None:
+def find_pair_join(operation_rules: OperationRules, operands: Sequence[Operand]) -> PairJoin | DType | None:
     """Return how these operands join, or at which dtype, if the operation's table of pairs names them.
 
     An operand whose dtype the kernels exclude joins like any other, so that it is refused.
@@ -214,11 +222,11 @@ def find_pair_join(op: OperationRules, operands: Sequence[Operand]) -> PairJoin 
     return next(
         (
             pair.join or pair.dtype
-            for pair in op.joins_of_pairs
+            for pair in operation_rules.joins_of_pairs
             if _matches_pair(pair, operands)
             and (
                 pair.join not in JOINING_PLACES
-                or all(o.dtype not in op.kernels.excluded for o in operands[1:])
+                or all(o.dtype not in operation_rules.kernels.excluded for o in operands[1:])
             )
         ),
         None,
@@ -255,12 +263,12 @@ def _match_sides(a: Operand, b: Operand, pair: PairEntry) -> bool:
     return not (pair.left.isdisjoint(of_a) or pair.right.isdisjoint(of_b))
 
 
-def deciding_entry(rules: Rules, op: OperationRules, key: str | None = None) -> str:
+def deciding_entry(rules: Rules, operation_rules: OperationRules, key: str | None = None) -> str:
     """Return the entry of `ops` that gives a key of an operation, or any key.
 
     Without one, return its class.
     """
-    names = entry_names(rules.find_operation(op.name))
+    names = entry_names(rules.find_operation(operation_rules.name))
     of_class = IN_PLACE_CLASS if key == "gives_into" and IN_PLACE_CLASS in names else names[-2]
     return next((name for name in names if _has_key(rules, name, key)), of_class)
 
@@ -271,13 +279,13 @@ def _has_key(rules: Rules, name: str, key: str | None) -> bool:
     return bool(entry) if key is None else key in entry or f"{key}_of" in entry
 
 
-def resolve_target(rules: Rules, target: DtypeOrKind) -> DType:
+def resolve_target(rules: Rules, target: DTypeOrKind) -> DType:
     """Return a dtype, or the default dtype of a kind. Raises RefusalError without a default."""
     if isinstance(target, DType):
         return target
     found = BOOL_DTYPE if target is Kind.BOOL else rules.defaults.get(target)
     if found is None:
-        decision = Defaulted((), None, str(target))
+        decision = DefaultTaken((), None, str(target))
         reason = f"{rules.name} has no default dtype for {target}"
         raise RefusalError(reason, "name the dtype of the result", decision)
     return found

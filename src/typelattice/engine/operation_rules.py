@@ -35,7 +35,7 @@ KINDS_BY_WORD: dict[str, tuple[Kind, ...]] = {
     "all": tuple(Kind),
     "none": (),
 }
-DtypeOrKind = DType | Kind  # a dtype, or a kind for its default dtype
+DTypeOrKind = DType | Kind  # a dtype, or a kind for its default dtype
 
 
 @frozen()
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
     ResultWord = Literal["real", "complex", "left", "joined", "py", "py.bool", "py.int", "py.float"]
-    ResultRule = DtypeOrKind | ResultWord | ComputedMember | None
+    ResultRule = DTypeOrKind | ResultWord | ComputedMember | None
 
     from typelattice.engine.parameter_formulas import Formula
 
@@ -68,8 +68,8 @@ KIND_BY_PYTHON_NUMBER_WORD: Mapping[str, Kind | None] = {
 ANY_OPERAND_WORD = "any"  # every operand, including a Python scalar
 DIFFERENT_DTYPE_WORD = "different"  # an array with a dtype that the other operand does not have
 # For arrays: kinds, dtypes, DIFFERENT_DTYPE_WORD, `0d signed`; for Python scalars: weak nodes, values.
-Side = frozenset[Node | Kind | str]
-Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # each node with its successors
+PairSide = frozenset[Node | Kind | str]
+NodesWithSuccessors = tuple[tuple[Node, tuple[Node, ...]], ...]  # each node with its successors
 # fields of operations that add up values
 ADDING_FIELDS = ("accumulates", "accumulates_of_pairs", "gives_of_pairs")
 
@@ -79,37 +79,43 @@ class Domain:
     """The dtypes of `accepts` or `kernels`: certain kinds and single dtypes, except those of `excluded`.
 
     >>> from typelattice.facts.dtypes import DTYPE_BY_CODE
-    >>> reals = Domain(kinds("real"), excluded=(DTYPE_BY_CODE["u16"],))
+    >>> reals = Domain(parse_kinds("real"), excluded=(DTYPE_BY_CODE["u16"],))
     >>> print(DTYPE_BY_CODE["u8"] in reals, DTYPE_BY_CODE["u16"] in reals, DTYPE_BY_CODE["c64"] in reals)
     True False False
     """
 
-    listed: tuple[DtypeOrKind, ...]
-    excluded: tuple[DtypeOrKind, ...] = ()
+    listed: tuple[DTypeOrKind, ...]
+    excluded: tuple[DTypeOrKind, ...] = ()
     # The same content as sets, because every answer looks up several dtypes. A tuple would compare them one
     # by one by `DType.__eq__`, which is Python code. A set compares only those with the same hash.
-    _listed: frozenset[DtypeOrKind] = field(init=False, repr=False, compare=False)
-    _excluded: frozenset[DtypeOrKind] = field(init=False, repr=False, compare=False)
+    _listed: frozenset[DTypeOrKind] = field(init=False, repr=False, compare=False)
+    _excluded: frozenset[DTypeOrKind] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_listed", frozenset(self.listed))
         object.__setattr__(self, "_excluded", frozenset(self.excluded))
 
-    def __contains__(self, x: DtypeOrKind) -> bool:
+    def __contains__(self, x: DTypeOrKind) -> bool:
         """Return True if the domain has a dtype, or a kind, such as the kind of a Python scalar."""
         kind = x.kind if isinstance(x, DType) else x
         return (kind in self._listed or x in self._listed) and not (
             kind in self._excluded or x in self._excluded
         )
 
-    def describe_missing(self, x: DtypeOrKind) -> str:
+    def describe_missing(self, dtype_or_kind: DTypeOrKind) -> str:
         """Name what the domain lacks: the kind, if it has no dtype of that kind, or the dtype."""
-        if isinstance(x, Kind):
-            return f"{x} integers" if x in (Kind.UNSIGNED, Kind.SIGNED) else str(x)
+        if isinstance(dtype_or_kind, Kind):
+            return (
+                f"{dtype_or_kind} integers"
+                if dtype_or_kind in (Kind.UNSIGNED, Kind.SIGNED)
+                else str(dtype_or_kind)
+            )
         kinds = {
             listed.kind if isinstance(listed, DType) else listed for listed in self._listed - self._excluded
         }
-        return str(x) if x.kind in kinds else self.describe_missing(x.kind)
+        return (
+            str(dtype_or_kind) if dtype_or_kind.kind in kinds else self.describe_missing(dtype_or_kind.kind)
+        )
 
 
 @frozen()
@@ -119,8 +125,8 @@ class PairEntry:
     `is_ordered`: the left side must come first. `reason` says why a pair is refused.
     """
 
-    left: Side
-    right: Side
+    left: PairSide
+    right: PairSide
     is_ordered: bool
     dtype: DType | None = None
     reason: str = ""
@@ -150,32 +156,32 @@ class OperationRules:
     name: str
     kernels: Domain
     gives: ResultRule = None
-    gives_of: Mapping[DtypeOrKind, ResultRule] = field(default_factory=dict)
+    gives_of: Mapping[DTypeOrKind, ResultRule] = field(default_factory=dict)
     accepts: Domain | None = None
     scalars: ScalarPlaces = ScalarPlaces.ANY
     refusals: tuple[PairEntry, ...] = ()
     counts_as: CountsAs = CountsAs.ITSELF
-    counts_as_of: Mapping[DtypeOrKind, DtypeOrKind] = field(default_factory=dict)
+    counts_as_of: Mapping[DTypeOrKind, DTypeOrKind] = field(default_factory=dict)
     joins: JoinRule = JoinRule.BY_THE_ORDER
-    joins_order: Covers = ()
+    joins_order: NodesWithSuccessors = ()
     joins_of_pairs: tuple[PairEntry, ...] = ()
     loops: tuple[DType, ...] = ()
     loops_own: tuple[DType, ...] = ()
-    computes: Mapping[DtypeOrKind, DtypeOrKind] = field(default_factory=dict)
-    accumulates: Mapping[DtypeOrKind, DtypeOrKind] = field(default_factory=dict)
+    computes: Mapping[DTypeOrKind, DTypeOrKind] = field(default_factory=dict)
+    accumulates: Mapping[DTypeOrKind, DTypeOrKind] = field(default_factory=dict)
     accumulates_of_pairs: tuple[PairEntry, ...] = ()
     gives_of_pairs: tuple[PairEntry, ...] = ()
     computes_scalars: ScalarTarget = ScalarTarget.COMPUTED
     writes: bool = False
     gives_into: InPlaceRule = InPlaceRule.SAME_DTYPE
     weak_result: WeakResult = WeakResult.WEAK
-    weak_result_of: Mapping[DtypeOrKind, WeakResult] = field(default_factory=dict)
-    limits: Mapping[DtypeOrKind, Sequence[DType]] | None = None
+    weak_result_of: Mapping[DTypeOrKind, WeakResult] = field(default_factory=dict)
+    limits: Mapping[DTypeOrKind, Sequence[DType]] | None = None
     limits_right: RightLimit | DType | None = None
     fit: Mapping[str, str] | None = None
 
     @property
-    def dimensions(self) -> int:
+    def required_dimensions(self) -> int:
         """Return 1 if this system's operation refuses 0-d arrays and Python scalars, or 0 if not."""
         return int(self.scalars in (ScalarPlaces.NONE_NOR_0D, ScalarPlaces.NONE_NOR_0D_NOR_WEAK))
 
@@ -186,7 +192,7 @@ class OperationRules:
         )
 
 
-def kinds(text: str) -> tuple[Kind, ...]:
+def parse_kinds(text: str) -> tuple[Kind, ...]:
     """Return the kinds that words such as `bool, int` mean. Raises KeyError."""
     return tuple(kind for word in text.split(",") for kind in KINDS_BY_WORD[word.strip()])
 
@@ -202,7 +208,7 @@ def _make_rules_of_class(name: str, row: Sequence[str]) -> OperationRules:
     given = gives if gives in RESULT_WORDS else KINDS_BY_WORD.get(gives, (None,))[-1]
     # mypy does not see that a word of RESULT_WORDS is one of `ResultRule`.
     fit: Mapping[str, str] | None = {} if name == "promotion" else None
-    return OperationRules(name, Domain(kinds(kernels)), given, fit=fit)  # type: ignore[arg-type]
+    return OperationRules(name, Domain(parse_kinds(kernels)), given, fit=fit)  # type: ignore[arg-type]
 
 
 STANDARD_RULES_BY_CLASS: Mapping[str, OperationRules]  # class -> its rules
@@ -214,7 +220,7 @@ GROUP_BY_CLASS = {name: row[0] for name, row in _ROW_BY_CLASS.items()}
 
 def check_operand_count(operation: Operation, operands: Sequence[Operand]) -> None:
     """Raise OpError for a wrong number of operands, and for indices of wrong kinds."""
-    operation.check(len(operands))
+    operation.check_operand_count(len(operands))
     for indices in operands[1:] if operation.call_form == "indexed" else ():
         if indices.kind.category > Kind.SIGNED.category:
             raise OpError(
@@ -273,7 +279,7 @@ def entry_names(operation: Operation) -> tuple[str, ...]:
     return *operator_entries, operation.function, *like_entries, of_class, GROUP_BY_CLASS[of_class]
 
 
-def look_up(table: Mapping[DtypeOrKind, T], d: DType | Operand) -> T | None:
+def look_up(table: Mapping[DTypeOrKind, T], d: DType | Operand) -> T | None:
     """Look up a dtype or an operand in a table, first by its dtype, then by its kind."""
     dtype = d if isinstance(d, DType) else d.dtype
     return (table.get(dtype) if dtype else None) or table.get(d.kind)

@@ -12,16 +12,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-Number = int | float
-Arguments = Mapping[str, Number]  # the values of a dtype's parameters, by their names
+RealNumber = int | float
+ArgumentByParameter = Mapping[str, RealNumber]  # the values of a dtype's parameters, by their names
 SAME_FOR_ALL_OPERANDS = "same"
 OPERAND_CALL, TERM_CALL = "of each operand", "of its terms"  # how a formula calls a function
 MAX_MEMBER = "max_member"
-OPERAND_FUNCTIONS: Mapping[str, Callable[[Sequence[Number]], Number]] = {
+OPERAND_FUNCTIONS: Mapping[str, Callable[[Sequence[RealNumber]], RealNumber]] = {
     "max": max, "min": min, "sum": sum, "prod": prod, "left": lambda each: each[0],
     "right": lambda each: each[-1], MAX_MEMBER: max,
 }  # fmt: skip
-TERM_FUNCTIONS: Mapping[str, Callable[[Sequence[Number]], Number]] = {
+TERM_FUNCTIONS: Mapping[str, Callable[[Sequence[RealNumber]], RealNumber]] = {
     "+": sum, "*": prod, "-": lambda each: each[0] - each[1], "max": max, "min": min,
     "round_up": lambda each: next((limit for limit in each[1:] if each[0] <= limit), each[-1]),
 }  # fmt: skip
@@ -45,7 +45,7 @@ class Formula:
     tree: Any
 
     @property
-    def names(self) -> frozenset[str]:
+    def parameter_names(self) -> frozenset[str]:
         """The parameters that the formula names: of the operands, and of their join."""
         return frozenset(_list_names(self.tree))
 
@@ -55,10 +55,13 @@ class Formula:
         return _names_join(self.tree)
 
     def evaluate(
-        self, operands: Sequence[Arguments], members: Sequence[Arguments], joined: Arguments
-    ) -> Number:
+        self,
+        operands: Sequence[ArgumentByParameter],
+        members: Sequence[ArgumentByParameter],
+        joined: ArgumentByParameter,
+    ) -> RealNumber:
         """Compute the value from the arguments of all operands, of the family's own, and of their join."""
-        return _evaluate(self.tree, (operands, members), joined)
+        return _evaluate_tree(self.tree, (operands, members), joined)
 
 
 def _list_names(tree: Any) -> list[str]:
@@ -74,16 +77,18 @@ def _names_join(tree: Any) -> bool:
     return isinstance(tree, str)
 
 
-def _evaluate(tree: Any, operands: tuple[Sequence[Arguments], ...], joined: Arguments) -> Number:
+def _evaluate_tree(
+    tree: Any, operands: tuple[Sequence[ArgumentByParameter], ...], joined: ArgumentByParameter
+) -> RealNumber:
     if isinstance(tree, str):
         return joined[tree]
     if isinstance(tree, tuple):
         of, function, *terms = tree
         if of == TERM_CALL:
-            return TERM_FUNCTIONS[function]([_evaluate(term, operands, joined) for term in terms])
+            return TERM_FUNCTIONS[function]([_evaluate_tree(term, operands, joined) for term in terms])
         asked = operands[function == MAX_MEMBER] or operands[0]
-        return OPERAND_FUNCTIONS[function]([_evaluate(terms[0], operands, each) for each in asked])
-    number: Number = tree
+        return OPERAND_FUNCTIONS[function]([_evaluate_tree(terms[0], operands, each) for each in asked])
+    number: RealNumber = tree
     return number
 
 
@@ -99,6 +104,6 @@ class FamilyRules:
     joins: Mapping[str, Formula]
     members: Mapping[DType, DType]
 
-    def member(self, d: DType | None) -> DType | None:
+    def find_member(self, d: DType | None) -> DType | None:
         """Return the member that a dtype is or counts as, or None if it is unknown."""
         return d if d is None or d.family is self.dtype else self.members.get(d)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from typelattice.engine.decisions import Decision, RefusalError
-from typelattice.engine.evaluate_operation import Evaluation, evaluate_operation, operation_rules
+from typelattice.engine.evaluate_operation import Evaluation, evaluate_operation, find_operation_rules
 from typelattice.engine.join_tiers import join_tiers
 from typelattice.engine.operand_checks import check_scalar_limits
 from typelattice.engine.operation_rules import check_operand_count
@@ -30,8 +30,8 @@ def promote_operands(
     if name is not None:
         operation = rules.find_operation(name)
         check_operand_count(operation, operands)
-        name, promoting = operation.name, operands[operation.promoting]
-        op = operation_rules(rules, name)
+        name, promoting = operation.name, operands[operation.promoting_slice]
+        op = find_operation_rules(rules, name)
     with_parameters = promoting
     if rules.families:
         from typelattice.engine.join_parametric_dtypes import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from typelattice.engine.decisions import Decision
-from typelattice.engine.evaluate_operation import operation_rules
+from typelattice.engine.evaluate_operation import find_operation_rules
 from typelattice.engine.join_one_tier import dtype_or_default
 from typelattice.engine.operand_checks import find_joining_places, find_pair_join
 from typelattice.engine.rules import Rules
@@ -81,14 +81,14 @@ class Promotion(NotebookDisplay):
     def __repr__(self) -> str:
         given = "refused" if self.dtype is None else f"{self.dtype}{'*' * self.weak}"
         given = f"Python {self.python_number_kind.python_name}" if self.python_number_kind else given
-        return f"<{given}: {self._question} under {self.system.name}>"
+        return f"<{given}: {self._question_text} under {self.system.name}>"
 
     def __str__(self) -> str:
         """Return the whole explanation, as the command line shows it."""
         return show(self, "text") or repr(self)
 
     @property
-    def _question(self) -> str:
+    def _question_text(self) -> str:
         """Write the question: each operand once, and the operation, if the question names one."""
         operands = " with ".join(dict.fromkeys(map(str, self.operands)))
         return f"{operands} in {self.op}" if self.op else operands
@@ -109,7 +109,9 @@ class Promotion(NotebookDisplay):
     def promoting_operands(self) -> tuple[Operand, ...]:
         """The operands that promote: all of them, except the condition of `where`, or indices."""
         return (
-            self.operands if self.op is None else self.operands[self.system.find_operation(self.op).promoting]
+            self.operands
+            if self.op is None
+            else self.operands[self.system.find_operation(self.op).promoting_slice]
         )
 
     @property
@@ -117,7 +119,7 @@ class Promotion(NotebookDisplay):
         """The places of the promoting operands that join: all, or one if the operation ignores the other."""
         if self.op is None:
             return slice(None)
-        op = operation_rules(self.system, self.op)
+        op = find_operation_rules(self.system, self.op)
         return find_joining_places(find_pair_join(op, self.promoting_operands))
 
     @property
@@ -144,7 +146,7 @@ class Promotion(NotebookDisplay):
         targets = ((o, self.cast_target(o)) for o in self.promoting_operands[self.joining_places])
         return tuple(_make_cast(o, to) for o, to in targets if to is not None and o.dtype is not to)
 
-    def cast_target(self, o: Operand) -> DType | None:
+    def cast_target(self, operand: Operand) -> DType | None:
         """Return the dtype to which an operand is cast before the operation computes, or None without a cast.
 
         If the operation keeps different parameters of a dtype, each operand has its own dtype: int32 beside a
@@ -152,11 +154,16 @@ class Promotion(NotebookDisplay):
         """
         if self.compute is None or not self.compute.parameters:
             return self.compute
-        return self.system.families[self.compute].member(dtype_or_default(self.system, o)) or self.compute
+        return (
+            self.system.families[self.compute].find_member(dtype_or_default(self.system, operand))
+            or self.compute
+        )
 
 
-def _make_cast(o: Operand, target: DType) -> OperandCast:
-    return OperandCast(o, o.dtype or o.kind, target, loss(o.dtype, target) if o.dtype else None)
+def _make_cast(operand: Operand, target: DType) -> OperandCast:
+    return OperandCast(
+        operand, operand.dtype or operand.kind, target, loss(operand.dtype, target) if operand.dtype else None
+    )
 
 
 class PromotionError(TypelatticeError, TypeError):
@@ -168,4 +175,4 @@ class PromotionError(TypelatticeError, TypeError):
 
     def __str__(self) -> str:
         p = self.promotion
-        return f"{p.system.name} refuses {p._question}\n  {p.reason} ({p.rule}): {p.remedy}"
+        return f"{p.system.name} refuses {p._question_text}\n  {p.reason} ({p.rule}): {p.remedy}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Combine = Literal["join", "fold", "comparable", "value"]
     WeakJoin = Literal["kind", "width"]
 
-Pair = frozenset[Node]
+UnorderedPair = frozenset[Node]
 
 
 @frozen(eq=False, repr=False)
@@ -46,9 +46,9 @@ class Rules:
     source: str
     library: str
     order: Order[Node]
-    ties: Mapping[Pair, Node]
-    overrides: Mapping[Pair, Node]
-    refusals: Mapping[Pair, str]
+    ties: Mapping[UnorderedPair, Node]
+    overrides: Mapping[UnorderedPair, Node]
+    refusals: Mapping[UnorderedPair, str]
     combine: Combine
     tiers: Sequence[str]
     first_is_array: bool
@@ -65,10 +65,10 @@ class Rules:
     ops: Mapping[str, Mapping[str, object]]
     stand_in_beside: frozenset[Node]
     stand_in: Mapping[Kind, DType]
-    both_ways: frozenset[Pair]
+    both_ways: frozenset[UnorderedPair]
     foreign: Mapping[str, Mapping[str | DType | None, str]]
     custom_dtypes: Mapping[str, DType]
-    entries: Mapping[tuple[str, Pair], str]
+    entries: Mapping[tuple[str, UnorderedPair], str]
     missing_operations: frozenset[str]
     custom_operations: Mapping[str, Operation]
     casts: Mapping[tuple[DType, DType], CastRule]
@@ -94,14 +94,14 @@ class Rules:
             sorted({n for n in (*self.order.nodes, *self.before) if isinstance(n, DType)}, key=sort_key)
         )
 
-    def dtype_of_new_array(self, d: DType) -> DType:
+    def dtype_of_new_array(self, dtype: DType) -> DType:
         """Return the dtype of a new array for a requested dtype: the same dtype, or the library's choice.
 
         >>> from typelattice import dtype, system
         >>> system("jax-x32").dtype_of_new_array(dtype("float64"))
         float32
         """
-        return self.requested.get(d, d)
+        return self.requested.get(dtype, dtype)
 
     def dtypes_if_all_in_order(self, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
         """Return these dtypes if all of them are in the order, or an empty result if one is not.

@@ -8,7 +8,7 @@ from typelattice.engine.join_one_tier import dtype_or_default
 from typelattice.engine.operation_rules import OperationRules
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.range_and_overflow import Value, is_in_range, nearest_in_dtype, overflow_result
+from typelattice.facts.range_and_overflow import PythonNumber, is_in_range, nearest_in_dtype, overflow_result
 from typelattice.operands.operand import Operand
 from typelattice.support.frozen_classes import frozen
 
@@ -44,27 +44,35 @@ class ValueFit:
     """
 
     kind: Kind
-    value: Value
+    value: PythonNumber
     target: DType
     outcome: str
-    becomes: Value | None
+    becomes: PythonNumber | None
 
 
 def fit_values(
-    rules: Rules, operands: Sequence[Operand], target: DType, op: OperationRules | None
+    rules: Rules, operands: Sequence[Operand], target: DType, operation_rules: OperationRules | None
 ) -> Iterator[ValueFit]:
     """Yield the fit in the dtype `target` of each Python scalar of known value.
 
-    `op` is the operation, if the question names one. It may have its own policy.
+    `operation_rules` is the operation, if the question names one. It may have its own policy.
     """
     # If another dtype stands in for the scalar (`stand-in`), the scalar's default dtype must hold the value.
     has_stand_in = (
-        op is not None and bool(op.loops) and any(o.dtype in rules.stand_in_beside for o in operands)
+        operation_rules is not None
+        and bool(operation_rules.loops)
+        and any(o.dtype in rules.stand_in_beside for o in operands)
     )
-    own_policy = op.fit if op is not None and not (has_stand_in and not op.fit) else None
+    own_policy = (
+        operation_rules.fit
+        if operation_rules is not None and not (has_stand_in and not operation_rules.fit)
+        else None
+    )
     policy = rules.fit if own_policy is None else own_policy
     first_counts_as_array = rules.first_is_array and all(o.tier == "scalar" for o in operands)
-    limit_dtypes = (rules.limits if op is None or op.limits is None else op.limits).get(target, ())
+    limit_dtypes = (
+        rules.limits if operation_rules is None or operation_rules.limits is None else operation_rules.limits
+    ).get(target, ())
     for i, o in enumerate(operands):
         if o.weak and o.tier == "scalar" and o.value is not None:
             # A first scalar that counts as an array is converted by itself.
@@ -89,7 +97,11 @@ def _has_to_fit_default(policy: Mapping[str, str], position: int, operands: Sequ
 
 
 def _fit_within_bounds(
-    kind: Kind, value: Value, target: DType, policy: Mapping[str, str], bounds: Sequence[Sequence[DType]]
+    kind: Kind,
+    value: PythonNumber,
+    target: DType,
+    policy: Mapping[str, str],
+    bounds: Sequence[Sequence[DType]],
 ) -> ValueFit:
     """Return the fit of a value. A value is refused unless each of `bounds` has a dtype that holds it."""
     for dtypes in bounds:
@@ -105,7 +117,7 @@ def _has_condition(policy: Mapping[str, str], kind: Kind, condition: str) -> boo
     return condition in policy.get(kind.python_name, "").split(", ")[1:]
 
 
-def _holds_integers_up_to(target: DType, value: Value) -> bool:
+def _holds_integers_up_to(target: DType, value: PythonNumber) -> bool:
     """Return True if a float dtype counts integers one by one up to a value.
 
     A float counts in an integer dtype if it has no fraction. Return True for all other pairs. A float of 8
@@ -121,7 +133,7 @@ def _holds_integers_up_to(target: DType, value: Value) -> bool:
     return abs(value) <= limit
 
 
-def _fit_value(kind: Kind, value: Value, target: DType, policy: Mapping[str, str]) -> ValueFit:
+def _fit_value(kind: Kind, value: PythonNumber, target: DType, policy: Mapping[str, str]) -> ValueFit:
     """Return the fit of one value. The policy of the higher kind decides: an int beside floats is a float."""
     if is_in_range(value, target):
         return ValueFit(kind, value, target, "fits", None)

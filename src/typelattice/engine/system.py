@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     class Origin(Protocol):
         """The source of a system: its files, as far as a system needs them."""
 
-        def rule(self, p: Promotion) -> DecidingLines:
+        def rule_of_answer(self, promotion: Promotion) -> DecidingLines:
             """Return the lines of the files behind an answer."""
 
         def rule_of_key(self, key: str, entry: str | None) -> DecidingLines:
@@ -43,7 +43,8 @@ def _scalar_values(operands: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(x if type(x) in KIND_BY_PYTHON_TYPE else None for x in operands)
 
 
-Arrays = dict[type, dict[Hashable, dict[Hashable, DType]]]  # a class of arrays, and the dtypes of two of them
+# a class of arrays, and the dtypes of two of them
+ArrayCache = dict[type, dict[Hashable, dict[Hashable, DType]]]
 
 
 @frozen(eq=False, repr=False)
@@ -55,8 +56,8 @@ class System(Rules, NotebookDisplay):
 
     origin: Origin
     _pairs: dict[DType, dict[DType, DType]] = field(default_factory=dict, init=False)
-    _arrays: Arrays = field(default_factory=dict, init=False)
-    _beside_0d: Arrays = field(default_factory=dict, init=False)
+    _arrays: ArrayCache = field(default_factory=dict, init=False)
+    _beside_0d: ArrayCache = field(default_factory=dict, init=False)
     _remembered: dict[Hashable, DType] = field(default_factory=dict, init=False)
     _tells_0d: bool = field(init=False)
 
@@ -124,12 +125,12 @@ class System(Rules, NotebookDisplay):
                 return self._look_up_pair(a, b)
             except (KeyError, TypeError, AttributeError):
                 pass
-        return self._first(tuple(x for x in (a, b, *more) if x is not _NO_RESULT_YET))
+        return self._compute_and_remember(tuple(x for x in (a, b, *more) if x is not _NO_RESULT_YET))
 
-    def _first(self, operands: tuple[Any, ...]) -> DType:
+    def _compute_and_remember(self, operands: tuple[Any, ...]) -> DType:
         """Compute the dtype of operands of a new sort, and remember it."""
         found = self.promote(*operands).result
-        self._remember(operands, found)
+        self._remember_dtype(operands, found)
         return found
 
     def _look_up_pair(self, a: Any, b: Any) -> DType:
@@ -141,7 +142,7 @@ class System(Rules, NotebookDisplay):
         found = self._remembered.get(cache_keys)
         return self._remembered[(*cache_keys, *_scalar_values((a, b)))] if found is None else found
 
-    def _remember(self, operands: tuple[Any, ...], dtype: DType) -> None:
+    def _remember_dtype(self, operands: tuple[Any, ...], dtype: DType) -> None:
         """Remember the dtype for operands like these.
 
         In a value-based system, this covers arrays and dtypes only.
@@ -169,7 +170,7 @@ class System(Rules, NotebookDisplay):
                 except (TypeError, AttributeError):  # an object with a cache key that has no hash
                     return
 
-    def _arrays_remembered_for(self, a: Any, b: Any) -> Arrays | None:
+    def _arrays_remembered_for(self, a: Any, b: Any) -> ArrayCache | None:
         """Return the cache for two plain arrays of one class, or None for others, which have a cache key."""
         if type(a) is not type(b) or type(a) not in PLAIN_ARRAY_CLASSES:
             return None
@@ -210,4 +211,6 @@ class System(Rules, NotebookDisplay):
             raise OperandError(f"nothing to promote under {self.name}: give at least one operand")
         read = tuple(map(self.operand, operands))
         own = self.library.partition(" ")[0]
-        return promote_operands(self, mark_foreign(operands, read, own, self.foreign), op, self.origin.rule)
+        return promote_operands(
+            self, mark_foreign(operands, read, own, self.foreign), op, self.origin.rule_of_answer
+        )

@@ -59,14 +59,14 @@ def find_form(system: str, library: str) -> CodeTemplates:
     )
 
 
-def operand_text(form: CodeTemplates, o: Operand, as_dtype: bool) -> str:
+def operand_text(form: CodeTemplates, operand: Operand, as_dtype: bool) -> str:
     """Return an operand in the library's code, or its operand string if the system has no library."""
-    if o.tier == "scalar":
-        return str(o) if form is PLAIN_FORM else LITERAL_BY_KIND.get(str(o), str(o))
-    if form is PLAIN_FORM or o.weak:
-        return str(o)
-    template = form.dtype if as_dtype else form.zero_d if o.tier == "0d" else form.array
-    return template.format(form.bool_name if o.kind is Kind.BOOL else o.dtype)
+    if operand.tier == "scalar":
+        return str(operand) if form is PLAIN_FORM else LITERAL_BY_KIND.get(str(operand), str(operand))
+    if form is PLAIN_FORM or operand.weak:
+        return str(operand)
+    template = form.dtype if as_dtype else form.zero_d if operand.tier == "0d" else form.array
+    return template.format(form.bool_name if operand.kind is Kind.BOOL else operand.dtype)
 
 
 @cache

@@ -8,34 +8,38 @@ from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.rendering.paragraphs import PLAIN_LAYOUT, Layout
 
 
-def explanation(p: Promotion, layout: Layout = PLAIN_LAYOUT) -> str:
+def write_explanation(promotion: Promotion, layout: Layout = PLAIN_LAYOUT) -> str:
     """Write the answer, the steps to it, the lines of the file that decided, and the library's own answer.
 
     >>> from typelattice import system
-    >>> print(explanation(system("array-api").explain("int8", "uint8")))
+    >>> print(write_explanation(system("array-api").explain("int8", "uint8")))
     int8 with uint8 under array-api: int16
     ...
     """
-    library = f" ({p.system.library})" if p.system.library else ""
-    rule = p.rule
+    library = f" ({promotion.system.library})" if promotion.system.library else ""
+    rule = promotion.rule
     quoted = [f"{n}: {line}" for n, line in zip(rule.lines, rule.quoted, strict=False)]
-    did = describe_library_answer(p)
-    told = [*explain_in_sections(p), ("rule", [str(rule), *quoted]), *([("observed", did)] if did else [])]
-    asked = question_text([str(o) for o in p.operands], p.op)
+    did = describe_library_answer(promotion)
+    told = [
+        *explain_in_sections(promotion),
+        ("rule", [str(rule), *quoted]),
+        *([("observed", did)] if did else []),
+    ]
+    asked = question_text([str(o) for o in promotion.operands], promotion.op)
     return "\n".join([
-        layout.bold(f"{asked} under {p.system.name}: {_describe_result(p)}"),
-        layout.dim(f"{p.system.title}{library}"),
+        layout.bold(f"{asked} under {promotion.system.name}: {_describe_result(promotion)}"),
+        layout.dim(f"{promotion.system.title}{library}"),
         "",
         *(layout.join_columns(heading, lines) for heading, lines in told),
     ])  # fmt: skip
 
 
 
-def _describe_result(p: Promotion) -> str:
+def _describe_result(promotion: Promotion) -> str:
     """Return the answer in words, or both answers if the library departs from the rule."""
-    o = find_recorded_answer(p)
+    o = find_recorded_answer(promotion)
     return (
-        f"{recorded_result_text(o)} when asked, {answer_text(p)} by rule"
+        f"{recorded_result_text(o)} when asked, {answer_text(promotion)} by rule"
         if o and o.departs
-        else answer_text(p)
+        else answer_text(promotion)
     )

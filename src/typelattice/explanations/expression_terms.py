@@ -8,7 +8,7 @@ from typing import TypeAlias
 from typelattice.engine.system import System
 from typelattice.explanations.code_templates import PLAIN_FORM, CodeTemplates, find_form, operand_text
 from typelattice.facts.dtypes import Kind
-from typelattice.operands.operand import Operand, scalar
+from typelattice.operands.operand import Operand, scalar_operand
 
 ADDITION_FORM = "{} + {}"
 MIN_ARRAY_DTYPE_BITS = 8  # every library computes with dtypes of at least these bits
@@ -16,7 +16,7 @@ Term: TypeAlias = "Operand | tuple[Term, ...]"  # an operand, or terms that are 
 
 
 def result_of_term(
-    system: System, term: Term, op: str | None = None, python_adds_scalars: bool = False
+    system: System, term: Term, op_name: str | None = None, python_adds_scalars: bool = False
 ) -> Operand | None:
     """Return the result of a term, or None if any part of it is refused.
 
@@ -30,18 +30,22 @@ def result_of_term(
     """
     if isinstance(term, Operand):
         return term
-    parts = [result_of_term(system, part, op, python_adds_scalars) for part in term]
+    parts = [result_of_term(system, part, op_name, python_adds_scalars) for part in term]
     operands = [o for o in parts if o is not None]
-    return result_operand(system, operands, op, python_adds_scalars) if len(operands) == len(parts) else None
+    return (
+        result_operand(system, operands, op_name, python_adds_scalars)
+        if len(operands) == len(parts)
+        else None
+    )
 
 
 def result_operand(
-    system: System, operands: Sequence[Operand], op: str | None = None, python_adds_scalars: bool = False
+    system: System, operands: Sequence[Operand], op_name: str | None = None, python_adds_scalars: bool = False
 ) -> Operand | None:
     """Return the result as an operand: an array if an operand is one, or None if the system refuses them."""
     if python_adds_scalars and all(o.tier == "scalar" for o in operands):
-        return scalar(max((o.kind for o in operands), key=lambda kind: kind.category))
-    p = system.explain(*operands, op=op)
+        return scalar_operand(max((o.kind for o in operands), key=lambda kind: kind.category))
+    p = system.explain(*operands, op=op_name)
     if p.dtype is None:
         return None
     array = any(o.tier == "array" for o in operands)

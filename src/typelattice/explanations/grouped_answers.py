@@ -11,7 +11,7 @@ from typelattice.explanations.promotion_as_data import promotion_data
 from typelattice.explanations.promotion_in_english import answer_text, describe_outcome, question_text
 from typelattice.explanations.recorded_answer_in_english import recorded_result_text
 from typelattice.facts.dtypes import DType
-from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of, headings, known_first
+from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of, list_headings, sort_known_first
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import UnknownSystemError
 from typelattice.files.system_text import systems as all_systems
@@ -23,8 +23,8 @@ from typelattice.rendering.paragraphs import PLAIN_LAYOUT, Layout
 from typelattice.support.display_hooks import NotebookDisplay
 from typelattice.support.error_texts import quote_short, spelling_hint
 
-Row = tuple[str, str, str]  # an answer, a reason for it or nothing, and a system's name
-Groups = dict[str, dict[str, list[str]]]  # answer -> reason -> names of systems
+SummaryRow = tuple[str, str, str]  # an answer, a reason for it or nothing, and a system's name
+SystemsByAnswer = dict[str, dict[str, list[str]]]  # answer -> reason -> names of systems
 
 
 class Answers(NotebookDisplay):
@@ -170,7 +170,7 @@ def pick_example(answers: Answers) -> str:
     libraries = [p for p in answers if heading_of(p.system.name) == LIBRARIES_HEADING]
     asked_first = libraries or list(answers)
     commonest = next(iter(_group_systems(asked_first)))
-    return known_first([p.system.name for p in asked_first if _make_row(p)[0] == commonest])[0]
+    return sort_known_first([p.system.name for p in asked_first if _make_row(p)[0] == commonest])[0]
 
 
 def list_notes(answers: Answers) -> list[str]:
@@ -179,29 +179,31 @@ def list_notes(answers: Answers) -> list[str]:
 
 
 def _group_by_heading(answers: Answers) -> Iterator[tuple[str, list[Promotion]]]:
-    for heading in headings():
+    for heading in list_headings():
         if listed := [p for p in answers if heading_of(p.system.name) == heading]:
             yield heading, listed
 
 
-def _group_systems(answers: Iterable[Promotion]) -> Groups:
+def _group_systems(answers: Iterable[Promotion]) -> SystemsByAnswer:
     """Group the names of systems by answer and reason, the commonest answer first, refusals last."""
-    groups: Groups = {}
+    groups: SystemsByAnswer = {}
     for answer, why, name in map(_make_row, answers):
         groups.setdefault(answer, {}).setdefault(why, []).append(name)
     return dict(sorted(groups.items(), key=lambda g: (g[0] == "refused", -sum(map(len, g[1].values())))))
 
 
-def _make_row(p: Promotion) -> Row:
+def _make_row(promotion: Promotion) -> SummaryRow:
     """Return the line of one system in a summary."""
-    o = find_recorded_answer(p)
-    name = p.system.name
+    o = find_recorded_answer(promotion)
+    name = promotion.system.name
     if o is not None and o.departs:
-        return recorded_result_text(o), "", f"{name} (by rule {answer_text(p)})"
-    why = "; ".join(f"{f.value} out of range, {describe_outcome(f)}" for f in p.fits if f.outcome != "fits")
-    why = why or (p.reason or "").removeprefix(f"{name} ")
+        return recorded_result_text(o), "", f"{name} (by rule {answer_text(promotion)})"
+    why = "; ".join(
+        f"{f.value} out of range, {describe_outcome(f)}" for f in promotion.fits if f.outcome != "fits"
+    )
+    why = why or (promotion.reason or "").removeprefix(f"{name} ")
     return (
-        recorded_result_text(o) if o else answer_text(p),
+        recorded_result_text(o) if o else answer_text(promotion),
         why,
-        f"{name}{NEVER_ASKED_MARK}" if is_never_asked(p) else name,
+        f"{name}{NEVER_ASKED_MARK}" if is_never_asked(promotion) else name,
     )

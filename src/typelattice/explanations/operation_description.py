@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from typelattice.engine.evaluate_operation import operation_rules
+from typelattice.engine.evaluate_operation import find_operation_rules
 from typelattice.engine.operand_checks import SCALAR_PLACE_TEXTS, dtype_of_pair
 from typelattice.engine.operation_join import counted_dtype, make_arrays
 from typelattice.engine.operation_rules import Domain, OperationRules
@@ -15,57 +15,75 @@ from typelattice.facts.dtypes import DType, Kind
 MAX_ALWAYS_NAMED_DTYPES = 3  # excluded dtypes that are always named
 
 
-def describe_operation(p: Promotion) -> list[str]:
+def describe_operation(promotion: Promotion) -> list[str]:
     """Describe an operation: its operands, how they join, and its result."""
-    assert p.op
-    rule = operation_rules(p.system, p.op)
-    lines = [*_describe_taken(p, rule), *_describe_join(p, rule)]
-    if p.dtype is None:
+    assert promotion.op
+    rule = find_operation_rules(promotion.system, promotion.op)
+    lines = [*_describe_taken(promotion, rule), *_describe_join(promotion, rule)]
+    if promotion.dtype is None:
         return lines
-    given = f"a Python {p.python_number_kind.python_name}" if p.python_number_kind else p.dtype
-    if p.accumulator is not None:
-        operands = f"takes {p.compute}" if p.compute else "casts no operand"
-        lines.append(f"it {operands}, accumulates in {p.accumulator} and gives {given}")
-    elif p.compute is None:
+    given = (
+        f"a Python {promotion.python_number_kind.python_name}"
+        if promotion.python_number_kind
+        else promotion.dtype
+    )
+    if promotion.accumulator is not None:
+        operands = f"takes {promotion.compute}" if promotion.compute else "casts no operand"
+        lines.append(f"it {operands}, accumulates in {promotion.accumulator} and gives {given}")
+    elif promotion.compute is None:
         lines.append(f"it casts no operand, and gives {given}")
     else:
-        lines.append(f"it computes in {p.compute} and gives {given}")
+        lines.append(f"it computes in {promotion.compute} and gives {given}")
     return lines
 
 
-def _describe_taken(p: Promotion, rule: OperationRules) -> Iterator[str]:
+def _describe_taken(promotion: Promotion, rule: OperationRules) -> Iterator[str]:
     """Describe the dtypes that the operation can compute in, and the operands that it accepts."""
     concerned = [
-        n for n in (p.node, p.compute, *(o.dtype for o in p.promoting_operands)) if isinstance(n, DType)
+        n
+        for n in (promotion.node, promotion.compute, *(o.dtype for o in promotion.promoting_operands))
+        if isinstance(n, DType)
     ]
-    concerned += [n for decision in p.decisions for n in decision.nodes if isinstance(n, DType)]
-    yield f"{p.op} can compute in {_describe_domain(rule.kernels, concerned)}"
-    if rule.accepts and any(o.dtype and o.dtype not in rule.accepts for o in p.promoting_operands):
+    concerned += [n for decision in promotion.decisions for n in decision.nodes if isinstance(n, DType)]
+    yield f"{promotion.op} can compute in {_describe_domain(rule.kernels, concerned)}"
+    if rule.accepts and any(o.dtype and o.dtype not in rule.accepts for o in promotion.promoting_operands):
         yield f"an operand may be {_describe_domain(rule.accepts, concerned)}"
-    if rule.scalars in SCALAR_PLACE_TEXTS and any(o.tier == "scalar" for o in p.promoting_operands):
+    if rule.scalars in SCALAR_PLACE_TEXTS and any(o.tier == "scalar" for o in promotion.promoting_operands):
         yield f"it takes {SCALAR_PLACE_TEXTS[rule.scalars]}"
 
 
-def _describe_join(p: Promotion, rule: OperationRules) -> Iterator[str]:
+def _describe_join(promotion: Promotion, rule: OperationRules) -> Iterator[str]:
     """Describe how the operands join, if this differs from plain promotion."""
-    if rule.joins is JoinRule.SAME_DTYPE and len(p.promoting_operands) > 1:
+    if rule.joins is JoinRule.SAME_DTYPE and len(promotion.promoting_operands) > 1:
         yield "it does not promote: all operands need the same dtype"
-    if p.node is not None and p.joining_places != slice(None):
-        ignored, side = (p.operands[1], "right") if p.joining_places == slice(1) else (p.operands[0], "left")
+    if promotion.node is not None and promotion.joining_places != slice(None):
+        ignored, side = (
+            (promotion.operands[1], "right")
+            if promotion.joining_places == slice(1)
+            else (promotion.operands[0], "left")
+        )
         yield f"the integer {ignored} on the {side} is ignored"
-    if p.compute is not None:
-        pairs = zip(p.promoting_operands, make_arrays(p.system, rule, p.promoting_operands, []), strict=True)
-        arrays = {o: a.dtype for o, a in pairs if a is not o and o.tier in p.system.tiers}
+    if promotion.compute is not None:
+        pairs = zip(
+            promotion.promoting_operands,
+            make_arrays(promotion.system, rule, promotion.promoting_operands, []),
+            strict=True,
+        )
+        arrays = {o: a.dtype for o, a in pairs if a is not o and o.tier in promotion.system.tiers}
         yield from (f"{o} first becomes an array of {d}" for o, d in arrays.items())
     if rule.counts_as_of:
-        counted = {o.dtype or o.kind: counted_dtype(p.system, rule, o) for o in p.promoting_operands}
+        counted = {
+            o.dtype or o.kind: counted_dtype(promotion.system, rule, o) for o in promotion.promoting_operands
+        }
         yield from (f"{o} first becomes {d}" for o, d in counted.items() if d)
-    if rule.joins_order and p.node is not None:
+    if rule.joins_order and promotion.node is not None:
         yield "its operands join in an order of the operation's own"
-    of_pair = dtype_of_pair(rule.joins_of_pairs, p.promoting_operands) if p.node is None else None
+    of_pair = (
+        dtype_of_pair(rule.joins_of_pairs, promotion.promoting_operands) if promotion.node is None else None
+    )
     if of_pair is not None:
         yield f"such operands become {of_pair}, whatever the order says"
-    elif rule.loops and p.node is None:
+    elif rule.loops and promotion.node is None:
         yield "it computes in the first of its loops to which every operand casts"
 
 

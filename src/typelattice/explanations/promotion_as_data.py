@@ -9,33 +9,33 @@ from typelattice.recorded.never_asked import is_never_asked
 from typelattice.recorded.recorded_answer import find_recorded_answer
 
 
-def promotion_data(p: Promotion) -> dict[str, object]:
+def promotion_data(promotion: Promotion) -> dict[str, object]:
     """Return a promotion as dictionaries, lists, strings and numbers, for JSON."""
     return {
-        "system": p.system.name,
-        "operands": [str(o) for o in p.operands],
-        "op": p.op,
-        "dtype": p.dtype and p.dtype.name,
-        "weak": p.weak,
-        "number": p.python_number_kind and p.python_number_kind.python_name,
-        "compute": p.compute and p.compute.name,
-        "accumulator": p.accumulator and p.accumulator.name,
-        "node": p.node and str(p.node),
-        "bounds": [str(n) for n in p.bounds],
-        "steps": [_step_data(s) for s in p.decisions],
-        "casts": [_cast_data(c) for c in p.casts],
-        "fits": [_fit_data(f) for f in p.fits],
-        "rule": {"file": p.rule.file, "key": p.rule.key, "lines": list(p.rule.lines)},
-        "reason": p.reason,
-        "remedy": p.remedy,
-        "observed": _describe_observed(p),
-        "never_asked": is_never_asked(p),
+        "system": promotion.system.name,
+        "operands": [str(o) for o in promotion.operands],
+        "op": promotion.op,
+        "dtype": promotion.dtype and promotion.dtype.name,
+        "weak": promotion.weak,
+        "number": promotion.python_number_kind and promotion.python_number_kind.python_name,
+        "compute": promotion.compute and promotion.compute.name,
+        "accumulator": promotion.accumulator and promotion.accumulator.name,
+        "node": promotion.node and str(promotion.node),
+        "bounds": [str(n) for n in promotion.bounds],
+        "steps": [_step_data(s) for s in promotion.decisions],
+        "casts": [_cast_data(c) for c in promotion.casts],
+        "fits": [_fit_data(f) for f in promotion.fits],
+        "rule": {"file": promotion.rule.file, "key": promotion.rule.key, "lines": list(promotion.rule.lines)},
+        "reason": promotion.reason,
+        "remedy": promotion.remedy,
+        "observed": _describe_observed(promotion),
+        "never_asked": is_never_asked(promotion),
     }
 
 
-def _describe_observed(p: Promotion) -> dict[str, object] | None:
+def _describe_observed(promotion: Promotion) -> dict[str, object] | None:
     """Return the library's recorded answer to this call, or null if it is not recorded."""
-    o = find_recorded_answer(p)
+    o = find_recorded_answer(promotion)
     return (
         None
         if o is None
@@ -53,12 +53,12 @@ def _describe_observed(p: Promotion) -> dict[str, object] | None:
     )
 
 
-def _step_data(s: Decision) -> dict[str, object]:
+def _step_data(decision: Decision) -> dict[str, object]:
     return {
-        "key": s.key,
-        "entry": s.entry,
-        "nodes": [str(n) for n in s.nodes],
-        "node": s.node and str(s.node),
+        "key": decision.key,
+        "entry": decision.entry,
+        "nodes": [str(n) for n in decision.nodes],
+        "node": decision.node and str(decision.node),
     }
 
 
@@ -68,10 +68,10 @@ def _cast_data(cast: OperandCast) -> dict[str, object]:
     return {"operand": str(cast.operand), "from": str(cast.source), "to": cast.target.name, "loss": lost}
 
 
-def _fit_data(f: ValueFit) -> dict[str, object]:
+def _fit_data(fit: ValueFit) -> dict[str, object]:
     """Return a fit as data. Values that JSON has no number for are text: complex, inf, nan."""
     value, becomes = (
         str(x) if isinstance(x, complex) or (isinstance(x, float) and x - x != 0) else x
-        for x in (f.value, f.becomes)
+        for x in (fit.value, fit.becomes)
     )
-    return {"value": value, "in": f.target.name, "outcome": f.outcome, "becomes": becomes}
+    return {"value": value, "in": fit.target.name, "outcome": fit.outcome, "becomes": becomes}

@@ -6,19 +6,19 @@ from functools import lru_cache
 
 from typelattice.engine.decisions import (
     Decision,
-    Defaulted,
+    DefaultTaken,
     ForeignArrayCounted,
-    Incomparable,
-    Joined,
     JoinedByValue,
     MissingOperation,
-    Overridden,
-    Parameterized,
+    NodesJoined,
+    PairOverridden,
+    ParametersComputed,
+    RefusedJoin,
     ReplacedInAnswer,
     ReplacedOnEntry,
     SizedByValue,
-    Tied,
     TiersJoined,
+    TieSettled,
     WidenedDefault,
 )  # fmt: skip
 from typelattice.engine.numpy1 import ASSUMED_VALUE
@@ -43,51 +43,59 @@ from typelattice.facts.dtypes import DType, Kind, Node, sort_key
 from typelattice.facts.finite_values import find_finite_values
 from typelattice.facts.loss import Loss
 from typelattice.facts.order import Order
-from typelattice.facts.order_paths import paths
+from typelattice.facts.order_paths import find_paths
 
 MAX_BOUNDS = 12  # upper bounds spelled out
 TitledLines = tuple[str, list[str]]  # a heading of one or two words, and the lines under it
 
 
-def answer_text(p: Promotion) -> str:
+def answer_text(promotion: Promotion) -> str:
     """Name the result in two words at most.
 
     >>> from typelattice import system
     >>> answer_text(system("jax").explain("int8", "float"))
     'float64 (weak)'
     """
-    if p.python_number_kind:
-        return f"Python {p.python_number_kind.python_name}"
-    return "refused" if p.dtype is None else f"{p.dtype} (weak)" if p.weak else str(p.dtype)
+    if promotion.python_number_kind:
+        return f"Python {promotion.python_number_kind.python_name}"
+    return (
+        "refused"
+        if promotion.dtype is None
+        else f"{promotion.dtype} (weak)"
+        if promotion.weak
+        else str(promotion.dtype)
+    )
 
 
-def question(p: Promotion) -> str:
+def question_of_promotion(p: Promotion) -> str:
     """Write the operands, and the operation of the question: `add of int8 and uint8`."""
     return question_text([str(o) for o in p.promoting_operands], p.op)
 
 
-def question_text(operands: Sequence[str], op: str | None) -> str:
-    return f"{op} of {' and '.join(operands)}" if op else " with ".join(operands)
+def question_text(operands: Sequence[str], op_name: str | None) -> str:
+    return f"{op_name} of {' and '.join(operands)}" if op_name else " with ".join(operands)
 
 
-def explain_in_sections(p: Promotion, with_operation: bool = True) -> Iterator[TitledLines]:
+def explain_in_sections(promotion: Promotion, with_operation: bool = True) -> Iterator[TitledLines]:
     """Explain a promotion section by section, in the order of its decisions.
 
     `with_operation` adds a section on the operation.
     """
-    decisions = _select_decisions(p)
-    entry_lines = _explain_scalars(p, decisions)
+    decisions = _select_decisions(promotion)
+    entry_lines = _explain_scalars(promotion, decisions)
     if entry_lines:
         yield "on entry", entry_lines
     joins = [
-        decision for decision in decisions if isinstance(decision, (Joined, Tied)) and len(decision.nodes) > 1
+        decision
+        for decision in decisions
+        if isinstance(decision, (NodesJoined, TieSettled)) and len(decision.nodes) > 1
     ]
     for decision in decisions:
         if len(decisions) > 1 and decision in joins:
             heading = f"step {joins.index(decision) + 1}" if len(joins) > 1 else "join"
             yield heading, [f"{' with '.join(map(name_node, decision.nodes))}: {decision.node or 'refused'}"]
-        yield from _explain_decision(p, decision)
-    intervals = list_intervals(p) if p.system.combine == "value" else []
+        yield from _explain_decision(promotion, decision)
+    intervals = list_intervals(promotion) if promotion.system.combine == "value" else []
     if intervals:
         yield (
             "by value",
@@ -96,34 +104,32 @@ def explain_in_sections(p: Promotion, with_operation: bool = True) -> Iterator[T
                 for low, high, d in intervals
             ],
         )
-    if p.op and with_operation and not isinstance(p.decision, MissingOperation):
-        yield "operation", describe_operation(p)
-    if p.weak and p.dtype:
-        gives_way = (
-            f"beside an array the result adopts its width, as a Python {p.dtype.kind.python_name} does"
-        )
-        yield "weak", [gives_way]
-    if p.fits:
-        yield "values", [describe_fit(f) for f in p.fits]
-    casts = dict.fromkeys(describe_cast(c) for c in p.casts if c.loss is not None)
+    if promotion.op and with_operation and not isinstance(promotion.decision, MissingOperation):
+        yield "operation", describe_operation(promotion)
+    if promotion.weak and promotion.dtype:
+        number_name = promotion.dtype.kind.python_name
+        yield "weak", [f"beside an array the result adopts its width, as a Python {number_name} does"]
+    if promotion.fits:
+        yield "values", [describe_fit(f) for f in promotion.fits]
+    casts = dict.fromkeys(describe_cast(c) for c in promotion.casts if c.loss is not None)
     if casts:
         yield "casts", list(casts)
-    if p.dtype is None:
-        yield "refused", [str(p.reason)]
-        yield "instead", [str(p.remedy)]
+    if promotion.dtype is None:
+        yield "refused", [str(promotion.reason)]
+        yield "instead", [str(promotion.remedy)]
 
 
-def _select_decisions(p: Promotion) -> Sequence[Decision]:
+def _select_decisions(promotion: Promotion) -> Sequence[Decision]:
     """Return the decisions that are not obvious, or the last one if all are.
 
     A join of a node with itself is obvious. So is a Python scalar that does not change the result, after its
     value has chosen a dtype.
     """
-    by_value = any(isinstance(decision, JoinedByValue) for decision in p.decisions)
+    by_value = any(isinstance(decision, JoinedByValue) for decision in promotion.decisions)
     found = []
-    for decision in p.decisions:
+    for decision in promotion.decisions:
         if (
-            isinstance(decision, (Joined, Tied))
+            isinstance(decision, (NodesJoined, TieSettled))
             and len(set(decision.nodes)) == 1
             and decision.node is not None
         ):
@@ -131,37 +137,38 @@ def _select_decisions(p: Promotion) -> Sequence[Decision]:
         if by_value and isinstance(decision, TiersJoined) and decision.node is decision.nodes[0]:
             continue
         found.append(decision)
-    return found or p.decisions[-1:]
+    return found or promotion.decisions[-1:]
 
 
-def _explain_decision(p: Promotion, decision: Decision) -> Iterator[TitledLines]:
+def _explain_decision(promotion: Promotion, decision: Decision) -> Iterator[TitledLines]:
     nodes, node = tuple(dict.fromkeys(decision.nodes)), decision.node
     names = " and ".join(map(name_node, nodes))
     match decision:
         case SizedByValue() if node:
-            yield "on entry", [f"{names} counts as {node}, {_explain_counting(p)}"]
-        case Joined() | Tied() | Incomparable() if all(n in p.system.order for n in nodes):
+            yield "on entry", [f"{names} counts as {node}, {_explain_counting(promotion)}"]
+        case NodesJoined() | TieSettled() | RefusedJoin() if all(n in promotion.system.order for n in nodes):
             if len(nodes) > 1:
                 yield from (
-                    (heading, [*lines]) for heading, lines in _explain_bounds(p.system.order, decision, nodes)
+                    (heading, [*lines])
+                    for heading, lines in _explain_bounds(promotion.system.order, decision, nodes)
                 )
-            elif any(o.dtype for o in p.promoting_operands):
-                several = len(p.promoting_operands) > 1
+            elif any(o.dtype for o in promotion.promoting_operands):
+                several = len(promotion.promoting_operands) > 1
                 yield "way up", [f"every operand is {nodes[0]}" if several else f"{nodes[0]} stays as it is"]
-        case Overridden():
+        case PairOverridden():
             yield "override", [f"the file states the result of {names}: {node}"]
         case TiersJoined():
-            yield "tiers", [_explain_lower_tiers(p, decision)]
-        case ForeignArrayCounted() if decision.entry and p.dtype:
+            yield "tiers", [_explain_lower_tiers(promotion, decision)]
+        case ForeignArrayCounted() if decision.entry and promotion.dtype:
             yield "foreign array", [decision.entry]
         case ReplacedOnEntry():
             yield "on entry", [f"{nodes[0]} counts as {name_node(node) if node else node}"]
-        case Parameterized() if isinstance(node, DType):
+        case ParametersComputed() if isinstance(node, DType):
             from typelattice.explanations.dtype_parameters_in_english import (
                 explain_parameters,  # few answers have parameters
             )
 
-            yield "parameters", explain_parameters(p, node)
+            yield "parameters", explain_parameters(promotion, node)
         case ReplacedInAnswer():
             yield "on the answer", [f"{nodes[0]} becomes {node}"]
         case JoinedByValue() if node:
@@ -170,28 +177,28 @@ def _explain_decision(p: Promotion, decision: Decision) -> Iterator[TitledLines]
             yield "by value", [f"{names} counts as {node}, {why}"]
         case WidenedDefault() if node:
             yield "on entry", [f"{names} counts as {node}, its first default dtype that holds its value"]
-        case Defaulted() if node:
+        case DefaultTaken() if node:
             yield "default", [f"{nodes[0]} has no width: it becomes the default dtype, {node}"]
         case _:  # other sections explain refusals and operations
             return
 
 
-def _explain_counting(p: Promotion) -> str:
+def _explain_counting(promotion: Promotion) -> str:
     """Explain the dtype of an operand without dimensions."""
-    if all(o.value is not None for o in p.promoting_operands if o.tier != "array"):
+    if all(o.value is not None for o in promotion.promoting_operands if o.tier != "array"):
         return "the smallest dtype that holds its value"
     return f"as its value is unknown and taken to be {ASSUMED_VALUE}"
 
 
-def _explain_lower_tiers(p: Promotion, decision: TiersJoined) -> str:
+def _explain_lower_tiers(promotion: Promotion, decision: TiersJoined) -> str:
     """Explain how a Python scalar or 0-d array (a lower tier) changes the dtype of an operand above it."""
     high, low = decision.nodes
     if decision.node is high:
-        return f"{_name_lower_operand(p, low)} is of no higher kind than {high}, so {high} stays"
-    higher = f"{_name_lower_operand(p, low)} is of a higher kind than {high}"
+        return f"{_name_lower_operand(promotion, low)} is of no higher kind than {high}, so {high} stays"
+    higher = f"{_name_lower_operand(promotion, low)} is of a higher kind than {high}"
     if decision.node is None:
         return f"{higher}, and no rule joins them"
-    by_default = low is decision.node and low in p.system.defaults.values()
+    by_default = low is decision.node and low in promotion.system.defaults.values()
     return f"{higher}: {'its default dtype is ' if by_default else 'they join at '}{decision.node}"
 
 
@@ -208,11 +215,11 @@ def _explain_bounds(
         lines.append(("way up", [_write_way(order, n, target) for n in nodes]))
     lines.append(("upper bounds", _upper_bounds(nodes, bounds, lowest)))
     match decision:
-        case Tied():
+        case TieSettled():
             lost = [n for n in lowest if n is not node]
             rest = f"; {join_words(lost)} lost" if node in lowest else f", above {join_words(lowest)}"
             lines.append(("tie", [f"the file chooses {node}{rest}"]))
-        case Incomparable():
+        case RefusedJoin():
             outside = f"{lowest[0]} is not an operand"
             lines.append(("rule", [f"one operand must hold all values of the others; {outside}"]))
     return lines
@@ -232,10 +239,12 @@ def _upper_bounds(nodes: Sequence[Node], bounds: Sequence[Node], lowest: Sequenc
     return [listed, f"{join_words(lowest)} are the lowest, and {unordered}"]
 
 
-def _explain_scalars(p: Promotion, decisions: Sequence[Decision]) -> list[str]:
+def _explain_scalars(promotion: Promotion, decisions: Sequence[Decision]) -> list[str]:
     """Explain each Python scalar that counts as its default dtype."""
     nodes = {n for s in decisions for n in s.nodes if not isinstance(s, TiersJoined)}
-    kinds = {o.kind: p.system.defaults.get(o.kind) for o in p.promoting_operands if o.dtype is None}
+    kinds = {
+        o.kind: promotion.system.defaults.get(o.kind) for o in promotion.promoting_operands if o.dtype is None
+    }
     if any(
         isinstance(s, WidenedDefault) for s in decisions
     ):  # the decision WidenedDefault explains this itself
@@ -244,16 +253,16 @@ def _explain_scalars(p: Promotion, decisions: Sequence[Decision]) -> list[str]:
     return [f"a Python {kind.python_name} counts as its default dtype, {d}" for kind, d in counted.items()]
 
 
-def _name_lower_operand(p: Promotion, node: Node) -> str:
+def _name_lower_operand(promotion: Promotion, node: Node) -> str:
     """Name the operand behind a node of a lower tier. A Python scalar may be there with its default dtype."""
-    if any(o.dtype is None and o.kind.category == node.kind.category for o in p.promoting_operands):
+    if any(o.dtype is None and o.kind.category == node.kind.category for o in promotion.promoting_operands):
         return f"a Python {node.kind.python_name}"
     return f"the 0-d {node}" if isinstance(node, DType) else name_node(node)
 
 
 def _write_way(order: Order[Node], node: Node, target: Node) -> str:
     """Write the shortest way up the order."""
-    path = next(paths(order, node, target), (node,))
+    path = next(find_paths(order, node, target), (node,))
     return " -> ".join(map(str, path)) + (" is the result already" if len(path) == 1 else "")
 
 
@@ -362,22 +371,22 @@ def _describe_overflow(source: DType, target: DType) -> str:
     return "become nan" if "n" in target.specials else "are undefined"
 
 
-def describe_fit(f: ValueFit) -> str:
+def describe_fit(fit: ValueFit) -> str:
     """Describe the fate of a Python scalar's value."""
-    value = _format_number(f.value)
-    if f.outcome == "fits":
-        return f"{value} fits in {f.target}"
-    return f"{value} is out of range for {f.target}: {describe_outcome(f)}"
+    value = _format_number(fit.value)
+    if fit.outcome == "fits":
+        return f"{value} fits in {fit.target}"
+    return f"{value} is out of range for {fit.target}: {describe_outcome(fit)}"
 
 
-def describe_outcome(f: ValueFit) -> str:
+def describe_outcome(fit: ValueFit) -> str:
     """Describe what a system does with a value out of range."""
     text_by_outcome = {
-        "raise": "an error", "wrap": f"it wraps to {f.becomes}", "inf": f"it becomes {f.becomes}",
-        "saturate": f"it becomes {f.becomes}, the nearest", "widen": "computed without a limit",
+        "raise": "an error", "wrap": f"it wraps to {fit.becomes}", "inf": f"it becomes {fit.becomes}",
+        "saturate": f"it becomes {fit.becomes}, the nearest", "widen": "computed without a limit",
         "exact": "used as it is, exactly",
     }  # fmt: skip
-    return text_by_outcome.get(f.outcome, "no rule covers it")
+    return text_by_outcome.get(fit.outcome, "no rule covers it")
 
 
 def _format_number(value: object) -> str:

@@ -39,7 +39,7 @@ def describe_answer(recorded: RecordedAnswer) -> str:
     return f"raises {recorded.error}" if recorded.error else f"gives {recorded_result_text(recorded)}"
 
 
-def describe_library_answer(p: Promotion) -> list[str]:
+def describe_library_answer(promotion: Promotion) -> list[str]:
     """Describe the library's answer, or say that it is not recorded. A system without a library has no lines.
 
     If the library departs from the rule, or may depart in a call that is not recorded, add the reason and its
@@ -49,31 +49,43 @@ def describe_library_answer(p: Promotion) -> list[str]:
     >>> describe_library_answer(system("array-api").explain("int8", "uint8"))[0].partition(" ")[0]
     'array-api-strict'
     """
-    return describe_recorded_answer(p, find_recorded_answer(p))
+    return describe_recorded_answer(promotion, find_recorded_answer(promotion))
 
 
-def describe_recorded_answer(p: Promotion, recorded: RecordedAnswer | None) -> list[str]:
+def describe_recorded_answer(promotion: Promotion, recorded: RecordedAnswer | None) -> list[str]:
     """Describe a recorded answer that was looked up already, or say why it is missing."""
     if recorded is None:
-        if is_missing_operation(p):
-            return [f"looked up in {recorded_library_version(p.system)}: it has no function of that name"]
-        if recording_name_of(p.system):
-            missing_dtype = missing_dtype_of(p)
+        if is_missing_operation(promotion):
+            return [
+                f"looked up in {recorded_library_version(promotion.system)}: it has no function of that name"
+            ]
+        if recording_name_of(promotion.system):
+            missing_dtype = missing_dtype_of(promotion)
             why = f"it has no {missing_dtype}" if missing_dtype else "this is what the rule says"
-            lines = [f"never asked of {recorded_library_version(p.system)}: {why}"]
-            if not missing_dtype and (found := listed_departure(p)):
+            lines = [f"never asked of {recorded_library_version(promotion.system)}: {why}"]
+            if not missing_dtype and (found := listed_departure(promotion)):
                 lines += [f"such calls may depart from it: {found.reason}", found.source]
             return lines
-        return [f"never asked: there is no recording of {p.system.name}"] if p.system.library else []
-    same = recorded.call.operands == tuple(map(str, p.promoting_operands)) and p.op in (
+        return (
+            [f"never asked: there is no recording of {promotion.system.name}"]
+            if promotion.system.library
+            else []
+        )
+    same = recorded.call.operands == tuple(map(str, promotion.promoting_operands)) and promotion.op in (
         None,
         recorded.call.op,
     )
     as_asked = "" if same else f", asked as {recorded.call.question}"
     lines = [f"{recorded.library} {describe_answer(recorded)}{as_asked}"]
     if recorded.departs:
-        of_foreign = p.reason if p.decisions and isinstance(p.decisions[-1], ForeignArrayCounted) else None
-        lines.append(f"the rule says {answer_text(p)}; {recorded.reason or of_foreign or UNKNOWN_REASON}")
+        of_foreign = (
+            promotion.reason
+            if promotion.decisions and isinstance(promotion.decisions[-1], ForeignArrayCounted)
+            else None
+        )
+        lines.append(
+            f"the rule says {answer_text(promotion)}; {recorded.reason or of_foreign or UNKNOWN_REASON}"
+        )
     elif caution := recorded.caution:
         lines.append(f"but not always: {caution}")
     return [*lines, recorded.source] if recorded.source else lines

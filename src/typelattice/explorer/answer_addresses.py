@@ -72,7 +72,7 @@ def _question_set() -> frozenset[AnswerAddress]:
     return frozenset(list_questions())
 
 
-def find_question(operands: Sequence[str], op: str | None) -> AnswerAddress | None:
+def find_question(operands: Sequence[str], op_name: str | None) -> AnswerAddress | None:
     """Return the question whose page answers operands in either order, or None if no page does.
 
     An operator has the page of its function, unless it writes in place. Plain promotion has the page of
@@ -83,7 +83,7 @@ def find_question(operands: Sequence[str], op: str | None) -> AnswerAddress | No
     >>> find_question(["int64:0d", "float16"], None) is None
     True
     """
-    known = find_operation(op or DEFAULT_OPERATION)
+    known = find_operation(op_name or DEFAULT_OPERATION)
     if known.is_in_place:
         return None
     name = known.function
@@ -94,15 +94,19 @@ def find_question(operands: Sequence[str], op: str | None) -> AnswerAddress | No
     return None
 
 
-def answer_link(p: Promotion) -> str:
+def answer_link(promotion: Promotion) -> str:
     """Return the page that answers a question, from the site's root: a static page, or the live one.
     """
-    operands = [str(o) for o in p.operands]
-    found = find_question(operands, p.op)
+    operands = [str(o) for o in promotion.operands]
+    found = find_question(operands, promotion.op)
     if found:
         return f"{ANSWERS_FOLDER}/{quote(found.path, safe='/+')}"
     names = [chr(ord("a") + i) if i < 26 else f"x{i}" for i in range(len(operands))]
-    code = f"{p.op}({', '.join(names)})" if p.op and p.op.isidentifier() else f" {p.op or '+'} ".join(names)
+    code = (
+        f"{promotion.op}({', '.join(names)})"
+        if promotion.op and promotion.op.isidentifier()
+        else f" {promotion.op or '+'} ".join(names)
+    )
     return live_link(code, dict(zip(names, operands, strict=True)), ())
 
 
@@ -124,6 +128,6 @@ def describe_scope() -> dict[str, object]:
     }
 
 
-def _operation_names(op: str) -> list[str]:
+def _operation_names(op_name: str) -> list[str]:
     """Return all names of an operation, and its sign."""
-    return [op, *OPERATIONS[op].other_names, *filter(None, [SIGN_BY_OPERATION.get(op)])]
+    return [op_name, *OPERATIONS[op_name].other_names, *filter(None, [SIGN_BY_OPERATION.get(op_name)])]

@@ -13,28 +13,30 @@ from hashlib import sha256
 from pathlib import Path
 
 from typelattice.disk.write import write_bytes
-from typelattice.explorer.document import Document, Progress, document
+from typelattice.explorer.document import Document, ProgressReporter, build_document
 
 PACKAGE_FOLDER = Path(__file__).parents[1]
 CACHED_DOCUMENT_FILE = "explorer/document.xz"
 
 
-def built_document(report: Progress, processes: int = 1, package: Path = PACKAGE_FOLDER) -> Document:
+def load_or_build_document(
+    report: ProgressReporter, processes: int = 1, package: Path = PACKAGE_FOLDER
+) -> Document:
     """Read the document. If a file of the package has changed since, build and write it.
 
     Nothing is written if the package is write-protected or changes in the meantime.
     """
     key = _hash_package_files(package)
-    if kept := _read(package, key):
+    if kept := _read_cached(package, key):
         return kept
-    built = document(report=report, processes=processes)
+    built = build_document(report=report, processes=processes)
     if _hash_package_files(package) == key:
         with suppress(ImportError, OSError):
-            _write(built, package, key)
+            _write_cached(built, package, key)
     return built
 
 
-def _read(package: Path, key: bytes) -> Document | None:
+def _read_cached(package: Path, key: bytes) -> Document | None:
     try:
         import lzma
     except ImportError:  # a few Pythons are built without this module
@@ -46,10 +48,10 @@ def _read(package: Path, key: bytes) -> Document | None:
     return Document(json.loads(text)) if written_for == key else None
 
 
-def _write(built: Document, package: Path, key: bytes) -> None:
+def _write_cached(built: Document, package: Path, key: bytes) -> None:
     import lzma
 
-    write_bytes(package / CACHED_DOCUMENT_FILE, lzma.compress(key + b"\n" + built.json().encode()))
+    write_bytes(package / CACHED_DOCUMENT_FILE, lzma.compress(key + b"\n" + built.to_json().encode()))
 
 
 def _hash_package_files(package: Path) -> bytes:

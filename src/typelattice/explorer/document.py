@@ -14,15 +14,15 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from typelattice.drawings.draw import draw
-from typelattice.engine.evaluate_operation import operation_rules
+from typelattice.engine.evaluate_operation import find_operation_rules
 from typelattice.engine.system import System
-from typelattice.explorer.answer_encoding import AnswerEncoder, Columns, Pools
-from typelattice.explorer.merge_documents import merge
-from typelattice.explorer.table_encoding import table
+from typelattice.explorer.answer_encoding import AnswerEncoder, ColumnNumbers, Pools
+from typelattice.explorer.merge_documents import merge_entries
+from typelattice.explorer.table_encoding import encode_table
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import find_operation
-from typelattice.facts.releases import VERSION_SIGN, releases
-from typelattice.facts.system_headings import heading_of, headings
+from typelattice.facts.releases import VERSION_SIGN, list_releases
+from typelattice.facts.system_headings import heading_of, list_headings
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.system_text import FormatError, read_text, systems
@@ -42,9 +42,11 @@ COMMON_OPERATIONS = (
 FIRST_SHOWN_SYSTEM = "numpy"  # the system on the page when it opens, if it is one of the systems
 PLAIN_PROMOTION_KEY = ""  # the key of plain promotion among the operations
 MIN_GROUPS_FOR_PROCESSES = 8  # groups of systems
-Which = str | Path | System
-Built = tuple[list[dict[str, object]], Pools]  # entries of systems, and the pools that their numbers refer to
-Progress = Callable[[int, int, str], None]  # number of parts done, number of all parts, name of the next
+SystemOrPath = str | Path | System
+# entries of systems, and the pools that their numbers refer to
+EntriesAndPools = tuple[list[dict[str, object]], Pools]
+# number of parts done, number of all parts, name of the next
+ProgressReporter = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +62,19 @@ class Document:
         assert isinstance(systems, list)
         return [FormatError(**entry["error"]) for entry in systems if "error" in entry]
 
-    def json(self) -> str:
+    def to_json(self) -> str:
         """Return the document as JSON, without spaces."""
         return json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
 
     def pack(self) -> str:
         """Pack the document as deflated JSON in base64, which a page can hold and a browser can unpack."""
-        return base64.b64encode(zlib.compress(self.json().encode(), 9)).decode("ascii")
+        return base64.b64encode(zlib.compress(self.to_json().encode(), 9)).decode("ascii")
 
 
-def document(
-    which: Sequence[str | Path | System] = (),
+def build_document(
+    chosen_systems: Sequence[str | Path | System] = (),
     ops: Sequence[str] = COMMON_OPERATIONS,
-    report: Progress = lambda done, of, what: None,
+    report: ProgressReporter = lambda done, of, what: None,
     processes: int = 1,
 ) -> Document:
     """Build the document of some systems, or of all that the package includes, for some operations.
@@ -80,11 +82,11 @@ def document(
     A file that is not a valid system is shown with its error. With several `processes`, they share the
     systems among themselves. Raises UnknownSystemError, OpError.
 
-    >>> found = document(["python", "go"], ops=["add"]).data
+    >>> found = build_document(["python", "go"], ops=["add"]).data
     >>> [s["name"] for s in found["systems"]], [op["name"] for op in found["operations"]]
     (['python', 'go'], ['', 'add'])
     """
-    named = which or systems(versions=True)
+    named = chosen_systems or systems(versions=True)
     asked = [None, *dict.fromkeys(find_operation(op).name for op in ops)]
     for op in asked[1:]:
         find_operation(str(op)).check_table()
@@ -93,14 +95,14 @@ def document(
     groups = [[*alike] for _, alike in groupby(named, lambda one: str(one).partition(VERSION_SIGN)[0])]
     for group, (found, theirs) in _build_groups(groups, asked, processes):
         report(len(entries), len(named), str(group[0]))
-        entries += merge(pools, found, theirs)
+        entries += merge_entries(pools, found, theirs)
     report(len(named), len(named), "")
     return Document({
         "first": next(
                 (str(e["name"]) for e in entries if e["name"] == FIRST_SHOWN_SYSTEM), entries[0]["name"]
             ),
-        "operations": [_operation(op) for op in asked],
-        "headings": headings(),
+        "operations": [_operation_entry(op) for op in asked],
+        "headings": list_headings(),
         "kinds": [kind.value for kind in Kind],
         "systems": entries,
         "pools": pools.data(),
@@ -108,13 +110,13 @@ def document(
 
 
 def _build_groups(
-    groups: Sequence[Sequence[Which]], ops: Sequence[str | None], processes: int
-) -> Iterator[tuple[Sequence[Which], Built]]:
+    groups: Sequence[Sequence[SystemOrPath]], ops: Sequence[str | None], processes: int
+) -> Iterator[tuple[Sequence[SystemOrPath], EntriesAndPools]]:
     """Yield each group of systems with its entries and their pools; several processes build many groups.
 
     For a few systems, one process is faster than starting several.
     """
-    build, left = partial(_build_document, ops=ops), [*groups]
+    build, left = partial(_build_group, ops=ops), [*groups]
     if processes > 1 and len(groups) >= MIN_GROUPS_FOR_PROCESSES:
         try:
             # After a fork, the children would outlive a parent that is killed.
@@ -127,39 +129,39 @@ def _build_groups(
         yield group, build(group)
 
 
-def _build_document(group: Sequence[Which], ops: Sequence[str | None]) -> Built:
-    pools, columns = Pools(), Columns()
+def _build_group(group: Sequence[SystemOrPath], ops: Sequence[str | None]) -> EntriesAndPools:
+    pools, columns = Pools(), ColumnNumbers()
     return [_system_entry(one, ops, pools, columns) for one in group], pools
 
 
-def _operation(op: str | None) -> dict[str, object]:
-    if op is None:
+def _operation_entry(op_name: str | None) -> dict[str, object]:
+    if op_name is None:
         return {"name": PLAIN_PROMOTION_KEY, "names": ["promotion"], "operator": None, "alone": False}
-    known = find_operation(op)
+    known = find_operation(op_name)
     return {
-        "name": op,
-        "names": [op, *known.other_names],
+        "name": op_name,
+        "names": [op_name, *known.other_names],
         "operator": known.operator,
         "alone": known.has_one_promoting_operand,
     }
 
 
 def _system_entry(
-    which: str | Path | System,
+    system_or_path: str | Path | System,
     ops: Sequence[str | None],
     pools: Pools,
-    columns: Columns,
+    columns: ColumnNumbers,
 ) -> dict[str, object]:
     """Return the entry of a system, or of a file that is not a valid one."""
     try:
-        found = find_system(which)
+        found = find_system(system_or_path)
     except FormatError as e:
-        if isinstance(which, System):
+        if isinstance(system_or_path, System):
             raise
-        return entry_of_invalid_file(which, e)
-    asked = found.name if isinstance(which, System) else str(which)
+        return entry_of_invalid_file(system_or_path, e)
+    asked = found.name if isinstance(system_or_path, System) else str(system_or_path)
     cells = AnswerEncoder(found, pools, columns)
-    tables = {op or PLAIN_PROMOTION_KEY: table(cells, op) for op in ops}
+    tables = {op or PLAIN_PROMOTION_KEY: encode_table(cells, op) for op in ops}
     return {
         "asked": asked,
         **describe_system(found),
@@ -173,7 +175,7 @@ def _functions_by_operator(system: System, ops: Sequence[str | None]) -> dict[st
     found = {}
     for op in filter(None, ops):
         sign = find_operation(op).operator
-        if sign and replace(operation_rules(system, sign), name=op) == operation_rules(system, op):
+        if sign and replace(find_operation_rules(system, sign), name=op) == find_operation_rules(system, op):
             found[sign] = op
     return found
 
@@ -195,7 +197,7 @@ def entry_of_invalid_text(path: str | Path, text: str, error: FormatError) -> di
 def describe_system(system: System) -> dict[str, object]:
     """Describe a system: its names, its order, its laws and its costs."""
     plain, _, number = system.name.partition(VERSION_SIGN)
-    known = releases(plain)
+    known = list_releases(plain)
     return {
         "name": system.name,
         "title": system.title,

@@ -10,17 +10,17 @@ from typelattice.facts.order import Order
 from typelattice.files.positions import SCALAR_PATTERN, find_positions
 from typelattice.files.reader import parse
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.writer import chains, node_code, reduce_order
+from typelattice.files.writer import node_code, reduce_order, write_chains
 from typelattice.support.errors import TypelatticeError
 
-Cover = tuple[str, str]  # two nodes as texts: the lower, the upper
+NamedCover = tuple[str, str]  # two nodes as texts: the lower, the upper
 
 
 class EditError(TypelatticeError, ValueError):
     """An arrow that cannot be added or removed."""
 
 
-def edit_covers(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[Cover] = ()) -> str:
+def edit_covers(text: str, file: str, add: Sequence[NamedCover] = (), drop: Sequence[NamedCover] = ()) -> str:
     """Return the text of a system file with some arrows added and some removed.
 
     An arrow that the added ones imply is also removed, because a file must not state it twice. A node stays
@@ -38,7 +38,7 @@ def edit_covers(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[
     """
     system = parse(text, file)
     nodes = {name: node for node in system.order.nodes for name in (str(node), node_code(node))}
-    added, dropped = ([_cover(system, nodes, pair) for pair in pairs] for pairs in (add, drop))
+    added, dropped = ([_nodes_of_cover(system, nodes, pair) for pair in pairs] for pairs in (add, drop))
     order = system.order
     for a, b in added:
         if order.le(b, a):
@@ -50,19 +50,19 @@ def edit_covers(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[
             raise EditError(f"{a} -> {b} is not an arrow of {system.name}")
     remaining_covers = {(a, b) for a in order.nodes for b in order.covers(a)} - set(dropped)
     new_order = reduce_order(order.nodes, _transitive_closure(order.nodes, [*remaining_covers, *added]))
-    removed_covers = {(a, b) for a in order.nodes for b in order.covers(a)} - _covers(new_order)
+    removed_covers = {(a, b) for a in order.nodes for b in order.covers(a)} - _list_covers(new_order)
     new = [(a, b) for a, b in added if b in new_order.covers(a)]
     return _rewrite_lines(text, file, system, removed_covers, new)
 
 
-def _cover(system: System, nodes: dict[str, Node], pair: Cover) -> tuple[Node, Node]:
+def _nodes_of_cover(system: System, nodes: dict[str, Node], pair: NamedCover) -> tuple[Node, Node]:
     missing = next((name for name in pair if name not in nodes), None)
     if missing is not None:
         raise EditError(f"{system.name} has no node {missing[:40]}; write it into the text first")
     return nodes[pair[0]], nodes[pair[1]]
 
 
-def _covers(order: Order[Node]) -> set[tuple[Node, Node]]:
+def _list_covers(order: Order[Node]) -> set[tuple[Node, Node]]:
     return {(a, b) for a in order.nodes for b in order.covers(a)}
 
 
@@ -98,7 +98,7 @@ def _rewrite_lines(
         raise EditError(f'{file} has no order of its own; write one into the text first: order = "..."')
     literal = SCALAR_PATTERN.match(found.text, start)
     assert literal, "the text was read as a system before"
-    rows = found.rows("order")
+    rows = found.lines_of_rows("order")
     lines = dict(zip(rows, str(system.origin.definition.values["order"]).split("\n"), strict=False))
     named_nodes = {
         a
@@ -131,5 +131,5 @@ def _remaining_line(
         elif a not in left_nodes:
             covers.setdefault(a, [])
             left_nodes.add(a)
-    said = "; ".join(chains(Order(covers))) if covers else ""
+    said = "; ".join(write_chains(Order(covers))) if covers else ""
     return f"{said}{'  #' + comment if comment else ''}"

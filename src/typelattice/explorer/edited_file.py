@@ -12,8 +12,8 @@ from pathlib import Path
 from typelattice.disk.read import FileError
 from typelattice.disk.write import check_writable, write_text
 from typelattice.engine.system import System
-from typelattice.explorer.document import document, entry_of_invalid_text
-from typelattice.explorer.edit_order_text import Cover, edit_covers
+from typelattice.explorer.document import build_document, entry_of_invalid_text
+from typelattice.explorer.edit_order_text import NamedCover, edit_covers
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import SYSTEMS_FOLDER, FormatError, read_text
@@ -57,7 +57,7 @@ def open_edited_file(path: str | Path, start: str = DEFAULT_START_SYSTEM) -> Edi
     check_writable(at)
     if at.exists():
         text = _read_file_text(at)
-        return EditedFile(at, text, _digest(text))
+        return EditedFile(at, text, _text_digest(text))
     text = BLANK_SYSTEM_TEXT
     if start != BLANK_START:
         text = (Path(SYSTEMS_FOLDER) / f"{find_system(start).name}.toml").read_text(encoding="utf-8")
@@ -73,7 +73,7 @@ def _read_file_text(path: Path) -> str:
         return path.read_bytes().decode("utf-8", "replace")
 
 
-def _digest(text: str) -> str:
+def _text_digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
@@ -84,14 +84,14 @@ def save_text(edited_file: EditedFile, text: str) -> EditedFile:
     FileConflictError if the file has changed since it was read.
     """
     parse(text, edited_file.name)
-    now = _digest(_read_file_text(edited_file.path)) if os.path.lexists(edited_file.path) else None
+    now = _text_digest(_read_file_text(edited_file.path)) if os.path.lexists(edited_file.path) else None
     if now != edited_file.digest:
         what = "was made" if edited_file.digest is None else "was changed" if now else "was removed"
         raise FileConflictError(
             f"{edited_file.path} {what} elsewhere; copy your text, and begin again with --edit"
         )
     write_text(edited_file.path, text)
-    return replace(edited_file, text=text, digest=_digest(text))
+    return replace(edited_file, text=text, digest=_text_digest(text))
 
 
 def show_text(edited_file: EditedFile, text: str, compared_systems: Sequence[str] = ()) -> dict[str, object]:
@@ -103,12 +103,12 @@ def show_text(edited_file: EditedFile, text: str, compared_systems: Sequence[str
     try:
         found = parse(text, edited_file.name)
     except FormatError as e:
-        data = document(others or [DEFAULT_START_SYSTEM], ops=()).data
+        data = build_document(others or [DEFAULT_START_SYSTEM], ops=()).data
         first = {**entry_of_invalid_text(edited_file.path, text, e), "of": edited_file.name, "release": ""}
         rest = data["systems"] if others else ()
         assert isinstance(rest, (list, tuple))
         return {"document": {**data, "systems": [first, *rest], "first": first["name"]}, "text": text}
-    data = document([found, *others], ops=()).data
+    data = build_document([found, *others], ops=()).data
     systems = data["systems"]
     assert isinstance(systems, list)
     systems[0] |= {"asked": str(edited_file.path), "heading": "edited"}
@@ -165,13 +165,13 @@ def propose_repairs(edited_file: EditedFile, text: str) -> dict[str, object]:
     In a repaired order, every pair with an upper bound has a least one.
     """
     from typelattice.designer import (  # the solver takes long to load, and may not be installed
-        ERRORS,
-        repairs,
+        DESIGN_ERRORS,
+        find_repairs,
     )
 
     try:
-        found = repairs(parse(text, edited_file.name), limit=MAX_REPAIRS, seconds=MAX_REPAIR_SECONDS)
-    except (*ERRORS, TimeoutError) as e:
+        found = find_repairs(parse(text, edited_file.name), limit=MAX_REPAIRS, seconds=MAX_REPAIR_SECONDS)
+    except (*DESIGN_ERRORS, TimeoutError) as e:
         return {"repairs": [], "why": str(e).split("\n", 1)[0]}
     shown = [
         {
@@ -187,7 +187,9 @@ def propose_repairs(edited_file: EditedFile, text: str) -> dict[str, object]:
     return {"repairs": shown, "why": "" if shown else none}
 
 
-def change_covers(edited_file: EditedFile, text: str, add: Sequence[Cover], drop: Sequence[Cover]) -> str:
+def change_covers(
+    edited_file: EditedFile, text: str, add: Sequence[NamedCover], drop: Sequence[NamedCover]
+) -> str:
     """Return the text with some arrows added and some removed. Raises EditError, FormatError."""
     return edit_covers(text, edited_file.name, add, drop)
 

@@ -6,43 +6,43 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.explorer.answer_encoding import COLUMN_NAMES, NO_CELL_NUMBER, Pools
-from typelattice.explorer.value_pool import Plain, ValuePool
+from typelattice.explorer.value_pool import PlainValue, ValuePool
 
 # The pool that the numbers in each part's column refer to.
 POOL_BY_COLUMN = {
     "answer": "answers", "operation": "sections", "evidence": "evidence", "way": "ways", "trail": "trails",
     "rule": "rules",
 }  # fmt: skip
-Numbers = Sequence[int]  # number in one pool -> number of the same value in another pool
+NewNumbers = Sequence[int]  # number in one pool -> number of the same value in another pool
 
 
-def merge(ours: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list[dict[str, Any]]:
+def merge_entries(ours: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list[dict[str, Any]]:
     """Return entries of systems with the numbers of `ours`. Its pools receive the values of `theirs`.
 
     >>> ours, theirs = Pools(), Pools()
-    >>> ours.rules.number(("numpy.toml",)), theirs.rules.number(("jax.toml",)), theirs.columns.number((0, -1))
+    >>> ours.rules.number_of(("numpy.toml",)), theirs.rules.number_of(("jax.toml",)), theirs.columns.number_of((0, -1))
     (0, 0, 0)
     >>> table = dict.fromkeys(COLUMN_NAMES, 0) | {"rows": [], "columns": None}
-    >>> theirs.answers.number(("f32", "float32", "float", False, False, NO_CELL_NUMBER))
+    >>> theirs.answers.number_of(("f32", "float32", "float", False, False, NO_CELL_NUMBER))
     0
-    >>> _ = [getattr(theirs, name).number(("",)) for name in ("sections", "evidence", "ways")]
-    >>> theirs.trails.number((0,))
+    >>> _ = [getattr(theirs, name).number_of(("",)) for name in ("sections", "evidence", "ways")]
+    >>> theirs.trails.number_of((0,))
     0
-    >>> found = merge(ours, [{"name": "jax", "tables": {"add": table}}], theirs)
+    >>> found = merge_entries(ours, [{"name": "jax", "tables": {"add": table}}], theirs)
     >>> ours.columns.values[found[0]["tables"]["add"]["rule"]]
     (1, -1)
     """
-    numbers: dict[str, Numbers] = {
-        name: _renumber(getattr(ours, name), getattr(theirs, name))
+    numbers: dict[str, NewNumbers] = {
+        name: _renumber_pool(getattr(ours, name), getattr(theirs, name))
         for name in ("operands", "sections", "rules", "evidence", "ways")
     }
 
-    def result(answer: Any) -> Plain:
+    def result(answer: Any) -> PlainValue:
         *words, operand = answer
         return (*words, operand if operand == NO_CELL_NUMBER else numbers["operands"][operand])
 
-    numbers["answers"] = _renumber(ours.answers, theirs.answers, result)
-    numbers["trails"] = _renumber(
+    numbers["answers"] = _renumber_pool(ours.answers, theirs.answers, result)
+    numbers["trails"] = _renumber_pool(
         ours.trails, theirs.trails, lambda trail: _renumber_each(numbers["sections"], trail)
     )
     columns: dict[tuple[str, int], int] = {}
@@ -51,7 +51,7 @@ def merge(ours: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list
         key = POOL_BY_COLUMN[part], number
         if key not in columns:
             values: Any = theirs.columns.values[number]
-            columns[key] = ours.columns.number(_renumber_each(numbers[key[0]], values))
+            columns[key] = ours.columns.number_of(_renumber_each(numbers[key[0]], values))
         return columns[key]
 
     def table(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,11 +70,11 @@ def merge(ours: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list
     ]
 
 
-def _renumber(
-    ours: ValuePool, theirs: ValuePool, value: Callable[[Any], Plain] = lambda found: found
-) -> Numbers:
-    return [ours.number(value(found)) for found in theirs.values]
+def _renumber_pool(
+    ours: ValuePool, theirs: ValuePool, value: Callable[[Any], PlainValue] = lambda found: found
+) -> NewNumbers:
+    return [ours.number_of(value(found)) for found in theirs.values]
 
 
-def _renumber_each(numbers: Numbers, old_numbers: Sequence[int]) -> tuple[int, ...]:
+def _renumber_each(numbers: NewNumbers, old_numbers: Sequence[int]) -> tuple[int, ...]:
     return tuple(number if number == NO_CELL_NUMBER else numbers[number] for number in old_numbers)

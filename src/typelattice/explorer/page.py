@@ -28,19 +28,19 @@ def page_html(document: Document, desk: Mapping[str, object] | None = None) -> s
 
     `desk`, the edited file, makes it the page of the workbench, which sends questions to its own server.
 
-    >>> from typelattice.explorer.document import document
-    >>> page_html(document(["python"], ops=[])).startswith("<!doctype html>")
+    >>> from typelattice.explorer.document import build_document
+    >>> page_html(build_document(["python"], ops=[])).startswith("<!doctype html>")
     True
     """
-    script = "\n".join(_read(f"{name}.js") for name in SCRIPT_NAMES)
+    script = "\n".join(_read_page_file(f"{name}.js") for name in SCRIPT_NAMES)
     kinds = "".join(f" --{kind}: {colour};" for kind, colour in KIND_COLOURS.items() if kind)
-    style = f":root {{{kinds} }}\n" + "".join(_read(f"{name}.css") for name in STYLE_SHEET_NAMES)
+    style = f":root {{{kinds} }}\n" + "".join(_read_page_file(f"{name}.css") for name in STYLE_SHEET_NAMES)
     rules = ["default-src 'none'", f"script-src {_script_hash(script)}", f"style-src {_script_hash(style)}"]
     rules += ["img-src data:", "base-uri 'none'", "form-action 'none'"]
     rules += ["connect-src 'self'"] if desk else []
-    return Template(_read("index.html")).substitute(
+    return Template(_read_page_file("index.html")).substitute(
         policy="; ".join(rules),
-        icon=_base64(_read("favicon.svg").encode()),
+        icon=_encode_base64(_read_page_file("favicon.svg").encode()),
         style=style,
         script=script,
         document=document.pack(),
@@ -49,15 +49,15 @@ def page_html(document: Document, desk: Mapping[str, object] | None = None) -> s
     )
 
 
-def _read(name: str) -> str:
+def _read_page_file(name: str) -> str:
     return (files("typelattice.explorer") / "page" / name).read_text(encoding="utf-8")
 
 
 def _script_hash(text: str) -> str:
     """Return a script's hash for the Content-Security-Policy, so that the browser runs no other.
     """
-    return f"'sha256-{_base64(sha256(text.encode()).digest())}'"
+    return f"'sha256-{_encode_base64(sha256(text.encode()).digest())}'"
 
 
-def _base64(data: bytes) -> str:
+def _encode_base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")

@@ -13,7 +13,7 @@ from typelattice.files.system_text import SystemText
 DESCRIPTIVE_KEYS = ("name", "title", "source", "library")  # keys that decide no answer
 
 
-def rules_key(system: System, op: str | None) -> Hashable:
+def rules_key(system: System, op_name: str | None) -> Hashable:
     """Return what the files state about an operation, or about plain promotion, and the texts themselves.
 
     Two systems with the same statements give the same answers, by the same lines of the same files. Only the
@@ -26,11 +26,13 @@ def rules_key(system: System, op: str | None) -> Hashable:
     False
     """
     assert isinstance(system.origin, SystemOrigin)
-    definition, ops = system.origin.definition, system.origin.definition.entries("ops")
+    definition, ops = system.origin.definition, system.origin.definition.entries_of_key("ops")
     said = {key: value for key, value in definition.values.items() if key not in (*DESCRIPTIVE_KEYS, "ops")}
-    of_op = [entry for entry in entry_names(system.find_operation(op)) if entry in ops] if op else []
+    of_op = (
+        [entry for entry in entry_names(system.find_operation(op_name)) if entry in ops] if op_name else []
+    )
     # standard.txt has no line for an operator, so the key has the name of the file.
-    main = definition.main.file if op and find_operation(op).is_operator else None
+    main = definition.main.file if op_name and find_operation(op_name).is_operator else None
     return (
         main,
         tuple((key, repr(said[key]), *_file_and_lines(definition.texts[key])) for key in sorted(said)),

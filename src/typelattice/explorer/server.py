@@ -40,7 +40,7 @@ TOKEN_BYTES = 24
 IDLE_SECONDS = 2  # a connection without a request is closed after this time
 MAX_CONNECTIONS = 50  # a new connection then replaces the oldest without a request
 MAX_COVERS = 100  # most arrows that one edit adds or removes
-Start = Callable[[str, list[tuple[str, str]]], Any]  # the `start_response` of WSGI
+StartResponse = Callable[[str, list[tuple[str, str]]], Any]  # the `start_response` of WSGI
 RequestData = dict[str, Any]
 
 
@@ -63,9 +63,9 @@ class Application:
         """Return the address of the page, with its token."""
         return f"http://{LOCAL_HOST}:{self.port}/{self.token}/"
 
-    def __call__(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
+    def __call__(self, environ: dict[str, Any], start: StartResponse) -> Iterable[bytes]:
         try:
-            kind, body = self._answer(environ)
+            kind, body = self._answer_request(environ)
             status = "200 OK"
         except RequestError as e:
             status, kind, body = str(e), "text/plain", str(e)
@@ -78,7 +78,7 @@ class Application:
         ])  # fmt: skip
         return [data]
 
-    def _answer(self, environ: dict[str, Any]) -> tuple[str, str]:
+    def _answer_request(self, environ: dict[str, Any]) -> tuple[str, str]:
         """Return the content type of the answer, and its text. Raises RequestError."""
         if environ.get("HTTP_HOST") != f"{LOCAL_HOST}:{self.port}":
             raise RequestError("403 Forbidden")
@@ -87,14 +87,14 @@ class Application:
             raise RequestError("403 Forbidden")
         method = environ["REQUEST_METHOD"]
         if what == "" and method == "GET":
-            return "text/html", self._page()
+            return "text/html", self._write_page()
         if what not in ANSWER_METHOD_BY_QUESTION:
             raise RequestError("404 Not Found")
         if method != "POST":
             raise RequestError("405 Method Not Allowed")
-        return "application/json", json.dumps(self._reply(what, self._question(environ)))
+        return "application/json", json.dumps(self._reply_or_error(what, self._read_question(environ)))
 
-    def _page(self) -> str:
+    def _write_page(self) -> str:
         shown = show_text(self.edited_file, self.edited_file.text)
         data = shown["document"]
         assert isinstance(data, dict)
@@ -106,7 +106,7 @@ class Application:
         page_data["dtypes"] = [d.code for d in DTYPES.values()]
         return page_html(Document(data), page_data)
 
-    def _question(self, environ: dict[str, Any]) -> RequestData:
+    def _read_question(self, environ: dict[str, Any]) -> RequestData:
         """Read the page's question from JSON. Raises RequestError."""
         if environ.get("HTTP_ORIGIN") != f"http://{LOCAL_HOST}:{self.port}":
             raise RequestError("403 Forbidden")
@@ -128,7 +128,7 @@ class Application:
             question[key] = [_read_pair(pair) for pair in _read_list(question.get(key, []))]
         return question
 
-    def _reply(self, kind: str, question: RequestData) -> dict[str, object]:
+    def _reply_or_error(self, kind: str, question: RequestData) -> dict[str, object]:
         """Return the answer to a question, or the mistake in the question."""
         try:
             return ANSWER_METHOD_BY_QUESTION[kind](self, question)

@@ -7,7 +7,7 @@ from itertools import product
 
 from typelattice.engine.system import System
 from typelattice.explorer.answer_encoding import AnswerEncoder
-from typelattice.facts.dtypes import DType, Weak
+from typelattice.facts.dtypes import DType, WeakNode
 from typelattice.facts.operations import find_operation
 from typelattice.operands.operand import Operand, operand_of_dtype
 from typelattice.study.study_scope import PYTHON_SCALARS, check_size, weak_widths
@@ -16,7 +16,7 @@ from typelattice.study.tables import is_small
 MAX_EXPLAINED_OPERANDS = 100  # operands; the reasons for the answers to more take minutes to find
 
 
-def operands(system: System, small: bool) -> tuple[Operand, ...]:
+def list_all_operands(system: System, small: bool) -> tuple[Operand, ...]:
     """Return all operands of a system: arrays, weak ones, arrays without dimensions, Python scalars.
 
     Small dtypes appear only as arrays, not in the other tiers. Raises BeyondReachError if there are too many
@@ -38,23 +38,23 @@ def operands(system: System, small: bool) -> tuple[Operand, ...]:
 def _weak_dtypes(system: System) -> Iterator[DType]:
     """Return the dtypes that a weak array may have: those with a weak node, or the defaults."""
     yield from weak_widths(system)
-    kinds = {n.kind for n in system.order.nodes if isinstance(n, Weak) and not n.dtype}
+    kinds = {n.kind for n in system.order.nodes if isinstance(n, WeakNode) and not n.dtype}
     yield from (d for kind, d in system.defaults.items() if kind in kinds)
 
 
-def table(encoder: AnswerEncoder, op: str | None) -> dict[str, object]:
+def encode_table(encoder: AnswerEncoder, op_name: str | None) -> dict[str, object]:
     """Return the table of a system for an operation, or for plain promotion: its rows, columns and cells.
 
     Each part of the cells is one column of the pools, row by row. NO_CELL stands for a call that was left
     out, and for the reasons of a system with too many operands.
     """
-    rows = operands(encoder.system, small=op is None)
-    is_unary = op is not None and find_operation(op).has_one_promoting_operand
+    rows = list_all_operands(encoder.system, small=op_name is None)
+    is_unary = op_name is not None and find_operation(op_name).has_one_promoting_operand
     asked = [(row,) for row in rows] if is_unary else [*product(rows, repeat=2)]
-    answers = [None if _are_python_scalars(pair) else encoder.ask(pair, op) for pair in asked]
-    numbers = [*map(encoder.pools.operand, rows)]
+    answers = [None if _are_python_scalars(pair) else encoder.ask(pair, op_name) for pair in asked]
+    numbers = [*map(encoder.pools.operand_number, rows)]
     found: dict[str, object] = {"rows": numbers, "columns": None if is_unary else numbers}
-    return found | encoder.columns(op, answers, with_reasons=len(rows) <= MAX_EXPLAINED_OPERANDS)
+    return found | encoder.column_numbers(op_name, answers, with_reasons=len(rows) <= MAX_EXPLAINED_OPERANDS)
 
 
 def _are_python_scalars(operands: Sequence[Operand]) -> bool:

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-Plain = str | int | bool | None | tuple["Plain", ...]  # what JSON can hold and a dictionary can have as a key
+# what JSON can hold and a dictionary can have as a key
+PlainValue = str | int | bool | None | tuple["PlainValue", ...]
 
 
 class ValuePool:
     """Values, numbered in the order of their first use; 0 is the number of the first.
 
     >>> pool = ValuePool()
-    >>> pool.number("a"), pool.number("b"), pool.number("a"), pool.values
+    >>> pool.number_of("a"), pool.number_of("b"), pool.number_of("a"), pool.values
     (0, 1, 0, ['a', 'b'])
     """
 
-    def __init__(self, first_values: Iterable[Plain] = ()) -> None:
-        self.values: list[Plain] = []
-        self._numbers: dict[Plain, int] = {}
+    def __init__(self, first_values: Iterable[PlainValue] = ()) -> None:
+        self.values: list[PlainValue] = []
+        self._numbers: dict[PlainValue, int] = {}
         for value in first_values:
-            self.number(value)
+            self.number_of(value)
 
-    def number(self, value: Plain) -> int:
+    def number_of(self, value: PlainValue) -> int:
         """Return the number of a value; a new value gets the next number."""
         found = self._numbers.get(value)
         if found is None:

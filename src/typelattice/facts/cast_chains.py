@@ -12,7 +12,13 @@ from functools import lru_cache
 from itertools import chain, product
 
 from typelattice.facts.cast_rounding_and_overflow import PLAIN_CAST_RULE, CastRule, is_proved
-from typelattice.facts.cast_values import ScaledValue, Undefined, make_caster, specials, wraps_integers
+from typelattice.facts.cast_values import (
+    ScaledValue,
+    UndefinedValue,
+    make_caster,
+    special_values,
+    wraps_integers,
+)
 from typelattice.facts.dtypes import DType, DTypeError, Kind, real_part_dtype
 from typelattice.facts.finite_values import INTEGER_SCALE, FiniteValues, find_finite_values
 from typelattice.facts.loss import loss
@@ -23,7 +29,7 @@ MAX_VALUES_ALL_TRIED = 300  # values of a dtype that are all tried
 HALF_SPACINGS = range(5)  # halves of a spacing on either side of the start of a doubling: a whole period
 PLAIN_RULE_FOR_EACH_CAST = (PLAIN_CAST_RULE, PLAIN_CAST_RULE, PLAIN_CAST_RULE)
 FLOAT_CATEGORY = Kind.FLOAT.category
-Difference = tuple[str, str, str]  # a value, and the results of both ways, as text
+ChainDifference = tuple[str, str, str]  # a value, and the results of both ways, as text
 ChainRules = tuple[CastRule, CastRule, CastRule]  # the first cast, the second, and the direct one
 
 
@@ -123,7 +129,7 @@ def _compare_imaginary_part(through: DType, target: DType) -> tuple[str, str, st
     return None
 
 
-def _surely_exact(source: DType, through: DType, target: DType) -> bool:
+def _is_surely_exact(source: DType, through: DType, target: DType) -> bool:
     """Return True if the first cast loses nothing, or integers wrap in both and the second is not wider."""
     whole = [d.kind.category < FLOAT_CATEGORY for d in (source, through, target)]
     if not loss(source, through):
@@ -149,16 +155,16 @@ def may_be_folded(
     known = [v for d in (a, b, c) if (v := find_finite_values(d))]
     can_be_tried = len(known) == 3 and not any(rule.obstacle for rule in rules)
     if can_be_tried and _find_difference(
-        a, b, c, rules, chain[ScaledValue](_yield_range_ends(known), specials(a))
+        a, b, c, rules, chain[ScaledValue](_yield_range_ends(known), special_values(a))
     ):
         return False
     return cast_chain(source, through, target, rules).exact is True
 
 
-def _yield_range_ends(known: Sequence[FiniteValues]) -> Iterator[int]:
+def _yield_range_ends(all_finite_values: Sequence[FiniteValues]) -> Iterator[int]:
     """Yield values of the first dtype that lie at the ends of the ranges of all: the greatest, the finest."""
-    source_values = known[0]
-    for finite_values in known:
+    source_values = all_finite_values[0]
+    for finite_values in all_finite_values:
         unit = max(finite_values.unit, source_values.unit)
         for size in (
             finite_values.high,
@@ -171,21 +177,23 @@ def _yield_range_ends(known: Sequence[FiniteValues]) -> Iterator[int]:
 
 
 @lru_cache(maxsize=100_000)  # only real dtypes, since the parts of complex ones are cast one by one
-def _first_difference(source: DType, through: DType, target: DType, rules: ChainRules) -> Difference | None:
+def _first_difference(
+    source: DType, through: DType, target: DType, rules: ChainRules
+) -> ChainDifference | None:
     """Return the first value with different results, and both as text, or None without one."""
-    tried = chain[ScaledValue](_list_tried_values(source, through, target), specials(source))
+    tried = chain[ScaledValue](_list_tried_values(source, through, target), special_values(source))
     return _find_difference(source, through, target, rules, tried)
 
 
 def _find_difference(
-    source: DType, through: DType, target: DType, rules: ChainRules, tried: Iterable[ScaledValue]
-) -> Difference | None:
+    source: DType, through: DType, target: DType, rules: ChainRules, candidates: Iterable[ScaledValue]
+) -> ChainDifference | None:
     """Return the first of these values with different results, and both as text, or None without one."""
     through_values, target_values = find_finite_values(through), find_finite_values(target)
     assert through_values is not None
     assert target_values is not None
     is_plain = rules == PLAIN_RULE_FOR_EACH_CAST
-    if source is through or through is target or (is_plain and _surely_exact(source, through, target)):
+    if source is through or through is target or (is_plain and _is_surely_exact(source, through, target)):
         return None
     to_through, to_target, directly = rules
     cast_to_through, cast_directly = (
@@ -198,7 +206,7 @@ def _find_difference(
     cast_to_target = (
         cast_directly if second_is_direct else make_caster(through, target, target_values, to_target)
     )
-    for value in tried:
+    for value in candidates:
         middle = cast_to_through(value)
         if second_is_direct and middle == value:
             continue
@@ -317,11 +325,11 @@ def _doubling_exponents(source_values: FiniteValues, others: list[FiniteValues])
         max(source_values.high, -source_values.low).bit_length() - 1,
     )
     # below this power, all values become zero in both ways
-    lowest = min(_least(finite_values).bit_length() for finite_values in others) - 4
+    lowest = min(_smallest_nonzero(finite_values).bit_length() for finite_values in others) - 4
     return sorted(e for e in exponents if first <= e <= last and (e >= lowest or e == first))
 
 
-def _least(finite_values: FiniteValues) -> int:
+def _smallest_nonzero(finite_values: FiniteValues) -> int:
     return min((abs(v) for v in finite_values.listed if v), default=finite_values.unit)
 
 
@@ -338,22 +346,22 @@ def _yield_wrapping_values(
     return {size for size in found if size <= max(source_values.high, -source_values.low)}
 
 
-def _result_text(value: ScaledValue, d: DType) -> str:
+def _result_text(value: ScaledValue, dtype: DType) -> str:
     """Return a result as Python writes it."""
     if isinstance(value, str):
         return value
     if isinstance(value, int):
-        if d.kind is Kind.BOOL:
+        if dtype.kind is Kind.BOOL:
             return str(bool(value))
         return (
             str(value // INTEGER_SCALE)
-            if value % INTEGER_SCALE == 0 and d.kind.category < FLOAT_CATEGORY
+            if value % INTEGER_SCALE == 0 and dtype.kind.category < FLOAT_CATEGORY
             else _float_text(value)
         )
-    return _undefined(value)
+    return _undefined_text(value)
 
 
-def _undefined(value: Undefined) -> str:
+def _undefined_text(value: UndefinedValue) -> str:
     return f"not defined by {value[0]}"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.support.frozen_classes import field, frozen
 
-Round = Callable[[int, int, bool], int]  # a size, the distance between neighbours, and if it is negative
+Rounder = Callable[[int, int, bool], int]  # a size, the distance between neighbours, and if it is negative
 
 
 @frozen()
@@ -56,16 +56,16 @@ def _to_nearest_away(size: int, unit: int, negative: bool) -> int:
     return (2 * size + unit) // (2 * unit) * unit
 
 
-def _down(size: int, unit: int, negative: bool) -> int:
+def _round_down(size: int, unit: int, negative: bool) -> int:
     return -(-size // unit) * unit if negative else size // unit * unit
 
 
-ROUND_BY_ROUNDING_WORD: dict[str, Round] = {
+ROUND_BY_ROUNDING_WORD: dict[str, Rounder] = {
     NEAREST_EVEN: _to_nearest_even,
     NEAREST_AWAY: _to_nearest_away,
     TOWARD_ZERO: lambda size, unit, negative: size // unit * unit,
-    ROUND_UP: lambda size, unit, negative: _down(size, unit, not negative),
-    ROUND_DOWN: _down,
+    ROUND_UP: lambda size, unit, negative: _round_down(size, unit, not negative),
+    ROUND_DOWN: _round_down,
 }
 
 
@@ -74,7 +74,7 @@ def stays_finite(rounding: str, negative: bool) -> bool:
     return rounding == TOWARD_ZERO or rounding == (ROUND_UP if negative else ROUND_DOWN)
 
 
-def why_impossible(rule: CastRule, source: DType, target: DType) -> str:
+def impossible_cast_reason(rule: CastRule, source: DType, target: DType) -> str:
     """Return the reason why a cast cannot follow a rule, or an empty string if it can."""
     is_whole = target.kind.category < Kind.FLOAT.category
     if rule.beyond == OVERFLOW_BECOMES_INF and (is_whole or "i" not in target.specials):

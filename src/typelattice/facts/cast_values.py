@@ -21,14 +21,14 @@ from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.finite_values import INTEGER_SCALE, FiniteValues
 
 LETTER_BY_SPECIAL = {"-0": "m", "inf": "i", "-inf": "i", "nan": "n"}  # the letter of each in `DType.specials`
-Undefined = tuple[str, object]  # the dtype that has no result for a value, and the value
-ScaledValue = int | str | Undefined
-Cast = Callable[[ScaledValue], ScaledValue]
+UndefinedValue = tuple[str, object]  # the dtype that has no result for a value, and the value
+ScaledValue = int | str | UndefinedValue
+ScaledCaster = Callable[[ScaledValue], ScaledValue]
 
 
 def make_caster(
     source: DType, target: DType, target_values: FiniteValues, rule: CastRule = PLAIN_CAST_RULE
-) -> Cast:
+) -> ScaledCaster:
     """Return the cast from one real dtype to another. `target_values` are the values of the target.
 
     If the system has no rule for it:
@@ -42,11 +42,11 @@ def make_caster(
     All else is undefined, such as nan as an integer. An undefined result equals only the result of the same
     value in the same dtype.
     """
-    convert: Cast
+    convert: ScaledCaster
     into_integer = target.kind.category < Kind.FLOAT.category
     rounding = rule.rounding or (TOWARD_ZERO if into_integer else NEAREST_EVEN)
     if target.kind is Kind.BOOL:
-        convert = _truth
+        convert = _cast_to_bool
     elif target_values.listed:
         convert = _listed_values_caster(target, target_values)
     elif target.kind.category >= Kind.FLOAT.category:
@@ -67,27 +67,32 @@ def make_caster(
     return cast
 
 
-def wraps_integers(d: DType) -> bool:
+def wraps_integers(dtype: DType) -> bool:
     """Return True if integers that a dtype does not hold wrap in it: if it uses all its bits."""
-    if d.kind not in (Kind.UNSIGNED, Kind.SIGNED) or d.bits is None or d.values or d.max is None:
+    if (
+        dtype.kind not in (Kind.UNSIGNED, Kind.SIGNED)
+        or dtype.bits is None
+        or dtype.values
+        or dtype.max is None
+    ):
         return False
-    most = 2 ** (d.bits - (d.kind is Kind.SIGNED)) - 1
-    return (d.min, d.max) == (-most - 1 if d.kind is Kind.SIGNED else 0, most)
+    most = 2 ** (dtype.bits - (dtype.kind is Kind.SIGNED)) - 1
+    return (dtype.min, dtype.max) == (-most - 1 if dtype.kind is Kind.SIGNED else 0, most)
 
 
-def specials(d: DType) -> list[str]:
+def special_values(dtype: DType) -> list[str]:
     """Return the values of a dtype that are not finite numbers, and its minus zero."""
     return [
         value for value, letter in LETTER_BY_SPECIAL.items()
-        if letter in d.specials and (value != "-inf" or "s" in d.specials)
+        if letter in dtype.specials and (value != "-inf" or "s" in dtype.specials)
     ]  # fmt: skip
 
 
-def _truth(value: ScaledValue) -> ScaledValue:
+def _cast_to_bool(value: ScaledValue) -> ScaledValue:
     return 0 if value in (0, "-0") else INTEGER_SCALE
 
 
-def _wrapping_caster(target: DType, target_values: FiniteValues, beyond: str) -> Cast:
+def _wrapping_caster(target: DType, target_values: FiniteValues, overflow_word: str) -> ScaledCaster:
     """Cast integers. For an integer that does not use all its bits, wrapping is undefined."""
     modulus = target_values.high - target_values.low + INTEGER_SCALE
 
@@ -95,18 +100,20 @@ def _wrapping_caster(target: DType, target_values: FiniteValues, beyond: str) ->
         assert isinstance(value, int)
         if target_values.low <= value <= target_values.high:
             return value
-        if beyond == OVERFLOW_CLAMPS:
+        if overflow_word == OVERFLOW_CLAMPS:
             return min(max(value, target_values.low), target_values.high)
         return (
             (value - target_values.low) % modulus + target_values.low
-            if beyond == OVERFLOW_WRAPS
+            if overflow_word == OVERFLOW_WRAPS
             else (target.name, value)
         )
 
     return cast
 
 
-def _truncating_caster(target: DType, target_values: FiniteValues, rounding: str, beyond: str) -> Cast:
+def _truncating_caster(
+    target: DType, target_values: FiniteValues, rounding: str, overflow_word: str
+) -> ScaledCaster:
     """Cast floats to integers."""
     modulus, round_size = (
         target_values.high - target_values.low + INTEGER_SCALE,
@@ -121,9 +128,13 @@ def _truncating_caster(target: DType, target_values: FiniteValues, rounding: str
             found = -size if value < 0 else size
             if target_values.low <= found <= target_values.high:
                 return found
-            if beyond == OVERFLOW_WRAPS:
+            if overflow_word == OVERFLOW_WRAPS:
                 return (found - target_values.low) % modulus + target_values.low
-        return _clamp_to_dtype(value, target_values) if beyond == OVERFLOW_CLAMPS else (target.name, value)
+        return (
+            _clamp_to_dtype(value, target_values)
+            if overflow_word == OVERFLOW_CLAMPS
+            else (target.name, value)
+        )
 
     return cast
 
@@ -135,7 +146,7 @@ def _clamp_to_dtype(value: ScaledValue, target_values: FiniteValues) -> ScaledVa
     return 0 if value == "nan" else target_values.low if value == "-inf" else target_values.high
 
 
-def _rounding_caster(target: DType, target_values: FiniteValues, rounding: str, word: str) -> Cast:
+def _rounding_caster(target: DType, target_values: FiniteValues, rounding: str, word: str) -> ScaledCaster:
     special_letters, unit, bits = {*target.specials}, target_values.unit, target_values.bits
     assert bits is not None
     round_size = ROUND_BY_ROUNDING_WORD[rounding]
@@ -183,7 +194,7 @@ def _rounding_caster(target: DType, target_values: FiniteValues, rounding: str, 
     return cast
 
 
-def _fixed_point_caster(target: DType, target_values: FiniteValues, rounding: str, word: str) -> Cast:
+def _fixed_point_caster(target: DType, target_values: FiniteValues, rounding: str, word: str) -> ScaledCaster:
     round_size = ROUND_BY_ROUNDING_WORD[rounding]
 
     def cast(value: ScaledValue) -> ScaledValue:
@@ -199,7 +210,7 @@ def _fixed_point_caster(target: DType, target_values: FiniteValues, rounding: st
     return cast
 
 
-def _listed_values_caster(target: DType, target_values: FiniteValues) -> Cast:
+def _listed_values_caster(target: DType, target_values: FiniteValues) -> ScaledCaster:
     def cast(value: ScaledValue) -> ScaledValue:
         if isinstance(value, str) and LETTER_BY_SPECIAL[value] in target.specials:
             return value

@@ -130,7 +130,7 @@ class DType:
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        if not isinstance(other, (DType, Weak)) and _seems_equal(self, other):
+        if not isinstance(other, (DType, WeakNode)) and _seems_equal(self, other):
             how = "typelattice.dtype(...)" if isinstance(other, str) else "typelattice.operand(...).dtype"
             warn(
                 f"{self} is compared with {quote_short(str(other))}, "
@@ -148,7 +148,7 @@ class DType:
 
 
 @frozen(eq=False, repr=False, weakref_slot=True)
-class Weak:
+class WeakNode:
     """A weak node of an order: of a kind, written `i*`, or of a dtype, written `i32*`. Made by `weak`."""
 
     kind: Kind
@@ -164,8 +164,8 @@ class Weak:
 # Each DType and Weak in use, by its facts. The references are weak, so the dtypes of files that are read
 # repeatedly do not pile up. A lock ensures that two threads never make two objects of one dtype.
 _DTYPE_BY_FACTS: WeakValueDictionary[tuple[object, ...], DType] = WeakValueDictionary()
-_WEAK_BY_KIND_AND_DTYPE: WeakValueDictionary[tuple[object, ...], Weak] = WeakValueDictionary()
-_WEAK_BY_KIND: dict[Kind, Weak] = {}
+_WEAK_BY_KIND_AND_DTYPE: WeakValueDictionary[tuple[object, ...], WeakNode] = WeakValueDictionary()
+_WEAK_BY_KIND: dict[Kind, WeakNode] = {}
 _INTERNING_LOCK = allocate_lock()
 
 
@@ -185,39 +185,41 @@ def intern_dtype(*facts: Any) -> DType:
         return found
 
 
-def weak_node(kind: Kind, dtype: DType | None = None) -> Weak:
+def weak_node(kind: Kind, dtype: DType | None = None) -> WeakNode:
     """Return the weak node of a kind, or of a dtype of that kind. It is always the same object."""
     if dtype is None and kind in _WEAK_BY_KIND:  # nearly every answer with a Python scalar needs these nodes
         return _WEAK_BY_KIND[kind]
     with _INTERNING_LOCK:
         found = _WEAK_BY_KIND_AND_DTYPE.get((kind, dtype))
         if found is None:
-            found = _WEAK_BY_KIND_AND_DTYPE[kind, dtype] = Weak(kind, dtype)
+            found = _WEAK_BY_KIND_AND_DTYPE[kind, dtype] = WeakNode(kind, dtype)
         return found
 
 
 _WEAK_BY_KIND |= {kind: weak_node(kind) for kind in Kind}
-Node = DType | Weak
+Node = DType | WeakNode
 NATIVE_DTYPE_MAKERS: dict[
     str, Callable[[DType], object]
 ] = {}  # framework -> DType to its own dtype. The adapters fill it
 
 
-def _seems_equal(d: DType, x: object) -> bool:
+def _seems_equal(dtype: DType, obj: object) -> bool:
     """Return True if a reader may take an object for this dtype.
 
     Examples are the dtype's name, np.float32 and an old NumPy's np.dtype. Python's types do not count, since
     sets and dicts may hold them with dtypes. An object that equals the dtype does not count either, such as a
     `np.dtype` from NumPy 2.4 on.
     """
-    if isinstance(x, str):
-        return not isinstance(x, Kind) and (
-            x in DTYPES or x in DTYPE_BY_CODE
+    if isinstance(obj, str):
+        return not isinstance(obj, Kind) and (
+            obj in DTYPES or obj in DTYPE_BY_CODE
         )  # the kind bool is not the dtype bool
-    cls = x if isinstance(x, type) else type(x)
+    cls = obj if isinstance(obj, type) else type(obj)
     if not any(str(ancestor.__module__).partition(".")[0] in NATIVE_DTYPE_MAKERS for ancestor in cls.__mro__):
         return False
-    return cls is x or (getattr(x, "name", None) == d.name and type(x).__eq__(x, d) is not True)
+    return cls is obj or (
+        getattr(obj, "name", None) == dtype.name and type(obj).__eq__(obj, dtype) is not True
+    )
 
 
 def _read_dtype_row(line: str) -> DType:
@@ -311,19 +313,19 @@ def sort_key(node: Node) -> tuple[int, int, int, str]:
     return not isinstance(node, DType), node.kind.position, (d.bits if d else 0) or 65, str(node)
 
 
-def real_part_dtype(d: DType) -> DType:
+def real_part_dtype(dtype: DType) -> DType:
     """Return the dtype of the parts of a complex dtype, or any other dtype unchanged.
 
     >>> real_part_dtype(dtype("complex64")), real_part_dtype(dtype("int8"))
     (float32, int8)
     """
-    if d.kind is not Kind.COMPLEX:
-        return d
+    if dtype.kind is not Kind.COMPLEX:
+        return dtype
     floats = (x for x in DTYPES.values() if x.kind is Kind.FLOAT)
-    return next((x for x in floats if (x.max, x.precision) == (d.max, d.precision)), d)
+    return next((x for x in floats if (x.max, x.precision) == (dtype.max, dtype.precision)), dtype)
 
 
-def complex_of(d: DType) -> DType:
+def complex_of(dtype: DType) -> DType:
     """Return the complex dtype with parts of a float dtype, or any other dtype unchanged.
 
     A float without a complex dtype, such as float8_e5m2, is also returned unchanged.
@@ -331,5 +333,5 @@ def complex_of(d: DType) -> DType:
     >>> complex_of(dtype("float32")), complex_of(dtype("int8"))
     (complex64, int8)
     """
-    wholes = (x for x in DTYPES.values() if x.kind is Kind.COMPLEX and real_part_dtype(x) is d)
-    return next(wholes, d) if d.kind is Kind.FLOAT else d
+    wholes = (x for x in DTYPES.values() if x.kind is Kind.COMPLEX and real_part_dtype(x) is dtype)
+    return next(wholes, dtype) if dtype.kind is Kind.FLOAT else dtype

@@ -55,11 +55,11 @@ class FiniteValues:
         if low > high:
             return 0
         zero = low <= 0 <= high
-        above = self._positive(high) - self._positive(low - 1)
-        below = self._positive(-low) - self._positive(-high - 1)
+        above = self._count_positive(high) - self._count_positive(low - 1)
+        below = self._count_positive(-low) - self._count_positive(-high - 1)
         return zero + above + below
 
-    def _positive(self, top: int) -> int:
+    def _count_positive(self, top: int) -> int:
         """Count the positive multiples of the unit up to `top` that have at most `bits` significant bits.
 
         Up to unit * 2**bits every multiple counts. Beyond, each doubling has 2**(bits - 1) of them.
@@ -73,7 +73,7 @@ class FiniteValues:
         within = (top - (1 << exponent)) >> (exponent - self.bits + 1)
         return (1 << self.bits) + doublings * (1 << self.bits - 1) + within
 
-    def in_common(self, other: FiniteValues, low: int, high: int) -> int:
+    def count_in_common(self, other: FiniteValues, low: int, high: int) -> int:
         """Count the values between two numbers that both have."""
         for listed, whole in ((self, other), (other, self)):
             if listed.listed:
@@ -92,25 +92,25 @@ class FiniteValues:
 
 
 @lru_cache(maxsize=4096)
-def find_finite_values(d: DType, widest: bool = True) -> FiniteValues | None:
+def find_finite_values(dtype: DType, widest: bool = True) -> FiniteValues | None:
     """Return the values of a dtype, or None if they are unknown.
 
     If the platform decides the width of an integer, these are the values of its widest or narrowest form.
     """
-    if d.values:
-        listed = tuple(map(scale, d.values))
+    if dtype.values:
+        listed = tuple(map(scale_exactly, dtype.values))
         return FiniteValues(1, None, listed[0], listed[-1], listed)
-    low, high = d.min, d.max
-    if d.step is not None and high is None:
+    low, high = dtype.min, dtype.max
+    if dtype.step is not None and high is None:
         bits = PLATFORM_INTEGER_BITS[widest]
         low, high = (0, 2**bits - 1) if low == 0 else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-    unit = d.smallest
+    unit = dtype.smallest
     if unit is None or low is None or high is None:
         return None
-    return FiniteValues(scale(unit), d.precision, scale(low), scale(high))
+    return FiniteValues(scale_exactly(unit), dtype.precision, scale_exactly(low), scale_exactly(high))
 
 
-def scale(value: int | float) -> int:
+def scale_exactly(value: int | float) -> int:
     """Return a finite value times INTEGER_SCALE, as an exact integer."""
     numerator, denominator = value.as_integer_ratio()
     return numerator * INTEGER_SCALE // denominator

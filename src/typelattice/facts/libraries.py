@@ -67,7 +67,7 @@ def library_of(module: str) -> str | None:
 def libraries() -> Mapping[str, LibraryEntry]:
     """Every library, by its name."""
     found: dict[str, LibraryEntry] = {}
-    for name, modules, environment, packages, *_ in _rows():
+    for name, modules, environment, packages, *_ in _table_rows():
         entry = found.get(name, LibraryEntry(name))
         installed = dict(entry.packages)
         if environment != EMPTY_COLUMN:
@@ -84,7 +84,7 @@ def recordings() -> Mapping[str, RecordingEntry]:
     'jax'
     """
     found: dict[str, RecordingEntry] = {}
-    for library, _, environment, _, *recorded in _rows():
+    for library, _, environment, _, *recorded in _table_rows():
         for name, _, most in (word.partition("=") for word in recorded if word != EMPTY_COLUMN):
             found[name] = RecordingEntry(library, environment, int(most) if most else None)
     return found
@@ -96,7 +96,7 @@ def _libraries_by_module() -> Mapping[str, str]:
 
 
 @cache
-def _rows() -> Sequence[list[str]]:
+def _table_rows() -> Sequence[list[str]]:
     with open(LIBRARIES_TABLE_PATH, encoding="utf-8") as rows:
         return [row.split() for row in rows if not row.startswith("#")]
 

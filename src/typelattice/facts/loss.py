@@ -8,7 +8,7 @@ from typelattice.facts.finite_values import (
     INTEGER_SCALE,
     FiniteValues,
     find_finite_values,
-    scale,
+    scale_exactly,
     significant_bits,
 )
 from typelattice.support.error_texts import quote_short
@@ -76,9 +76,9 @@ def loss(source: DType, target: DType) -> Loss:
         find_finite_values(target, widest=False),
     )
     if source_values is None or target_values is None:
-        if decimal := _of_decimals(source, target):
+        if decimal := _decimal_loss(source, target):
             return Loss(*decimal, sign, imaginary, special)
-        beyond = _known_beyond(source, target)
+        beyond = _is_known_beyond(source, target)
         return Loss(magnitude=beyond, sign=sign, imaginary=imaginary, special=special, unknown=True)
     low, high = representable_ends(target, target_values)
     magnitude = source_values.high > high or ("s" in target.specials and source_values.low < low)
@@ -87,25 +87,27 @@ def loss(source: DType, target: DType) -> Loss:
     low, high = max(source_values.low, low), min(source_values.high, high)
     # the loss has its own field for zero
     zero = "z" not in target.specials and low <= 0 <= high and source_values.holds(0)
-    precision = source_values.count(low, high) - zero > source_values.in_common(target_values, low, high)
+    precision = source_values.count(low, high) - zero > source_values.count_in_common(
+        target_values, low, high
+    )
     floating = target.kind.category >= Kind.FLOAT.category
     underflow = floating and "z" in target.specials and _rounds_to_zero(source_values, target_values)
     first = _first_inexact(source_values, target_values) if floating else None
     return Loss(magnitude, precision, first, underflow, sign, imaginary, special)
 
 
-def _digits_of(d: DType) -> tuple[int, int] | None:
+def _digits_of(dtype: DType) -> tuple[int, int] | None:
     """Return the digits of a decimal and those after its point, or None for any other dtype."""
-    if d.family is None:
+    if dtype.family is None:
         return None
-    counted = {p.counts: n for p, n in zip(d.family.parameters, d.arguments, strict=True)}
+    counted = {p.counts: n for p, n in zip(dtype.family.parameters, dtype.arguments, strict=True)}
     if "digits" not in counted:
         return None
     digits, decimals = int(counted["digits"]), int(counted.get("decimals", 0))
     return (digits, decimals) if decimals >= 0 else None
 
 
-def _of_decimals(source: DType, target: DType) -> tuple[bool, bool, int | None, bool] | None:
+def _decimal_loss(source: DType, target: DType) -> tuple[bool, bool, int | None, bool] | None:
     """Return the magnitude, precision, first inexact integer and underflow of a cast of a decimal, or to one.
 
     A decimal of p digits, s of them after the point, has the multiples of 10**-s below 10**(p - s). All
@@ -139,7 +141,7 @@ def _of_decimals(source: DType, target: DType) -> tuple[bool, bool, int | None, 
         top // power // INTEGER_SCALE * INTEGER_SCALE,
     )
     inside = max(integers.low, low if "s" in target.specials else 0), min(integers.high, high)
-    inexact = integers.count(*inside) > integers.in_common(target_values, *inside)
+    inexact = integers.count(*inside) > integers.count_in_common(target_values, *inside)
     floating = target.kind.category >= Kind.FLOAT.category
     return (
         top > high * power or ("s" in target.specials and -top < low * power),
@@ -161,7 +163,7 @@ def _surely_holds(target: DType, source: DType) -> bool:
     return source_values is not None and target_values is not None and target_values.encloses(source_values)
 
 
-def representable_ends(d: DType, finite_values: FiniteValues) -> tuple[int, int]:
+def representable_ends(dtype: DType, finite_values: FiniteValues) -> tuple[int, int]:
     """Return the ends of the values that a cast keeps within the range of a dtype.
 
     An integer keeps values less than one beyond its range. For a float, or for fixed point, half a unit above
@@ -170,7 +172,7 @@ def representable_ends(d: DType, finite_values: FiniteValues) -> tuple[int, int]
     beyond its ends is out of range. If a range ends before zero, the values in between go to the nearest
     value. Zero itself is treated separately.
     """
-    if d.kind.category < Kind.FLOAT.category and not finite_values.listed:
+    if dtype.kind.category < Kind.FLOAT.category and not finite_values.listed:
         return finite_values.low - INTEGER_SCALE + 1, finite_values.high + INTEGER_SCALE - 1
     low = -_greatest_rounding_inside(finite_values, -finite_values.low) if finite_values.low <= 0 else 0
     high = _greatest_rounding_inside(finite_values, finite_values.high) if finite_values.high >= 0 else 0
@@ -189,10 +191,18 @@ def _greatest_rounding_inside(finite_values: FiniteValues, top: int) -> int:
     return top + unit // 2 - top // unit % 2
 
 
-def _known_beyond(source: DType, target: DType) -> bool:
+def _is_known_beyond(source: DType, target: DType) -> bool:
     """Return True if the source is known to reach beyond the target's range."""
-    above = source.max is not None and target.max is not None and scale(source.max) > scale(target.max)
-    below = source.min is not None and target.min is not None and scale(source.min) < scale(target.min)
+    above = (
+        source.max is not None
+        and target.max is not None
+        and scale_exactly(source.max) > scale_exactly(target.max)
+    )
+    below = (
+        source.min is not None
+        and target.min is not None
+        and scale_exactly(source.min) < scale_exactly(target.min)
+    )
     return above or (below and "s" in target.specials)
 
 

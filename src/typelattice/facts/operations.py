@@ -72,7 +72,7 @@ class Operation:
     also_like: tuple[str, ...] = ()
 
     @property
-    def dimensions(self) -> int:
+    def required_dimensions(self) -> int:
         """The least dimensions of every operand, in all libraries: 1 for `matmul`, 0 for `add`."""
         return min(self.min_dimensions)
 
@@ -87,12 +87,12 @@ class Operation:
         return self.operation_class == IN_PLACE_CLASS and self.is_operator
 
     @property
-    def functions(self) -> tuple[str, ...]:
+    def function_names(self) -> tuple[str, ...]:
         """The names of its functions in libraries, its own name first."""
         return self.name, *(name for name in self.other_names if not name.startswith("__"))
 
     @property
-    def promoting(self) -> slice:
+    def promoting_slice(self) -> slice:
         """The slice of its operands that promote, without a condition or indices."""
         if self.call_form == "choice":
             return slice(-2, None)
@@ -117,10 +117,10 @@ class Operation:
         function = self.like or self.function
         return OPERATIONS[function].operation_class in ADDING_CLASSES and function not in ADDING_FEW_TERMS
 
-    def check(self, count: int) -> None:
+    def check_operand_count(self, count: int) -> None:
         """Raise OpError for a wrong number of operands.
 
-        >>> find_operation("sqrt").check(2)
+        >>> find_operation("sqrt").check_operand_count(2)
         Traceback (most recent call last):
         typelattice.facts.operations.OpError: sqrt takes 1 operand, not 2; give one operand at a time
         """
@@ -131,16 +131,16 @@ class Operation:
             what = f"give {self.min_operands - count} more"
         elif self.max_operands == 1:
             what = "give one operand at a time"
-        raise OpError(f"{self.name} takes {self.how_many}, not {count}; {what}")
+        raise OpError(f"{self.name} takes {self.operand_count_text}, not {count}; {what}")
 
     def check_table(self) -> None:
         """Raise OpError if no table can show it: a cell has two operands at most."""
         if self.min_operands > 2:
             instead = "ask explain, or an expression"
-            raise OpError(f"{self.name} takes {self.how_many}, and a table has two; {instead}")
+            raise OpError(f"{self.name} takes {self.operand_count_text}, and a table has two; {instead}")
 
     @property
-    def how_many(self) -> str:
+    def operand_count_text(self) -> str:
         """The number of operands in words: `2 operands`, `1 to 3 operands`, `at least 1 operand`."""
         if self.max_operands is None:
             return f"at least {self.min_operands} operand{'s' * (self.min_operands > 1)}"
@@ -188,7 +188,7 @@ def make_custom_operation(
     if known.call_form != "elementwise" and not known.min_operands <= len(names) <= (
         known.max_operands or len(names)
     ):
-        raise OpError(f"{like} takes {known.how_many}, and {name} has {len(names)}")
+        raise OpError(f"{like} takes {known.operand_count_text}, and {name} has {len(names)}")
     if not name.isidentifier() or iskeyword(name) or name in OPERATION_BY_NAME:
         raise OpError(
             f"{quote_short(name)} is no name for an operation of one's own; give it one that is free"
@@ -200,12 +200,12 @@ def make_custom_operation(
     )  # fmt: skip
 
 
-Row = tuple[int, list[str]]  # the number of a row, and its columns
+NumberedRow = tuple[int, list[str]]  # the number of a row, and its columns
 
 
-def _read_rows() -> Mapping[str, Row]:
+def _read_rows() -> Mapping[str, NumberedRow]:
     """Read the rows of the table by the operation's name. Raises OpError for a name in two rows."""
-    found: dict[str, Row] = {}
+    found: dict[str, NumberedRow] = {}
     row_by_other_name: dict[str, int] = {}  # the row of each other name
     with open(OPERATIONS_TABLE_PATH, encoding="utf-8") as file:
         rows = [(n, row.split()) for n, row in enumerate(file, 1) if not row.startswith("#")]
@@ -234,7 +234,7 @@ def _row_place(n: int) -> str:
     return f"{OPERATIONS_TABLE_PATH.rpartition('/')[2]}, row {n}"
 
 
-def _read_operation_row(name: str, row: Row) -> Operation:
+def _read_operation_row(name: str, row: NumberedRow) -> Operation:
     """Read one row of the table. Raises OpError for a bad column."""
     n, (_, of_class, form, operands, *names) = row
     if form not in MEANING_BY_CALL_FORM:
@@ -270,7 +270,7 @@ def _read_operand_numbers(operands: str) -> tuple[int, int | None, tuple[int, ..
     return int(least), limit, tuple(map(int, (dimensions or "0").split(",")))
 
 
-def _has_in_place(row: Row) -> bool:
+def _has_in_place(row: NumberedRow) -> bool:
     """Return True if the operator of a row has one that writes into its left operand: no comparison has."""
     _, of_class, _, operands, *_ = row[1]
     return operands.partition(":")[0] == "2" and of_class not in COMPARING_CLASSES
@@ -299,7 +299,7 @@ def _names_in_place(method: str) -> tuple[str, str]:
     return in_place.strip("_"), in_place
 
 
-def _index_names(rows: Mapping[str, Row]) -> tuple[Mapping[str, str], Mapping[str, str]]:
+def _index_names(rows: Mapping[str, NumberedRow]) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Return the one name of the operation of every name, and the function of every operator."""
     names: dict[str, str] = {}
     operators: dict[str, str] = {}

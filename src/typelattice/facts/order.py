@@ -131,12 +131,12 @@ class Order(NotebookDisplay, Generic[N]):
     @classmethod
     def parse(cls, text: str) -> Order[str]:
         """Parse the order in arrow text: `a, b -> c -> d; e`. A list means each of its members."""
-        return Order(collect([chain for _, chain in statements(text)]))
+        return Order(collect_covers([chain for _, chain in split_statements(text)]))
 
     def le(self, a: N, b: N) -> bool:
         """Return True if a may become b: b lies above a, or is a."""
         if a not in self or b not in self:
-            self._common(self._up, a, b)  # raises an error that names the missing node
+            self._common_nodes(self._up, a, b)  # raises an error that names the missing node
         return bool(self._up[a] & self._bit[b])
 
     def join(self, *nodes: N) -> N | None:
@@ -148,30 +148,30 @@ class Order(NotebookDisplay, Generic[N]):
             for a in rest:
                 common &= up[a]
         except (KeyError, StopIteration):
-            common = self._common(up, *nodes)
+            common = self._common_nodes(up, *nodes)
         least = self._downward[common.bit_length() - 1]
         return least if up.get(least) == common else None
 
     def meet(self, *nodes: N) -> N | None:
         """Return the greatest lower bound, or None if there is not exactly one."""
-        common = self._common(self._down, *nodes)
+        common = self._common_nodes(self._down, *nodes)
         greatest = self._downward[(common & -common).bit_length() - 1]
         return greatest if self._down.get(greatest) == common else None
 
     def bounds(self, *nodes: N) -> tuple[N, ...]:
         """Return all upper bounds: the nodes above every given node."""
-        return self._members(self._common(self._up, *nodes))
+        return self._nodes_of_mask(self._common_nodes(self._up, *nodes))
 
     def lower_bounds(self, *nodes: N) -> tuple[N, ...]:
         """Return all lower bounds: the nodes below every given node."""
-        return self._members(self._common(self._down, *nodes))
+        return self._nodes_of_mask(self._common_nodes(self._down, *nodes))
 
     def minimal_bounds(self, *nodes: N) -> tuple[N, ...]:
         """Return the lowest of the upper bounds.
 
         A single one is the join; otherwise the join does not exist.
         """
-        common = self._common(self._up, *nodes)
+        common = self._common_nodes(self._up, *nodes)
         found: list[N] = []
         while common:
             # every node below it has a higher bit, and no such bit is left
@@ -182,7 +182,7 @@ class Order(NotebookDisplay, Generic[N]):
 
     def covers(self, a: N) -> tuple[N, ...]:
         """Return the immediate successors of a node."""
-        return self._above[a] if self._common(self._bit, a) else ()
+        return self._above[a] if self._common_nodes(self._bit, a) else ()
 
     @property
     def top(self) -> N | None:
@@ -197,7 +197,7 @@ class Order(NotebookDisplay, Generic[N]):
     def __contains__(self, node: object) -> bool:
         return node in self._bit
 
-    def _common(self, masks: dict[N, int], *nodes: N) -> int:
+    def _common_nodes(self, masks: dict[N, int], *nodes: N) -> int:
         if not nodes:
             raise OrderError("a bound of no nodes at all; name at least one")
         if missing := [a for a in nodes if a not in masks]:
@@ -205,7 +205,7 @@ class Order(NotebookDisplay, Generic[N]):
             raise OrderError(f"no node {clip_text(str(missing[0]), 40)} in this order; it has {there}")
         return reduce(and_, (masks[a] for a in nodes))
 
-    def _members(self, mask: int) -> tuple[N, ...]:
+    def _nodes_of_mask(self, mask: int) -> tuple[N, ...]:
         return tuple(a for a in self.nodes if self._bit[a] & mask)
 
 
@@ -217,7 +217,7 @@ def _spell_cycle(cycle: Sequence[object]) -> str:
     return " -> ".join(shown)
 
 
-def statements(text: str) -> Iterator[tuple[int, list[list[str]]]]:
+def split_statements(text: str) -> Iterator[tuple[int, list[list[str]]]]:
     """Split arrow text into statements: (line, chain of lists of words).
 
     A statement ends at `;` or with its line.
@@ -231,7 +231,7 @@ def statements(text: str) -> Iterator[tuple[int, list[list[str]]]]:
             yield number, chain
 
 
-def collect(chains: Iterable[list[list[N]]]) -> dict[N, list[N]]:
+def collect_covers(chains: Iterable[list[list[N]]]) -> dict[N, list[N]]:
     """Return the covers that chains of lists state. A chain of one list only states its nodes."""
     covers: dict[N, list[N]] = {}
     for chain in chains:

@@ -12,25 +12,25 @@ if TYPE_CHECKING:
     N = TypeVar("N", bound=Hashable)
 
 
-def paths(order: Order[N], a: N, b: N) -> Iterator[tuple[N, ...]]:
+def find_paths(order: Order[N], source: N, goal: N) -> Iterator[tuple[N, ...]]:
     """Yield the chains of covers that lead from a up to b, one by one. The first is one of the shortest.
 
     Raises OrderError for a node that the order does not have.
 
     >>> order = Order.parse("a -> b -> d; a -> c -> d")
-    >>> list(paths(order, "a", "d")), list(paths(order, "b", "c"))
+    >>> list(find_paths(order, "a", "d")), list(find_paths(order, "b", "c"))
     ([('a', 'b', 'd'), ('a', 'c', 'd')], [])
     """
-    if not order.le(a, b):
+    if not order.le(source, goal):
         return
-    steps = _distances_to(order, a, b)
+    steps = _distances_to(order, source, goal)
     # It keeps its own stack, since recursion in Python cannot follow a chain of a thousand nodes.
     path: list[N] = []
-    left = [iter([a])]  # for each height, the nodes still to try
+    left = [iter([source])]  # for each height, the nodes still to try
     while left:
         for n in left[-1]:
             path.append(n)
-            if n != b:
+            if n != goal:
                 ways = [c for c in order.covers(n) if c in steps]
                 left.append(iter(sorted(ways, key=steps.__getitem__)))
                 break
@@ -41,15 +41,15 @@ def paths(order: Order[N], a: N, b: N) -> Iterator[tuple[N, ...]]:
             del path[-1:]
 
 
-def _distances_to(order: Order[N], a: N, b: N) -> Mapping[N, int]:
+def _distances_to(order: Order[N], source: N, goal: N) -> Mapping[N, int]:
     """Return the fewest covers to climb to b, from each node that lies between a and b."""
-    below: dict[N, list[N]] = {n: [] for n in order.bounds(a) if order.le(n, b)}
+    below: dict[N, list[N]] = {n: [] for n in order.bounds(source) if order.le(n, goal)}
     for n in below:
         for c in order.covers(n):
             if c in below:
                 below[c].append(n)
-    steps = {b: 0}
-    reached = [b]
+    steps = {goal: 0}
+    reached = [goal]
     for n in reached:  # grows while nodes are found, the nearest first
         for lower in below[n]:
             if lower not in steps:

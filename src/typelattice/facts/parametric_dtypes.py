@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typelattice.facts.dtypes import DType, DTypeError, intern_dtype
 from typelattice.support.error_texts import quote_short, spelling_hint
 
-Number = int | float
+RealNumber = int | float
 MAX_NUMBER_CHARS = 40  # characters of a number: more than any parameter needs
 
 
@@ -22,22 +22,22 @@ def read_member(text: str, custom_dtypes: Mapping[str, DType]) -> DType:
         near = spelling_hint(name, [word for word, d in custom_dtypes.items() if d.parameters])
         raise DTypeError(f"no dtype {quote_short(name)} with parameters is known{near}")
     if not rest.endswith(")"):
-        raise DTypeError(f"cannot read {quote_short(text)}; write {spelling(family)}")
+        raise DTypeError(f"cannot read {quote_short(text)}; write {family_spelling(family)}")
     return member_of(family, read_arguments(rest[:-1], family))
 
 
-def read_arguments(text: str, family: DType) -> list[Number]:
+def read_arguments(text: str, family: DType) -> list[RealNumber]:
     """Read the values of a family's parameters: `10,2`. Raises DTypeError for text that is not a number."""
     return [_read_finite_number(part.strip(), family) for part in text.split(",")]
 
 
-def member_of(family: DType, arguments: Sequence[Number]) -> DType:
+def member_of(family: DType, arguments: Sequence[RealNumber]) -> DType:
     """Find the member of a family with these parameter values. Raises DTypeError if it does not exist."""
     if len(arguments) != len(family.parameters):
-        raise DTypeError(f"{family} has {len(family.parameters)} parameters; write {spelling(family)}")
-    given: dict[str, Number] = {}
+        raise DTypeError(f"{family} has {len(family.parameters)} parameters; write {family_spelling(family)}")
+    given: dict[str, RealNumber] = {}
     for parameter, value in zip(family.parameters, arguments, strict=True):
-        named = f"{parameter.name} of {family}({_listed(arguments)})"
+        named = f"{parameter.name} of {family}({_arguments_text(arguments)})"
         if parameter.is_whole and value != int(value):
             raise DTypeError(f"{named} should be a whole number")
         most = given[parameter.most] if isinstance(parameter.most, str) else parameter.most
@@ -47,30 +47,30 @@ def member_of(family: DType, arguments: Sequence[Number]) -> DType:
             raise DTypeError(f"{named} should be at most {most}")
         given[parameter.name] = int(value) if parameter.is_whole else float(value)
     values = tuple(given.values())
-    name = f"{family}({_listed(values)})"
+    name = f"{family}({_arguments_text(values)})"
     facts = {fact: getattr(family, fact) for fact in DType.__match_args__}
     return intern_dtype(*{
         **facts, "name": name, "code": name, "parameters": (), "family": family, "arguments": values,
     }.values())  # fmt: skip
 
 
-def arguments_of(member: DType) -> dict[str, Number]:
+def arguments_of(member: DType) -> dict[str, RealNumber]:
     """Return the values of a member's parameters, by their names."""
     assert member.family is not None
     names = (parameter.name for parameter in member.family.parameters)
     return dict(zip(names, member.arguments, strict=True))
 
 
-def spelling(family: DType) -> str:
+def family_spelling(family: DType) -> str:
     """Write a member of a family with the names of its parameters: `decimal(p,s)`."""
     return f"{family}({','.join(parameter.name for parameter in family.parameters)})"
 
 
-def _listed(arguments: Sequence[Number]) -> str:
+def _arguments_text(arguments: Sequence[RealNumber]) -> str:
     return ",".join(repr(value) for value in arguments)
 
 
-def _read_finite_number(text: str, family: DType) -> Number:
+def _read_finite_number(text: str, family: DType) -> RealNumber:
     """Read a finite number. Raises DTypeError."""
     for read in (int, float) if len(text) <= MAX_NUMBER_CHARS else ():
         try:
@@ -79,4 +79,4 @@ def _read_finite_number(text: str, family: DType) -> Number:
             continue
         if abs(value) < float("inf"):
             return value
-    raise DTypeError(f"{quote_short(text)} is no number; write {spelling(family)}")
+    raise DTypeError(f"{quote_short(text)} is no number; write {family_spelling(family)}")

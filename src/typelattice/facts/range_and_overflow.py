@@ -4,13 +4,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from typelattice.facts.dtypes import DTYPES, DType, Kind
-from typelattice.facts.finite_values import find_finite_values, scale
+from typelattice.facts.finite_values import find_finite_values, scale_exactly
 from typelattice.facts.loss import representable_ends
 
-Value = bool | int | float | complex  # a Python number
+PythonNumber = bool | int | float | complex  # a Python number
 
 
-def is_in_range(value: Value, target: DType) -> bool:
+def is_in_range(value: PythonNumber, target: DType) -> bool:
     """Return True if a rounded value is in the range of a dtype.
 
     A real dtype cannot hold a complex number with an imaginary part, and an integer dtype neither NaN nor an
@@ -25,7 +25,7 @@ def is_in_range(value: Value, target: DType) -> bool:
     return all(_has_rounded_value(target, v) for v in _real_and_imaginary_parts(value))
 
 
-def overflow_result(value: Value, target: DType) -> Value | None:
+def overflow_result(value: PythonNumber, target: DType) -> PythonNumber | None:
     """Return the result of wrapping or overflow for a rounded value beyond the range of a dtype.
 
     The result is None if the value is in range, or if no rule gives a result. No rule does for a fraction
@@ -47,7 +47,7 @@ def overflow_result(value: Value, target: DType) -> Value | None:
     return complex(*becomes) if len(parts) == 2 else becomes[0]
 
 
-def exceeds_int32(value: Value | None) -> bool:
+def exceeds_int32(value: PythonNumber | None) -> bool:
     """Return True for an int that int32 does not hold, the smallest default dtype of any library.
 
     >>> exceeds_int32(2**31 - 1), exceeds_int32(-2**31 - 1), exceeds_int32(1e300)
@@ -56,7 +56,7 @@ def exceeds_int32(value: Value | None) -> bool:
     return isinstance(value, int) and not is_in_range(value, DTYPES["int32"])
 
 
-def nearest_in_dtype(value: Value, target: DType) -> Value:
+def nearest_in_dtype(value: PythonNumber, target: DType) -> PythonNumber:
     """Return the value of a dtype nearest to a number, an infinity if it has one, or 0 for NaN without NaN.
 
     A dtype without infinities gives its largest value, even if it has NaN. A complex number in a real dtype
@@ -81,47 +81,51 @@ def nearest_in_dtype(value: Value, target: DType) -> Value:
     return target.max if value > 0 else target.min or 0
 
 
-def _real_and_imaginary_parts(value: Value) -> Sequence[float]:
+def _real_and_imaginary_parts(value: PythonNumber) -> Sequence[float]:
     """Return the real and the imaginary part of a complex number, or only the number for any other."""
     return (value.real, value.imag) if isinstance(value, complex) else (value,)
 
 
-def _has_rounded_value(d: DType, v: float) -> bool:
+def _has_rounded_value(dtype: DType, rounded_value: float) -> bool:
     """Return True if a dtype has a value for a rounded real number, or if its range is unknown."""
-    if d.min is not None and d.max is not None and d.min <= v <= d.max:
+    if dtype.min is not None and dtype.max is not None and dtype.min <= rounded_value <= dtype.max:
         return True
-    if d.kind.category < Kind.FLOAT.category:
-        if d.min is None or d.max is None:
-            return v - v == 0
-        return d.min - 1 < v < d.max + 1
-    if v != v or v == 0:
+    if dtype.kind.category < Kind.FLOAT.category:
+        if dtype.min is None or dtype.max is None:
+            return rounded_value - rounded_value == 0
+        return dtype.min - 1 < rounded_value < dtype.max + 1
+    if rounded_value != rounded_value or rounded_value == 0:
         return True
-    if v < 0 and "s" not in d.specials:
+    if rounded_value < 0 and "s" not in dtype.specials:
         return False
-    if v - v != 0:
-        return "i" in d.specials
-    if finite_values := find_finite_values(d):
-        low, high = representable_ends(d, finite_values)
-        return low <= scale(v) <= high
-    return d.max is None or v <= d.max if v > 0 else d.min is None or v >= d.min
+    if rounded_value - rounded_value != 0:
+        return "i" in dtype.specials
+    if finite_values := find_finite_values(dtype):
+        low, high = representable_ends(dtype, finite_values)
+        return low <= scale_exactly(rounded_value) <= high
+    return (
+        dtype.max is None or rounded_value <= dtype.max
+        if rounded_value > 0
+        else dtype.min is None or rounded_value >= dtype.min
+    )
 
 
-def _wrap_integer(value: int, d: DType) -> int | None:
+def _wrap_integer(value: int, dtype: DType) -> int | None:
     """Wrap an integer, or return True for a nonzero bool. Return None if no rule gives a result."""
-    if d.kind is Kind.BOOL:
+    if dtype.kind is Kind.BOOL:
         return bool(value)
-    if d.bits is None or d.min is None or d.max is None:
+    if dtype.bits is None or dtype.min is None or dtype.max is None:
         return None
-    found = (value - int(d.min)) % (1 << d.bits) + int(d.min)
-    return found if found <= d.max else None
+    found = (value - int(dtype.min)) % (1 << dtype.bits) + int(dtype.min)
+    return found if found <= dtype.max else None
 
 
-def _overflow_float(v: float, d: DType) -> float:
+def _overflow_float(value: float, dtype: DType) -> float:
     """Return the result of a number beyond the range of a float: inf, nan, or the end of the range."""
-    if v != v:
-        return v
-    most = float("inf") if "i" in d.specials else float("nan") if "n" in d.specials else None
+    if value != value:
+        return value
+    most = float("inf") if "i" in dtype.specials else float("nan") if "n" in dtype.specials else None
     if most is not None:
-        return most if v > 0 else -most
-    end = d.max if v > 0 else d.min
-    return v if end is None else end
+        return most if value > 0 else -most
+    end = dtype.max if value > 0 else dtype.min
+    return value if end is None else end

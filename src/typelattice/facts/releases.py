@@ -14,13 +14,13 @@ USUAL_VERSION_PARTS = 2
 
 
 @cache
-def releases(system: str) -> tuple[str, ...]:
+def list_releases(system: str) -> tuple[str, ...]:
     """Return the recorded releases of a system's library, oldest first.
 
     The name without a version means the last one. The result is empty if the system was never recorded, or if
     pip does not install its library.
 
-    >>> releases("torch"), releases("python")
+    >>> list_releases("torch"), list_releases("python")
     (('2.13', '2.14'), ())
     """
     if system not in recordings():
@@ -46,7 +46,7 @@ def system_for_version(system: str, version: str) -> str:
     >>> system_for_version("torch", "2.13.0+cpu"), system_for_version("torch", "2.15.0")
     ('torch@2.13', 'torch')
     """
-    for release in releases(system)[:-1]:
+    for release in list_releases(system)[:-1]:
         numbers = _version_numbers(release)
         if _version_numbers(version)[: len(numbers)] <= numbers:
             return system + VERSION_SIGN + release

@@ -18,16 +18,16 @@ def heading_of(system: str) -> str:
     return _headings_by_system().get(system, LIBRARIES_HEADING)
 
 
-def headings() -> tuple[str, ...]:
+def list_headings() -> tuple[str, ...]:
     """Every heading, in the order of the list."""
     found = dict.fromkeys((LIBRARIES_HEADING, *_headings_by_system().values()))
     return tuple(heading for heading in found if heading != FUNCTIONS_HEADING)
 
 
-def known_first(names: Sequence[str]) -> list[str]:
+def sort_known_first(names: Sequence[str]) -> list[str]:
     """Sort names of systems as in the table: the best known come first.
 
-    >>> known_first(["arrow", "jax", "numpy"])
+    >>> sort_known_first(["arrow", "jax", "numpy"])
     ['numpy', 'jax', 'arrow']
     """
     known = [name for name, heading in _headings_by_system().items() if heading == LIBRARIES_HEADING]

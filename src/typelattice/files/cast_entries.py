@@ -8,7 +8,7 @@ from typelattice.facts.cast_rounding_and_overflow import (
     OVERFLOW_WORDS,
     ROUNDING_WORDS,
     CastRule,
-    why_impossible,
+    impossible_cast_reason,
 )
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.operations import OPERATION_BY_NAME, Operation
@@ -18,30 +18,30 @@ from typelattice.files.value_reader import (
     UnknownWordError,
     Vocabulary,
     not_in_order,
-    phrase,
+    require_phrase,
     require_text,
 )
 from typelattice.support.error_texts import quote_short, spelling_hint
 
 CAST_ARROW = "->"
 NEEDS_PREFIX, REFUSED_PREFIX = "needs ", "refused: "
-Pair = tuple[DType, DType]
+DTypePair = tuple[DType, DType]
 
 
 def read_casts(
     reader: KeyReader, words: Vocabulary, dtypes: Sequence[DType], custom_operations: Mapping[str, Operation]
-) -> dict[Pair, CastRule]:
+) -> dict[DTypePair, CastRule]:
     """Read `"float -> i8" = "clamp, nearest even"`: the rule of each cast that some entry names.
 
     An entry that names a dtype counts before one that names its kind. The file defines
     `custom_operations`.
     """
-    found: dict[Pair, tuple[int, CastRule]] = {}
+    found: dict[DTypePair, tuple[int, CastRule]] = {}
     for entry, said in reader.read_table("casts"):
-        with reader.noting():
+        with reader.record_mistakes():
             rule = _read_rule(entry, said, custom_operations)
             for pair, named_sides in _list_pairs(entry, words, dtypes):
-                if why := why_impossible(rule, *pair):
+                if why := impossible_cast_reason(rule, *pair):
                     if named_sides == 2:
                         raise ValueError(why)
                     continue
@@ -55,7 +55,7 @@ def read_casts(
     return {pair: rule for pair, (_, rule) in found.items()}
 
 
-def _list_pairs(entry: str, words: Vocabulary, dtypes: Sequence[DType]) -> list[tuple[Pair, int]]:
+def _list_pairs(entry: str, words: Vocabulary, dtypes: Sequence[DType]) -> list[tuple[DTypePair, int]]:
     """Return the casts that an entry names, each with the number of its sides that name a dtype."""
     sides = entry.split(CAST_ARROW)
     if len(sides) != 2:
@@ -71,19 +71,19 @@ def _list_pairs(entry: str, words: Vocabulary, dtypes: Sequence[DType]) -> list[
     return found
 
 
-def _list_members(x: DType | Kind, dtypes: Sequence[DType]) -> list[DType]:
+def _list_members(dtype_or_kind: DType | Kind, dtypes: Sequence[DType]) -> list[DType]:
     """Return a dtype of the system, or its dtypes of a kind."""
-    if isinstance(x, DType):
-        if x not in dtypes:
-            raise OrderDependentError(not_in_order(x))
-        return [x]
-    return [d for d in dtypes if d.kind is x]
+    if isinstance(dtype_or_kind, DType):
+        if dtype_or_kind not in dtypes:
+            raise OrderDependentError(not_in_order(dtype_or_kind))
+        return [dtype_or_kind]
+    return [d for d in dtypes if d.kind is dtype_or_kind]
 
 
 def _read_rule(entry: str, words: object, custom_operations: Mapping[str, Operation]) -> CastRule:
     """Read the words of an entry."""
     if require_text(words).startswith(REFUSED_PREFIX):
-        return CastRule(refusal_reason=phrase(words).removeprefix(REFUSED_PREFIX), entry=entry)
+        return CastRule(refusal_reason=require_phrase(words).removeprefix(REFUSED_PREFIX), entry=entry)
     if require_text(words).startswith(NEEDS_PREFIX):
         name = require_text(words).removeprefix(NEEDS_PREFIX).strip()
         if name not in custom_operations and name not in OPERATION_BY_NAME:

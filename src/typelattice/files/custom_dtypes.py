@@ -14,16 +14,16 @@ from typelattice.files.value_reader import (
     ConsequentError,
     UnknownWordError,
     Vocabulary,
-    one_of,
+    require_one_of,
     require_text,
     table_items,
     unknown_word_error,
 )
 from typelattice.support.error_texts import quote_short
 
-Number = int | float
+RealNumber = int | float
 # a context manager that notes the mistakes of one fact
-Noting = Callable[[str], AbstractContextManager[None]]
+MistakeNoter = Callable[[str], AbstractContextManager[None]]
 TYPE_BY_FACT: dict[str, str] = {  # type of each fact
     "kind": "a string", "code": "a string", "bits": "a whole number", "storage_bits": "a whole number",
     "min": "a number", "max": "a number", "precision": "a whole number", "min_exponent": "a whole number",
@@ -53,12 +53,12 @@ MAX_LISTED_VALUES = 256
 UNKNOWN_VALUES_WORD = "unknown"
 
 
-def read_custom_dtype(words: Vocabulary, name: str, facts: object, noting: Noting) -> DType:
+def read_custom_dtype(words: Vocabulary, name: str, facts: object, record_mistakes: MistakeNoter) -> DType:
     """Read a dtype of the file's own, and add it to the words. Raises ValueError for impossible facts.
 
-    `noting` keeps a mistake in one fact, so that mistakes in others are also found.
+    `record_mistakes` keeps a mistake in one fact, so that mistakes in others are also found.
     """
-    stated_facts = _read_facts(facts, noting)
+    stated_facts = _read_facts(facts, record_mistakes)
     kind, code = Kind(require_text(stated_facts["kind"])), require_text(stated_facts.get("code", name))
     form = _find_form(kind, stated_facts)
     if isinstance(stated_facts.get("values"), list):
@@ -99,7 +99,9 @@ def _check_facts(form: str, stated_facts: Mapping[str, object]) -> None:
 
 def _read_values(
     form: str, kind: Kind, bits: int | None, stated_facts: Mapping[str, object]
-) -> tuple[Number | None, Number | None, int | None, int | None, Number | None, tuple[Number, ...]]:
+) -> tuple[
+    RealNumber | None, RealNumber | None, int | None, int | None, RealNumber | None, tuple[RealNumber, ...]
+]:
     """Return the least and greatest value, the precision, the exponent, the step and the listed values."""
     match form:
         case "a bool":
@@ -117,14 +119,14 @@ def _read_values(
     return *_read_ends(kind, stated_facts), None, None, None, ()
 
 
-def _read_facts(facts: object, noting: Noting) -> Mapping[str, object]:
+def _read_facts(facts: object, record_mistakes: MistakeNoter) -> Mapping[str, object]:
     """Read the given facts, each of the right type and size.
 
     Raises ConsequentError if some facts had mistakes.
     """
     given, valid_facts = dict(table_items(facts)), set[str]()
     for fact, value in given.items():
-        with noting(fact):
+        with record_mistakes(fact):
             _check_fact(fact, value)
             valid_facts.add(fact)
     if len(valid_facts) < len(given):
@@ -139,7 +141,7 @@ def _check_fact(fact: str, value: object) -> None:
     if fact not in TYPE_BY_FACT:
         raise unknown_word_error("fact", fact, TYPE_BY_FACT)
     if fact == "kind" and isinstance(value, str):
-        one_of(value, Kind)
+        require_one_of(value, Kind)
     if fact == "values" and isinstance(value, str):
         if value != UNKNOWN_VALUES_WORD:
             raise UnknownWordError(
@@ -179,7 +181,7 @@ def _read_bits(stated_facts: Mapping[str, object]) -> int | None:
     return bits if isinstance(bits, int) else None
 
 
-def _read_number(kind: Kind, stated_facts: Mapping[str, object], fact: str) -> Number | None:
+def _read_number(kind: Kind, stated_facts: Mapping[str, object], fact: str) -> RealNumber | None:
     """Return a fact that is a number: of an integer a whole one, of a float a fraction."""
     value = stated_facts.get(fact)
     if not isinstance(value, int | float):
@@ -191,7 +193,7 @@ def _read_number(kind: Kind, stated_facts: Mapping[str, object], fact: str) -> N
     return value
 
 
-def _read_ends(kind: Kind, stated_facts: Mapping[str, object]) -> tuple[Number | None, Number | None]:
+def _read_ends(kind: Kind, stated_facts: Mapping[str, object]) -> tuple[RealNumber | None, RealNumber | None]:
     """Return the least and the greatest value, if they are given."""
     low, high = _read_number(kind, stated_facts, "min"), _read_number(kind, stated_facts, "max")
     if low is not None and high is not None and low >= high:
@@ -203,7 +205,7 @@ def _read_ends(kind: Kind, stated_facts: Mapping[str, object]) -> tuple[Number |
 
 def _whole_ends(
     kind: Kind, bits: int | None, stated_facts: Mapping[str, object]
-) -> tuple[Number | None, Number | None]:
+) -> tuple[RealNumber | None, RealNumber | None]:
     """Return the least and greatest value of an integer dtype, as given or as its bits allow."""
     low, high = _read_ends(kind, stated_facts)
     if bits is None:
@@ -262,7 +264,7 @@ def _compute_fixed_point_ends(stated_facts: Mapping[str, object]) -> tuple[float
     return low, high, step
 
 
-def _sort_values(kind: Kind, values: object) -> tuple[Number, ...]:
+def _sort_values(kind: Kind, values: object) -> tuple[RealNumber, ...]:
     """Return the values of a list, from the least to the greatest."""
     assert isinstance(values, list)
     for value in values:
@@ -284,7 +286,7 @@ def _sort_values(kind: Kind, values: object) -> tuple[Number, ...]:
     return tuple(found)
 
 
-def _read_specials(form: str, kind: Kind, low: Number | None, stated_facts: Mapping[str, object]) -> str:
+def _read_specials(form: str, kind: Kind, low: RealNumber | None, stated_facts: Mapping[str, object]) -> str:
     """Return the letters for sign, zero, infinity and NaN that the dtype has."""
     if form in ("a bool", "an integer"):
         return "sz" if kind is Kind.SIGNED else "z"
@@ -309,14 +311,16 @@ def _read_specials(form: str, kind: Kind, low: Number | None, stated_facts: Mapp
     return found
 
 
-def _check_count(d: DType) -> None:
+def _check_count(dtype: DType) -> None:
     """Raise ValueError if a dtype has more values than its bits can distinguish."""
-    finite_values = find_finite_values(d)
-    if finite_values is None or d.bits is None:
+    finite_values = find_finite_values(dtype)
+    if finite_values is None or dtype.bits is None:
         return
-    bits = d.bits // 2 if d.kind is Kind.COMPLEX else d.bits
+    bits = dtype.bits // 2 if dtype.kind is Kind.COMPLEX else dtype.bits
     special_count = (
-        ("m" in d.specials) + ("i" in d.specials) * (1 + ("s" in d.specials)) + ("n" in d.specials)
+        ("m" in dtype.specials)
+        + ("i" in dtype.specials) * (1 + ("s" in dtype.specials))
+        + ("n" in dtype.specials)
     )
     if finite_values.count(finite_values.low, finite_values.high) + special_count > 2**bits:
         raise ValueError(f"the facts give it more values than can be told apart by bits: {bits}")

@@ -11,15 +11,15 @@ from itertools import chain, combinations, pairwise
 
 from typelattice.engine.decisions import (
     Decision,
-    Defaulted,
-    DtypeByOperation,
+    DefaultTaken,
+    DTypeByOperation,
     ForeignArrayCounted,
-    Joined,
     JoinedByValue,
     MissingDimensions,
     MissingOperation,
+    NodesJoined,
     OutOfTargetRange,
-    Parameterized,
+    ParametersComputed,
     ReplacedInAnswer,
     ReplacedOnEntry,
     SizedByValue,
@@ -34,10 +34,10 @@ from typelattice.facts import missing_operations
 from typelattice.facts import operations as facts
 from typelattice.facts.operations import IN_PLACE_CLASS, OPERATIONS
 from typelattice.facts.order import OrderError
-from typelattice.files.order_entries import Covers
+from typelattice.files.order_entries import CoversByLine
 from typelattice.files.system_definition import SystemDefinition
 from typelattice.files.system_text import SystemText
-from typelattice.files.system_without_lines import LineRemoval, Lines
+from typelattice.files.system_without_lines import FileLines, LineRemoval
 from typelattice.operands.operand import FOREIGN_SCALAR_SUFFIX
 from typelattice.support.frozen_classes import replace
 
@@ -45,12 +45,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-WithoutLines = Callable[[Rules, Lines], Rules]  # returns the rules without some lines of the order
+LineRemover = Callable[[Rules, FileLines], Rules]  # returns the rules without some lines of the order
 DECISIONS_GIVING_OPERAND_DTYPES = (
     ReplacedOnEntry,
     WidenedDefault,
     JoinedByValue,
-    DtypeByOperation,
+    DTypeByOperation,
 )  # decisions that give an operand a dtype to join the others with
 # Keys that may decide an answer although no decision in it names them.
 KEYS_NAMED_BY_NO_DECISION = ("defaults", "weak-join", "tiers", "combine", "requested")
@@ -62,27 +62,27 @@ class DecidingLineSearch:
     """The search for the lines behind one system's answers. `build` makes a system of its files."""
 
     def __init__(
-        self, definition: SystemDefinition, covers: Covers, build: Callable[[SystemDefinition], Rules]
+        self, definition: SystemDefinition, covers: CoversByLine, build: Callable[[SystemDefinition], Rules]
     ) -> None:
         self.definition, self.covers = definition, covers
         self.line_removal = LineRemoval(definition, covers, build)
         self._rules_of_key = lru_cache(maxsize=256)(self._find_rules_of_key)
 
-    def deciding_rule(self, p: Promotion) -> DecidingLines:
+    def deciding_rule(self, promotion: Promotion) -> DecidingLines:
         """Return the lines that decided an answer, in the system's file or in one of our tables."""
-        decision = p.decision
+        decision = promotion.decision
         if isinstance(decision, MissingOperation):
             return _find_row(missing_operations.MISSING_OPERATIONS_TABLE_PATH, decision.entry)
         return (
             operation_table_rule(decision)
             if isinstance(decision, MissingDimensions)
-            else next(self._candidate_rules(p))
+            else next(self._candidate_rules(promotion))
         )
 
     def rule_of_key(self, key: str, entry: str | None) -> DecidingLines:
         """Return the line of a key, or of an entry under it."""
         text = self.definition.text_of_entry(key, entry)
-        line = text.line(key, entry)
+        line = text.line_of(key, entry)
         return (
             self._rule_on_lines(text.file, key, (line,))
             if line
@@ -97,126 +97,134 @@ class DecidingLineSearch:
         """Return the line of a key or of its entry. For an operation, return the lines of all its entries."""
         return self._rules_of_operation(entry) if key == "ops" else [self.rule_of_key(key, entry)]
 
-    def _rules_of_operation(self, op: str | None) -> list[DecidingLines]:
+    def _rules_of_operation(self, op_name: str | None) -> list[DecidingLines]:
         """Return the lines of all entries for an operation or its class."""
-        text = self.definition.text_of_entry("ops", op)
-        lines = text.lines("ops", op)
+        text = self.definition.text_of_entry("ops", op_name)
+        lines = text.lines_of("ops", op_name)
         return [self._rule_on_lines(text.file, "ops", (line,)) for line in lines] or [
-            self._rule_without_line(text, "ops", op)
+            self._rule_without_line(text, "ops", op_name)
         ]
 
-    def decides(self, rule: DecidingLines, p: Promotion) -> bool:
+    def decides(self, rule: DecidingLines, promotion: Promotion) -> bool:
         """Return True if the system answers differently without a rule.
 
         If the file is invalid without the lines, give the key its default instead.
         """
-        rules = self.line_removal.without(p.system, rule)
+        rules = self.line_removal.without(promotion.system, rule)
         if rule.lines and rules is None and rule.key in VALUES_IF_ABSENT:
-            rules = replace(p.system, **{rule.key: VALUES_IF_ABSENT[rule.key]})
+            rules = replace(promotion.system, **{rule.key: VALUES_IF_ABSENT[rule.key]})
         if rules is None:
             return False
-        again = self._ask_again(rules, p)
+        again = self._ask_again(rules, promotion)
         # NumPy compares uint64 with int64 directly. Without the line that allows this, it casts both.
-        casts_instead = p.dtype is not None and p.compute is None and again.compute is not None
-        return casts_instead or comparable_result(again) != comparable_result(p)
+        casts_instead = (
+            promotion.dtype is not None and promotion.compute is None and again.compute is not None
+        )
+        return casts_instead or comparable_result(again) != comparable_result(promotion)
 
-    def _depends_on_defaults(self, p: Promotion) -> bool:
+    def _depends_on_defaults(self, promotion: Promotion) -> bool:
         """Return True if changing a default dtype changes the answer.
 
         A file with `combine = "value"` needs its defaults, so leaving them out would prove nothing.
         """
-        defaults = p.system.defaults
-        for kind in {o.kind for o in p.promoting_operands if o.dtype is None and o.kind in defaults}:
-            for other in (d for d in p.system.dtypes if d.kind is defaults[kind].kind):
-                rules = replace(p.system, defaults={**defaults, kind: other})
-                if comparable_result(self._ask_again(rules, p)) != comparable_result(p):
+        defaults = promotion.system.defaults
+        for kind in {o.kind for o in promotion.promoting_operands if o.dtype is None and o.kind in defaults}:
+            for other in (d for d in promotion.system.dtypes if d.kind is defaults[kind].kind):
+                rules = replace(promotion.system, defaults={**defaults, kind: other})
+                if comparable_result(self._ask_again(rules, promotion)) != comparable_result(promotion):
                     return True
         return False
 
-    def _candidate_rules(self, p: Promotion) -> Iterator[DecidingLines]:
+    def _candidate_rules(self, promotion: Promotion) -> Iterator[DecidingLines]:
         """Yield the rules that decide the answer, the most specific first, the order's last."""
-        names = entry_names(p.system.find_operation(p.op)) if p.op and "ops" in self.definition.texts else ()
+        names = (
+            entry_names(promotion.system.find_operation(promotion.op))
+            if promotion.op and "ops" in self.definition.texts
+            else ()
+        )
         of_operation = [rule for name in names for rule in self._rules_of_operation(name)]
-        yield from self._deciding(self._rules_of_single_operands(p, names), p)
-        yield from self._rules_of_parameters(p, names)
-        yield from self._rules_of_last_cast(p, of_operation)
-        for rule in self._rules_of_operand_dtypes(p):
-            needed = rule.key == "defaults" and p.system.combine == "value"
-            if self._depends_on_defaults(p) if needed else self.decides(rule, p):
+        yield from self._keep_deciding(self._rules_of_single_operands(promotion, names), promotion)
+        yield from self._rules_of_parameters(promotion, names)
+        yield from self._rules_of_last_cast(promotion, of_operation)
+        for rule in self._rules_of_operand_dtypes(promotion):
+            needed = rule.key == "defaults" and promotion.system.combine == "value"
+            if self._depends_on_defaults(promotion) if needed else self.decides(rule, promotion):
                 yield rule
-        yield from self._rules_of_main_decision(p, of_operation)
-        yield from self._deciding(self._rules_before_joining(p, names), p)
-        yield from self._rules_with_the_order(p, names, of_operation)
-        yield self._lines_with_the_dtypes(p)
+        yield from self._rules_of_main_decision(promotion, of_operation)
+        yield from self._keep_deciding(self._rules_before_joining(promotion, names), promotion)
+        yield from self._rules_with_the_order(promotion, names, of_operation)
+        yield self._lines_with_the_dtypes(promotion)
 
-    def _deciding(self, rules: Iterable[DecidingLines], p: Promotion) -> Iterator[DecidingLines]:
+    def _keep_deciding(self, rules: Iterable[DecidingLines], p: Promotion) -> Iterator[DecidingLines]:
         """Yield the rules without which the answer differs."""
         return (rule for rule in rules if self.decides(rule, p))
 
     def _rules_of_last_cast(
-        self, p: Promotion, of_operation: Sequence[DecidingLines]
+        self, promotion: Promotion, of_operation: Sequence[DecidingLines]
     ) -> Iterator[DecidingLines]:
         """Yield the rules of an operation that makes another dtype of the joined one."""
-        last = p.decisions[-1]
+        last = promotion.decisions[-1]
         if (
-            isinstance(last, DtypeByOperation)
+            isinstance(last, DTypeByOperation)
             and len(last.nodes) == 1
             and last.node not in (None, *last.nodes)
         ):
-            yield from self._deciding(of_operation, p)
+            yield from self._keep_deciding(of_operation, promotion)
             standard = standard_table_rule(last)
             if standard.lines:
                 yield standard
 
     def _rules_of_main_decision(
-        self, p: Promotion, of_operation: Sequence[DecidingLines]
+        self, promotion: Promotion, of_operation: Sequence[DecidingLines]
     ) -> Iterator[DecidingLines]:
         """Yield the rules of the decision that decided, and then the operation's."""
-        decision = p.decision
-        behind = () if isinstance(decision, Joined) else self._rules_of_decision(decision)
-        yield from self._deciding(behind, p)
-        yield from self._deciding(of_operation, p)
-        if isinstance(decision, DtypeByOperation) and (decision.node is None or not behind[0].lines):
+        decision = promotion.decision
+        behind = () if isinstance(decision, NodesJoined) else self._rules_of_decision(decision)
+        yield from self._keep_deciding(behind, promotion)
+        yield from self._keep_deciding(of_operation, promotion)
+        if isinstance(decision, DTypeByOperation) and (decision.node is None or not behind[0].lines):
             # An entry of the file is more specific, even if the standard has the same rule.
             if decision.node is None:
                 yield from self._rules_of_part("ops", decision.entry, "kernels")
                 yield from self._rules_of_part("ops", decision.entry, "loops")
-                if decision.entry in (p.op, IN_PLACE_CLASS):
+                if decision.entry in (promotion.op, IN_PLACE_CLASS):
                     yield from self._rules_of_part("ops", decision.entry, "gives")
             standard = standard_table_rule(decision)
             if standard.lines:  # a group and an operator have no lines in the standard
                 yield standard
 
     def _rules_with_the_order(
-        self, p: Promotion, names: Sequence[str], of_operation: Sequence[DecidingLines]
+        self, promotion: Promotion, names: Sequence[str], of_operation: Sequence[DecidingLines]
     ) -> Iterator[DecidingLines]:
         """Yield lines of the order, rules that only together decide, and rules with the effect of another."""
-        order = self._order_lines(p, self.line_removal.without_covers)
+        order = self._order_lines(promotion, self.line_removal.without_covers)
         if order and (len(order.lines) == 1 or not names):
             yield order
-        is_refused_join = isinstance(p.decision, Joined) and p.decision.node is None
-        further = () if is_refused_join else [*self._remaining_rules(p, names)]
-        yield from self._deciding(further, p)
+        is_refused_join = isinstance(promotion.decision, NodesJoined) and promotion.decision.node is None
+        further = () if is_refused_join else [*self._remaining_rules(promotion, names)]
+        yield from self._keep_deciding(further, promotion)
         # No single line decides. So another one says the same as the operation's own, which explains more.
-        yield from (rule for rule in of_operation if self._changes_decisions(rule, p))
+        yield from (rule for rule in of_operation if self._changes_decisions(rule, promotion))
         if order:
             yield order
-        yield from self._deciding(self._pairs_of_lines(further), p)
+        yield from self._keep_deciding(self._pairs_of_lines(further), promotion)
         # The order may have the same effect. A decision on an operand still explains more than its place in
         # the order.
         done = (
             decision
-            for decision in reversed(p.decisions)
+            for decision in reversed(promotion.decisions)
             if isinstance(decision, (SizedByValue, TiersJoined))
         )
         yield from chain.from_iterable(
             () if is_refused_join else self._rules_of_decision(decision) for decision in done
         )
 
-    def _rules_of_single_operands(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
+    def _rules_of_single_operands(
+        self, promotion: Promotion, names: Sequence[str]
+    ) -> Iterator[DecidingLines]:
         """Yield the rules for foreign operands, and for values out of range."""
-        foreign = [o for o in p.operands if o.foreign_library]
-        counted = (decision for decision in p.decisions if isinstance(decision, ForeignArrayCounted))
+        foreign = [o for o in promotion.operands if o.foreign_library]
+        counted = (decision for decision in promotion.decisions if isinstance(decision, ForeignArrayCounted))
         for o, decision in zip(foreign, counted, strict=False):
             if decision.node is not decision.nodes[0]:
                 lines = [
@@ -225,14 +233,16 @@ class DecidingLineSearch:
                 yield from lines
                 # A dtype's own line may have the effect of the scalars' line.
                 yield from self._pairs_of_lines(lines)
-        if any(fit.outcome not in ("fits", "unsaid") for fit in p.fits):
+        if any(fit.outcome not in ("fits", "unsaid") for fit in promotion.fits):
             for op in names:
                 yield from self._rules_of_part("ops", op, "fit")
 
-    def _rules_of_parameters(self, p: Promotion, operation_names: Sequence[str]) -> Iterator[DecidingLines]:
+    def _rules_of_parameters(
+        self, promotion: Promotion, operation_names: Sequence[str]
+    ) -> Iterator[DecidingLines]:
         """Yield the rules that compute or refuse the parameters of a result."""
-        decision = p.decisions[-1]
-        if not isinstance(decision, Parameterized):
+        decision = promotion.decisions[-1]
+        if not isinstance(decision, ParametersComputed):
             return
         given = [
             rule
@@ -242,61 +252,63 @@ class DecidingLineSearch:
         ]
         parts = ("joins", "from", "parameters")
         stated = [rule for part in parts for rule in self._rules_of_part("dtypes", decision.entry, part)]
-        yield from (rule for rule in (*given, *stated) if decision.node is None or self.decides(rule, p))
+        yield from (
+            rule for rule in (*given, *stated) if decision.node is None or self.decides(rule, promotion)
+        )
 
     def _rules_of_part(self, key: str, entry: str | None, part: str | None = None) -> Iterator[DecidingLines]:
         """Yield a rule for each line that states an entry of the table `key`, or a part of the entry."""
         text = self.definition.text_of_entry(key, entry)
-        for line in text.lines(key, entry, part):
+        for line in text.lines_of(key, entry, part):
             yield self._rule_on_lines(text.file, key, (line,))
 
-    def _rules_of_operand_dtypes(self, p: Promotion) -> Iterator[DecidingLines]:
+    def _rules_of_operand_dtypes(self, promotion: Promotion) -> Iterator[DecidingLines]:
         """Yield the rules that gave an operand, or the join, the dtype of the answer.
 
         In `bool + 2` the default dtype of Python's int explains more than the order, which has bool below it.
         """
-        made, joined = p.decisions[-1], p.decision
-        if isinstance(made, (Defaulted, ReplacedInAnswer)):
+        made, joined = promotion.decisions[-1], promotion.decision
+        if isinstance(made, (DefaultTaken, ReplacedInAnswer)):
             yield from self._rules_of_decision(made)
-        if not isinstance(joined, (Joined, TiersJoined)):
+        if not isinstance(joined, (NodesJoined, TiersJoined)):
             return
-        for decision in reversed(p.decisions):
+        for decision in reversed(promotion.decisions):
             if isinstance(decision, SizedByValue) or (
                 isinstance(decision, DECISIONS_GIVING_OPERAND_DTYPES) and decision.node is joined.node
             ):
                 yield from self._rules_of_decision(decision)
-        for kind in dict.fromkeys(o.kind for o in p.promoting_operands if o.dtype is None):
-            if p.system.defaults.get(kind) is joined.node:
+        for kind in dict.fromkeys(o.kind for o in promotion.promoting_operands if o.dtype is None):
+            if promotion.system.defaults.get(kind) is joined.node:
                 yield self.rule_of_key("defaults", kind.python_name)
 
-    def _rules_before_joining(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
+    def _rules_before_joining(self, promotion: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that apply before operands join: the fit of a value, and what operands count as.
 
         An operation may have its own `fit`, and the file may have `limits`. Both explain a value better than
         the order, which only has its dtype.
         """
-        if isinstance(p.decision, OutOfTargetRange):
-            yield from self._value_rules(p.decision, names)
-        for decision, then in pairwise(p.decisions):
-            if isinstance(decision, DtypeByOperation) and not isinstance(then, DtypeByOperation):
+        if isinstance(promotion.decision, OutOfTargetRange):
+            yield from self._value_rules(promotion.decision, names)
+        for decision, then in pairwise(promotion.decisions):
+            if isinstance(decision, DTypeByOperation) and not isinstance(then, DTypeByOperation):
                 yield from self._rules_of_decision(decision)
 
-    def _changes_decisions(self, rule: DecidingLines, p: Promotion) -> bool:
+    def _changes_decisions(self, rule: DecidingLines, promotion: Promotion) -> bool:
         """Return True if the system takes other decisions without a rule, even to the same answer."""
-        rules = self.line_removal.without(p.system, rule)
-        return rules is not None and _computation_of_call(self._ask_again(rules, p)) != _computation_of_call(
-            p
-        )
+        rules = self.line_removal.without(promotion.system, rule)
+        return rules is not None and _computation_of_call(
+            self._ask_again(rules, promotion)
+        ) != _computation_of_call(promotion)
 
-    def _remaining_rules(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
+    def _remaining_rules(self, promotion: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the remaining candidates: keys of decisions, keys that none names, and the operation's."""
-        for decision in reversed(p.decisions):
-            if not isinstance(decision, Joined):
+        for decision in reversed(promotion.decisions):
+            if not isinstance(decision, NodesJoined):
                 yield from self._rules_of_decision(decision)
         for key in KEYS_NAMED_BY_NO_DECISION:
             if key in self.definition.texts:
                 yield from self._rules_of_key(key, None)
-        for op in () if isinstance(p.decision, OutOfTargetRange) else names:
+        for op in () if isinstance(promotion.decision, OutOfTargetRange) else names:
             yield from self._rules_of_key("ops", op)
 
     def _pairs_of_lines(self, candidates: Sequence[DecidingLines]) -> Iterator[DecidingLines]:
@@ -309,12 +321,14 @@ class DecidingLineSearch:
             if a.file == b.file:
                 yield self._rule_on_lines(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
 
-    def _lines_with_the_dtypes(self, p: Promotion) -> DecidingLines:
+    def _lines_with_the_dtypes(self, promotion: Promotion) -> DecidingLines:
         """Return the line that brings the question's dtypes into the order, or all lines if no one does."""
-        found = self._order_lines(p, self.line_removal.without_nodes)
+        found = self._order_lines(promotion, self.line_removal.without_nodes)
         if found:
             return found
-        naming = [line for line, said in self.covers.items() if {a for a, _ in said} & {*p.decision.nodes}]
+        naming = [
+            line for line, said in self.covers.items() if {a for a, _ in said} & {*promotion.decision.nodes}
+        ]
         file = naming[-1][0] if naming else self.definition.text_of_entry("order", None).file
         return self._rule_on_lines(
             file, "order", tuple(n for name, n in naming or self.covers if name == file)
@@ -335,7 +349,7 @@ class DecidingLineSearch:
             if a.lines and b.lines and a.file == b.file:
                 yield self._rule_on_lines(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
 
-    def _order_lines(self, p: Promotion, remove_lines: WithoutLines) -> DecidingLines | None:
+    def _order_lines(self, promotion: Promotion, remove_lines: LineRemover) -> DecidingLines | None:
         """Return the smallest set of order lines whose removal changes the answer, if possible one line.
 
         `remove_lines` returns the rules without some lines. If each of several lines changes the answer, name
@@ -343,31 +357,33 @@ class DecidingLineSearch:
         no single line changes the answer, leave out one after another to find the smallest set.
         """
         lines = tuple(self.covers)
-        last = next((line for line in reversed(lines) if self._changes(p, remove_lines, (line,))), None)
+        last = next(
+            (line for line in reversed(lines) if self._answers_change(promotion, remove_lines, (line,))), None
+        )
         if last:
-            several = p.dtype is None and len(p.bounds) > 1
+            several = promotion.dtype is None and len(promotion.bounds) > 1
             alone = [
                 line
                 for line in lines
-                if line == last or (several and self._changes(p, remove_lines, (line,)))
+                if line == last or (several and self._answers_change(promotion, remove_lines, (line,)))
             ]
             return self._rule_on_lines(last[0], "order", tuple(n for file, n in alone if file == last[0]))
         needed = lines
         for line in lines:
             fewer = tuple(other for other in needed if other != line)
-            if fewer and self._changes(p, remove_lines, fewer):
+            if fewer and self._answers_change(promotion, remove_lines, fewer):
                 needed = fewer
         file = needed[-1][0]
         needed = tuple(line for line in needed if line[0] == file)
         found = self._rule_on_lines(file, "order", tuple(n for _, n in needed))
-        return found if self._changes(p, remove_lines, needed) else None
+        return found if self._answers_change(promotion, remove_lines, needed) else None
 
-    def _changes(self, p: Promotion, remove_lines: WithoutLines, lines: Lines) -> bool:
+    def _answers_change(self, promotion: Promotion, remove_lines: LineRemover, lines: FileLines) -> bool:
         """Return True if the rules answer differently without some lines of the order."""
         try:
-            return comparable_result(self._ask_again(remove_lines(p.system, lines), p)) != comparable_result(
-                p
-            )
+            return comparable_result(
+                self._ask_again(remove_lines(promotion.system, lines), promotion)
+            ) != comparable_result(promotion)
         except OrderError:
             return True
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.value_reader import OrderDependentError, Vocabulary, kind_of, not_in_order
+from typelattice.files.value_reader import OrderDependentError, Vocabulary, not_in_order, read_kind
 from typelattice.operands.operand import KIND_BY_NAME
 
 
@@ -15,14 +15,14 @@ def read_requested(
 ) -> Iterator[tuple[DType | Kind, DType]]:
     """Read requested dtype or Python type → the dtype of the order that such arrays get."""
     for word, target in reader.read_table("requested"):
-        with reader.noting():
+        with reader.record_mistakes():
             to = words.require_dtype(words.read_node(target))
             if word not in KIND_BY_NAME:
                 d = words.require_dtype(words.read_node(word))
                 _check_entry(order, d, to)
                 yield d, to
                 continue
-            kind = kind_of(word, KIND_BY_NAME)
+            kind = read_kind(word, KIND_BY_NAME)
             if to not in order:
                 raise OrderDependentError(not_in_order(to))
             if defaults.get(kind) is to and reader.definition.main_text_states("requested", word):
@@ -35,7 +35,7 @@ def read_before(
 ) -> Iterator[tuple[Node, Node]]:
     """Read node → the node of the order that operands count as on entry."""
     for node, to in _read_maps(reader, words, "before"):
-        with reader.noting():
+        with reader.record_mistakes():
             if not isinstance(node, DType) and not node.dtype:
                 cause = f"{node} has no width, so no operand has it; name a dtype, or a width such as i32*"
                 raise ValueError(cause)
@@ -46,10 +46,10 @@ def read_before(
             yield node, to
 
 
-def _check_entry(order: Order[Node], node: Node, to: Node) -> None:
+def _check_entry(order: Order[Node], node: Node, replacement: Node) -> None:
     """Raise ValueError for a node that never enters as another."""
-    if to not in order:
-        raise OrderDependentError(not_in_order(to))
+    if replacement not in order:
+        raise OrderDependentError(not_in_order(replacement))
     if node in order:
         raise OrderDependentError(
             f"{node} is in the order, and would never enter it; leave it out there, or here"
@@ -59,7 +59,7 @@ def _check_entry(order: Order[Node], node: Node, to: Node) -> None:
 def read_after(reader: KeyReader, words: Vocabulary, order: Order[Node]) -> Iterator[tuple[Node, Node]]:
     """Read node of the order, or weak node of a kind → the node that the answer becomes."""
     for node, to in _read_maps(reader, words, "after"):
-        with reader.noting():
+        with reader.record_mistakes():
             if node not in order and (isinstance(node, DType) or node.dtype):
                 raise OrderDependentError(not_in_order(node))
             yield node, to
@@ -69,7 +69,7 @@ def _read_maps(reader: KeyReader, words: Vocabulary, key: str) -> Iterator[tuple
     """Yield the entries of `before` or `after`."""
     seen: set[Node] = set()
     for code, target in reader.read_table(key):
-        with reader.noting():
+        with reader.record_mistakes():
             node, to = words.read_node(code), words.read_node(target)
             if node in seen or node is to:
                 raise ValueError(f"{node} is mapped {'twice' if node in seen else 'to itself'}")

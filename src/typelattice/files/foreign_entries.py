@@ -15,7 +15,7 @@ from typelattice.facts.libraries import libraries
 from typelattice.files.value_reader import (
     UnknownWordError,
     Vocabulary,
-    phrase,
+    require_phrase,
     table_items,
     unknown_word_error,
 )
@@ -33,20 +33,20 @@ def read_foreign(words: Vocabulary, library: str, entries: object) -> Mapping[st
     )
     made = {
         conversion_form(words.require_dtype(words.read_node(source))): str(
-            words.require_dtype(words.read_node(phrase(target)))
+            words.require_dtype(words.read_node(require_phrase(target)))
         )
         for source, target in table_items(said.pop(CONVERSION_PREFIX, {}))
     }
     if not said and not made:
         raise ValueError(f"says nothing of {library}; leave it out")
-    for word in map(phrase, said.values()):
+    for word in map(require_phrase, said.values()):
         if word not in FOREIGN_COUNTS_AS_WORDS and " " not in word:
             cause = (
                 f"{quote_short(word)} is none of {', '.join(FOREIGN_COUNTS_AS_WORDS)}, and no reason in words"
             )
             raise UnknownWordError(cause + spelling_hint(word, FOREIGN_COUNTS_AS_WORDS), word)
     forms: dict[str | DType | None, str] = {
-        form if form in FOREIGN_FORMS else words.require_dtype(words.read_node(form)): phrase(word)
+        form if form in FOREIGN_FORMS else words.require_dtype(words.read_node(form)): require_phrase(word)
         for form, word in said.items()
     }
     return Frozen({**forms, **made})

@@ -34,7 +34,7 @@ def read_formula(text: str, names: Collection[str], computed_names: Collection[s
     """
     if text == SAME_FOR_ALL_OPERANDS:
         return Formula(text, text)
-    return Formula(text, _Reading(text, names, computed_names).read(_parse_expression(text)))
+    return Formula(text, _FormulaReader(text, names, computed_names).read(_parse_expression(text)))
 
 
 def split_call(text: str) -> tuple[str, list[str]]:
@@ -56,7 +56,7 @@ def _parse_expression(text: str) -> ast.expr:
 
 
 @frozen()
-class _Reading:
+class _FormulaReader:
     """The reading of one formula. Every error quotes its text."""
 
     text: str
@@ -69,7 +69,7 @@ class _Reading:
             case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
                 return value
             case ast.Name(id=name):
-                return self._name(name, self.names if of_operands else self.known)
+                return self._check_name(name, self.names if of_operands else self.known)
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as sign, right=right):
                 return (
                     TERM_CALL,
@@ -79,7 +79,7 @@ class _Reading:
             case ast.Call(func=ast.Name(id=function), args=[_, *_] as terms, keywords=[]):
                 table = OPERAND_FUNCTIONS if len(terms) == 1 else TERM_FUNCTIONS
                 if function not in FORMULA_FUNCTIONS or function not in table:
-                    raise self._no_function(function, len(terms))
+                    raise self._function_error(function, len(terms))
                 asks = table is OPERAND_FUNCTIONS
                 if asks and of_operands:
                     raise ValueError(f"{quote_short(self.text)} asks the operands twice, within {function}")
@@ -92,7 +92,7 @@ class _Reading:
             f"{quote_short(self.text)} should have numbers, parameters, + - * and functions only"
         )
 
-    def _name(self, name: str, computed_names: Collection[str]) -> str:
+    def _check_name(self, name: str, computed_names: Collection[str]) -> str:
         if name not in computed_names:
             listed = f"; known there: {', '.join(computed_names) or 'none'}"
             near = (
@@ -103,7 +103,7 @@ class _Reading:
             )
         return name
 
-    def _no_function(self, function: str, count: int) -> UnknownWordError:
+    def _function_error(self, function: str, count: int) -> UnknownWordError:
         """Return the error for an unknown function, or for a wrong number of arguments."""
         near = spelling_hint(function, FORMULA_FUNCTIONS) if function not in FORMULA_FUNCTIONS else ""
         terms = "one term" if count == 1 else f"{count} terms"

@@ -52,7 +52,7 @@ class KeyReader:
     def read_table(self, key: str) -> Iterator[tuple[str, object]]:
         """Yield the entries of a table. Yield nothing if the value is not a table, or is too long."""
         table: dict[str, object] = {}
-        with self.noting():
+        with self.record_mistakes():
             table = self.read_value(key, table)
             if len(table) > MAX_ENTRIES:
                 table = {}
@@ -61,38 +61,38 @@ class KeyReader:
             self.go_to(key, entry)
             yield entry, value
 
-    def noting(self) -> MistakeRecorder:
+    def record_mistakes(self) -> MistakeRecorder:
         """Note a mistake within the block, and go on after it."""
         return MistakeRecorder(self)
 
-    def noting_part(self, key: str, entry: str, part: str) -> MistakeRecorder:
+    def record_mistakes_in_part(self, key: str, entry: str, part: str) -> MistakeRecorder:
         """Note a mistake in a part of an entry, and go back to the entry."""
         self.go_to(key, entry, part)
         return MistakeRecorder(self, (key, entry))
 
-    def note(self, e: ValueError) -> None:
+    def note_mistake(self, mistake: ValueError) -> None:
         """Note a mistake, unless it only follows from another one."""
-        follows = isinstance(e, ConsequentError) or (
-            isinstance(e, OrderDependentError) and not self.is_order_whole
+        follows = isinstance(mistake, ConsequentError) or (
+            isinstance(mistake, OrderDependentError) and not self.is_order_whole
         )
         if not follows:
-            self.mistakes.append(self.error(e))
+            self.mistakes.append(self.error_here(mistake))
 
     def finish(self) -> None:
         """Raise one FormatError for all mistakes that were noted."""
         if self.mistakes:
             raise join_errors(self.mistakes)
 
-    def error(self, e: ValueError) -> FormatError:
+    def error_here(self, mistake: ValueError) -> FormatError:
         """Return the error for a mistake at the current place."""
-        word = e.word if isinstance(e, UnknownWordError) else ""
+        word = mistake.word if isinstance(mistake, UnknownWordError) else ""
         text, row = self.row or (self.definition.text_of_entry(self.key, self.entry), None)
         inherited = (
             "" if text.file == self.definition.main.file else f" ({self.definition.main.file} extends it)"
         )
         if row is not None:
-            return text.error_in_order(row, f"{e}{inherited}", word)
-        return text.error(f"{e}{inherited}", self.key, self.entry, self.part, word)
+            return text.error_in_order(row, f"{mistake}{inherited}", word)
+        return text.error_at(f"{mistake}{inherited}", self.key, self.entry, self.part, word)
 
 
 class MistakeRecorder:
@@ -106,7 +106,7 @@ class MistakeRecorder:
 
     def __exit__(self, kind: object, e: BaseException | None, trace: object) -> bool:
         if isinstance(e, ValueError):
-            self.reader.note(e)
+            self.reader.note_mistake(e)
         elif e is not None:
             return False
         self.reader.row = None

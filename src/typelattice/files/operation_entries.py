@@ -25,7 +25,7 @@ from typelattice.engine.scalar_fit import (
 )
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak_node
 from typelattice.facts.operations import IN_PLACE_CLASS, OPERATORS, Operation, make_custom_operation
-from typelattice.facts.order import Order, collect, statements
+from typelattice.facts.order import Order, collect_covers, split_statements
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.order_entries import MAX_STATEMENTS
 from typelattice.files.value_reader import (
@@ -34,11 +34,11 @@ from typelattice.files.value_reader import (
     UnknownWordError,
     Vocabulary,
     check_entry,
-    each_of,
-    kind_of,
-    one_of,
-    phrase,
     read_distinct,
+    read_kind,
+    require_each_of,
+    require_one_of,
+    require_phrase,
     require_text,
     table_items,
 )
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-Fields = dict[str, object]  # fields of `OperationRules`
+RuleFields = dict[str, object]  # fields of `OperationRules`
 LEFT_OPERAND_WORD = "left"  # in `gives`: the dtype of the left operand
 LEFT_OPERAND_WORDS = tuple(InPlaceRule)
 ORDERED_PAIR_SEPARATOR = " then "  # between two sides in a fixed order
@@ -93,7 +93,7 @@ class OperationEntryReader:
         outcome_by_kind = dict.fromkeys(KIND_BY_NAME, table) if isinstance(table, str) else table
         for word, outcome_text in table_items(outcome_by_kind):
             if word not in KIND_BY_NAME and dtypes:
-                one_of(outcome_text, FIT_OUTCOMES_OF_DTYPE)
+                require_one_of(outcome_text, FIT_OUTCOMES_OF_DTYPE)
                 found |= dict.fromkeys(
                     map(str, map(self.words.require_dtype, self.words.read_nodes(word))),
                     require_text(outcome_text),
@@ -107,13 +107,13 @@ class OperationEntryReader:
                         f'{quote_short(require_text(outcome_text))} should be "{LEAST_DTYPE_OUTCOME}", '
                         f'or "{LEAST_DTYPE_OUTCOME} of u8, u16"'
                     )
-                found[kind_of(word, KIND_BY_NAME).python_name] = LEAST_DTYPE_OUTCOME
+                found[read_kind(word, KIND_BY_NAME).python_name] = LEAST_DTYPE_OUTCOME
                 continue
             outcome, *conditions = map(str.strip, require_text(outcome_text).split(","))
             impossible = ("inf",) if word == "int" else ("wrap", LEAST_DTYPE_OUTCOME)
-            kind = kind_of(word, KIND_BY_NAME)
-            one_of(outcome, [x for x in FIT_OUTCOMES if x not in impossible])
-            each_of(", ".join(conditions) or FIT_CONDITIONS[0], FIT_CONDITIONS)
+            kind = read_kind(word, KIND_BY_NAME)
+            require_one_of(outcome, [x for x in FIT_OUTCOMES if x not in impossible])
+            require_each_of(", ".join(conditions) or FIT_CONDITIONS[0], FIT_CONDITIONS)
             found[kind.python_name] = ", ".join((outcome, *conditions))
         return found
 
@@ -132,12 +132,12 @@ class OperationEntryReader:
             sorted(read_distinct(self.words.require_dtype(n, Kind.SIGNED) for n in named), key=sort_key)
         )
 
-    def read_limits(self, table: object) -> dict[ops.DtypeOrKind, tuple[DType, ...]]:
+    def read_limits(self, table: object) -> dict[ops.DTypeOrKind, tuple[DType, ...]]:
         """Read kind → dtypes, and dtypes → dtypes.
 
         At least one of the dtypes must hold the scalar or the int.
         """
-        found: dict[ops.DtypeOrKind, tuple[DType, ...]] = {}
+        found: dict[ops.DTypeOrKind, tuple[DType, ...]] = {}
         for word, codes in table_items(table):
             if word in KIND_BY_NAME:
                 found[KIND_BY_NAME[word]] = self.words.read_scalar_dtypes(word, codes)
@@ -149,50 +149,52 @@ class OperationEntryReader:
                 found[d] = bounds
         return found
 
-    def read_operation(self, op: str, table: object) -> Fields:
+    def read_operation(self, op_name: str, table: object) -> RuleFields:
         """Read an entry for an operation, or for a class of them, as fields of `OperationRules`."""
-        self.reader.go_to("ops", op)
-        if op not in self.custom_operations and isinstance(table, Mapping) and "like" in table:
-            raise ConsequentError(op)
-        check_entry(op, self.custom_operations)
-        readers: dict[str, Callable[[object], Fields]] = {
-            **dict.fromkeys(CUSTOM_OPERATION_KEYS, lambda said: self._check_is_custom(op)),
+        self.reader.go_to("ops", op_name)
+        if op_name not in self.custom_operations and isinstance(table, Mapping) and "like" in table:
+            raise ConsequentError(op_name)
+        check_entry(op_name, self.custom_operations)
+        readers: dict[str, Callable[[object], RuleFields]] = {
+            **dict.fromkeys(CUSTOM_OPERATION_KEYS, lambda said: self._check_is_custom(op_name)),
             "kernels": lambda words: {"kernels": self._read_domain(words)},
             "accepts": lambda words: {"accepts": self._read_domain(words)},
-            "scalars": lambda word: {"scalars": one_of(word, ScalarPlaces)},
+            "scalars": lambda word: {"scalars": require_one_of(word, ScalarPlaces)},
             "refusals": lambda table: {"refusals": self._read_refusals(table)},
             "counts-as": self._read_counts_as,
             "joins": self._read_joins,
             "loops": self._read_loops,
             "computes": self._read_computes,
             "accumulates": self._read_accumulates,
-            "gives": lambda said: self._read_gives(op, said),
+            "gives": lambda said: self._read_gives(op_name, said),
             "weak-result": lambda said: self._read_of_each(
-                "weak_result", said, lambda word: one_of(word, WeakResult)
+                "weak_result", said, lambda word: require_one_of(word, WeakResult)
             ),
             "limits": self._read_limits,
             "fit": self._read_fit_of_operation,
         }
         assert (*readers,) == OPERATION_KEYS
-        found: Fields = {}
+        found: RuleFields = {}
         is_whole = True
         for key, value in table_items(table):
-            self.reader.go_to("ops", op, key)
+            self.reader.go_to("ops", op_name, key)
             is_read = False
-            with self.reader.noting():
+            with self.reader.record_mistakes():
                 if key not in readers:
                     raise unknown_key(key)
                 found |= readers[key](value)
                 is_read = True
             is_whole &= is_read
         if not is_whole:
-            raise ConsequentError(op)
+            raise ConsequentError(op_name)
         return found
 
-    def _check_is_custom(self, op: str) -> Fields:
+    def _check_is_custom(self, op_name: str) -> RuleFields:
         """Raise ValueError for a key that only operations defined by the file have."""
-        if op not in self.custom_operations:
-            raise ValueError(f'{op} is known; only an operation with `like = "..."` says how it is called')
+        if op_name not in self.custom_operations:
+            raise ValueError(
+                f'{op_name} is known; only an operation with `like = "..."` says how it is called'
+            )
         return {}
 
     def _read_domain(self, words: object) -> ops.Domain:
@@ -218,7 +220,7 @@ class OperationEntryReader:
         found = []
         for pair, reason in table_items(table):
             left, right, ordered = self._read_sides(pair)
-            found.append(ops.PairEntry(left, right, ordered, None, phrase(reason)))
+            found.append(ops.PairEntry(left, right, ordered, None, require_phrase(reason)))
         return tuple(found)
 
     def _read_dtypes_of_pairs(self, table: object) -> tuple[ops.PairEntry, ...]:
@@ -232,7 +234,7 @@ class OperationEntryReader:
         """Read the dtype of a pair of operands, which must be in the order."""
         return self.words.require_dtype(self.present(self.words.read_node(code)))
 
-    def _read_sides(self, pair: str) -> tuple[ops.Side, ops.Side, bool]:
+    def _read_sides(self, pair: str) -> tuple[ops.PairSide, ops.PairSide, bool]:
         """Read two sides, and whether the left one must come first."""
         ordered = ORDERED_PAIR_SEPARATOR in pair
         sides = pair.split(ORDERED_PAIR_SEPARATOR if ordered else "+")
@@ -240,7 +242,7 @@ class OperationEntryReader:
             raise ValueError(f'{quote_short(pair)} should name two sides, as in "bool + integer"')
         return self._read_side(sides[0]), self._read_side(sides[1]), ordered
 
-    def _read_side(self, names: str) -> ops.Side:
+    def _read_side(self, names: str) -> ops.PairSide:
         """Read a side: kinds and dtypes, `0d integer`, `any`, `different`, `py.int`, or a number."""
         words = [word.strip() for word in names.split(",")]
         listed = [word for word in words if not word.startswith(ZERO_D_PREFIX)]
@@ -258,12 +260,12 @@ class OperationEntryReader:
         sources = self.words.read_sources(", ".join(plain)) if plain else ()
         return frozenset(read_distinct([*found, *zero_d, *values, *sources]))
 
-    def _read_limits(self, value: object) -> Fields:
+    def _read_limits(self, value: object) -> RuleFields:
         """Read kind or dtypes → limits of Python scalars, and `right` → the integers that may stand there."""
         table = dict(table_items(value))
         if not table:
             return {"limits": {}, "limits_right": None}
-        found: Fields = {}
+        found: RuleFields = {}
         if "right" in table:
             found["limits_right"] = self._read_right_limit(table.pop("right"))
         return found | {"limits": self.read_limits(table)} if table else found
@@ -271,13 +273,13 @@ class OperationEntryReader:
     def _read_right_limit(self, value: object) -> RightLimit | DType:
         """Read `not negative`, or the unsigned dtype that must hold an integer on the right."""
         if require_text(value) not in self.words.known:
-            return one_of(value, RightLimit)
+            return require_one_of(value, RightLimit)
         d = self.words.require_dtype(self.words.read_node(value))
         if d.kind is not Kind.UNSIGNED:
             raise ValueError(f'{d} is no unsigned dtype; name one, such as "u32"')
         return d
 
-    def _read_counts_as(self, value: object) -> Fields:
+    def _read_counts_as(self, value: object) -> RuleFields:
         """Read the key `counts-as`: the dtype of operands before an operation.
 
         It is a word such as `"array"` for scalars and 0-d arrays, or a table of dtypes and kinds → dtype.
@@ -287,9 +289,9 @@ class OperationEntryReader:
                 "counts_as_of": self._read_mapping(value, self._read_target),
                 "counts_as": CountsAs.ITSELF,
             }
-        return {"counts_as": one_of(value, CountsAs), "counts_as_of": {}}
+        return {"counts_as": require_one_of(value, CountsAs), "counts_as_of": {}}
 
-    def _read_joins(self, value: object) -> Fields:
+    def _read_joins(self, value: object) -> RuleFields:
         """Read `joins`: a word such as `"same dtype"`, the operation's own order, or a table of pairs.
 
         The entry `rest` of a table is the word or the order for all other operands.
@@ -314,31 +316,31 @@ class OperationEntryReader:
             raise UnknownWordError(cause, require_text(value))
         return ops.PairEntry(*sides, join=PairJoin(require_text(value)))
 
-    def _read_joins_of_all(self, value: object) -> Fields:
+    def _read_joins_of_all(self, value: object) -> RuleFields:
         """Read how all operands join: a word such as `"same dtype"`, or the operation's own order."""
         if "->" not in require_text(value) and ";" not in require_text(value):
-            return {"joins": one_of(value, JoinRule), "joins_order": ()}
+            return {"joins": require_one_of(value, JoinRule), "joins_order": ()}
         chains = [
             [self.words.read_nodes(",".join(part)) for part in statement]
             for line in require_text(value).split("\n")
-            for _, statement in statements(line.partition("#")[0])
+            for _, statement in split_statements(line.partition("#")[0])
         ]
         if len(chains) > MAX_STATEMENTS:
             raise ValueError(f"more than {MAX_STATEMENTS:,} statements; a system file states a rule")
-        covers = collect(chains)
+        covers = collect_covers(chains)
         Order(covers)  # raises an error with the mistake
         return {
             "joins": JoinRule.BY_THE_ORDER,
             "joins_order": tuple((a, tuple(above)) for a, above in covers.items()),
         }
 
-    def _read_loops(self, value: object) -> Fields:
+    def _read_loops(self, value: object) -> RuleFields:
         """Read the dtypes that a search for a loop tries, and the `own` ones that it tries first."""
         parts = {"search": "loops", "own": "loops_own"}
         given = value if isinstance(value, Mapping) else {"search": value}
         if isinstance(value, Mapping) and "own" in value:  # without `search`, only these dtypes have a loop
             given = {"search": value["own"], **value}
-        return {parts[one_of(part, parts)]: self._read_dtypes(names) for part, names in given.items()}
+        return {parts[require_one_of(part, parts)]: self._read_dtypes(names) for part, names in given.items()}
 
     def _read_dtypes(self, names: object) -> tuple[DType, ...]:
         """Read dtypes of the order. `""` means no dtypes, so operands join."""
@@ -350,13 +352,13 @@ class OperationEntryReader:
             )
         )
 
-    def _read_computes(self, value: object) -> Fields:
+    def _read_computes(self, value: object) -> RuleFields:
         """Read dtypes or kinds → the dtype to compute in. `scalars` → the dtype that Python scalars take."""
         table = dict(table_items(value))
-        scalars = one_of(table.pop("scalars", ScalarTarget.COMPUTED), ScalarTarget)
+        scalars = require_one_of(table.pop("scalars", ScalarTarget.COMPUTED), ScalarTarget)
         return {"computes": self._read_mapping(table, self._read_target), "computes_scalars": scalars}
 
-    def _read_accumulates(self, value: object) -> Fields:
+    def _read_accumulates(self, value: object) -> RuleFields:
         """Read dtypes, kinds or pairs of operands → the dtype to add up in."""
         table, pairs = self._split_pairs(value)
         return {
@@ -373,7 +375,7 @@ class OperationEntryReader:
         }
         return {names: code for names, code in table_items(value) if names not in pairs}, pairs
 
-    def _read_gives(self, op: str, value: object) -> Fields:
+    def _read_gives(self, op_name: str, value: object) -> RuleFields:
         """Read the dtype of the result.
 
         For writing in place, read the dtypes that the left operand accepts.
@@ -381,8 +383,8 @@ class OperationEntryReader:
         if isinstance(value, Mapping):
             value, pairs = self._split_pairs(value)
             if pairs:
-                of_pairs: Fields = {"gives_of_pairs": self._read_dtypes_of_pairs(pairs)}
-                return of_pairs | self._read_gives(op, value) if value else of_pairs
+                of_pairs: RuleFields = {"gives_of_pairs": self._read_dtypes_of_pairs(pairs)}
+                return of_pairs | self._read_gives(op_name, value) if value else of_pairs
             left_operand_words = {word for word in value.values() if word in LEFT_OPERAND_WORDS} - {
                 LEFT_OPERAND_WORD
             }
@@ -392,7 +394,7 @@ class OperationEntryReader:
             }
             given_of = self._read_mapping(table, self._read_given)
             _check_members(given_of)
-            fields: Fields = {"gives_of": given_of}
+            fields: RuleFields = {"gives_of": given_of}
             return (
                 {"gives_into": InPlaceRule(require_text(left_operand_words.pop())), **fields}
                 if len(left_operand_words) == 1
@@ -401,11 +403,11 @@ class OperationEntryReader:
         if value not in LEFT_OPERAND_WORDS:
             _check_members({None: (given := self._read_given(value))})
             return {"gives": given, "gives_of": {}, "gives_of_pairs": ()}
-        writes = op == IN_PLACE_CLASS or (op in OPERATORS and OPERATORS[op].is_in_place)
-        into_left: Fields = {"gives_into": InPlaceRule(require_text(value))}
+        writes = op_name == IN_PLACE_CLASS or (op_name in OPERATORS and OPERATORS[op_name].is_in_place)
+        into_left: RuleFields = {"gives_into": InPlaceRule(require_text(value))}
         return into_left if writes else {**into_left, "gives": LEFT_OPERAND_WORD, "gives_of": {}}
 
-    def _read_fit_of_operation(self, value: object) -> Fields:
+    def _read_fit_of_operation(self, value: object) -> RuleFields:
         """Return the outcomes for this operation."""
         fit = self.read_fit(value, dtypes=True)
         if LEAST_DTYPE_OUTCOME in fit.values():
@@ -414,7 +416,7 @@ class OperationEntryReader:
             )
         return {"fit": fit}
 
-    def _read_of_each(self, field: str, value: object, read: Callable[[object], object]) -> Fields:
+    def _read_of_each(self, field: str, value: object, read: Callable[[object], object]) -> RuleFields:
         """Read one value for all dtypes, or dtypes and kinds → the value for each."""
         if isinstance(value, Mapping):
             return {f"{field}_of": self._read_mapping(value, read)}
@@ -441,7 +443,7 @@ class OperationEntryReader:
     def _read_target(self, code: object) -> DType | Kind:
         """Return a dtype, or `default int` for the default dtype of a kind."""
         if require_text(code).startswith(DEFAULT_PREFIX):
-            return kind_of(require_text(code).removeprefix(DEFAULT_PREFIX))
+            return read_kind(require_text(code).removeprefix(DEFAULT_PREFIX))
         node = self.words.read_node(code)
         if not isinstance(node, DType) and not node.dtype:
             kind_word = "uint" if node.kind is Kind.UNSIGNED else node.kind.python_name
@@ -477,7 +479,7 @@ def _check_members(results_by_source: Mapping[Any, object]) -> None:
         if isinstance(member, ops.ComputedMember):
             own = {p.name for p in source.parameters} if isinstance(source, DType) else set[str]()
             for formula in member.formulas:
-                if unknown := sorted(formula.names - own):
+                if unknown := sorted(formula.parameter_names - own):
                     whose = f"{source} has no parameter {unknown[0]}" if source else "it is not said whose"
                     advice = f'name a dtype that has: {{ {member.family} = "..." }}'
                     raise UnknownWordError(f"{quote_short(formula.text)}: {whose}; {advice}", formula.text)
@@ -489,7 +491,7 @@ def read_custom_operations(reader: KeyReader) -> dict[str, Operation]:
     for name, said in reader.read_table("ops"):
         if not isinstance(said, Mapping) or "like" not in said:
             continue
-        with reader.noting():
+        with reader.record_mistakes():
             if name in ENTRY_NAMES:
                 raise ValueError(f"{name} is already taken; choose another name for your operation")
             listed = {}

@@ -6,41 +6,45 @@ from collections.abc import Sequence
 from itertools import pairwise, product
 
 from typelattice.facts.dtypes import Node
-from typelattice.facts.order import Order, OrderError, collect
+from typelattice.facts.order import Order, OrderError, collect_covers
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.system_text import Line, OrderRow
+from typelattice.files.system_text import FileLine, OrderRow
 from typelattice.files.value_reader import MAX_NODES, ConsequentError, Vocabulary
 
 MAX_COVERS = (MAX_NODES // 2) ** 2  # no order of MAX_NODES nodes has more
 MAX_STATEMENTS = 500
-Chain = list[list[Node]]  # the lists between the arrows of a statement
-Stated = list[tuple[Node, Node | None]]  # arrows; with None the row only names a node
-Covers = dict[Line, Stated]  # the arrows of each line of a file
-CoversOfRows = dict[OrderRow, Stated]
+NodeChain = list[list[Node]]  # the lists between the arrows of a statement
+StatedCovers = list[tuple[Node, Node | None]]  # arrows; with None the row only names a node
+CoversByLine = dict[FileLine, StatedCovers]  # the arrows of each line of a file
+CoversByRow = dict[OrderRow, StatedCovers]
 
 
-def read_order(reader: KeyReader, words: Vocabulary) -> tuple[Order[Node], CoversOfRows]:
+def read_order(reader: KeyReader, words: Vocabulary) -> tuple[Order[Node], CoversByRow]:
     """Return the order of a definition's statements, and the arrows of each row. Raises ValueError."""
-    covers: CoversOfRows = {}
-    chains: list[Chain] = []
+    covers: CoversByRow = {}
+    chains: list[NodeChain] = []
     stated_at: list[OrderRow] = []  # the row of each chain
-    with reader.noting():
+    with reader.record_mistakes():
         _read_statements(reader, words, covers, chains, stated_at)
         try:
-            return Order(collect(chains)), covers
+            return Order(collect_covers(chains)), covers
         except OrderError:
             first_faulty = bisect_left(
                 range(len(chains)), True, key=lambda n: bool(_find_fault(chains[: n + 1]))
             )
         cause = _find_fault(chains[: first_faulty + 1])
-        reader.row = _row_to_name(cause, stated_at[first_faulty], covers)
+        reader.row = _row_of_fault(cause, stated_at[first_faulty], covers)
         raise ValueError(cause)
     reader.is_order_whole = False
     return Order({a: () for chain in chains for part in chain for a in part}), covers
 
 
 def _read_statements(
-    reader: KeyReader, words: Vocabulary, covers: CoversOfRows, chains: list[Chain], stated_at: list[OrderRow]
+    reader: KeyReader,
+    words: Vocabulary,
+    covers: CoversByRow,
+    chains: list[NodeChain],
+    stated_at: list[OrderRow],
 ) -> None:
     """Read the statements one by one, and note each mistake.
 
@@ -54,8 +58,8 @@ def _read_statements(
         raise ValueError(f"more than {MAX_STATEMENTS:,} statements; a system file states a rule")
     count = 0
     for row, statement in reader.definition.order:
-        chain: Chain = []
-        with reader.noting():
+        chain: NodeChain = []
+        with reader.record_mistakes():
             reader.row = row
             chain = [words.read_nodes(",".join(part)) for part in statement]
         if not chain:
@@ -75,24 +79,24 @@ def _read_statements(
         raise ConsequentError("order")
 
 
-def covers_of_lines(rows: CoversOfRows) -> Covers:
+def covers_of_lines(rows: CoversByRow) -> CoversByLine:
     """Return the arrows of each line of a file."""
-    covers: Covers = {}
+    covers: CoversByLine = {}
     for (text, row), stated in rows.items():
         covers.setdefault((text.file, text.line_of_row(row)), []).extend(stated)
     return covers
 
 
-def _find_fault(chains: Sequence[Chain]) -> str:
+def _find_fault(chains: Sequence[NodeChain]) -> str:
     """Return the reason why the statements are not an order, or an empty string if they are one."""
     try:
-        Order(collect(chains))
+        Order(collect_covers(chains))
     except OrderError as e:
         return str(e)
     return ""
 
 
-def _row_to_name(cause: str, row: OrderRow, covers: CoversOfRows) -> OrderRow:
+def _row_of_fault(cause: str, row: OrderRow, covers: CoversByRow) -> OrderRow:
     """Return the row to name for a fault found at a row. An implied arrow has its own row in the fault."""
     for other, stated in covers.items():
         implied = tuple(f"the arrow {a} -> {b} follows" for a, b in stated)

@@ -11,13 +11,13 @@ from typelattice.files.value_reader import (
     OrderDependentError,
     Vocabulary,
     not_in_order,
-    phrase,
     read_distinct,
+    require_phrase,
 )
 from typelattice.support.error_texts import quote_short
 from typelattice.support.frozen_classes import field, frozen
 
-Pair = frozenset[Node]
+UnorderedPair = frozenset[Node]
 
 
 @frozen()
@@ -34,39 +34,39 @@ class PairEntryReader:
     order: Order[Node]
     combine: str
     tiers: tuple[str, ...]
-    ties: dict[Pair, Node] = field(default_factory=dict)
-    entry_texts: dict[tuple[str, Pair], str] = field(default_factory=dict)
+    ties: dict[UnorderedPair, Node] = field(default_factory=dict)
+    entry_texts: dict[tuple[str, UnorderedPair], str] = field(default_factory=dict)
 
-    def present(self, node: Node) -> Node:
+    def require_in_order(self, node: Node) -> Node:
         if node not in self.order:
             raise OrderDependentError(not_in_order(node))
         return node
 
-    def read_ties(self) -> Mapping[Pair, Node]:
+    def read_ties(self) -> Mapping[UnorderedPair, Node]:
         """Minimal bounds → the winner among them, or above one of them."""
         for entry, word in self.reader.read_table("ties"):
-            with self.reader.noting():
+            with self.reader.record_mistakes():
                 self._read_tie(entry, self.words.read_nodes(entry), self.words.read_node(word))
         return self.ties
 
     def _read_tie(self, entry: str, bounds: Sequence[Node], winner: Node) -> None:
         """Check a tie, and keep it."""
-        tie = frozenset(map(self.present, read_distinct(bounds)))
+        tie = frozenset(map(self.require_in_order, read_distinct(bounds)))
         if tie in self.ties:
             raise ValueError("this tie is stated twice; keep one")
         if len(tie) < 2:
             raise ValueError("a tie is among two nodes or more")
-        if not self._occurs(tie):
+        if not self._tie_occurs(tie):
             named = ", ".join(map(str, bounds))
             raise OrderDependentError(
                 f"no operands have the minimal bounds {named}, so this tie cannot occur; remove it"
             )
-        if not any(self.order.le(a, self.present(winner)) for a in bounds):
+        if not any(self.order.le(a, self.require_in_order(winner)) for a in bounds):
             cause = f"{winner} lies above none of them; the winner is one of the bounds or lies above one"
             raise OrderDependentError(cause)
         self.ties[tie], self.entry_texts["ties", tie] = winner, entry
 
-    def _occurs(self, tie: Pair) -> bool:
+    def _tie_occurs(self, tie: UnorderedPair) -> bool:
         """Return True if these are the minimal bounds of some nodes.
 
         If the system folds pairs, two nodes count.
@@ -78,24 +78,24 @@ class PairEntryReader:
         groups = combinations(highest, len(highest) or 1 if self.combine == "join" else 2)
         return any(frozenset(self.order.minimal_bounds(*group)) == tie for group in groups)
 
-    def read_overrides(self) -> Iterator[tuple[Pair, Node]]:
+    def read_overrides(self) -> Iterator[tuple[UnorderedPair, Node]]:
         """Read pair → the node that it becomes, against the order."""
         for entry, word in self.reader.read_table("overrides"):
-            with self.reader.noting():
-                node = self.present(self.words.read_node(word))
-                for pair in self._pairs(entry, node):
+            with self.reader.record_mistakes():
+                node = self.require_in_order(self.words.read_node(word))
+                for pair in self._read_pairs(entry, node):
                     self.entry_texts["overrides", pair] = entry
                     yield pair, node
 
-    def read_refusals(self) -> Iterator[tuple[Pair, str]]:
+    def read_refusals(self) -> Iterator[tuple[UnorderedPair, str]]:
         """Read pair → the reason for its refusal."""
         for entry, reason in self.reader.read_table("refusals"):
-            with self.reader.noting():
-                for pair in self._pairs(entry, None):
+            with self.reader.record_mistakes():
+                for pair in self._read_pairs(entry, None):
                     self.entry_texts["refusals", pair] = entry
-                    yield pair, phrase(reason)
+                    yield pair, require_phrase(reason)
 
-    def _pairs(self, entry: str, node: Node | None) -> Iterator[Pair]:
+    def _read_pairs(self, entry: str, node: Node | None) -> Iterator[UnorderedPair]:
         """Yield the pairs that an entry sends to a node or rejects. Raises ValueError for a needless pair."""
         for a, b in self.words.read_pairs(entry):
             pair = frozenset((a, b))
@@ -127,7 +127,7 @@ class PairEntryReader:
         """Check an entry for a node and a weak one, which represents scalars of a lower tier."""
         for n in (a, b):
             if len(self.tiers) == 1 or isinstance(n, DType) or n.dtype:
-                self.present(n)
+                self.require_in_order(n)
         node_in_order = next((n for n in (a, b) if n in self.order), None)
         if node_in_order is None:
             cause = f"{a} + {b} never meet: neither is in the order; add one to `order`, or leave them out"
@@ -143,19 +143,19 @@ class PairEntryReader:
             cause = f"{node} lies below {low}, an operand of the pair; name a higher dtype"
             raise OrderDependentError(cause)
 
-    def _both_ways(self) -> list[object]:
-        with self.reader.noting():
+    def _read_both_ways(self) -> list[object]:
+        with self.reader.record_mistakes():
             return self.reader.read_value("both-ways", list[object]())
         return []
 
-    def read_both_ways(self) -> Iterator[Pair]:
+    def read_both_ways(self) -> Iterator[UnorderedPair]:
         """Read the pairs of nodes that cast to each other."""
-        seen: set[Pair] = set()
-        for n, entry in enumerate(self._both_ways()):
+        seen: set[UnorderedPair] = set()
+        for n, entry in enumerate(self._read_both_ways()):
             self.reader.go_to("both-ways", n)
-            with self.reader.noting():
+            with self.reader.record_mistakes():
                 for a, b in self.words.read_pairs(entry):
-                    pair = frozenset((self.present(a), self.present(b)))
+                    pair = frozenset((self.require_in_order(a), self.require_in_order(b)))
                     if pair in seen:
                         raise ValueError(f"{a} + {b} stands twice in this list; name it once")
                     seen.add(pair)

@@ -11,7 +11,7 @@ from typelattice.engine.operation_rules import ComputedMember
 from typelattice.engine.parameter_formulas import SAME_FOR_ALL_OPERANDS, FamilyRules, Formula
 from typelattice.facts.dtypes import DType, DTypeError, DTypeParameter
 from typelattice.facts.order import Order
-from typelattice.facts.parametric_dtypes import member_of, read_arguments, spelling
+from typelattice.facts.parametric_dtypes import family_spelling, member_of, read_arguments
 from typelattice.files.formula_reader import FORMULA_FUNCTIONS, read_formula, split_call
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.value_reader import (
@@ -46,7 +46,7 @@ def read_parameters(table: object) -> tuple[DTypeParameter, ...]:
 
 
 def _read_limits(
-    limits: str, before: Mapping[str, DTypeParameter]
+    limits: str, earlier_parameters: Mapping[str, DTypeParameter]
 ) -> tuple[bool, int | None, int | str | None, str]:
     """Read the limits of a parameter: if it is whole, its least and greatest value, and what it counts."""
     if limits in LIMITS_BY_PARAMETER_WORD:
@@ -61,8 +61,10 @@ def _read_limits(
             cause = f"{quote_short(limits)} leaves no value; write the smaller number first"
             raise UnknownWordError(cause, limits)
         return True, least, int(most), matched[3] or ""
-    if most not in before:
-        cause = f"{quote_short(most)} is no parameter that stands before{spelling_hint(most, before)}"
+    if most not in earlier_parameters:
+        cause = (
+            f"{quote_short(most)} is no parameter that stands before{spelling_hint(most, earlier_parameters)}"
+        )
         raise UnknownWordError(cause, most)
     return True, least, most, matched[3] or ""
 
@@ -78,9 +80,9 @@ def read_families(
             continue
         joins: dict[str, Formula] = {}
         members: dict[DType, DType] = {}
-        with reader.noting_part("dtypes", word, "joins"):
+        with reader.record_mistakes_in_part("dtypes", word, "joins"):
             joins = _read_joins(family, facts.get("joins", {}))
-        with reader.noting_part("dtypes", word, "from"):
+        with reader.record_mistakes_in_part("dtypes", word, "from"):
             members = _read_members(family, facts.get("from", {}), words, order)
         found[family] = FamilyRules(family, Frozen(joins), Frozen(members))
     return Frozen(found)
@@ -93,7 +95,9 @@ def _read_joins(family: DType, table: object) -> dict[str, Formula]:
     for name, formula in table_items(table):
         if name not in names:
             raise UnknownWordError(
-                f"{quote_short(name)} is no parameter of {spelling(family)}{spelling_hint(name, names)}", name
+                f"{quote_short(name)} is no parameter of {family_spelling(family)}"
+                f"{spelling_hint(name, names)}",
+                name,
             )
         found[name] = read_formula(require_text(formula), names, computed_names=(*found,))
     return {
@@ -129,7 +133,9 @@ def read_computed_member(code: str, words: Vocabulary) -> ComputedMember:
         near = spelling_hint(name, [word for word, d in words.known.items() if d.parameters])
         raise UnknownWordError(f"{quote_short(name)} is no dtype with parameters{near}", name)
     if len(formulas) != len(family.parameters):
-        raise UnknownWordError(f"{family} has {len(family.parameters)} parameters: {spelling(family)}", code)
+        raise UnknownWordError(
+            f"{family} has {len(family.parameters)} parameters: {family_spelling(family)}", code
+        )
     every = [parameter.name for d in words.known.values() for parameter in d.parameters]
     return ComputedMember(
         family, tuple(read_formula(formula, every, computed_names=every) for formula in formulas)

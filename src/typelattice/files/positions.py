@@ -72,7 +72,7 @@ class KeyPositions:
         key = KEY_PATTERN.match(self.text, start)
         return start, self.ends.get(path, key.end() if key else start + 1)
 
-    def rows(self, *path: str | int) -> tuple[int, ...]:
+    def lines_of_rows(self, *path: str | int) -> tuple[int, ...]:
         """Return the line of each row of a string, or an empty tuple if the path has no string."""
         start = self.value_offsets.get(path)
         found = SCALAR_PATTERN.match(self.text, start) if start is not None else None
@@ -126,7 +126,7 @@ def find_positions(text: str) -> KeyPositions:
     )
 
 
-class _Stop(Exception):
+class _ScanStopped(Exception):
     """Ends the scan at a syntax error, at a repeated key, or at a value that is too deep."""
 
 
@@ -158,8 +158,8 @@ class _Scanner:
                     table = self.read_header()
                 else:
                     self.read_entry(table, 0)
-                self.match(LINE_END_PATTERN)
-        except _Stop:
+                self.read_match(LINE_END_PATTERN)
+        except _ScanStopped:
             return
 
     def read_header(self) -> KeyPath:
@@ -167,7 +167,7 @@ class _Scanner:
         brackets = 2 if self.text.startswith("[[", self.offset) else 1
         self.offset += brackets
         self.skip(BLANKS_PATTERN)
-        *above, (name, at) = self.parts()
+        *above, (name, at) = self.read_key_parts()
         table: KeyPath = ()
         for part, start in above:
             table = (*table, part)
@@ -195,7 +195,7 @@ class _Scanner:
 
     def read_entry(self, table: KeyPath, depth: int) -> None:
         """Read `key = value` in a table. The key may be dotted."""
-        *above, (name, at) = self.parts()
+        *above, (name, at) = self.read_key_parts()
         self.expect("=")
         self.skip(BLANKS_PATTERN)
         path = table
@@ -222,18 +222,18 @@ class _Scanner:
     def _read_value(self, path: KeyPath, depth: int) -> None:
         bracket = self.text[self.offset : self.offset + 1]
         if bracket not in ("[", "{"):
-            self.match(SCALAR_PATTERN)
+            self.read_match(SCALAR_PATTERN)
             return
         if depth == MAX_NESTING:
             self.too_deep = self.offset
-            raise _Stop
+            raise _ScanStopped
         self.offset += 1
         if bracket == "[":
             self.list_elements(path, depth + 1)
         else:
             outer, self.section = self.section, self.sections + 1
             self.sections += 1
-            self.entries(path, depth + 1)
+            self.read_entries(path, depth + 1)
             self.section = outer
 
     def list_elements(self, path: KeyPath, depth: int) -> None:
@@ -251,7 +251,7 @@ class _Scanner:
             self.skip(BLANKS_AND_COMMENTS_PATTERN)
         self.expect("]")
 
-    def entries(self, path: KeyPath, depth: int) -> None:
+    def read_entries(self, path: KeyPath, depth: int) -> None:
         """Read the rest of a table in braces."""
         self.skip(BLANKS_PATTERN)
         while not self.text.startswith("}", self.offset):
@@ -263,15 +263,15 @@ class _Scanner:
             self.skip(BLANKS_PATTERN)
         self.expect("}")
 
-    def parts(self) -> list[tuple[str, int]]:
+    def read_key_parts(self) -> list[tuple[str, int]]:
         """Return the parts of a dotted key, each with its offset, and the blanks after the key."""
         parts: list[tuple[str, int]] = []
         while True:
             start = self.offset
-            parts.append((_unquote_key_part(self.match(KEY_PATTERN)), start))
+            parts.append((_unquote_key_part(self.read_match(KEY_PATTERN)), start))
             if len(parts) > MAX_KEY_PARTS:
                 self.too_deep = parts[0][1]
-                raise _Stop
+                raise _ScanStopped
             self.skip(BLANKS_PATTERN)
             if not self.text.startswith(".", self.offset):
                 return parts
@@ -284,24 +284,24 @@ class _Scanner:
         self.offset = found.end() if found else self.offset
         return self.offset
 
-    def match(self, pattern: re.Pattern[str]) -> str:
+    def read_match(self, pattern: re.Pattern[str]) -> str:
         """Read the text that is required here. Raises _Stop if it is missing."""
         found = pattern.match(self.text, self.offset)
         if not found:
-            raise _Stop
+            raise _ScanStopped
         self.offset = found.end()
         return found[0]
 
     def expect(self, sign: str) -> None:
         """Read a sign that is required here. Raises _Stop if it is missing."""
         if not self.text.startswith(sign, self.offset):
-            raise _Stop
+            raise _ScanStopped
         self.offset += len(sign)
 
     def note_repeat(self, path: KeyPath, offset: int) -> None:
         """Record a repeated path, and raise _Stop."""
         self.repeated = path, self.keys[path], offset
-        raise _Stop
+        raise _ScanStopped
 
 
 def _unquote_key_part(key: str) -> str:
@@ -312,5 +312,5 @@ def _unquote_key_part(key: str) -> str:
         try:
             return str(tomllib.loads(f"key = {key}")["key"])
         except ValueError:
-            raise _Stop from None
+            raise _ScanStopped from None
     return key[1:-1] if key[0] in "\"'" else key

@@ -31,10 +31,10 @@ from typelattice.files.value_reader import (
     OrderDependentError,
     UnknownWordError,
     Vocabulary,
-    kind_of,
-    one_of,
-    phrase,
     read_distinct,
+    read_kind,
+    require_one_of,
+    require_phrase,
     require_text,
 )
 from typelattice.operands.operand import KIND_BY_NAME, OPERAND_TIERS
@@ -115,7 +115,7 @@ def build_system(definition: SystemDefinition, shipped: bool = False) -> System:
     """
     reader = KeyReader(definition)
     found: System | None = None
-    with reader.noting():
+    with reader.record_mistakes():
         found = _build_system(reader, shipped)
     reader.finish()
     assert found is not None
@@ -124,8 +124,8 @@ def build_system(definition: SystemDefinition, shipped: bool = False) -> System:
 
 def _build_system(reader: KeyReader, shipped: bool) -> System:
     """Build the system: read each key after those that it depends on. Raises ValueError."""
-    title, source, library = (_phrase(reader, key) for key in ("title", "source", "library"))
-    name = _name(reader)
+    title, source, library = (_read_phrase(reader, key) for key in ("title", "source", "library"))
+    name = _read_name(reader)
     words = Vocabulary()
     words.is_whole = not {"sets", "dtypes"} & reader.definition.broken
     dtypes = _read_custom_dtypes(reader, words)
@@ -138,9 +138,9 @@ def _build_system(reader: KeyReader, shipped: bool) -> System:
         families = read_families(reader, words, order, dtypes)
     combine = _read_word(reader, "combine", COMBINE_WORDS)
     weak_join = _read_word(reader, "weak-join", WEAK_JOIN_WORDS)
-    tiers = _tiers(reader)
+    tiers = _read_tiers(reader)
     first_is_array = False
-    with reader.noting():
+    with reader.record_mistakes():
         first_is_array = reader.read_value("first-is-array", first_is_array)
     pairs = PairEntryReader(reader, words, order, combine, tiers)
     ties = pairs.read_ties()
@@ -148,7 +148,7 @@ def _build_system(reader: KeyReader, shipped: bool) -> System:
     refusals = dict(pairs.read_refusals())
     defaults, wider, wider_alone = _read_defaults(reader, words)
     if combine == "value":
-        with reader.noting():
+        with reader.record_mistakes():
             _check_values(reader, order, defaults)
     requested = dict(read_requested(reader, words, order, defaults))
     entering: dict[Node, Node] = {d: to for d, to in requested.items() if isinstance(d, DType)}
@@ -159,14 +159,14 @@ def _build_system(reader: KeyReader, shipped: bool) -> System:
     )
     beside: frozenset[Node] = frozenset()
     stand_in: dict[Kind, DType] = {}
-    with reader.noting():
-        beside, stand_in = _stand_in(reader, pairs)
+    with reader.record_mistakes():
+        beside, stand_in = _read_stand_in(reader, pairs)
     both_ways = frozenset(pairs.read_both_ways())
     custom_operations = read_custom_operations(reader)
-    operations = OperationEntryReader(words, pairs.present, reader, Frozen(custom_operations))
+    operations = OperationEntryReader(words, pairs.require_in_order, reader, Frozen(custom_operations))
     limits: dict[Kind | DType, tuple[DType, ...]] = {}
     for limited, by in reader.read_table("limits"):
-        with reader.noting():
+        with reader.record_mistakes():
             for limited_key, bounds in operations.read_limits({limited: by}).items():
                 if limited_key in limits:
                     raise UnknownWordError(f"{limited_key} is mapped twice; keep one entry", limited)
@@ -174,7 +174,7 @@ def _build_system(reader: KeyReader, shipped: bool) -> System:
     fit: dict[str, str] = {}
     int_join_dtypes: tuple[DType, ...] = ()
     for word, outcome in reader.read_table("fit"):
-        with reader.noting():
+        with reader.record_mistakes():
             fit |= operations.read_fit({word: outcome})
             int_join_dtypes = int_join_dtypes or operations.read_int_join_dtypes({word: outcome}, order.nodes)
     ops = _read_entries(reader, "ops", lambda *entry: Frozen(operations.read_operation(*entry)), shipped)
@@ -235,33 +235,35 @@ def _read_entries(
         return LazyTable(given, lambda entry, said: _read_later(reader, key, entry, said, read))
     found: dict[str, T] = {}
     for entry, said in reader.read_table(key):
-        with reader.noting():
+        with reader.record_mistakes():
             found[entry] = read(entry, said)
     return found
 
 
-def _read_later(reader: KeyReader, key: str, entry: str, said: object, read: Callable[[str, object], T]) -> T:
+def _read_later(
+    reader: KeyReader, key: str, entry: str, entry_value: object, read: Callable[[str, object], T]
+) -> T:
     """Read one entry. Raises FormatError."""
     found: list[T] = []
     reader.go_to(key, entry)
-    with reader.noting():
-        found.append(read(entry, said))
+    with reader.record_mistakes():
+        found.append(read(entry, entry_value))
     reader.finish()
     return found[0]
 
 
-def _phrase(reader: KeyReader, key: str) -> str:
-    with reader.noting():
-        return phrase(reader.read_value(key, ""))
+def _read_phrase(reader: KeyReader, key: str) -> str:
+    with reader.record_mistakes():
+        return require_phrase(reader.read_value(key, ""))
     return ""
 
 
-def _read_word(reader: KeyReader, key: str, allowed: tuple[W, ...]) -> W:
+def _read_word(reader: KeyReader, key: str, allowed_words: tuple[W, ...]) -> W:
     """Read the word of a key. The default is the first allowed word."""
-    with reader.noting():
-        return one_of(reader.read_value(key, allowed[0]), allowed)
+    with reader.record_mistakes():
+        return require_one_of(reader.read_value(key, allowed_words[0]), allowed_words)
     reader.is_order_whole = False
-    return allowed[0]
+    return allowed_words[0]
 
 
 def _read_foreign_entry(
@@ -274,9 +276,9 @@ def _read_foreign_entry(
     return read_foreign(words, library, entries)
 
 
-def _name(reader: KeyReader) -> str:
+def _read_name(reader: KeyReader) -> str:
     name = ""
-    with reader.noting():
+    with reader.record_mistakes():
         name = reader.read_value("name", "")
         if not name:
             raise ValueError("missing; name it")
@@ -294,8 +296,8 @@ def _read_custom_dtypes(reader: KeyReader, words: Vocabulary) -> dict[str, DType
         )
 
         words.broken.add(word)
-        with reader.noting():
-            d = read_custom_dtype(words, word, facts, partial(reader.noting_part, "dtypes", word))
+        with reader.record_mistakes():
+            d = read_custom_dtype(words, word, facts, partial(reader.record_mistakes_in_part, "dtypes", word))
             found |= {word: d, d.code: d}
             words.broken.remove(word)
         code = facts.get("code") if isinstance(facts, Mapping) else None
@@ -308,16 +310,16 @@ def _read_sets(reader: KeyReader, words: Vocabulary) -> None:
     """Read the named lists, and check each when all are known, used or not."""
     for word, members in reader.read_table("sets"):
         words.broken.add(word)
-        with reader.noting():
+        with reader.record_mistakes():
             words.sets[words.check_new_name(word, "set")] = require_text(members)
             words.broken.remove(word)
     for word, _ in reader.read_table("sets"):
-        with reader.noting():
+        with reader.record_mistakes():
             words.read_set(word)
 
 
-def _tiers(reader: KeyReader) -> tuple[str, ...]:
-    with reader.noting():
+def _read_tiers(reader: KeyReader) -> tuple[str, ...]:
+    with reader.record_mistakes():
         tiers = tuple(reader.read_value("tiers", list[str](OPERAND_TIERS[:1])))
         possible = [("array", *more) for n in range(3) for more in combinations(OPERAND_TIERS[1:], n)]
         if tiers not in possible:
@@ -341,7 +343,7 @@ def _read_defaults(
     wider: dict[Kind, tuple[DType, ...]] = {}
     alone: set[Kind] = set()
     for word, given in reader.read_table("defaults"):
-        with reader.noting():
+        with reader.record_mistakes():
             codes = given.removesuffix(ALONE_SUFFIX) if isinstance(given, str) else given
             # Every number of Octave is a float, also one that is written as an int.
             found = words.read_scalar_dtypes(word, codes, *[Kind.FLOAT] * (word == "int"))
@@ -349,13 +351,13 @@ def _read_defaults(
                 if narrow.max is None or wide.max is None or narrow.max >= wide.max:
                     cause = f"{wide} holds no value beyond {narrow}; name them from narrow to wide"
                     raise ValueError(cause)
-            first[kind_of(word)] = found[0]
+            first[read_kind(word)] = found[0]
             if len(found) > 1:
-                wider[kind_of(word)] = found[1:]
+                wider[read_kind(word)] = found[1:]
             if codes != given:
                 if len(found) == 1:
                     raise ValueError(f'"{ALONE_SUFFIX.strip()}" has no effect on one dtype; leave it out')
-                alone.add(kind_of(word))
+                alone.add(read_kind(word))
     return first, wider, frozenset(alone)
 
 
@@ -368,19 +370,21 @@ def _check_values(reader: KeyReader, order: Order[Node], defaults: Mapping[Kind,
         raise OrderDependentError('"value" needs NumPy\'s numbers in the order, and defaults among them')
 
 
-def _stand_in(reader: KeyReader, pairs: PairEntryReader) -> tuple[frozenset[Node], dict[Kind, DType]]:
+def _read_stand_in(reader: KeyReader, pairs: PairEntryReader) -> tuple[frozenset[Node], dict[Kind, DType]]:
     """Read the dtypes with which a scalar counts as another dtype, and this dtype for each kind."""
     table = dict(reader.read_table("stand-in"))
     if not table:
         return frozenset(), {}
     if "beside" not in table:
         raise ValueError("`beside` is missing: the dtypes beside which a scalar counts as one of its kind")
-    beside = frozenset(map(pairs.present, read_distinct(pairs.words.read_nodes(table.pop("beside")))))
+    beside = frozenset(
+        map(pairs.require_in_order, read_distinct(pairs.words.read_nodes(table.pop("beside"))))
+    )
     if not table:
         raise ValueError("names no kind of scalar; name one, and the dtype that it counts as")
     found: dict[Kind, DType] = {}
     for word, code in table.items():
         reader.go_to("stand-in", word)
-        found[kind_of(word)] = pairs.words.require_dtype(pairs.words.read_node(code), kind_of(word))
-        pairs.present(found[kind_of(word)])
+        found[read_kind(word)] = pairs.words.require_dtype(pairs.words.read_node(code), read_kind(word))
+        pairs.require_in_order(found[read_kind(word)])
     return beside, found

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from typelattice.facts.libraries import recordings
-from typelattice.facts.releases import VERSION_SIGN, releases, system_for_version
+from typelattice.facts.releases import VERSION_SIGN, list_releases, system_for_version
 from typelattice.files.system_text import SYSTEMS_FOLDER, SystemText, UnknownSystemError, systems
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.frozen_classes import frozen
@@ -25,7 +25,7 @@ class Release:
 
     def is_newest(self, name: str) -> bool:
         """Return True if the plain name of a system means this release."""
-        return releases(name)[-1] == self.version
+        return list_releases(name)[-1] == self.version
 
     def stem(self, name: str) -> str:
         """Return the name of the file that states a system's rules at this release, without its ending.
@@ -35,7 +35,7 @@ class Release:
         """
         if name not in recordings() or recordings()[name].library != self.library:
             return name
-        known = releases(name)
+        known = list_releases(name)
         older = system_for_version(name, self.version).partition(VERSION_SIGN)[2]
         stems = (name + VERSION_SIGN + number for number in known[known.index(older or known[-1]) : -1])
         return next((stem for stem in stems if os.path.isfile(f"{SYSTEMS_FOLDER}/{stem}.toml")), name)
@@ -50,7 +50,7 @@ def read_release(name: str) -> Release:
     if plain not in systems():
         what = f"unknown system {quote_short(name)}{spelling_hint(plain, systems())}"
         raise UnknownSystemError(f"{what}; `typelattice systems` lists them")
-    known = releases(plain)
+    known = list_releases(plain)
     if number not in known:
         there = f"there are {', '.join(known)}" if known else f"there are none of it; say {plain}"
         raise UnknownSystemError(f"unknown version {quote_short(number)} of {plain}; {there}")

@@ -10,11 +10,11 @@ from os import PathLike, path
 from typelattice.files.system_text import (
     REAL_SYSTEMS_FOLDER,
     SYSTEMS_FOLDER,
-    Chain,
     FormatError,
     OrderRow,
     SystemText,
     UnknownSystemError,
+    WordChain,
     join_errors,
     read_text,
     systems,
@@ -47,7 +47,7 @@ class SystemDefinition:
 
     values: Mapping[str, object]
     texts: Mapping[str, SystemText]
-    order: Sequence[tuple[OrderRow, Chain]]
+    order: Sequence[tuple[OrderRow, WordChain]]
     main: SystemText
     main_values: Mapping[str, object] = field(default_factory=dict)
     base: SystemDefinition | None = None
@@ -55,7 +55,7 @@ class SystemDefinition:
     mistakes: Sequence[FormatError] = ()  # mistakes in keys of the texts
     broken: frozenset[str] = frozenset()  # keys that were dropped because of a mistake
 
-    def with_keys(self, checked_keys: CheckedKeys, text: SystemText) -> SystemDefinition:
+    def override_keys(self, checked_keys: CheckedKeys, text: SystemText) -> SystemDefinition:
         """Return a definition with other values for some keys. `...` means the inherited value."""
         order, keys = self.order, checked_keys.values
         mistakes, broken = (
@@ -65,14 +65,14 @@ class SystemDefinition:
         values = {}
         for key, value in keys.items():
             try:
-                values[key] = self._with_entries(key, value, text)
+                values[key] = self._merge_entries(key, value, text)
             except FormatError as e:
                 mistakes.append(e)
                 broken.add(key)
         if "order" in keys:
             order = []
             try:
-                for row, chain in text.statements(str(keys["order"])):
+                for row, chain in text.parse_statements(str(keys["order"])):
                     dots = chain == [[INHERITED_MARK]]
                     if dots and (not self.order or self.order[0] in order):
                         cause = "`...` stands, once, for the order of the file that `extends` names"
@@ -92,18 +92,18 @@ class SystemDefinition:
             broken=frozenset(broken),
         )
 
-    def _with_entries(self, key: str, value: object, text: SystemText) -> object:
+    def _merge_entries(self, key: str, value: object, text: SystemText) -> object:
         """Return the value of a key. A table with `"..." = true` adds its entries to the inherited ones.
 
         An empty entry removes the inherited one.
         """
         if not isinstance(value, dict) or INHERITED_MARK not in value:
             return value
-        if value[INHERITED_MARK] is not True or not self.entries(key):
+        if value[INHERITED_MARK] is not True or not self.entries_of_key(key):
             cause = f'`"{INHERITED_MARK}" = true` stands for the entries of the file that `extends` names'
-            raise text.error(cause, key, INHERITED_MARK)
+            raise text.error_at(cause, key, INHERITED_MARK)
         before, given = (
-            self.entries(key),
+            self.entries_of_key(key),
             {entry: said for entry, said in value.items() if entry != INHERITED_MARK},
         )
         return {
@@ -130,7 +130,7 @@ class SystemDefinition:
         """Return True if the main text itself gives a key or an entry, and no line was removed."""
         return self.is_whole and key in self.texts and self.text_of_entry(key, entry) is self.main
 
-    def entries(self, key: str) -> Mapping[str, object]:
+    def entries_of_key(self, key: str) -> Mapping[str, object]:
         found = self.values.get(key)
         return found if isinstance(found, dict) else {}
 
@@ -146,13 +146,13 @@ class SystemDefinition:
         )
         if "extends" in keys:
             cause = "is read from files only; replace other keys, or write a file that extends this one"
-            raise text.error(cause, "extends")
+            raise text.error_at(cause, "extends")
         given = _check_keys({key: _copy_plain(value, key, text) for key, value in keys.items()}, text)
         values = dict(given.values)
         for key, value in values.items():
-            if isinstance(value, dict) and value and self.entries(key):
+            if isinstance(value, dict) and value and self.entries_of_key(key):
                 values[key] = {INHERITED_MARK: True, **value}
-        return self.with_keys(replace(given, values=values), text)
+        return self.override_keys(replace(given, values=values), text)
 
     def text_of(self, file: str) -> SystemText | None:
         """Return the text of one of the files with the keys."""
@@ -160,19 +160,19 @@ class SystemDefinition:
             return self.main
         return self.base.text_of(file) if self.base else None
 
-    def without(self, file: str, lines: Sequence[int]) -> SystemDefinition:
+    def drop_lines(self, file: str, lines: Sequence[int]) -> SystemDefinition:
         """Return the definition without some lines of one file.
 
         Raises FormatError if the rest is not TOML.
         """
         if self.base is None:
             return self
-        base, text, own = self.base.without(file, lines), self.main, self.main_values
+        base, text, own = self.base.drop_lines(file, lines), self.main, self.main_values
         if text.file == file:
             kept = [line for n, line in enumerate(text.text.split("\n"), 1) if n not in lines]
             text = SystemText(file, "\n".join(kept), text.path)
             own = {key: value for key, value in _read_values(text).values.items() if key != "extends"}
-        return replace(base.with_keys(CheckedKeys(own), text), is_whole=False)
+        return replace(base.override_keys(CheckedKeys(own), text), is_whole=False)
 
     def drop_replaced(self, file: str, key: str, entry: str | None) -> SystemDefinition:
         """Return the definition without a key that a program has replaced, or without one entry of it."""
@@ -184,17 +184,17 @@ class SystemDefinition:
             own[key] = {word: value for word, value in said.items() if word != entry}
         elif self.main.file == file:
             own.pop(key, None)
-        return replace(base.with_keys(CheckedKeys(own), self.main), is_whole=False)
+        return replace(base.override_keys(CheckedKeys(own), self.main), is_whole=False)
 
 
 def read_definition(
-    where: str | PathLike[str], extending_paths: tuple[str, ...] = (), release: Release | None = None
+    file_path: str | PathLike[str], extending_paths: tuple[str, ...] = (), release: Release | None = None
 ) -> SystemDefinition:
     """Read the keys of a file that the files at `extending_paths` extend, maybe in an older `release`.
 
     Raises UnknownSystemError if it cannot be read, FormatError if it is not a system file.
     """
-    return parse_definition(read_text(where), extending_paths, release)
+    return parse_definition(read_text(file_path), extending_paths, release)
 
 
 def parse_definition(
@@ -211,7 +211,7 @@ def parse_definition(
             raise join_errors([*given.mistakes, e]) from None
     elif "extends" in given.broken:
         raise join_errors(given.mistakes)
-    return base.with_keys(replace(given, values=keys), text)
+    return base.override_keys(replace(given, values=keys), text)
 
 
 @frozen()
@@ -236,11 +236,11 @@ def _check_keys(values: Mapping[str, object], text: SystemText) -> CheckedKeys:
     for key, value in values.items():
         if key not in TYPE_BY_KEY:
             near = spelling_hint(key, TYPE_BY_KEY) or f"; the keys are {', '.join(TYPE_BY_KEY)}"
-            mistakes.append(text.error(f"unknown key{near}", key))
+            mistakes.append(text.error_at(f"unknown key{near}", key))
             broken |= {each for each in TYPE_BY_KEY if spelling_hint(key, [each])}
         elif not isinstance(value, TYPE_BY_KEY[key]):
             cause = f"should be {toml_type_name(TYPE_BY_KEY[key])}, not {toml_type_name(type(value))}"
-            mistakes.append(text.error(cause, key))
+            mistakes.append(text.error_at(cause, key))
             broken.add(key)
         else:
             kept[key] = value
@@ -266,12 +266,12 @@ def _split_entries(
             earlier = found[op]
             if not isinstance(earlier, dict) or not isinstance(given, dict):
                 cause = f"{op} stands in two entries, of which one is no table; write one entry"
-                mistakes.append(text.error(cause, "ops", entry, word=op))
+                mistakes.append(text.error_at(cause, "ops", entry, word=op))
                 continue
             twice = [key for key in given if key in earlier]
             for key in twice:
                 cause = f"{op} stands in two entries, and both have {key}; leave it out of one"
-                mistakes.append(text.error(cause, "ops", entry, word=op))
+                mistakes.append(text.error_at(cause, "ops", entry, word=op))
             if not twice:
                 found[op] = {**earlier, **given}
     return found
@@ -285,11 +285,13 @@ def _copy_plain(value: object, key: str, text: SystemText, depth: int = 0) -> ob
     from typelattice.files.positions import MAX_NESTING
 
     if depth > MAX_NESTING:
-        raise text.error(f"nested too deep: more than {MAX_NESTING} lists and tables", key)
+        raise text.error_at(f"nested too deep: more than {MAX_NESTING} lists and tables", key)
     if isinstance(value, dict):
         for word in value:
             if not isinstance(word, str):
-                raise text.error(f"the entries of a table are strings, not {toml_type_name(type(word))}", key)
+                raise text.error_at(
+                    f"the entries of a table are strings, not {toml_type_name(type(word))}", key
+                )
         return {word: _copy_plain(inner, key, text, depth + 1) for word, inner in value.items()}
     return [_copy_plain(inner, key, text, depth + 1) for inner in value] if isinstance(value, list) else value
 
@@ -298,7 +300,7 @@ def _read_base(
     name: str, text: SystemText, extending_paths: tuple[str, ...], release: Release | None
 ) -> SystemDefinition:
     """Return the file that another extends: one in the same folder, or a shipped one."""
-    make_error = partial(text.error, key="extends")
+    make_error = partial(text.error_at, key="extends")
     if not re.fullmatch(r"\w[\w.@-]{0,99}", name):
         raise make_error(f"{name[:60]!r} is out of the folder; name a system, or a file beside this one")
     name = name.removesuffix(".toml")
@@ -334,9 +336,9 @@ def _read_base(
 
 
 @cache
-def read_shipped_definition(where: str, release: Release | None) -> SystemDefinition:
+def read_shipped_definition(file_path: str, release: Release | None) -> SystemDefinition:
     """Return the keys of a shipped file. It is read once, since several files extend it."""
-    return read_definition(where, release=release)
+    return read_definition(file_path, release=release)
 
 
 def _list_files(name: str, folders: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from typelattice.engine.promotion import DecidingLines, Promotion
 from typelattice.engine.system import System
-from typelattice.files.order_entries import Covers, CoversOfRows, covers_of_lines
+from typelattice.files.order_entries import CoversByLine, CoversByRow, covers_of_lines
 from typelattice.files.system_definition import SystemDefinition
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ class SystemOrigin:
     """The files of a system: its keys, the arrows of each row of the order, and a function that builds it."""
 
     def __init__(
-        self, definition: SystemDefinition, rows: CoversOfRows, build: Callable[[SystemDefinition], System]
+        self, definition: SystemDefinition, rows: CoversByRow, build: Callable[[SystemDefinition], System]
     ) -> None:
         self.definition, self.rows, self.build = definition, rows, build
 
@@ -31,25 +31,25 @@ class SystemOrigin:
         return _rebuild_system, (self.build, self.definition)
 
     @cached_property
-    def covers(self) -> Covers:
+    def covers(self) -> CoversByLine:
         """The covers of the order, by the line that states them."""
         return covers_of_lines(self.rows)
 
     @cached_property
-    def _search(self) -> DecidingLineSearch:
+    def _deciding_line_search(self) -> DecidingLineSearch:
         from typelattice.files.deciding_lines import (
             DecidingLineSearch,  # most programs need no explanation
         )
 
         return DecidingLineSearch(self.definition, self.covers, self.build)
 
-    def rule(self, p: Promotion) -> DecidingLines:
+    def rule_of_answer(self, promotion: Promotion) -> DecidingLines:
         """Return the lines that decide an answer: without them the system answers differently."""
-        return self._search.deciding_rule(p)
+        return self._deciding_line_search.deciding_rule(promotion)
 
     def rule_of_key(self, key: str, entry: str | None) -> DecidingLines:
         """Return the line of a key, or of an entry under it."""
-        return self._search.rule_of_key(key, entry)
+        return self._deciding_line_search.rule_of_key(key, entry)
 
     def replace(self, keys: dict[str, object]) -> System:
         """Build the system with other values for keys of its file.

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from typelattice.disk.preparsed_toml import parse_toml
 from typelattice.disk.read import FileError, read_bytes
-from typelattice.facts.order import OrderError, statements
+from typelattice.facts.order import OrderError, split_statements
 from typelattice.support.error_texts import quote_short
 from typelattice.support.errors import TypelatticeError
 from typelattice.support.frozen_classes import field, frozen
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 SYSTEMS_FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "systems")
 REAL_SYSTEMS_FOLDER = os.path.realpath(SYSTEMS_FOLDER)
 MAX_SYSTEM_FILE_BYTES = 200_000
-Line = tuple[str, int]  # file, line
+FileLine = tuple[str, int]  # file, line
 OrderRow = tuple["SystemText", int]  # the text that gives an order, and the number of a row of it, from 0
-Chain = list[list[str]]  # a statement of an order: the lists between its arrows
+WordChain = list[list[str]]  # a statement of an order: the lists between its arrows
 
 
 MAX_SHOWN_MISTAKES = 20  # mistakes that one error shows
@@ -57,8 +57,8 @@ class FormatError(TypelatticeError, ValueError):
         mark: TextSpan | None = None,
         further: Sequence[FormatError] = (),
     ) -> None:
-        self.file, self.line = _one_line(file, 80), line
-        self.key, self.cause = _one_line(key, 40), _one_line(cause, 400)
+        self.file, self.line = _shorten_to_line(file, 80), line
+        self.key, self.cause = _shorten_to_line(key, 40), _shorten_to_line(cause, 400)
         self.mark, self.column = mark, mark.column if mark else None
         location_text = f"{self.file}{f', line {line}' if line else ''}{f', {self.key}' if key else ''}"
         self.summary = f"{location_text}: {self.cause}"
@@ -131,27 +131,27 @@ class SystemText:
         assert self._positions is not None
         return self._positions
 
-    def line(self, key: str, entry: str | int | None = None, part: str | None = None) -> int | None:
+    def line_of(self, key: str, entry: str | int | None = None, part: str | None = None) -> int | None:
         """Return the line of a key, of an entry under it, or of the entry that has a certain part.
 
         An entry may be part of a list, `"mean, divide" = …`, and of several lists.
         """
-        places = [self.positions.find_position(*path) for path in self._stated(key, entry, part)[:1]]
+        places = [self.positions.find_position(*path) for path in self._statement_paths(key, entry, part)[:1]]
         return next((place.line for place in places if place), None)
 
-    def _stated(self, key: str, entry: str | int | None, part: str | None) -> list[KeyPath]:
+    def _statement_paths(self, key: str, entry: str | int | None, part: str | None) -> list[KeyPath]:
         """Return the paths of all statements about an entry, or about a part of it, in order."""
         keys = self.positions.key_offsets
-        paths = self._paths(key, entry, part) or self._paths(key, entry, None) or [(key,)]
+        paths = self._find_paths(key, entry, part) or self._find_paths(key, entry, None) or [(key,)]
         return sorted((path for path in paths if path in keys), key=keys.__getitem__)
 
-    def mark(self, key: str, entry: str | int | None, part: str | None, word: str) -> TextSpan | None:
+    def find_span(self, key: str, entry: str | int | None, part: str | None, word: str) -> TextSpan | None:
         """Return the position of a word in a key, entry or value. Without the word, return that of the key.
 
         None if the text has no such key.
         """
-        part_or_word = word if word and part is None and self._paths(key, entry, word) else part
-        spans = [self.positions.span(path) for path in self._stated(key, entry, part_or_word)]
+        part_or_word = word if word and part is None and self._find_paths(key, entry, word) else part
+        spans = [self.positions.span(path) for path in self._statement_paths(key, entry, part_or_word)]
         if not spans:
             return None
         found = (self._find_mark(*span, word) for span in spans)
@@ -190,17 +190,17 @@ class SystemText:
         line = whole.count("\n", 0, found.start()) + 1
         return TextSpan(line, found.start() - before + 1, found.end() - found.start(), text)
 
-    def lines(self, key: str, entry: str | int | None, part: str | None = None) -> tuple[int, ...]:
+    def lines_of(self, key: str, entry: str | int | None, part: str | None = None) -> tuple[int, ...]:
         """Return the lines of all statements about an entry, or a part of it.
 
         A key without an entry has none.
 
         An entry may have several places, and several lines: `add.kernels = …`, `add.computes = …`.
         """
-        places = [self.positions.find_position(*path) for path in self._paths(key, entry, part)]
+        places = [self.positions.find_position(*path) for path in self._find_paths(key, entry, part)]
         return tuple(sorted({place.line for place in places if place}))
 
-    def _paths(self, key: str, entry: str | int | None, part: str | None) -> list[KeyPath]:
+    def _find_paths(self, key: str, entry: str | int | None, part: str | None) -> list[KeyPath]:
         """Return the paths of all statements about an entry, or about a part of it."""
         if entry is None:
             return []
@@ -212,7 +212,7 @@ class SystemText:
             if path[1] == entry or entry in [word.strip() for word in str(path[1]).split(",")]
         ]
 
-    def error(
+    def error_at(
         self,
         cause: str,
         key: str,
@@ -221,7 +221,7 @@ class SystemText:
         word: str = "",
     ) -> FormatError:
         """Return an error for a key, for an entry under it, or for a word in that."""
-        mark = self.mark(key, entry, part, word)
+        mark = self.find_span(key, entry, part, word)
         return FormatError(self.file, mark.line if mark else None, key, cause, mark)
 
     def values(self) -> dict[str, object]:
@@ -255,20 +255,20 @@ class SystemText:
             self.file, line, "", f"not TOML: {why}", self.mark_of_row(line, "", column) if line else None
         )
 
-    def statements(self, order: str) -> Iterator[tuple[OrderRow, Chain]]:
+    def parse_statements(self, order: str) -> Iterator[tuple[OrderRow, WordChain]]:
         """Yield the statements of its order, each with its row.
 
         Raises FormatError for a text that is not a statement.
         """
         for row, line in enumerate(order.split("\n")):
             try:
-                for _, chain in statements(line.partition("#")[0]):
+                for _, chain in split_statements(line.partition("#")[0]):
                     yield (self, row), chain
             except OrderError as e:
                 raise self.error_in_order(row, str(e), e.word) from None
 
     def line_of_row(self, row: int) -> int:
-        rows = self.positions.rows("order")
+        rows = self.positions.lines_of_rows("order")
         return rows[row] if rows else row + 1
 
     def error_in_order(self, row: int, cause: str, word: str = "") -> FormatError:
@@ -294,17 +294,17 @@ def systems(versions: bool = False, functions: bool = False) -> tuple[str, ...]:
         names = [name for name in names if heading_of(name) != FUNCTIONS_HEADING]
     if not versions:
         return tuple(names)
-    from typelattice.facts.releases import VERSION_SIGN, releases  # needed for older releases only
+    from typelattice.facts.releases import VERSION_SIGN, list_releases  # needed for older releases only
 
-    older = {name: [name + VERSION_SIGN + release for release in releases(name)[:-1]] for name in names}
+    older = {name: [name + VERSION_SIGN + release for release in list_releases(name)[:-1]] for name in names}
     return tuple(each for name in names for each in (name, *older[name]))
 
 
-def read_text(where: str | os.PathLike[str]) -> SystemText:
+def read_text(path: str | os.PathLike[str]) -> SystemText:
     """Read a file. Raises UnknownSystemError if it cannot be read, FormatError if it is not text."""
-    name = os.path.basename(where)
+    name = os.path.basename(path)
     try:
-        data = read_bytes(where, MAX_SYSTEM_FILE_BYTES + 1)
+        data = read_bytes(path, MAX_SYSTEM_FILE_BYTES + 1)
     except FileError as e:
         raise UnknownSystemError(f"{e}; give the path of a .toml file") from None
     try:
@@ -312,7 +312,7 @@ def read_text(where: str | os.PathLike[str]) -> SystemText:
     except UnicodeDecodeError as e:
         line = data.count(b"\n", 0, e.start) + 1
         raise FormatError(name, line, "", f"not UTF-8 text (byte {e.start}); save it as UTF-8") from None
-    return SystemText(name, text, os.path.realpath(where))
+    return SystemText(name, text, os.path.realpath(path))
 
 
 def toml_type_name(cls: type) -> str:
@@ -324,7 +324,7 @@ def toml_type_name(cls: type) -> str:
     return toml.get(cls, f"a {cls.__name__}")
 
 
-def _one_line(text: str, limit: int) -> str:
+def _shorten_to_line(text: str, limit: int) -> str:
     """Return a text on one line, shortened, with unprintable characters escaped."""
     shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[: limit + 1])
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"

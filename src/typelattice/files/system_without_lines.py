@@ -9,26 +9,26 @@ from typelattice.engine.promotion import DecidingLines
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
-from typelattice.files.order_entries import Covers
+from typelattice.files.order_entries import CoversByLine
 from typelattice.files.system_definition import SystemDefinition
-from typelattice.files.system_text import FormatError, Line
+from typelattice.files.system_text import FileLine, FormatError
 from typelattice.support.frozen_classes import replace
 
-Lines = tuple[Line, ...]
+FileLines = tuple[FileLine, ...]
 
 
 class LineRemoval:
     """One system without some lines of its order, or without a rule. `build` makes a system of its files."""
 
     def __init__(
-        self, definition: SystemDefinition, covers: Covers, build: Callable[[SystemDefinition], Rules]
+        self, definition: SystemDefinition, covers: CoversByLine, build: Callable[[SystemDefinition], Rules]
     ) -> None:
         self.definition, self.covers, self.build = definition, covers, build
         self.without_covers = lru_cache(maxsize=256)(self._without_covers)
         self.without_nodes = lru_cache(maxsize=256)(self._without_nodes)
-        self.without = lru_cache(maxsize=256)(self._without)
+        self.without = lru_cache(maxsize=256)(self._remove_rule)
 
-    def _without(self, rules: Rules, rule: DecidingLines) -> Rules | None:
+    def _remove_rule(self, rules: Rules, rule: DecidingLines) -> Rules | None:
         """Return rules without the lines of one rule, or without the key that a program has replaced.
 
         They keep the operations that these lines define, so that the same question stays possible. Return
@@ -37,7 +37,7 @@ class LineRemoval:
         text = self.definition.text_of(rule.file)
         try:
             if rule.lines:
-                rest = self.definition.without(rule.file, rule.lines)
+                rest = self.definition.drop_lines(rule.file, rule.lines)
                 if rule.key == "ops":  # a cast promotes nothing, and may need an operation of these lines
                     rest = rest.drop_replaced(rule.file, "casts", None)
             elif text is not None and not text.is_toml:
@@ -48,20 +48,20 @@ class LineRemoval:
         except FormatError:
             return None
 
-    def _without_covers(self, rules: Rules, lines: Lines) -> Rules:
+    def _without_covers(self, rules: Rules, lines: FileLines) -> Rules:
         """Return rules with an order that keeps all its nodes, but lacks the arrows that some lines state."""
         stated = [(a, b) for line in lines for a, b in self.covers[line] if b]
-        return replace(rules, order=self._whole.without(stated))
+        return replace(rules, order=self._whole_order.without(stated))
 
-    def _without_nodes(self, rules: Rules, lines: Lines) -> Rules:
+    def _without_nodes(self, rules: Rules, lines: FileLines) -> Rules:
         """Return rules with an order that lacks some lines, and the nodes that only these lines name."""
         stated = [pair for line in lines for pair in self.covers[line]]
         named = {a for line, others in self.covers.items() if line not in lines for a, _ in others}
         gone = {a for a, _ in stated} - named
-        return replace(rules, order=self._whole.without([(a, b) for a, b in stated if b], gone))
+        return replace(rules, order=self._whole_order.without([(a, b) for a, b in stated if b], gone))
 
     @cached_property
-    def _whole(self) -> Order[Node]:
+    def _whole_order(self) -> Order[Node]:
         """The order that all lines state."""
         stated: dict[Node, list[Node]] = {}
         for a, b in chain.from_iterable(self.covers.values()):

@@ -53,7 +53,7 @@ def check_unused_keys(reader: KeyReader, words: Vocabulary, rules: Rules) -> Non
     if is_sound:
         key_findings += [_unused_words(reader, words, rules), _unused_loops(rules)]
         if reader.definition.main_text_states("ops"):
-            entry_findings = unused_entries(rules)
+            entry_findings = find_unused_entries(rules)
     found: list[tuple[str, str | None, str | None, str]] = [
         (key, entry, None, cause) for key, entry, cause in chain.from_iterable(key_findings)
     ]
@@ -63,30 +63,30 @@ def check_unused_keys(reader: KeyReader, words: Vocabulary, rules: Rules) -> Non
         if reader.definition.main_text_states(key, entry) and (key, entry) not in seen:
             seen.add((key, entry))
             reader.go_to(key, entry, part)
-            with reader.noting():
+            with reader.record_mistakes():
                 raise ValueError(cause)
 
 
-def unused_keys(rules: Rules) -> Iterator[Finding]:
+def find_unused_keys(rules: Rules) -> Iterator[Finding]:
     """Find keys and entries without effect, except words, `after` and `ops`."""
     return chain(_unused_defaults(rules), _unused_scalars(rules), _unused_loops(rules))
 
 
 def _unused_words(reader: KeyReader, words: Vocabulary, rules: Rules) -> Iterator[Finding]:
     """Find dtypes and sets that are used nowhere, and answers that could not be operands."""
-    for word in reader.definition.entries("dtypes"):
+    for word in reader.definition.entries_of_key("dtypes"):
         if not _may_enter(words.known[word], rules):
-            yield "dtypes", word, _enters_nowhere(word)
+            yield "dtypes", word, _enters_nowhere_message(word)
     for word in words.sets:
         if word not in words.used:
             yield "sets", word, f"{word} is used nowhere; remove it"
-    for word, target in reader.definition.entries("after").items():
+    for word, target in reader.definition.entries_of_key("after").items():
         node = words.read_node(target)
         if not _can_be_answer(node, rules):
-            yield "after", word, _enters_nowhere(node)
+            yield "after", word, _enters_nowhere_message(node)
 
 
-def _enters_nowhere(source: object) -> str:
+def _enters_nowhere_message(source: object) -> str:
     """Return the mistake of a dtype that no operand can have, with the next step."""
     return f"{source} is neither in the order nor in `before`, so no operand can have it; add or remove it"
 
@@ -172,7 +172,7 @@ def _unused_loops(rules: Rules) -> Iterator[Finding]:
         )
 
 
-def unused_entries(rules: Rules) -> Iterator[EntryFinding]:
+def find_unused_entries(rules: Rules) -> Iterator[EntryFinding]:
     """Find entries of `ops` without effect, or with dtypes that the system does not have."""
     for entry, said in rules.ops.items():
         if not said and entry not in rules.custom_operations:
@@ -227,21 +227,25 @@ def _unusable_keys(entry: str, entry_fields: Mapping[str, object], rules: Rules)
             yield key, _NEED_BY_KEY[key][0].format(cause=_cause_of_no_effect(entry, key, rules))
 
 
-def _computes_any(op: OperationRules, rules: Rules) -> bool:
+def _computes_any(operation_rules: OperationRules, rules: Rules) -> bool:
     """Return True if some operands pass `accepts` and join at a dtype of `kernels`, or may be cast."""
     if (
-        op.computes
-        or op.counts_as_of
-        or op.loops
-        or any(pair.dtype for pair in op.joins_of_pairs)
+        operation_rules.computes
+        or operation_rules.counts_as_of
+        or operation_rules.loops
+        or any(pair.dtype for pair in operation_rules.joins_of_pairs)
         or rules.before
         or rules.overrides
         or rules.ties
     ):
         return True
-    each = [d for d in rules.dtypes if d in rules.order and (op.accepts is None or d in op.accepts)]
+    each = [
+        d
+        for d in rules.dtypes
+        if d in rules.order and (operation_rules.accepts is None or d in operation_rules.accepts)
+    ]
     met = (rules.order.join(a, b) for a, b in combinations_with_replacement(each, 2))
-    return any(isinstance(d, DType) and d in op.kernels for d in met)
+    return any(isinstance(d, DType) and d in operation_rules.kernels for d in met)
 
 
 def _list_targets(entry_fields: Mapping[str, object]) -> list[object]:
@@ -344,10 +348,10 @@ def _operations_of(*operations: Operation) -> Mapping[str, Sequence[tuple[Operat
 
 
 # A test: it takes an operation, its rules, its rules without the key, and the rules of the system.
-_Needs = Callable[[Operation, OperationRules, OperationRules, Rules], bool]
+_NeedTest = Callable[[Operation, OperationRules, OperationRules, Rules], bool]
 
 
-def _make_field_test(*fields: str) -> _Needs:
+def _make_field_test(*fields: str) -> _NeedTest:
     """Make a test: does an operation of several operands behave differently without the key?"""
     return lambda o, op, without, rules: (
         o.max_operands != 1 and any(getattr(op, field) != getattr(without, field) for field in fields)
@@ -360,7 +364,7 @@ def _tells_scalars_apart(rules: Rules) -> bool:
 
 
 # For each key of an operation: the message if it has no effect, and the test of whether it has one.
-_NEED_BY_KEY: dict[str, tuple[str, _Needs]] = {
+_NEED_BY_KEY: dict[str, tuple[str, _NeedTest]] = {
     "counts-as": (
         "counts-as has no effect: {cause}; remove it, or use `computes`",
         lambda o, op, without, rules: (
@@ -399,7 +403,7 @@ _NEED_BY_KEY: dict[str, tuple[str, _Needs]] = {
     ),
     "scalars": (
         "scalars has no effect: the rules say the same without it; remove it",
-        lambda o, op, without, rules: op.scalars != without.scalars and not o.dimensions,
+        lambda o, op, without, rules: op.scalars != without.scalars and not o.required_dimensions,
     ),
     "weak-result": (
         "weak-result has no effect: the operands never join; remove it",

@@ -71,12 +71,12 @@ class ConsequentError(ValueError):
 
 
 def unknown_word_error(
-    what: str, word: str, known_words: Iterable[str], lists_all: bool = True
+    noun: str, word: str, known_words: Iterable[str], lists_all: bool = True
 ) -> UnknownWordError:
     """Return the error for an unknown word: the nearest known words, or, with `lists_all`, all of them."""
     words = tuple(known_words)
     near = spelling_hint(word, words) or (f"; these are {', '.join(words)}" if lists_all else "")
-    return UnknownWordError(f"unknown {what} {quote_short(word)}{near}", word)
+    return UnknownWordError(f"unknown {noun} {quote_short(word)}{near}", word)
 
 
 class Vocabulary:
@@ -95,9 +95,9 @@ class Vocabulary:
         self.is_whole = True
         self.depths: dict[str, int] = {}  # how deep each set contains other sets
 
-    def check_new_name(self, word: str, what: str) -> str:
+    def check_new_name(self, word: str, noun: str) -> str:
         """Check the name that a file gives to its own set or dtype, and return it."""
-        no_name = f"{quote_short(word)} is no name for a {what}"
+        no_name = f"{quote_short(word)} is no name for a {noun}"
         if word in self.known or word in RESERVED_WORDS:
             raise UnknownWordError(f"{no_name}: it means {self.known.get(word, 'something')} already", word)
         if not re.fullmatch(r"(?!inf|nan)[a-z][a-z0-9_]{0,39}", word):
@@ -117,28 +117,30 @@ class Vocabulary:
                 raise ValueError(f"a list of more than {MAX_NODES:,}; a system file states a rule")
         return found
 
-    def read_set(self, name: str, within: tuple[str, ...] = ()) -> list[Node]:
+    def read_set(self, name: str, containing_sets: tuple[str, ...] = ()) -> list[Node]:
         """Return the members of a named set. They are looked up once."""
         if name in self.broken:
             raise ConsequentError(name)
-        if name in within:
-            self.broken |= {*within[within.index(name) :]}  # each of them is in the circle
-            raise ValueError(f"a circle of sets: {' -> '.join((*within[within.index(name) :], name))}")
+        if name in containing_sets:
+            self.broken |= {*containing_sets[containing_sets.index(name) :]}  # each of them is in the circle
+            raise ValueError(
+                f"a circle of sets: {' -> '.join((*containing_sets[containing_sets.index(name) :], name))}"
+            )
         if name not in self.members:
             # The depth counts in both directions: the sets that contain this one, and the sets in it.
-            members = self._members(name, within) if len(within) <= MAX_SET_DEPTH else []
+            members = self._read_set(name, containing_sets) if len(containing_sets) <= MAX_SET_DEPTH else []
             inner = (self.depths.get(word.strip(), -1) for word in self.sets[name].split(","))
             self.depths[name] = 1 + max(inner)
-            if max(len(within), self.depths[name]) > MAX_SET_DEPTH:
+            if max(len(containing_sets), self.depths[name]) > MAX_SET_DEPTH:
                 raise ValueError(f"sets in sets, more than {MAX_SET_DEPTH} deep")
             self.members[name] = members
         return self.members[name]
 
-    def _members(self, name: str, within: tuple[str, ...]) -> list[Node]:
+    def _read_set(self, name: str, containing_sets: tuple[str, ...]) -> list[Node]:
         try:
-            return self.read_nodes(self.sets[name], (*within, name))
+            return self.read_nodes(self.sets[name], (*containing_sets, name))
         except UnknownWordError:
-            if within:  # the outermost set reports it
+            if containing_sets:  # the outermost set reports it
                 raise ConsequentError(name) from None
             self.broken.add(name)
             raise
@@ -171,7 +173,7 @@ class Vocabulary:
     def _unknown_dtype(self, word: str, stem: str) -> ValueError:
         if not word:
             return ValueError("a dtype is missing; name one")
-        self.check_broken(word)
+        self.refuse_broken_set(word)
         if word in self.sets:
             members = self.sets[word].split(",")[0].strip()
             cause = f"{quote_short(word)} is a set, and one dtype is wanted here; name one, such as {members}"
@@ -184,7 +186,7 @@ class Vocabulary:
         near = near or "; no dtype and no set has this name; use another, or define it"
         return UnknownWordError(f"unknown dtype {quote_short(word)}{near}", word)
 
-    def check_broken(self, word: str) -> None:
+    def refuse_broken_set(self, word: str) -> None:
         """Raise ConsequentError for a word with a mistake in its definition."""
         if word in self.broken or not self.is_whole:
             raise ConsequentError(word)
@@ -199,9 +201,9 @@ class Vocabulary:
             )
         return node
 
-    def read_scalar_dtypes(self, word: str, codes: object, *more: Kind) -> tuple[DType, ...]:
-        """Read the dtypes of Python scalars of a kind. They may also be of `more` kinds."""
-        kinds = kind_of(word), *more
+    def read_scalar_dtypes(self, word: str, codes: object, *more_kinds: Kind) -> tuple[DType, ...]:
+        """Read the dtypes of Python scalars of a kind. They may also be of `more_kinds`."""
+        kinds = read_kind(word), *more_kinds
         return read_distinct(
             self.require_dtype(self.read_node(code.strip()), *kinds)
             for code in require_text(codes).split(",")
@@ -216,7 +218,7 @@ class Vocabulary:
             elif any(word.removesuffix("*") in of for of in (self.known, self.sets, KIND_BY_LETTER)):
                 found += map(self.require_dtype, self.read_nodes(word))
             else:
-                self.check_broken(word)
+                self.refuse_broken_set(word)
                 if not word:
                     raise ValueError("a kind is missing; name one")
                 if word in SET_NAMES_BY_PYTHON_KIND:
@@ -228,24 +230,24 @@ class Vocabulary:
         return found
 
 
-def check_entry(op: str, custom_names: Iterable[str] = ()) -> None:
+def check_entry(op_name: str, custom_names: Iterable[str] = ()) -> None:
     """Raise ValueError unless a word names an operation, a class or a group of operations.
 
     `custom_names` are the operations that the file defines.
     """
-    if op not in ENTRY_NAMES and op not in custom_names:
+    if op_name not in ENTRY_NAMES and op_name not in custom_names:
         near = (
-            f"; write {OPERATION_BY_NAME[op].name}"
-            if op in OPERATION_BY_NAME
-            else spelling_hint(op, (*ENTRY_NAMES, *custom_names))
+            f"; write {OPERATION_BY_NAME[op_name].name}"
+            if op_name in OPERATION_BY_NAME
+            else spelling_hint(op_name, (*ENTRY_NAMES, *custom_names))
         )
-        raise UnknownWordError(f"unknown operation or class {quote_short(op)}{near}", op)
+        raise UnknownWordError(f"unknown operation or class {quote_short(op_name)}{near}", op_name)
 
 
-def kind_of(word: str, known: Iterable[str] = KIND_BY_SCALAR_WORD) -> Kind:
+def read_kind(word: str, known_words: Iterable[str] = KIND_BY_SCALAR_WORD) -> Kind:
     """Return the kind of a Python scalar."""
-    if word not in known:
-        raise unknown_word_error("kind of scalar", word, known)
+    if word not in known_words:
+        raise unknown_word_error("kind of scalar", word, known_words)
     return KIND_BY_SCALAR_WORD[word]
 
 
@@ -255,7 +257,7 @@ def require_text(value: object) -> str:
     return value
 
 
-def phrase(value: object) -> str:
+def require_phrase(value: object) -> str:
     """Return a text for people: one line that can be printed, and not too long."""
     if not require_text(value).isprintable() or len(require_text(value)) > 200:
         raise ValueError("should be one line of at most 200 characters that can be printed")
@@ -269,9 +271,9 @@ def table_items(table: object) -> Iterable[tuple[str, object]]:
     return table.items()
 
 
-def one_of(value: object, allowed: Iterable[W]) -> W:
+def require_one_of(value: object, allowed_words: Iterable[W]) -> W:
     """Return the allowed word that a value equals. Raises UnknownWordError if the value is not allowed."""
-    words = tuple(allowed)
+    words = tuple(allowed_words)
     if value not in words:
         listed = ", ".join(f'"{word}"' if " " in word else word for word in words)
         near = spelling_hint(str(value), words) if isinstance(value, str) else ""
@@ -279,14 +281,16 @@ def one_of(value: object, allowed: Iterable[W]) -> W:
     return next(word for word in words if word == value)
 
 
-def each_of(words: object, allowed: Iterable[str]) -> tuple[str, ...]:
+def require_each_of(words: object, allowed_words: Iterable[str]) -> tuple[str, ...]:
     """Return a list of words, each one of those allowed."""
-    return read_distinct([one_of(word.strip(), allowed) for word in require_text(words).split(",")])
+    return read_distinct(
+        [require_one_of(word.strip(), allowed_words) for word in require_text(words).split(",")]
+    )
 
 
-def read_distinct(listed: Iterable[T]) -> tuple[T, ...]:
+def read_distinct(items: Iterable[T]) -> tuple[T, ...]:
     """Read a list without repetitions."""
-    found = tuple(listed)
+    found = tuple(items)
     counted = Counter(found)
     if twice := next((x for x in found if counted[x] > 1), None):
         raise ValueError(f"{twice} stands twice in this list; name it once")

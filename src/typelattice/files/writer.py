@@ -7,10 +7,10 @@ from json import dumps
 from re import findall
 
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import Node, Weak
+from typelattice.facts.dtypes import Node, WeakNode
 from typelattice.facts.order import Order
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.unused_keys import unused_entries, unused_keys
+from typelattice.files.unused_keys import find_unused_entries, find_unused_keys
 from typelattice.support.frozen_classes import replace
 
 REPLACED_KEYS = (
@@ -29,7 +29,7 @@ def write_system_file(system: System, order: Order[Node], name: str, title: str)
     head += [
         f"{key} = {_write_value(value)}" for key, value in kept.items() if not isinstance(value, Mapping)
     ]
-    body = ['order = """', *chains(order), '"""', *_list_settling_ties(system, order)]
+    body = ['order = """', *write_chains(order), '"""', *_list_settling_ties(system, order)]
     tables = [f"{key} = {_write_value(value)}" for key, value in kept.items() if isinstance(value, Mapping)]
     return "\n".join([*head, *tables, *body]) + "\n"
 
@@ -51,8 +51,8 @@ def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
     plain = replace(
         system, order=order, combine="join", ties={}, overrides={}, refusals={}, both_ways=frozenset()
     )
-    of_entries = (("ops", entry) for entry, _, _ in unused_entries(plain))
-    for key, entry in (*((key, entry) for key, entry, _ in unused_keys(plain)), *of_entries):
+    of_entries = (("ops", entry) for entry, _, _ in find_unused_entries(plain))
+    for key, entry in (*((key, entry) for key, entry, _ in find_unused_keys(plain)), *of_entries):
         table = kept.get(key)
         if entry is not None and isinstance(table, Mapping):
             kept[key] = {
@@ -94,7 +94,7 @@ def reduce_order(nodes: Iterable[Node], relations: Iterable[tuple[Node, Node]]) 
     return Order({a: [b for b in bs if b not in beyond[a]] for a, bs in above.items()})
 
 
-def chains(order: Order[Node]) -> list[str]:
+def write_chains(order: Order[Node]) -> list[str]:
     """Write the covers of an order as lines of arrow text: long chains, and nodes without covers."""
     remaining_covers = {a: list(order.covers(a)) for a in order.nodes}
     below = {b for bs in remaining_covers.values() for b in bs}
@@ -112,7 +112,7 @@ def chains(order: Order[Node]) -> list[str]:
 
 def node_code(node: Node) -> str:
     """Return a node as a system file calls it."""
-    return repr(node) if isinstance(node, Weak) else node.code
+    return repr(node) if isinstance(node, WeakNode) else node.code
 
 
 def _write_value(value: object) -> str:

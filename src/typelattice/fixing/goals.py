@@ -13,14 +13,14 @@ from typelattice.fixing.changes import Change, propose_agreeing_changes, propose
 from typelattice.fixing.kept_values import KeptValue
 from typelattice.fixing.source import FixError, SourceFile
 from typelattice.fixing.value_comparison import find_other_dtype
-from typelattice.tracing.findings.findings import Findings, findings
+from typelattice.tracing.findings.findings import Findings, collect_findings
 from typelattice.tracing.report.formatting import count_text, size_text
 from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.run_data.run import Run
 
 DistanceByLine = Mapping[tuple[str, int], int]  # the distance to the goal, by file and line
-Sources = Mapping[str, SourceFile]
-Values = Mapping[str, KeptValue]
+SourceByFile = Mapping[str, SourceFile]
+KeptValueByName = Mapping[str, KeptValue]
 
 
 class Goal(ABC):
@@ -38,11 +38,11 @@ class Goal(ABC):
         """Read the findings of a run, such as its causes of wide floats."""
 
     @abstractmethod
-    def list_forbidden(self, findings: Findings) -> Sequence[tuple[int, Any]]:
+    def list_forbidden_findings(self, findings: Findings) -> Sequence[tuple[int, Any]]:
         """List the findings that the goal forbids, each with the step that names it."""
 
     @abstractmethod
-    def propose_changes(self, findings: Findings, finding: Any, sources: Sources) -> Iterator[Change]:
+    def propose_changes(self, findings: Findings, finding: Any, sources: SourceByFile) -> Iterator[Change]:
         """Yield the changes that may remove a finding, the best first."""
 
     @abstractmethod
@@ -50,7 +50,9 @@ class Goal(ABC):
         """Measure the distance to the goal for each file and line, for example in bytes of wide floats."""
 
     @abstractmethod
-    def why_rejected(self, new_findings: Sequence[str], old_values: Values, new_values: Values) -> str:
+    def why_rejected(
+        self, new_findings: Sequence[str], old_values: KeptValueByName, new_values: KeptValueByName
+    ) -> str:
         """Say why the run of a patch is refused, for new findings or values of other dtypes, or return ""."""
 
     @abstractmethod
@@ -72,13 +74,13 @@ class NoWiderThan(Goal):
             )
 
     def read_findings(self, run: Run) -> Findings:
-        return findings(run)
+        return collect_findings(run)
 
-    def list_forbidden(self, findings: Findings) -> Sequence[tuple[int, Any]]:
+    def list_forbidden_findings(self, findings: Findings) -> Sequence[tuple[int, Any]]:
         limit = dtype_width(self.widest_dtype) or 0
         return [(c.step, c) for c in findings.causes if (dtype_width(c.wide_dtype) or 0) > limit]
 
-    def propose_changes(self, findings: Findings, finding: Any, sources: Sources) -> Iterator[Change]:
+    def propose_changes(self, findings: Findings, finding: Any, sources: SourceByFile) -> Iterator[Change]:
         return propose_narrowing_changes(findings.predicted_run, finding, sources)
 
     def distance_by_line(self, findings: Findings) -> DistanceByLine:
@@ -92,7 +94,9 @@ class NoWiderThan(Goal):
                 bytes_[location] = bytes_.get(location, 0) + seen.bytes
         return bytes_
 
-    def why_rejected(self, new_findings: Sequence[str], old_values: Values, new_values: Values) -> str:
+    def why_rejected(
+        self, new_findings: Sequence[str], old_values: KeptValueByName, new_values: KeptValueByName
+    ) -> str:
         return f"a wide float comes up at {new_findings[0]}" if new_findings else ""
 
     def describe_distance(self, old_distance: int, new_distance: int) -> str:
@@ -111,23 +115,25 @@ class SameDtypesAs(Goal):
         system(self.system)
 
     def read_findings(self, run: Run) -> Findings:
-        return findings(run, [self.system])
+        return collect_findings(run, [self.system])
 
-    def list_forbidden(self, findings: Findings) -> Sequence[tuple[int, Any]]:
+    def list_forbidden_findings(self, findings: Findings) -> Sequence[tuple[int, Any]]:
         return [(d.steps[0], d) for of_system in findings.divergences.values() for d in of_system]
 
-    def propose_changes(self, findings: Findings, finding: Any, sources: Sources) -> Iterator[Change]:
+    def propose_changes(self, findings: Findings, finding: Any, sources: SourceByFile) -> Iterator[Change]:
         return propose_agreeing_changes(findings.predicted_run, finding.steps[0], finding.observed, sources)
 
     def distance_by_line(self, findings: Findings) -> DistanceByLine:
         counts: dict[tuple[str, int], int] = {}
-        for i, divergence in self.list_forbidden(findings):
+        for i, divergence in self.list_forbidden_findings(findings):
             step = findings.predicted_run.steps[i]
             location = (step.location.file, step.location.line) if step.location else ("", 0)
             counts[location] = counts.get(location, 0) + len(divergence.steps) + divergence.later_count
         return counts
 
-    def why_rejected(self, new_findings: Sequence[str], old_values: Values, new_values: Values) -> str:
+    def why_rejected(
+        self, new_findings: Sequence[str], old_values: KeptValueByName, new_values: KeptValueByName
+    ) -> str:
         name = find_other_dtype(old_values, new_values)
         return f"{name} is {new_values[name].dtype}, not {old_values[name].dtype}" if name else ""
 

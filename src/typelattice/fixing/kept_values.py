@@ -61,13 +61,13 @@ def _keep_value(values: dict[str, KeptValue], name: str, value: Any, depth: int)
             return  # an array of objects, or one without data
 
 
-def _flatten_numbers(x: Any) -> list[float]:
+def _flatten_numbers(value: Any) -> list[float]:
     """List the numbers in nested lists, real and imaginary parts in turn."""
-    if isinstance(x, (list, tuple)):
-        return [number for item in x for number in _flatten_numbers(item)]
-    if isinstance(x, complex):
-        return [x.real, x.imag]
-    number = float(x)
+    if isinstance(value, (list, tuple)):
+        return [number for item in value for number in _flatten_numbers(item)]
+    if isinstance(value, complex):
+        return [value.real, value.imag]
+    number = float(value)
     return [number]
 
 

@@ -16,9 +16,9 @@ from types import CodeType, ModuleType
 from typelattice.fixing.program_to_run import ProgramToRun, load_function, read_program
 
 
-def main(program: str, out: str) -> None:
+def main(program_file: str, result_file: str) -> None:
     """Run a program that one file describes. Write its seconds and peak bytes into another file."""
-    todo = read_program(program)
+    todo = read_program(program_file)
     if todo.replaced_contents:
         sys.meta_path.insert(0, ReplacedFinder(todo.replaced_contents))
     if todo.function:
@@ -30,7 +30,7 @@ def main(program: str, out: str) -> None:
         with suppress(SystemExit):
             _run_target(todo)
     seconds = perf_counter() - started
-    Path(out).write_text(f"{seconds} {peak_bytes()}", encoding="ascii")
+    Path(result_file).write_text(f"{seconds} {peak_bytes()}", encoding="ascii")
 
 
 def _run_target(program: ProgramToRun) -> None:

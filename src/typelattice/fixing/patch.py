@@ -18,7 +18,7 @@ from typelattice.tracing.report.formatting import count_text, package_path, size
 MAX_SOURCE_BYTES = 1 << 24
 MAX_PRINTED_STEPS = 12  # the steps with the largest errors
 ASSERTIONS_HOLD = "they hold"
-UNVERIFIED = (
+UNVERIFIED_MESSAGE = (
     "the program binds, prints and saves no number that the changes reach; print its results, or bind them "
     "to names"
 )
@@ -34,7 +34,7 @@ class KeptChange:
     after: str
 
     def __str__(self) -> str:
-        return f"{shown_path(self.file)}:{self.line}: {self.after}"
+        return f"{path_text(self.file)}:{self.line}: {self.after}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class UnfixedCause:
     reason: str
 
     def __str__(self) -> str:
-        return f"{shown_path(self.file)}:{self.line}: {self.code}: {self.reason}"
+        return f"{path_text(self.file)}:{self.line}: {self.code}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class StepDifference:
             each.reason
             or f"the largest relative error is {each.relative_error:.1e}, {each.ulp_error:.3g} ulp"
         )
-        return f"{shown_path(self.file)}:{self.line}: {self.operation}: {words}"
+        return f"{path_text(self.file)}:{self.line}: {self.operation}: {words}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class Patch:
             case "tested":
                 return "its assertions hold"
             case "unverified":
-                return UNVERIFIED
+                return UNVERIFIED_MESSAGE
         return str(self.difference)
 
     @property
@@ -149,7 +149,7 @@ class Patch:
         return "".join(
             line
             for path, (before, after) in sorted(self.contents.items())
-            for line in _write_diff(shown_path(path), before.decode("utf-8"), after.decode("utf-8"))
+            for line in _write_diff(path_text(path), before.decode("utf-8"), after.decode("utf-8"))
         )
 
     def data(self) -> dict[str, object]:
@@ -180,7 +180,7 @@ class Patch:
     def write(self) -> None:
         """Write the changes. Raises FixError or FileError if that fails, and then no file is written."""
         if self.kept_changes and self.grade == "unverified":
-            raise FixError(f"nothing is written, as the patch is unverified: {UNVERIFIED}")
+            raise FixError(f"nothing is written, as the patch is unverified: {UNVERIFIED_MESSAGE}")
         for path, (before, _) in self.contents.items():
             if read_bytes(path, MAX_SOURCE_BYTES) != before:
                 raise FixError(f"{path} has changed since it was run; run typelattice fix again")
@@ -217,7 +217,7 @@ class Patch:
             yield from (f"  {each}" for each in self.unfixed_causes)
 
 
-def shown_path(path: Path) -> str:
+def path_text(path: Path) -> str:
     here = Path(os.path.realpath(os.curdir))
     installed = package_path(str(path))
     if installed is not None:

@@ -24,7 +24,7 @@ from typelattice.fixing.patch import (
     Patch,
     StepDifference,
     UnfixedCause,
-    shown_path,
+    path_text,
 )
 from typelattice.fixing.program_to_run import ProgramToRun
 from typelattice.fixing.source import Edit, FixError, SourceFile
@@ -193,7 +193,7 @@ class _PatchSearch:
         program = workspace.program
         script = not program.function and not program.runs_tests and not program.as_module
         widens = program.function or (script and has_wide_form(program.target))
-        self.wide_input_run = workspace.run(widen=True) if widens else None
+        self.wide_input_run = workspace.run(has_wide_input=True) if widens else None
         self.sources: dict[str, SourceFile] = {}
         self.unreadable: dict[str, str] = {}
         self.original_contents: dict[str, bytes] = {}
@@ -277,7 +277,7 @@ class _PatchSearch:
 
     def list_findings(self, findings: Findings) -> Sequence[tuple[int, Any]]:
         """List the findings to fix: all that the goal forbids, or those at the line of `only_line`."""
-        forbidden = self.goal.list_forbidden(findings)
+        forbidden = self.goal.list_forbidden_findings(findings)
         if self.only_line is None:
             return forbidden
         file, line = self.only_line["file"] or "", int(self.only_line["line"])
@@ -289,21 +289,21 @@ class _PatchSearch:
 
     def check_line_has_finding(self, findings: Findings) -> None:
         """Raise FixError if the user named a line, and all findings are at other lines."""
-        keys = [self.step_key(findings, i) for i, _ in self.goal.list_forbidden(findings)]
+        keys = [self.step_key(findings, i) for i, _ in self.goal.list_forbidden_findings(findings)]
         if self.only_line is not None and keys:
-            places = dict.fromkeys(f"{shown_path(self.original_path(file))}:{line}" for file, line, _ in keys)
+            places = dict.fromkeys(f"{path_text(self.original_path(file))}:{line}" for file, line, _ in keys)
             raise FixError(f"nothing is to be fixed at line {self.only_line[0]}; but at {', '.join(places)}")
 
     def compare_steps(self) -> tuple[StepDifference, ...]:
         """Run the program without and with the changes, and compare the values of each step."""
         changed = {file: source.content for file, source in self.sources.items()}
-        before, after = (self.run_for_steps(contents) for contents in (self.original_contents, changed))
+        before, after = (self.run_keeping_steps(contents) for contents in (self.original_contents, changed))
         differences = compare_step_values(before.step_values, after.step_values, self.widest_dtype)
         return tuple(
             StepDifference(self.original_path(file), line, name, d) for file, line, name, d in differences
         )
 
-    def run_for_steps(self, contents: Mapping[str, bytes]) -> FinishedRun:
+    def run_keeping_steps(self, contents: Mapping[str, bytes]) -> FinishedRun:
         """Run the program with these contents of files, and keep the values of its steps. Raises FixError."""
         for file, content in contents.items():
             self.workspace.put_content(file, content)
@@ -362,9 +362,9 @@ class _PatchSearch:
         """Measure how far a run is from the goal."""
         return sum(self.goal.distance_by_line(self.goal.read_findings(finished_run.run)).values())
 
-    def step_key(self, findings: Findings, i: int) -> tuple[str, int, str]:
+    def step_key(self, findings: Findings, step_number: int) -> tuple[str, int, str]:
         """Return the file, the line and the code of a step."""
-        step = findings.predicted_run.steps[i]
+        step = findings.predicted_run.steps[step_number]
         return (step.location.file, step.location.line, step.text) if step.location else ("", 0, step.text)
 
     def read_sources(self, findings: Findings) -> None:
@@ -385,13 +385,13 @@ class _PatchSearch:
 
     def why_no_file(self, file: str) -> str:
         """Say why a followed source is not a file: in an archive, removed, or never written to a file."""
-        path = self.workspace.inside / file
+        path = self.workspace.current_folder_in_copy / file
         archive = next((folder for folder in path.parents if folder.is_file()), None)
         if archive is not None:
-            where = shown_path(self.original_path(str(archive)))
+            where = path_text(self.original_path(str(archive)))
             return f"it is in the archive {where}; unpack it, and run it from there"
         if Path(file).is_absolute():
-            return f"{shown_path(self.original_path(file))} is not there any more; run typelattice fix again"
+            return f"{path_text(self.original_path(file))} is not there any more; run typelattice fix again"
         return ""
 
     def original_path(self, file: str) -> Path:
@@ -401,10 +401,10 @@ class _PatchSearch:
         return Path(os.path.realpath(whole))
 
     def try_changes(
-        self, findings: Findings, i: int, finding: Any
+        self, findings: Findings, step_number: int, finding: Any
     ) -> tuple[KeptChange, Change] | UnfixedCause:
         """Try the changes of a cause one by one, and keep the first that passes."""
-        file, line, code = self.step_key(findings, i)
+        file, line, code = self.step_key(findings, step_number)
         path = self.original_path(file) if os.path.isabs(file) else Path(file)
         reason = self.unreadable.get(file, "")
         if file not in self.sources and not reason:
@@ -444,12 +444,12 @@ class _PatchSearch:
         new_lines = [
             at for at in new_distances if at not in old_distances and at != (change.file, change.line)
         ]
-        places = [f"{shown_path(self.original_path(file))}:{line}" for file, line in new_lines]
+        places = [f"{path_text(self.original_path(file))}:{line}" for file, line in new_lines]
         refused = self.goal.why_rejected(places, self.current_run.values, finished_run.values)
         if refused:
             return refused
         for file, line in sorted(_list_integer_lines(finished_run) - _list_integer_lines(self.current_run)):
-            return f"integers come up at {shown_path(self.original_path(file))}:{line}"
+            return f"integers come up at {path_text(self.original_path(file))}:{line}"
         old, new = sum(old_distances.values()), sum(new_distances.values())
         if new >= old:
             return f"no step nearer: {self.goal.describe_distance(old, new)}"
@@ -478,7 +478,7 @@ class _PatchSearch:
         # the program has no wide input, or always fails with it
         if not isinstance(self.wide_input_run, FinishedRun):
             return ""
-        finished_run = self.workspace.run(widen=True)
+        finished_run = self.workspace.run(has_wide_input=True)
         if isinstance(finished_run, FailedRun):
             return f"with wide input: {finished_run.reason}"
         other = find_other_dtype(self.wide_input_run.values, finished_run.values)
@@ -488,7 +488,7 @@ class _PatchSearch:
             self.wide_input_run, self.widest_dtype
         )
         for file, line in sorted(new):
-            return f"with wide input a narrow float comes up at {shown_path(self.original_path(file))}:{line}"
+            return f"with wide input a narrow float comes up at {path_text(self.original_path(file))}:{line}"
         largest = compare_values(self.wide_input_run.values, finished_run.values, dtype("float64"))
         return (
             f"with wide input {largest.reason or largest}"
@@ -523,7 +523,7 @@ def _list_unreached_names(goal: Goal, finished_run: FinishedRun) -> set[str]:
     """Name the arrays of a run that no forbidden step reaches, such as its inputs."""
     findings = goal.read_findings(finished_run.run)
     steps = range(len(findings.predicted_run.steps))
-    forbidden = (i for i, _ in goal.list_forbidden(findings))
+    forbidden = (i for i, _ in goal.list_forbidden_findings(findings))
     reached, holding = find_reached_steps(findings.predicted_run, forbidden, steps)
     return {name for name, i in finished_run.run.results.items() if i not in reached | holding}
 

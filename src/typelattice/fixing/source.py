@@ -80,12 +80,12 @@ class SourceFile:
         _ = self.tree
 
     @cached_property
-    def parents(self) -> dict[ast.AST, ast.AST]:
+    def parent_by_node(self) -> dict[ast.AST, ast.AST]:
         """The parent of each node."""
         return {inner: node for node in ast.walk(self.tree) for inner in ast.iter_child_nodes(node)}
 
     @cached_property
-    def starts(self) -> list[int]:
+    def line_starts(self) -> list[int]:
         """The first byte of each line."""
         first = len(UTF8_BYTE_ORDER_MARK) if self.content.startswith(UTF8_BYTE_ORDER_MARK) else 0
         lines = self.content.removeprefix(UTF8_BYTE_ORDER_MARK).splitlines(keepends=True)
@@ -98,13 +98,13 @@ class SourceFile:
         """Return the first byte of a node, and the byte after its last."""
         assert node.end_lineno is not None and node.end_col_offset is not None
         return (
-            self.starts[node.lineno - 1] + node.col_offset,
-            self.starts[node.end_lineno - 1] + node.end_col_offset,
+            self.line_starts[node.lineno - 1] + node.col_offset,
+            self.line_starts[node.end_lineno - 1] + node.end_col_offset,
         )
 
     def line_of_byte(self, byte: int) -> int:
         """Return the number of the line of a byte, counted from 1."""
-        return bisect_right(self.starts, byte)
+        return bisect_right(self.line_starts, byte)
 
     def text(self, node: ast.expr | ast.stmt) -> str:
         """Return the text of a node."""
@@ -125,19 +125,19 @@ class SourceFile:
 
     def find_scope(self, node: ast.AST) -> ast.AST:
         """Return the function, class or module that is the scope of a node."""
-        while node in self.parents:
-            node = self.parents[node]
+        while node in self.parent_by_node:
+            node = self.parent_by_node[node]
             if isinstance(node, SCOPE_NODES):
                 return node
         return node
 
     def is_unpacked(self, node: ast.expr) -> bool:
         """Return True if an expression is assigned to several names: its value may be a tuple."""
-        around = self.parents.get(node)
+        around = self.parent_by_node.get(node)
         targets = around.targets if isinstance(around, ast.Assign) else []
         return any(isinstance(target, (ast.Tuple, ast.List)) for target in targets)
 
-    def names_before(self, node: ast.expr | ast.stmt) -> set[str]:
+    def list_names_before(self, node: ast.expr | ast.stmt) -> set[str]:
         """List the parameters of the function around a node, and the names bound above the node's line."""
         scope = self.find_scope(node)
         found: set[str] = set()
@@ -160,7 +160,7 @@ class SourceFile:
         if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return []
         given = [a.arg for a in (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)]
-        known = self.names_before(node)
+        known = self.list_names_before(node)
         ranges = [n for n in ast.walk(scope) if isinstance(n, ast.Call) and self.text(n.func) == "range"]
         counts = {n.id for call in (node, *ranges) for n in ast.walk(call) if isinstance(n, ast.Name)}
         others = sorted(
@@ -169,7 +169,7 @@ class SourceFile:
         found = [*list_arrays_at_hand(scope, node.lineno), *others]
         return [name for name in dict.fromkeys(found) if name in known][:MAX_NAMES_TRIED]
 
-    def aliases(self) -> Iterator[tuple[str, str]]:
+    def list_import_aliases(self) -> Iterator[tuple[str, str]]:
         """List each name that an import binds, with the module that it stands for."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
@@ -187,11 +187,11 @@ class SourceFile:
             content = content[: edit.start] + edit.text.encode("utf-8") + content[edit.end :]
         return content
 
-    def replace_expression(self, node: ast.expr, text: str) -> Edit:
+    def make_replacement_edit(self, node: ast.expr, text: str) -> Edit:
         """Return the edit that puts a text in the place of an expression."""
         return Edit(*self.find_span(node), text, self.text(node))
 
-    def add_keyword(self, call: ast.Call, keyword: str) -> Edit:
+    def make_keyword_edit(self, call: ast.Call, keyword: str) -> Edit:
         """Return the edit that adds a keyword argument to a call."""
         _, end = self.find_span(call)
         given = [*call.args, *(k.value for k in call.keywords)]

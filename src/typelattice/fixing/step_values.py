@@ -21,7 +21,7 @@ class StepValues(ValueChecks):
         super().__init__()
         self.values: dict[tuple[str, int, str], KeptValue] = {}
 
-    def check(
+    def observe_operation(
         self,
         witness: ValueWitness,
         name: str,

@@ -21,8 +21,8 @@ from typelattice.tracing.entry_points.trace_function import trace_call
 from typelattice.tracing.run_data.run import Run
 
 WIDE_DTYPE = "float64"
-WIDER_DTYPES = {b"float16": b"float64", b"float32": b"float64", b"complex64": b"complex128"}
-NARROW_DTYPE = re.compile(rb"\b(?:" + b"|".join(WIDER_DTYPES) + rb")\b")
+WIDE_DTYPE_BY_NARROW = {b"float16": b"float64", b"float32": b"float64", b"complex64": b"complex128"}
+NARROW_DTYPE_PATTERN = re.compile(rb"\b(?:" + b"|".join(WIDE_DTYPE_BY_NARROW) + rb")\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,17 @@ class TracedRun:
     step_values: ValuesByStep = field(default_factory=dict)
 
 
-def main(program: str, out: str) -> None:
+def main(program_file: str, result_file: str) -> None:
     """Run a program that a file describes, and write the result into another file."""
-    todo = read_program(program)
-    cache = Path(out).parent / "compiled"
+    todo = read_program(program_file)
+    cache = Path(result_file).parent / "compiled"
     files = list_file_states(todo.copy_folder)
     steps = StepValues() if todo.records_steps else None
 
     def save_result(ended: EndedScript) -> None:
         values = {**list_bound_values(ended.names), **list_saved_values(todo.copy_folder, files)}
         ran = TracedRun(ended.run, ended.status, values, step_values=steps.values if steps else {})
-        Path(out).write_bytes(pickle.dumps(ran))
+        Path(result_file).write_bytes(pickle.dumps(ran))
 
     if todo.runs_tests:
         # only tests need this, and it needs pytest
@@ -61,15 +61,17 @@ def main(program: str, out: str) -> None:
         run, found = run_tests(todo.argv, todo.packages, cache, todo.replaced_contents)
         warned = tuple(sorted(found.warnings))
         ran = TracedRun(run, 0, {}, found.outcomes, found.failures, warned)
-        Path(out).write_bytes(pickle.dumps(ran))
+        Path(result_file).write_bytes(pickle.dumps(ran))
     elif todo.function:
-        function, args, named = _load_function(todo)
+        function, args, named = _load_widened_function(todo)
         traced = trace_call(function, args, named, values=steps or False)
         save_result(EndedScript(traced.run, 0, names={"result": traced.result}))
     else:
         patched = {**todo.replaced_contents, **(_widen_script(todo.target) if todo.has_wide_input else {})}
         given = todo.target, todo.argv, todo.packages, todo.as_module, cache
-        save_result(run_script(*given, before_os_exit=save_result, patched=patched, values=steps or False))
+        save_result(
+            run_script(*given, before_os_exit=save_result, replaced_contents=patched, values=steps or False)
+        )
 
 
 def serve() -> None:
@@ -100,7 +102,9 @@ def serve() -> None:
             os._exit(1)
 
 
-def _load_function(program: ProgramToRun) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
+def _load_widened_function(
+    program: ProgramToRun,
+) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
     """Find the function and its arguments, which are made wide on request."""
     found, args, named = load_function(program)
     if program.has_wide_input:
@@ -110,17 +114,19 @@ def _load_function(program: ProgramToRun) -> tuple[Callable[..., Any], Sequence[
 
 def _widen_script(path: str) -> dict[str, bytes]:
     """Replace the narrow dtypes that the text of a script names by wide ones."""
-    return {path: NARROW_DTYPE.sub(lambda found: WIDER_DTYPES[found[0]], Path(path).read_bytes())}
+    return {
+        path: NARROW_DTYPE_PATTERN.sub(lambda found: WIDE_DTYPE_BY_NARROW[found[0]], Path(path).read_bytes())
+    }
 
 
 def has_wide_form(path: str) -> bool:
     """Return True if a script names narrow dtypes."""
-    return Path(path).is_file() and NARROW_DTYPE.search(Path(path).read_bytes()) is not None
+    return Path(path).is_file() and NARROW_DTYPE_PATTERN.search(Path(path).read_bytes()) is not None
 
 
-def widen_array(x: Any) -> Any:
+def widen_array(value: Any) -> Any:
     """Cast an array of narrower floats to float64. Return anything else as it is."""
-    if not str(getattr(x, "dtype", "")).rpartition(".")[2].startswith(("float", "bfloat")):
-        return x
-    cast = getattr(x, "astype", None) or getattr(x, "to", None)
-    return x if cast is None else cast(native(WIDE_DTYPE, type(x).__module__.partition(".")[0]))
+    if not str(getattr(value, "dtype", "")).rpartition(".")[2].startswith(("float", "bfloat")):
+        return value
+    cast = getattr(value, "astype", None) or getattr(value, "to", None)
+    return value if cast is None else cast(native(WIDE_DTYPE, type(value).__module__.partition(".")[0]))

@@ -28,7 +28,7 @@ from typelattice.tracing.run_data.run import Run
 MAX_COPIED_FILES = 20_000
 MAX_COPIED_BYTES = 500_000_000
 MAX_RUN_SECONDS = 600.0
-OWN_ERROR_CLASS = re.compile(r"^typelattice\.[\w.]+: ")  # in the last line of a traceback
+OWN_ERROR_PREFIX_PATTERN = re.compile(r"^typelattice\.[\w.]+: ")  # in the last line of a traceback
 RUN_MAIN_CODE = "import sys; from typelattice.fixing.{} import main; main(*sys.argv[1:])"
 SERVE_CODE = "from typelattice.fixing.traced_run import serve; serve()"
 PRELOADED_MODULES_BY_RUNS_TESTS = (
@@ -88,14 +88,14 @@ class Workspace:
     server: subprocess.Popen[bytes] | None = None
     runs_assertions: bool = True
 
-    def run(self, widen: bool = False, records_steps: bool = False) -> FinishedRun | FailedRun:
+    def run(self, has_wide_input: bool = False, records_steps: bool = False) -> FinishedRun | FailedRun:
         """Run the program in a process of its own."""
         program_file, result_file, printed, errors = files = self._list_run_files("ran.pickle")
         program_file.write_bytes(
             pickle.dumps(
                 replace(
                     self.program,
-                    has_wide_input=widen,
+                    has_wide_input=has_wide_input,
                     records_steps=records_steps,
                     replaced_contents=self.outside_contents,
                 )
@@ -116,7 +116,7 @@ class Workspace:
             ended_with = status or (traced_run.status if traced_run else status)
             lines = text.strip().splitlines() or [f"it ended with status {ended_with}"]
             reason = lines[-1].replace(f"{self.program.copy_folder}{os.sep}", "")
-            return FailedRun(OWN_ERROR_CLASS.sub("", reason)[:300])
+            return FailedRun(OWN_ERROR_PREFIX_PATTERN.sub("", reason)[:300])
         if hasattr(os, "fork"):
             forkable_modules = (
                 libraries()[name].modules[0] for name in traced_run.run.systems if may_be_forked(name)
@@ -167,9 +167,9 @@ class Workspace:
                 _copy_file(str(self.program.original_folder / Path(path).relative_to(root)), path)
             self.file_states[path] = file_state(path)
 
-    def _list_run_files(self, out: str) -> list[Path]:
+    def _list_run_files(self, result_name: str) -> list[Path]:
         """Return the files of a run: the program, what the run writes, and its two streams."""
-        return [self.folder / name for name in ("program.pickle", out, "printed", "errors")]
+        return [self.folder / name for name in ("program.pickle", result_name, "printed", "errors")]
 
     def put_content(self, file: str, content: bytes) -> None:
         """Give a file other content: in the copy, or only during runs if the copy does not have it.
@@ -183,13 +183,13 @@ class Workspace:
             self.outside_contents[file] = content
 
     @property
-    def inside(self) -> Path:
+    def current_folder_in_copy(self) -> Path:
         """The folder in the copy that corresponds to the current one."""
         here, original, root = Path.cwd(), self.program.original_folder, self.program.copy_folder
         return root / here.relative_to(original) if here.is_relative_to(original) else root
 
     @property
-    def python(self) -> list[str]:
+    def interpreter_command(self) -> list[str]:
         """The interpreter, with the option that omits assertions if they are turned off."""
         return [sys.executable, *([] if self.runs_assertions else ["-O"])]
 
@@ -202,10 +202,10 @@ class Workspace:
         """Run a module of this package that runs the program in a new process. Return its exit status."""
         todo, out, printed, errors = files
         with printed.open("wb") as stdout, errors.open("wb") as stderr:
-            words = [*self.python, "-c", RUN_MAIN_CODE.format(module), str(todo), str(out)]
+            words = [*self.interpreter_command, "-c", RUN_MAIN_CODE.format(module), str(todo), str(out)]
             with subprocess.Popen(
-                words, cwd=self.inside, env=_make_environment(), stdin=subprocess.DEVNULL, stdout=stdout,
-                stderr=stderr,
+                words, cwd=self.current_folder_in_copy, env=_make_environment(),
+                stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
             ) as process:  # fmt: skip
                 try:
                     return _wait_for_end(process, MAX_RUN_SECONDS)
@@ -217,11 +217,12 @@ class Workspace:
         """Run the program in a fork of the process that is kept for this. Return its exit status."""
         if self.server is None:
             self.server = subprocess.Popen(
-                [*self.python, "-c", SERVE_CODE], cwd=self.inside, env=_make_environment(),
+                [*self.interpreter_command, "-c", SERVE_CODE],
+                cwd=self.current_folder_in_copy, env=_make_environment(),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
         assert self.server.stdin is not None and self.server.stdout is not None
-        todo = [*map(str, files), str(self.inside), *self.preloaded_modules]
+        todo = [*map(str, files), str(self.current_folder_in_copy), *self.preloaded_modules]
         self.server.stdin.write(pickle.dumps(todo).hex().encode() + b"\n")
         self.server.stdin.flush()
         if not select([self.server.stdout], [], [], MAX_RUN_SECONDS)[0]:

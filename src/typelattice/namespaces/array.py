@@ -52,10 +52,10 @@ class Array(Operators):
         return result
 
     @classmethod
-    def _wrap(cls, data: Any, d: DType | None, weak: bool = False) -> Self:
+    def _wrap(cls, data: Any, dtype: DType | None, weak: bool = False) -> Self:
         """Wrap an array or a scalar of the library as an array of the namespace."""
         data = cls._recipes.library.ensure_array(data)
-        return cls._wrap_typed(data, cls._recipes.type_of_array(data, d, weak))
+        return cls._wrap_typed(data, cls._recipes.type_of_array(data, dtype, weak))
 
     def _wrap_like(self, data: Any) -> Self:
         """Return an array of the same dtype and weakness."""
@@ -93,12 +93,12 @@ class Array(Operators):
     @property
     def size(self) -> int | None:
         """The number of elements, or None where it is not known yet."""
-        return self._recipes.library.size(self._data)
+        return self._recipes.library.size_of(self._data)
 
     @property
     def device(self) -> object:
         """The device that holds the elements."""
-        return self._recipes.library.device(self._data)
+        return self._recipes.library.device_of(self._data)
 
     @property
     def T(self) -> Self:
@@ -152,10 +152,10 @@ class Array(Operators):
         return self._data.__dlpack_device__()
 
     def __bool__(self) -> bool:
-        return bool(self._recipes.library.item(self._data))
+        return bool(self._recipes.library.convertible_item(self._data))
 
     def __int__(self) -> int:
-        return int(self._recipes.library.item(self._data))
+        return int(self._recipes.library.convertible_item(self._data))
 
     def __float__(self) -> float:
         return float(self._data)
@@ -164,7 +164,7 @@ class Array(Operators):
         return complex(self._data)
 
     def __index__(self) -> int:
-        found: int = self._recipes.library.item(self._data).__index__()
+        found: int = self._recipes.library.convertible_item(self._data).__index__()
         return found
 
     def __len__(self) -> int:

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from typelattice.engine.evaluate_operation import operation_rules
+from typelattice.engine.evaluate_operation import find_operation_rules
 from typelattice.facts.dtypes import DType
 from typelattice.facts.operations import find_operation
 from typelattice.namespaces.array import Array
@@ -18,34 +18,40 @@ def element_methods(context: NamespaceContext) -> dict[str, Callable[..., Any]]:
     """Build the methods `__getitem__` and `__setitem__` of arrays, by name."""
 
     def getitem(self: Array, key: Any, /) -> Array:
-        return self._wrap_like(context.library.elements(self._data, context.unwrap(key)))
+        return self._wrap_like(context.library.select_elements(self._data, context.unwrap(key)))
 
     def setitem(self: Array, key: Any, value: Any, /) -> None:
         given = context.read_operand("assignment", value)
-        p = context.recipes.promote("setitem", context.operands((self, given)))
+        p = context.recipes.promote("setitem", context.convert_operands((self, given)))
         if context.recipes.is_own_system:  # then the library casts and warns in its usual way
             element = given._data if isinstance(given, Array) else given
         elif isinstance(given, Array):
             element = context.library.cast_for_assignment(given._data, self.dtype)
         else:
             element = context.recipes.convert_number(given, p, self._data)
-        self._data = context.call_library(p, context.library.put, self._data, context.unwrap(key), element)
+        self._data = context.call_library(
+            p, context.library.put_elements, self._data, context.unwrap(key), element
+        )
 
     return {"__getitem__": getitem, "__setitem__": setitem}
 
 
-def assignment_dtype(context: NamespaceContext, op: str, x: Array, other: Any) -> DType:
-    """Return the dtype of `x` after `x += y`, whether the result is written into `x` or replaces it.
+def assignment_dtype(context: NamespaceContext, op_name: str, array: Array, other: Any) -> DType:
+    """Return the dtype of `array` after `x += y`, whether the result is written into `array` or replaces it.
 
     Raises NamespaceError if the system refuses the write.
     """
-    p = context.system.explain(*context.operands((x, context.read_operand(op, other))), op=op)
+    p = context.system.explain(
+        *context.convert_operands((array, context.read_operand(op_name, other))), op=op_name
+    )
     if p.dtype is None:
         raise NamespaceError(f"{p.reason} under {context.system.name}: {p.remedy}")
     return p.dtype
 
 
-def in_place_maker(context: NamespaceContext, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def in_place_maker(
+    context: NamespaceContext, op_name: str, function: Callable[..., Any]
+) -> Callable[..., Any]:
     """Return the operator that writes its result into the left operand, if system and library allow it.
 
     `function` computes the value to write: `x + y` for `+=`.
@@ -54,14 +60,17 @@ def in_place_maker(context: NamespaceContext, op: str, function: Callable[..., A
     old array.
     """
 
-    rebinds = operation_rules(context.system, op).gives_into.makes_new_array
-    library_operator: Callable[..., Any] = getattr(operator, find_operation(op).special_method or "")
+    rebinds = find_operation_rules(context.system, op_name).gives_into.makes_new_array
+    library_operator: Callable[..., Any] = getattr(operator, find_operation(op_name).special_method or "")
     by_library = context.recipes.is_own_system and context.library.mutable
 
     def written_by_library(self: Array, other: Any) -> bool:
         """Let the library write the result itself, since the last bits may differ if memory overlaps."""
-        given = context.read_operand(op, other)
-        if context.system.explain(*context.operands((self, given)), op=op).dtype is not self.dtype:
+        given = context.read_operand(op_name, other)
+        if (
+            context.system.explain(*context.convert_operands((self, given)), op=op_name).dtype
+            is not self.dtype
+        ):
             return False
         try:
             library_operator(self._data, given._data if isinstance(given, Array) else given)
@@ -75,13 +84,13 @@ def in_place_maker(context: NamespaceContext, op: str, function: Callable[..., A
         out = function(self, other)
         if rebinds:
             return out
-        kept = assignment_dtype(context, op, self, other)
+        kept = assignment_dtype(context, op_name, self, other)
         # The library rebinds in this case, too.
         rebound = context.recipes.is_own_system and not context.library.mutable
         if tuple(out.shape) != tuple(self.shape) and not rebound:
             shapes = f"{tuple(out.shape)} cannot be written into one of {tuple(self.shape)}"
             raise NamespaceError(f"a result of shape {shapes}; use x = x + y")
-        cast = context.library.cast(out._data, context.library.native(kept))
+        cast = context.library.cast(out._data, context.library.native_dtype(kept))
         if kept is not self.dtype or not context.library.mutable:
             return context.wrap(cast, kept, out.weak)
         self._data[...] = cast

@@ -33,7 +33,7 @@ def implicit_cast(system: str | os.PathLike[str] | System, *arrays: Any) -> tupl
         raise NamespaceError(f"{what}; of a namespace's, give x.bare")
     context = namespace(chosen, module_of(own))._context
     p = chosen.promote(*values)
-    native, cast = context.library.native(p.result), context.library.cast
+    native, cast = context.library.native_dtype(p.result), context.library.cast
     return tuple(
         cast(x, native) if _is_number(x) else context.recipes.convert_number(x, p, own[0]) for x in values
     )

@@ -17,18 +17,18 @@ from typelattice.namespaces.input_checks import (
 )
 from typelattice.namespaces.namespace_context import NamespaceContext, class_name
 from typelattice.namespaces.namespace_error import NamespaceError
-from typelattice.namespaces.recipe import INTEGER_KINDS, one_line, python_number
+from typelattice.namespaces.recipe import INTEGER_KINDS, one_line_message, python_number
 from typelattice.namespaces.standard_signatures import name_function
 from typelattice.operands.notation import number_operand as scalar_of
 from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, operand_of_dtype
 from typelattice.operands.read_objects import operand
 from typelattice.support.errors import TypelatticeError
 
-Function = Callable[..., Any]
-FunctionMaker = Callable[[NamespaceContext], Function]
+NamespaceFunction = Callable[..., Any]
+CreationFunctionMaker = Callable[[NamespaceContext], NamespaceFunction]
 
 
-def asarray_maker(context: NamespaceContext) -> Function:
+def asarray_maker(context: NamespaceContext) -> NamespaceFunction:
     """Build `asarray`, which makes an array from any object that holds numbers."""
 
     def asarray(
@@ -36,24 +36,24 @@ def asarray_maker(context: NamespaceContext) -> Function:
     ) -> Array:
         if isinstance(obj, Array):
             own = context.require_array("asarray", obj)
-            d = own.dtype if dtype is None else context.replace_requested(dtype)
+            d = own.dtype if dtype is None else context.replace_requested_dtype(dtype)
             if d is own.dtype and not copy and device is None:
                 return own
-            made = _make_array(context, own._data, context.library.native(d), device, copy)
+            made = _make_array(context, own._data, context.library.native_dtype(d), device, copy)
             return context.wrap(made, d, own.weak and dtype is None)
         if _holds_arrays(obj):
             stacked = context.call_on_list("stack", [asarray(item) for item in obj])
             return asarray(stacked, dtype=dtype, device=device)
         if dtype is not None:
-            d = context.replace_requested(dtype)
+            d = context.replace_requested_dtype(dtype)
             refuse_out_of_range(context.recipes, obj, d)
-            return context.wrap(_make_array(context, obj, context.library.native(d), device, copy), d)
+            return context.wrap(_make_array(context, obj, context.library.native_dtype(d), device, copy), d)
         kind = Kind.FLOAT if _is_empty(obj) else highest_kind(obj)
         if kind is None:  # an array of this library or of another
             data = _make_array(context, obj, None, device, copy)
-            own = context.library.native(context.library.dtype(data))
+            own = context.library.native_dtype(context.library.dtype_of(data))
             # the array may have another byte order
-            data = context.enter_array(context.library.cast(data, own))
+            data = context.cast_to_replaced_dtype(context.library.cast(data, own))
             weak = context.library.is_weak(data) and context.recipes.has_weak_arrays
             return context.wrap(data, None, weak)
         d = context.default_dtype(kind)
@@ -61,18 +61,18 @@ def asarray_maker(context: NamespaceContext) -> Function:
             return context.wrap(_make_array(context, obj, None, device, copy))  # NumPy's 2**63 is uint64
         refuse_out_of_range(context.recipes, obj, d)
         weak = not isinstance(obj, (list, tuple)) and context.recipes.is_weak_alone(kind)
-        return context.wrap(_make_array(context, obj, context.library.native(d), device, copy), d, weak)
+        return context.wrap(_make_array(context, obj, context.library.native_dtype(d), device, copy), d, weak)
 
     return asarray
 
 
-def highest_kind(x: Any) -> Kind | None:
+def highest_kind(numbers: Any) -> Kind | None:
     """Return the highest kind of Python numbers in nested sequences, or None if any item is not a number."""
-    if isinstance(x, (list, tuple)):
-        found = [highest_kind(item) for item in x]
+    if isinstance(numbers, (list, tuple)):
+        found = [highest_kind(item) for item in numbers]
         kinds = [kind for kind in found if kind is not None]
         return max(kinds, key=lambda kind: kind.category) if kinds and len(kinds) == len(found) else None
-    value = python_number(x)
+    value = python_number(numbers)
     return None if value is None else KIND_BY_PYTHON_TYPE[type(value)]
 
 
@@ -98,10 +98,10 @@ def _make_array(context: NamespaceContext, obj: Any, to: Any, device: object, co
         # The standard requires this error if a copy is necessary.
         if copy is False and isinstance(e, ValueError):
             raise
-        if context.library.refuses(e):
-            why = f"{context.library.name} refuses a number here ({one_line(e)})"
+        if context.library.is_refusal(e):
+            why = f"{context.library.name} refuses a number here ({one_line_message(e)})"
             raise NamespaceError(f"{why}; give one within the dtype's range, or a wider dtype") from e
-        why = f"{context.library.name} makes no array of this {class_name(obj)}: {one_line(e)}"
+        why = f"{context.library.name} makes no array of this {class_name(obj)}: {one_line_message(e)}"
         raise NamespaceError(f"{why}; give numbers, or use from_dlpack") from e
     return data if to is None else context.library.check_dtype(data, to)
 
@@ -110,11 +110,11 @@ def _creation_options(
     context: NamespaceContext, requested: object, kind: Kind, device: object
 ) -> tuple[DType, dict[str, Any]]:
     """Return the requested or default dtype, and the library's options `dtype` and `device`."""
-    d = context.replace_requested(requested) if requested is not None else context.default_dtype(kind)
-    return d, {"dtype": context.library.native(d), **({} if device is None else {"device": device})}
+    d = context.replace_requested_dtype(requested) if requested is not None else context.default_dtype(kind)
+    return d, {"dtype": context.library.native_dtype(d), **({} if device is None else {"device": device})}
 
 
-def shape_function_maker(name: str, context: NamespaceContext) -> Function:
+def shape_function_maker(name: str, context: NamespaceContext) -> NamespaceFunction:
     """Build a function with a shape, or numbers for one: zeros, ones, empty, eye, linspace."""
     library = context.library
 
@@ -123,13 +123,13 @@ def shape_function_maker(name: str, context: NamespaceContext) -> Function:
         d, library_options = _creation_options(
             context, dtype, Kind.COMPLEX if of_complex else Kind.FLOAT, device
         )
-        data = library.function(name)(*args, **library_options, **options)
+        data = library.find_function(name)(*args, **library_options, **options)
         return context.wrap(library.check_dtype(data, library_options["dtype"]), d)
 
     return function
 
 
-def full_maker(context: NamespaceContext) -> Function:
+def full_maker(context: NamespaceContext) -> NamespaceFunction:
     """Build `full`, which makes an array of one value. Its dtype is by default that of the kind."""
 
     def full(shape: Any, fill_value: Any, *, dtype: object = None, device: object = None) -> Array:
@@ -145,7 +145,7 @@ def full_maker(context: NamespaceContext) -> Function:
     return full
 
 
-def convert_fill_value(context: NamespaceContext, d: DType, value: Any) -> Any:
+def convert_fill_value(context: NamespaceContext, dtype: DType, value: Any) -> Any:
     """Return the value that fills an array of a dtype. The system may convert or refuse a Python number.
 
     The library casts a number that would change the array's dtype, such as a float among integers.
@@ -154,17 +154,17 @@ def convert_fill_value(context: NamespaceContext, d: DType, value: Any) -> Any:
     if given is None:
         return context.unwrap(value)
     own = context.recipes.is_own_system  # then the library decides, and raises its own errors
-    p = context.system.explain(operand_of_dtype(d), scalar_of(given))
-    if p.dtype is d:
+    p = context.system.explain(operand_of_dtype(dtype), scalar_of(given))
+    if p.dtype is dtype:
         counted = context.recipes.replace_scalar(given, p)
         return given if own else counted
-    imaginary = isinstance(given, complex) and d.kind is not Kind.COMPLEX
-    if (imaginary or d.kind in INTEGER_KINDS) and not own and not is_in_range(given, d):
-        raise range_error(given, d)  # casts of such a number differ between libraries and machines
+    imaginary = isinstance(given, complex) and dtype.kind is not Kind.COMPLEX
+    if (imaginary or dtype.kind in INTEGER_KINDS) and not own and not is_in_range(given, dtype):
+        raise range_error(given, dtype)  # casts of such a number differ between libraries and machines
     return given
 
 
-def arange_maker(context: NamespaceContext) -> Function:
+def arange_maker(context: NamespaceContext) -> NamespaceFunction:
     """Build `arange`, which makes evenly spaced numbers, by default in the default dtype of their kind."""
 
     def arange(
@@ -191,7 +191,7 @@ def kind_of(x: Any) -> Kind | None:
     return operand(x).kind if found is None and hasattr(x, "dtype") else found
 
 
-def like_maker(name: str, context: NamespaceContext) -> Function:
+def like_maker(name: str, context: NamespaceContext) -> NamespaceFunction:
     """Build a function that makes an array like another: of its shape and, by default, of its dtype."""
 
     def function(x: Any, /, *, dtype: object = None, device: object = None) -> Array:
@@ -200,7 +200,7 @@ def like_maker(name: str, context: NamespaceContext) -> Function:
     return function
 
 
-def full_like_maker(context: NamespaceContext) -> Function:
+def full_like_maker(context: NamespaceContext) -> NamespaceFunction:
     """Build `full_like`, which makes an array of one value, like another array."""
 
     def full_like(x: Any, /, fill_value: Any, *, dtype: object = None, device: object = None) -> Array:
@@ -210,33 +210,38 @@ def full_like_maker(context: NamespaceContext) -> Function:
 
 
 def _make_like(
-    context: NamespaceContext, name: str, x: Any, fill: tuple[Any, ...], dtype: object, device: object
+    context: NamespaceContext, name: str, array: Any, fill: tuple[Any, ...], dtype: object, device: object
 ) -> Array:
-    own = context.require_array(name, x)
-    d = own.dtype if dtype is None else context.replace_requested(dtype)
+    own = context.require_array(name, array)
+    d = own.dtype if dtype is None else context.replace_requested_dtype(dtype)
     weak = dtype is None and context.recipes.promote(name, (own._type.operand,)).weak
-    library_options = {"dtype": context.library.native(d), **({} if device is None else {"device": device})}
+    library_options = {
+        "dtype": context.library.native_dtype(d),
+        **({} if device is None else {"device": device}),
+    }
     filled = [convert_fill_value(context, d, value) for value in fill]
-    return context.wrap(context.library.function(name)(own._data, *filled, **library_options), d, weak)
+    return context.wrap(context.library.find_function(name)(own._data, *filled, **library_options), d, weak)
 
 
-def from_dlpack_maker(context: NamespaceContext) -> Function:
+def from_dlpack_maker(context: NamespaceContext) -> NamespaceFunction:
     """Build `from_dlpack`, which makes an array over the buffer of another library's or namespace's array."""
 
     def from_dlpack(x: Any, /, *, device: object = None, copy: bool | None = None) -> Array:
         options = {k: v for k, v in (("device", device), ("copy", copy)) if v is not None}
         buffer = x.bare if isinstance(x, Array) else x
-        return context.wrap(context.enter_array(context.library.function("from_dlpack")(buffer, **options)))
+        return context.wrap(
+            context.cast_to_replaced_dtype(context.library.find_function("from_dlpack")(buffer, **options))
+        )
 
     return from_dlpack
 
 
-def astype_maker(context: NamespaceContext) -> Function:
+def astype_maker(context: NamespaceContext) -> NamespaceFunction:
     """Build `astype`, which casts explicitly, so its result is never weak."""
 
     def astype(x: Any, dtype: object, /, *, copy: bool = True, device: object = None) -> Array:
-        own, d = context.require_array("astype", x), context.replace_requested(dtype)
-        to = context.library.native(d)
+        own, d = context.require_array("astype", x), context.replace_requested_dtype(dtype)
+        to = context.library.native_dtype(d)
         options = {} if device is None else {"device": device}
         data = context.library.xp.astype(own._data, to, copy=copy, **options)
         return context.wrap(context.library.check_dtype(data, to), d)
@@ -244,19 +249,19 @@ def astype_maker(context: NamespaceContext) -> Function:
     return astype
 
 
-def frequencies_maker(name: str, context: NamespaceContext) -> Function:
+def frequencies_maker(name: str, context: NamespaceContext) -> NamespaceFunction:
     """Build a function that returns the sample frequencies of a transform."""
 
     def function(n: int, /, *, d: float = 1.0, dtype: object = None, device: object = None) -> Array:
         wanted, library_options = _creation_options(context, dtype, Kind.FLOAT, device)
         to = library_options.pop("dtype")
-        data = context.library.function(name)(n, d=d, **library_options)
+        data = context.library.find_function(name)(n, d=d, **library_options)
         return context.wrap(context.library.cast(data, to), wanted)
 
     return function
 
 
-def guard_function(context: NamespaceContext, function: Function) -> Function:
+def guard_function(context: NamespaceContext, function: NamespaceFunction) -> NamespaceFunction:
     """Wrap a function so that it raises NamespaceError if the library cannot carry it out."""
 
     @wraps(function)
@@ -266,13 +271,13 @@ def guard_function(context: NamespaceContext, function: Function) -> Function:
         except TypelatticeError:
             raise
         except (*NO_KERNEL_ERRORS, RuntimeError, OverflowError, AttributeError) as e:
-            why = f"{context.library.name} cannot carry out {function.__name__} ({one_line(e)})"
+            why = f"{context.library.name} cannot carry out {function.__name__} ({one_line_message(e)})"
             raise NamespaceError(f"{why}; give other arguments, or another dtype") from e
 
     return call
 
 
-CREATION_MAKER_BY_NAME: dict[str, FunctionMaker] = {
+CREATION_MAKER_BY_NAME: dict[str, CreationFunctionMaker] = {
     "asarray": asarray_maker,
     "full": full_maker,
     "full_like": full_like_maker,
@@ -285,7 +290,7 @@ CREATION_MAKER_BY_NAME: dict[str, FunctionMaker] = {
 }
 
 
-def make_creation_functions(context: NamespaceContext) -> dict[str, Function]:
+def make_creation_functions(context: NamespaceContext) -> dict[str, NamespaceFunction]:
     """Build the functions that create arrays, as far as the library has them."""
     there = [
         name for name in CREATION_MAKER_BY_NAME if name != "from_dlpack" or context.library.has_function(name)

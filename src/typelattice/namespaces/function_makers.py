@@ -16,11 +16,11 @@ from typelattice.namespaces.recipe import Recipe
 from typelattice.namespaces.result_tuples import RESULT_TUPLE_BY_FUNCTION
 from typelattice.namespaces.standard_signatures import name_function
 
-Function = Callable[..., Any]
-FunctionMaker = Callable[[NamespaceContext, str], Function]
+NamespaceFunction = Callable[..., Any]
+PromotingFunctionMaker = Callable[[NamespaceContext, str], NamespaceFunction]
 
 
-def binary_maker(context: NamespaceContext, op: str) -> Function:
+def binary_maker(context: NamespaceContext, op_name: str) -> NamespaceFunction:
     """Build a function of two arrays, or of one array and a Python scalar.
 
     The function makes one recipe for each two array types. This is the path of every `x + y`, so its first
@@ -45,19 +45,19 @@ def binary_maker(context: NamespaceContext, op: str) -> Function:
 
     def first(x1: Any, x2: Any) -> Any:
         """Do the same for operands without a recipe, and for numbers."""
-        x1, x2 = context.read_two_operands(op, x1, x2)
+        x1, x2 = context.read_two_operands(op_name, x1, x2)
         key = _operand_key(x1), _operand_key(x2)
         value = x2 if x1.__class__ is cls else x1
         value = None if value.__class__ is cls else value
         recipe = kept.get(key)
         if recipe is not None and recipe.array_type and recipe.covers_value(value):
-            left = x1._data if x1.__class__ is cls else recipes.number_in_range(x1, recipe, x2._data)
-            right = x2._data if x2.__class__ is cls else recipes.number_in_range(x2, recipe, x1._data)
+            left = x1._data if x1.__class__ is cls else recipes.convert_covered_number(x1, recipe, x2._data)
+            right = x2._data if x2.__class__ is cls else recipes.convert_covered_number(x2, recipe, x1._data)
             out = context.call_library(recipe.promotion, recipe.compute, left, right)
             return context.wrap_typed(
                 out if recipe.cast_result is None else recipe.cast_result(out), recipe.array_type
             )
-        recipe = recipes.make_recipe(op, context.operands((x1, x2)))
+        recipe = recipes.make_recipe(op_name, context.convert_operands((x1, x2)))
         out, recipe = context.run_recipe(recipe, (x1, x2))
         array_type = recipe.array_type or recipes.type_of_array(
             out, recipe.promotion.result, recipe.promotion.weak
@@ -74,19 +74,21 @@ def _operand_key(x: Any) -> object:
     return x._type if isinstance(x, Array) else x.__class__
 
 
-def unary_maker(context: NamespaceContext, op: str) -> Function:
+def unary_maker(context: NamespaceContext, op_name: str) -> NamespaceFunction:
     """Build a function of one array. Its other arguments take no part in promotion."""
     kept: dict[object, Recipe] = {}
     recipes = context.recipes
 
     def function(x: Any, /, *args: Any, **options: Any) -> Any:
-        x = context.require_array(op, x)
+        x = context.require_array(op_name, x)
         recipe = kept.get(x._type)
         if recipe is None:
-            recipe = recipes.make_recipe(op, (recipes.operand(x._type, x._data),))
+            recipe = recipes.make_recipe(op_name, (recipes.operand_of_array(x._type, x._data),))
         p = recipe.promotion
         if args or options:
-            return context.compute(op, p, (x._data,), *context.unwrap(args), **context.unwrap(options))
+            return context.compute_result(
+                op_name, p, (x._data,), *context.unwrap(args), **context.unwrap(options)
+            )
         out, recipe = context.run_recipe(recipe, (x,))
         if not recipes.promotes_by_value:
             kept[x._type] = recipe
@@ -95,147 +97,153 @@ def unary_maker(context: NamespaceContext, op: str) -> Function:
     return function
 
 
-def several_operands_maker(context: NamespaceContext, op: str) -> Function:
+def several_operands_maker(context: NamespaceContext, op_name: str) -> NamespaceFunction:
     """Build a function of two arrays or more, with options such as axes."""
 
     def function(*xs: Any, **options: Any) -> Any:
-        return context.call(op, xs, **options)
+        return context.call_operation(op_name, xs, **options)
 
     return function
 
 
-def reduction_maker(context: NamespaceContext, op: str) -> Function:
+def reduction_maker(context: NamespaceContext, op_name: str) -> NamespaceFunction:
     """Build a function along axes. For some functions, `dtype` may request the dtype of the result."""
-    library, promote = context.library, single_promotion_maker(context, op)
-    accumulates = OPERATIONS[op].takes_dtype
+    library, promote = context.library, single_promotion_maker(context, op_name)
+    accumulates = OPERATIONS[op_name].takes_dtype
 
     def function(x: Any, /, *, dtype: object = None, **options: Any) -> Any:
-        x = context.require_array(op, x)
+        x = context.require_array(op_name, x)
         if dtype is not None:
-            return as_dtype(x, context.replace_requested(dtype), **options)
+            return as_dtype(x, context.replace_requested_dtype(dtype), **options)
         p = promote(x)
         if x.ndim == 0 and options.get("include_initial"):  # an initial value extends an axis
-            x = context.wrap(library.function("reshape")(x._data, (1,)), x.dtype, x.weak)
+            x = context.wrap(library.find_function("reshape")(x._data, (1,)), x.dtype, x.weak)
         if accumulates:
-            options["dtype"] = library.native(p.arithmetic_dtype)
-        return context.compute(op, p, (x._data,), **context.unwrap(options))
+            options["dtype"] = library.native_dtype(p.arithmetic_dtype)
+        return context.compute_result(op_name, p, (x._data,), **context.unwrap(options))
 
     def as_dtype(x: Array, d: DType, **options: Any) -> Any:
         if not accumulates:
-            raise NamespaceError(f"{op} takes no dtype; cast its result with astype")
-        to = library.native(d)
-        out = library.function(op)(library.cast(x._data, to), dtype=to, **context.unwrap(options))
+            raise NamespaceError(f"{op_name} takes no dtype; cast its result with astype")
+        to = library.native_dtype(d)
+        out = library.find_function(op_name)(library.cast(x._data, to), dtype=to, **context.unwrap(options))
         return context.wrap(out, d)
 
     return function
 
 
-def difference_maker(context: NamespaceContext, op: str) -> Function:
+def difference_maker(context: NamespaceContext, op_name: str) -> NamespaceFunction:
     """Build `diff`. The arrays before and after promote with the array itself."""
     library = context.library
 
     def function(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
-        given = {"x": context.require_array(op, x), "prepend": prepend, "append": append}
-        arrays = {name: context.require_array(op, v) for name, v in given.items() if v is not None}
+        given = {"x": context.require_array(op_name, x), "prepend": prepend, "append": append}
+        arrays = {name: context.require_array(op_name, v) for name, v in given.items() if v is not None}
         if len(arrays) > 1:
-            common_dtype = context.recipes.promote("concat", context.operands([*arrays.values()])).result
-            to = library.native(common_dtype)
+            common_dtype = context.recipes.promote(
+                "concat", context.convert_operands([*arrays.values()])
+            ).result
+            to = library.native_dtype(common_dtype)
             arrays = {
                 name: context.wrap(library.cast(v._data, to), common_dtype) for name, v in arrays.items()
             }
-        return context.call(op, (arrays.pop("x"),), axis=axis, n=n, **arrays)
+        return context.call_operation(op_name, (arrays.pop("x"),), axis=axis, n=n, **arrays)
 
     return function
 
 
-def choice_maker(context: NamespaceContext, op: str) -> Function:
+def choice_maker(context: NamespaceContext, op_name: str) -> NamespaceFunction:
     """Build `where`: a condition, and two branches that promote."""
 
     def function(condition: Any, x1: Any, x2: Any, /) -> Any:
-        mask = context.require_array(op, condition)
+        mask = context.require_array(op_name, condition)
         if mask.dtype.kind is not Kind.BOOL:
-            what = f"the condition of {op} is {mask.dtype}"
+            what = f"the condition of {op_name} is {mask.dtype}"
             raise NamespaceError(f"{what}; compare it with zero to make it bool")
-        branches = context.read_operand(op, x1), context.read_operand(op, x2)
+        branches = context.read_operand(op_name, x1), context.read_operand(op_name, x2)
         if context.recipes.is_own_system:
-            p = context.recipes.promote(op, context.operands(branches))
-            out = context.try_uncast(p, context.library.uncast_function(op, zero_d=False), mask, *branches)
+            p = context.recipes.promote(op_name, context.convert_operands(branches))
+            out = context.try_uncast(
+                p, context.library.uncast_function(op_name, zero_d=False), mask, *branches
+            )
             if out is not None:
                 return context.wrap(out, p.result, p.weak)
-        branches = context.read_two_operands(op, *branches)
-        p = context.recipes.promote(op, context.operands(branches))
-        return context.compute(op, p, context.library_arrays(p, branches), leading_arguments=(mask._data,))
+        branches = context.read_two_operands(op_name, *branches)
+        p = context.recipes.promote(op_name, context.convert_operands(branches))
+        return context.compute_result(
+            op_name, p, context.library_arrays(p, branches), leading_arguments=(mask._data,)
+        )
 
     return function
 
 
-def list_function_maker(context: NamespaceContext, op: str) -> Function:
+def list_function_maker(context: NamespaceContext, op_name: str) -> NamespaceFunction:
     """Build a function of a list of arrays, which promote together."""
 
     def function(arrays: Sequence[Any], /, **options: Any) -> Any:
         if not isinstance(arrays, (list, tuple)):
-            raise NamespaceError(f"{op} takes a list of arrays; write {op}([x, y])")
+            raise NamespaceError(f"{op_name} takes a list of arrays; write {op_name}([x, y])")
         if not arrays:
-            raise NamespaceError(f"{op} of no arrays has no dtype; give one at least")
-        own = [context.require_array(op, x) for x in arrays]
+            raise NamespaceError(f"{op_name} of no arrays has no dtype; give one at least")
+        own = [context.require_array(op_name, x) for x in arrays]
         # with axis=None, concat flattens all arrays first, also 0-d ones
-        if op == "concat" and options.get("axis", 0) is None:
-            reshape = context.library.function("reshape")
+        if op_name == "concat" and options.get("axis", 0) is None:
+            reshape = context.library.find_function("reshape")
             own = [context.wrap(reshape(x._data, (-1,)), x.dtype, x.weak) if x.ndim == 0 else x for x in own]
-        return context.call_on_list(op, own, **options)
+        return context.call_on_list(op_name, own, **options)
 
     return function
 
 
-def each_array_maker(context: NamespaceContext, op: str) -> Function:
+def each_array_maker(context: NamespaceContext, op_name: str) -> NamespaceFunction:
     """Build a function of several arrays that keeps the dtype of each."""
 
     def function(*arrays: Any, **options: Any) -> Any:
-        listed = [context.require_array(op, x) for x in arrays]
-        made = context.library.function(op)(*(x._data for x in listed), **options)
+        listed = [context.require_array(op_name, x) for x in arrays]
+        made = context.library.find_function(op_name)(*(x._data for x in listed), **options)
         return tuple(x._wrap_like(out) for x, out in zip(listed, made, strict=True))
 
     return function
 
 
-def clip_maker(context: NamespaceContext, op: str) -> Function:
+def clip_maker(context: NamespaceContext, op_name: str) -> NamespaceFunction:
     """Build `clip`: the bounds, if given, promote with the clipped array."""
     library = context.library
 
     def function(x: Any, /, min: Any = None, max: Any = None) -> Any:
-        x = context.require_array(op, x)
-        low, high = (None if b is None else context.read_operand(op, b) for b in (min, max))
+        x = context.require_array(op_name, x)
+        low, high = (None if b is None else context.read_operand(op_name, b) for b in (min, max))
         given = [b for b in (x, low, high) if b is not None]
-        p = context.recipes.promote(op, context.operands(given))
+        p = context.recipes.promote(op_name, context.convert_operands(given))
         if len(given) == 1:
             return context.wrap(library.asarray(x._data, copy=True), p.result, p.weak)
         if context.recipes.is_own_system:
-            out = context.try_uncast(p, library.uncast_function(op, zero_d=False), x, low, high)
+            out = context.try_uncast(p, library.uncast_function(op_name, zero_d=False), x, low, high)
             if out is not None:
                 return context.wrap(out, p.result, p.weak)
         data = iter(context.library_arrays(p, given))
-        to = library.native(p.arithmetic_dtype)
+        to = library.native_dtype(p.arithmetic_dtype)
         cast = [None if b is None else library.cast(next(data), to) for b in (x, low, high)]
-        out = context.call_library(p, library.function(op), *cast)
-        return context.wrap(library.cast(out, library.native(p.result)), p.result, p.weak)
+        out = context.call_library(p, library.find_function(op_name), *cast)
+        return context.wrap(library.cast(out, library.native_dtype(p.result)), p.result, p.weak)
 
     return function
 
 
-def parts_maker(context: NamespaceContext, op: str) -> Function:
+def multiple_results_maker(context: NamespaceContext, op_name: str) -> NamespaceFunction:
     """Build a function with several results. Each has the dtype that the library gives it."""
     library, promote, of_class = (
         context.library,
-        single_promotion_maker(context, op),
-        OPERATIONS[op].operation_class,
+        single_promotion_maker(context, op_name),
+        OPERATIONS[op_name].operation_class,
     )
 
     def function(x: Any, /, *args: Any, **options: Any) -> Any:
-        x = context.require_array(op, x)
+        x = context.require_array(op_name, x)
         p = promote(x)
-        cast = library.cast(x._data, library.native(p.arithmetic_dtype))
+        cast = library.cast(x._data, library.native_dtype(p.arithmetic_dtype))
         results = context.call_library(
-            p, library.function(op), cast, *context.unwrap(args), **context.unwrap(options)
+            p, library.find_function(op_name), cast, *context.unwrap(args), **context.unwrap(options)
         )
         if not isinstance(results, (tuple, list)):
             return context.wrap_one_of_results(results, p, None)
@@ -248,23 +256,27 @@ def parts_maker(context: NamespaceContext, op: str) -> Function:
         else:
             given = p.result if of_class == "position" else None
             wrapped = [context.wrap_one_of_results(out, p, given) for out in results]
-        return RESULT_TUPLE_BY_FUNCTION[op](*wrapped) if op in RESULT_TUPLE_BY_FUNCTION else tuple(wrapped)
+        return (
+            RESULT_TUPLE_BY_FUNCTION[op_name](*wrapped)
+            if op_name in RESULT_TUPLE_BY_FUNCTION
+            else tuple(wrapped)
+        )
 
     return function
 
 
-def indexed_maker(context: NamespaceContext, op: str) -> Function:
+def indexed_maker(context: NamespaceContext, op_name: str) -> NamespaceFunction:
     """Build a function of an array and of indices into it."""
-    promote = single_promotion_maker(context, op)
+    promote = single_promotion_maker(context, op_name)
 
     def function(x: Any, indices: Any, /, **options: Any) -> Any:
-        x, at = context.require_array(op, x), context.require_array(op, indices)
-        return context.compute(op, promote(x), (x._data,), at._data, **options)
+        x, at = context.require_array(op_name, x), context.require_array(op_name, indices)
+        return context.compute_result(op_name, promote(x), (x._data,), at._data, **options)
 
     return function
 
 
-def single_promotion_maker(context: NamespaceContext, op: str) -> Callable[[Array], Promotion]:
+def single_promotion_maker(context: NamespaceContext, op_name: str) -> Callable[[Array], Promotion]:
     """Build a function that looks up the answer for one array, and keeps it by the array's ArrayType."""
     recipes = context.recipes
     known: dict[object, Promotion] = {}
@@ -272,7 +284,7 @@ def single_promotion_maker(context: NamespaceContext, op: str) -> Callable[[Arra
     def promote(x: Array) -> Promotion:
         p = known.get(x._type)
         if p is None:
-            p = recipes.promote(op, (recipes.operand(x._type, x._data),))
+            p = recipes.promote(op_name, (recipes.operand_of_array(x._type, x._data),))
             if not recipes.promotes_by_value:
                 known[x._type] = p
         return p
@@ -280,33 +292,35 @@ def single_promotion_maker(context: NamespaceContext, op: str) -> Callable[[Arra
     return promote
 
 
-MAKER_BY_FORM: dict[str, FunctionMaker] = {
+MAKER_BY_FORM: dict[str, PromotingFunctionMaker] = {
     "reduction": reduction_maker,
     "along": reduction_maker,
     "choice": choice_maker,
     "list": list_function_maker,
     "separate": each_array_maker,
-    "multi-result": parts_maker,
+    "multi-result": multiple_results_maker,
     "indexed": indexed_maker,
 }
-MAKER_BY_NAME: dict[str, FunctionMaker] = {
+MAKER_BY_NAME: dict[str, PromotingFunctionMaker] = {
     "clip": clip_maker,
     "diff": difference_maker,
 }  # the maker of these functions follows from their name, not from their form
 
 
-def find_maker(op: Operation) -> FunctionMaker | None:
+def find_maker(operation: Operation) -> PromotingFunctionMaker | None:
     """Return the builder of an operation's function, or None if the operation only returns dtypes."""
-    if op.call_form in ("elementwise", "whole") and op.name not in MAKER_BY_NAME:
-        if op.max_operands == 1:
+    if operation.call_form in ("elementwise", "whole") and operation.name not in MAKER_BY_NAME:
+        if operation.max_operands == 1:
             return unary_maker
         return (
-            binary_maker if (op.call_form, op.max_operands) == ("elementwise", 2) else several_operands_maker
+            binary_maker
+            if (operation.call_form, operation.max_operands) == ("elementwise", 2)
+            else several_operands_maker
         )
-    return MAKER_BY_NAME.get(op.name) or MAKER_BY_FORM.get(op.call_form)
+    return MAKER_BY_NAME.get(operation.name) or MAKER_BY_FORM.get(operation.call_form)
 
 
-def make_promoting_functions(context: NamespaceContext) -> dict[str, Function]:
+def make_promoting_functions(context: NamespaceContext) -> dict[str, NamespaceFunction]:
     """Build the functions that promote, as far as the library has them."""
     builders = {name: find_maker(op) for name, op in OPERATIONS.items()}
     there = {name: build for name, build in builders.items() if build and context.library.has_function(name)}

@@ -38,16 +38,16 @@ class NamespaceInfo:
 
     def capabilities(self) -> dict[str, bool | int | None]:
         """Return the library's capabilities."""
-        return dict(self.context.library.info().capabilities())
+        return dict(self.context.library.inspection_info().capabilities())
 
     def default_device(self) -> object:
         """Return the default device for new arrays."""
-        found: object = self.context.library.info().default_device()
+        found: object = self.context.library.inspection_info().default_device()
         return found
 
     def devices(self) -> tuple[object, ...]:
         """Return all devices."""
-        return tuple(self.context.library.info().devices())
+        return tuple(self.context.library.inspection_info().devices())
 
     def default_dtypes(self, *, device: object = None) -> dict[str, DType]:
         """Return the default dtypes of the system. Without them, return the library's on that device."""
@@ -61,19 +61,19 @@ class NamespaceInfo:
     def dtypes(self, *, device: object = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
         """Return the standard's dtypes of some kinds that both the system and the library have."""
         words = (kind,) if isinstance(kind, str) else kind or ISDTYPE_KINDS
-        kinds = [k for word in words for k in _kinds(word)]
+        kinds = [k for word in words for k in _read_kinds(word)]
         standard = load("array-api").order
         return {name: d for name, d in self.context.dtypes.items() if d in standard and d.kind in kinds}
 
 
-def _kinds(word: str) -> tuple[Kind, ...]:
+def _read_kinds(word: str) -> tuple[Kind, ...]:
     if word not in ISDTYPE_KINDS:
         raise ValueError(f"unknown kind {word!r}; kinds are {', '.join(ISDTYPE_KINDS)}")
     return ISDTYPE_KINDS[word]
 
 
 def promote_to_kind(
-    system: System, d: DType, kind: Any, default: Callable[[Kind], DType | None]
+    system: System, dtype: DType, kind: Any, default: Callable[[Kind], DType | None]
 ) -> DType | None:
     """Raise a dtype to a kind, `"float"` or `"complex"`. Return it unchanged if it is not below that kind.
 
@@ -82,9 +82,9 @@ def promote_to_kind(
     """
     if kind not in (None, "float", "complex"):
         raise ValueError(f"unknown kind {kind!r}; it is 'float' or 'complex'")
-    found: DType | None = d
-    if kind and d.kind.category < Kind.FLOAT.category:
-        quotient = system.explain(operand_of_dtype(d), operand_of_dtype(d), op="divide").dtype
+    found: DType | None = dtype
+    if kind and dtype.kind.category < Kind.FLOAT.category:
+        quotient = system.explain(operand_of_dtype(dtype), operand_of_dtype(dtype), op="divide").dtype
         found = quotient if quotient and quotient.kind is Kind.FLOAT else default(Kind.FLOAT)
     return complex_of(found) if found and kind == "complex" else found
 
@@ -98,11 +98,11 @@ def float_limits(dtype: DType) -> FInfo:
     return FInfo(d.bits or 0, eps, float(d.max), float(d.min or 0), smallest_normal, d)
 
 
-def integer_limits(d: DType) -> IInfo:
+def integer_limits(dtype: DType) -> IInfo:
     """Return the limits of an integer dtype. Raises NamespaceError for others."""
-    if d.kind not in ISDTYPE_KINDS["integral"]:
-        raise NamespaceError(f"{d} is no integer dtype; use finfo for floats")
-    return IInfo(d.bits or 0, int(d.max or 0), int(d.min or 0), d)
+    if dtype.kind not in ISDTYPE_KINDS["integral"]:
+        raise NamespaceError(f"{dtype} is no integer dtype; use finfo for floats")
+    return IInfo(dtype.bits or 0, int(dtype.max or 0), int(dtype.min or 0), dtype)
 
 
 def make_inspection_functions(context: NamespaceContext) -> dict[str, Callable[..., Any]]:
@@ -151,7 +151,7 @@ def make_inspection_functions(context: NamespaceContext) -> dict[str, Callable[.
         if isinstance(kind, tuple):
             return any(isdtype(dtype, k) for k in kind)
         d = context.read_dtype(dtype)
-        return d.kind in _kinds(kind) if isinstance(kind, str) else d is context.read_dtype(kind)
+        return d.kind in _read_kinds(kind) if isinstance(kind, str) else d is context.read_dtype(kind)
 
     functions = (result_type, can_cast, finfo, iinfo, isdtype, broadcast_shapes)
     return {f.__name__: name_function(f, f.__name__) for f in functions}

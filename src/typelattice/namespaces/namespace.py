@@ -18,14 +18,14 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import systems
 from typelattice.namespaces.array import STANDARD_VERSIONS, Array
 from typelattice.namespaces.assignment import element_methods, in_place_maker
-from typelattice.namespaces.computing_libraries import library as find_library
+from typelattice.namespaces.computing_libraries import find_library as find_library
 from typelattice.namespaces.computing_libraries.computing_library import ComputingLibrary
 from typelattice.namespaces.creation import make_creation_functions
 from typelattice.namespaces.function_makers import find_maker, make_promoting_functions
 from typelattice.namespaces.inspection import NamespaceInfo, make_inspection_functions
 from typelattice.namespaces.namespace_context import NamespaceContext
 from typelattice.namespaces.recipe import RecipeMaker
-from typelattice.namespaces.standard_signatures import name_function, standard
+from typelattice.namespaces.standard_signatures import name_function, read_standard
 from typelattice.namespaces.system_key import system_content
 
 if TYPE_CHECKING:
@@ -70,16 +70,16 @@ class Namespace(Members):
             **{d.name: d for d in system.requested if isinstance(d, DType) and library.has_dtype(d)},
             **CONSTANT_BY_NAME,
         }
-        further = {*functions} - {*standard().linalg, *standard().fft}
-        shown = {*standard().main, *further}
+        further = {*functions} - {*read_standard().linalg, *read_standard().fft}
+        shown = {*read_standard().main, *further}
         vars(self).update({name: x for name, x in found.items() if name in shown})
-        self.linalg = cast("Linalg[Array]", Extension(found, standard().linalg))
-        self.fft = cast("FFT[Array]", Extension(found, standard().fft))
+        self.linalg = cast("Linalg[Array]", Extension(found, read_standard().linalg))
+        self.fft = cast("FFT[Array]", Extension(found, read_standard().fft))
         self.system, self.__array_api_version__ = system, STANDARD_VERSIONS[-1]
 
     def __dir__(self) -> list[str]:
         """List the members that the standard names, and `system`."""
-        return [name for name in standard().main if hasattr(self, name)]
+        return [name for name in read_standard().main if hasattr(self, name)]
 
     def __repr__(self) -> str:
         return repr(self._context)
@@ -157,15 +157,15 @@ def namespace(
     found = find_system(system)
     key = system_content(found), library, to_numpy
     with NAMESPACE_LOCK:
-        made = NAMESPACES.get(key)
+        made = NAMESPACE_BY_KEY.get(key)
         if made is None:
-            made = NAMESPACES[key] = Namespace(found, find_library(library), to_numpy)
+            made = NAMESPACE_BY_KEY[key] = Namespace(found, find_library(library), to_numpy)
         if made not in RECENT_NAMESPACES:
             RECENT_NAMESPACES.append(made)
     return made
 
 
-NAMESPACES: WeakValueDictionary[tuple[Hashable, ModuleType, bool], Namespace] = WeakValueDictionary()
+NAMESPACE_BY_KEY: WeakValueDictionary[tuple[Hashable, ModuleType, bool], Namespace] = WeakValueDictionary()
 RECENT_NAMESPACES: deque[Namespace] = deque(
     maxlen=64
 )  # kept, so that a repeated request does not make it again
@@ -190,4 +190,4 @@ def _reduce_array(x: Array) -> tuple[Any, ...]:
 def _rebuild_array(space: Namespace, data: Any, dtype: DType, weak: bool) -> Array:
     """Restore a copied or pickled array. Raises NamespaceError if the library changed its dtype."""
     library = space._context.library
-    return space._context.wrap(library.check_dtype(data, library.native(dtype)), dtype, weak)
+    return space._context.wrap(library.check_dtype(data, library.native_dtype(dtype)), dtype, weak)

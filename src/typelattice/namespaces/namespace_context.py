@@ -10,12 +10,12 @@ from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype, real_part_dtype
 from typelattice.facts.operations import Operation, find_operation
-from typelattice.facts.range_and_overflow import Value
+from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.facts.shapes import Shape
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.computing_libraries.computing_library import NO_KERNEL_ERRORS, ComputingLibrary
 from typelattice.namespaces.namespace_error import NamespaceError
-from typelattice.namespaces.recipe import ArrayType, Recipe, RecipeMaker, one_line, python_number
+from typelattice.namespaces.recipe import ArrayType, Recipe, RecipeMaker, one_line_message, python_number
 from typelattice.operands.notation import number_operand as scalar_of
 from typelattice.operands.operand import Operand
 from typelattice.operands.read_objects import operand
@@ -45,73 +45,75 @@ class NamespaceContext:
 
     # -- the arguments of functions
 
-    def require_array(self, op: str, x: Any) -> Array:
+    def require_array(self, op_name: str, obj: Any) -> Array:
         """Return an array of this namespace. Raises NamespaceError for anything else."""
-        if x.__class__ is self.Array:
-            own: Array = x
+        if obj.__class__ is self.Array:
+            own: Array = obj
             return own
-        raise self.foreign_object_error(op, x)
+        raise self.foreign_object_error(op_name, obj)
 
-    def read_operand(self, op: str, x: Any) -> Any:
+    def read_operand(self, op_name: str, obj: Any) -> Any:
         """Return an operand: an array of this namespace, or a Python number.
 
         A scalar of the library becomes an array without dimensions. Raises NamespaceError for anything else.
         """
-        if x.__class__ is self.Array:
-            return x
-        value = python_number(x)
+        if obj.__class__ is self.Array:
+            return obj
+        value = python_number(obj)
         if value is not None:
             return value
-        data = self.library.scalar_to_array(x)
+        data = self.library.scalar_to_array(obj)
         if data is None:
-            raise self.foreign_object_error(op, x)
-        return self.wrap(self.enter_array(data))
+            raise self.foreign_object_error(op_name, obj)
+        return self.wrap(self.cast_to_replaced_dtype(data))
 
-    def foreign_object_error(self, op: str, x: Any) -> NamespaceError:
+    def foreign_object_error(self, op_name: str, obj: Any) -> NamespaceError:
         """Build the error for an object that is not an array of this namespace."""
-        if isinstance(x, Array):
-            same = x._recipes.library.name == self.library.name
+        if isinstance(obj, Array):
+            same = obj._recipes.library.name == self.library.name
             how = "asarray(x.bare) of this one" if same else "from_dlpack of this one"
-            what = f"{op} mixes an array of {x._space!r} with {self!r}"
+            what = f"{op_name} mixes an array of {obj._space!r} with {self!r}"
             return NamespaceError(f"{what}; take it over with {how}")
-        what = f"{op} takes arrays of {self!r}, not a {class_name(x)}"
+        what = f"{op_name} takes arrays of {self!r}, not a {class_name(obj)}"
         return NamespaceError(f"{what}; make it one with asarray")
 
-    def read_two_operands(self, op: str, x1: Any, x2: Any) -> tuple[Any, Any]:
+    def read_two_operands(self, op_name: str, x1: Any, x2: Any) -> tuple[Any, Any]:
         """Return two operands, at least one of them an array: of two numbers, the first becomes one."""
-        x1, x2 = self.read_operand(op, x1), self.read_operand(op, x2)
+        x1, x2 = self.read_operand(op_name, x1), self.read_operand(op_name, x2)
         if isinstance(x1, Array) or isinstance(x2, Array):
             return x1, x2
         return self.wrap_number(x1), x2
 
-    def operands(self, xs: Sequence[Any]) -> list[Operand]:
+    def convert_operands(self, xs: Sequence[Any]) -> list[Operand]:
         """Convert arrays and Python numbers to operands of the system."""
-        read = self.recipes.operand
+        read = self.recipes.operand_of_array
         return [read(x._type, x._data) if isinstance(x, Array) else scalar_of(x) for x in xs]
 
-    def library_arrays(self, p: Promotion, xs: Sequence[Any]) -> tuple[Any, ...]:
+    def library_arrays(self, promotion: Promotion, xs: Sequence[Any]) -> tuple[Any, ...]:
         """Return the library's arrays.
 
         Python numbers become arrays of the dtype that the promotion states.
         """
         like = next((x._data for x in xs if isinstance(x, Array)), None)
         if like is None:
-            raise NamespaceError(f"{p.op} takes an array at least; make one with asarray")
+            raise NamespaceError(f"{promotion.op} takes an array at least; make one with asarray")
         number = self.recipes.convert_number
-        return tuple(x._data if isinstance(x, Array) else number(x, p, like) for x in xs)
+        return tuple(x._data if isinstance(x, Array) else number(x, promotion, like) for x in xs)
 
-    def unwrap(self, x: Any) -> Any:
+    def unwrap(self, obj: Any) -> Any:
         """Replace our arrays by the library's own, also within lists, tuples, dicts and slices."""
-        if isinstance(x, Array):
-            return self.require_array("indexing", x)._data
-        if isinstance(x, (tuple, list)):
-            nested = any(isinstance(i, (Array, tuple, list, slice)) for i in x)
-            return type(x)(map(self.unwrap, x)) if nested else x
-        if isinstance(x, slice):
-            return slice(*(i.__index__() if isinstance(i, Array) else i for i in (x.start, x.stop, x.step)))
-        if isinstance(x, dict):
-            return {k: self.unwrap(v) for k, v in x.items()}
-        return x
+        if isinstance(obj, Array):
+            return self.require_array("indexing", obj)._data
+        if isinstance(obj, (tuple, list)):
+            nested = any(isinstance(i, (Array, tuple, list, slice)) for i in obj)
+            return type(obj)(map(self.unwrap, obj)) if nested else obj
+        if isinstance(obj, slice):
+            return slice(
+                *(i.__index__() if isinstance(i, Array) else i for i in (obj.start, obj.stop, obj.step))
+            )
+        if isinstance(obj, dict):
+            return {k: self.unwrap(v) for k, v in obj.items()}
+        return obj
 
     def read_dtype(self, requested: object) -> DType:
         """Read a requested dtype: a DType, its name, or the library's own.
@@ -122,18 +124,18 @@ class NamespaceContext:
             requested, "__dlpack__"
         )
         found = (operand(requested).dtype if readable else None) or dtype(requested)
-        self.library.native(found)
+        self.library.native_dtype(found)
         return found
 
-    def replace_requested(self, requested: object) -> DType:
+    def replace_requested_dtype(self, requested: object) -> DType:
         """Return the dtype of an array for a requested dtype: the system may replace it by another."""
         return self.system.dtype_of_new_array(self.read_dtype(requested))
 
-    def enter_array(self, data: Any) -> Any:
+    def cast_to_replaced_dtype(self, data: Any) -> Any:
         """Return an array of the library, cast if the system replaces its dtype by another."""
-        own = self.library.dtype(data)
+        own = self.library.dtype_of(data)
         d = self.system.dtype_of_new_array(own)
-        return data if d is own else self.library.cast(data, self.library.native(d))
+        return data if d is own else self.library.cast(data, self.library.native_dtype(d))
 
     def default_dtype(self, kind: Kind) -> DType:
         """Return the default dtype of a kind: the system's, or the library's if the system has none."""
@@ -144,11 +146,11 @@ class NamespaceContext:
         if kind is Kind.BOOL:
             return self.read_dtype("bool")
         word = next(word for word, of in KIND_BY_STANDARD_WORD.items() if of is kind)
-        said = self.library.info().default_dtypes(device=device)[word]
-        found = self.library.dtype(self.library.xp.empty(0, dtype=said))
-        return found if found in self.system.order else self._widest(kind)
+        said = self.library.inspection_info().default_dtypes(device=device)[word]
+        found = self.library.dtype_of(self.library.xp.empty(0, dtype=said))
+        return found if found in self.system.order else self._find_widest_dtype(kind)
 
-    def _widest(self, kind: Kind) -> DType:
+    def _find_widest_dtype(self, kind: Kind) -> DType:
         """Return the widest dtype of a kind that both have. Raises NamespaceError without one."""
         found = [x for x in self.dtypes.values() if x.kind is kind and x.bits]
         if not found:
@@ -161,77 +163,83 @@ class NamespaceContext:
         """Make an array of the namespace around one of the library."""
         return self.Array._wrap_typed(data, array_type)
 
-    def wrap(self, data: Any, d: DType | None = None, weak: bool = False) -> Array:
+    def wrap(self, data: Any, array_dtype: DType | None = None, weak: bool = False) -> Array:
         """Wrap an array or a scalar of the library as an array of the namespace."""
-        return self.Array._wrap(data, d, weak)
+        return self.Array._wrap(data, array_dtype, weak)
 
-    def wrap_number(self, value: Value) -> Array:
+    def wrap_number(self, value: PythonNumber) -> Array:
         """Convert a Python number to an array of its default dtype.
 
         The array is weak if the system says so.
         """
         d = self.default_dtype(scalar_of(value).kind)
         try:
-            data = self.library.xp.asarray(value, dtype=self.library.native(d))
+            data = self.library.xp.asarray(value, dtype=self.library.native_dtype(d))
         except (TypeError, OverflowError, ValueError, RuntimeError) as e:
             why = f"{self.library.name} makes no array of this {class_name(value)}: {e}"
             raise NamespaceError(f"{why}; give numbers, or use from_dlpack") from e
-        data = self.library.check_dtype(data, self.library.native(d))
+        data = self.library.check_dtype(data, self.library.native_dtype(d))
         return self.wrap(data, d, self.recipes.is_weak_alone(d.kind))
 
-    def rebuild_array(self, data: Any, d: DType, weak: bool) -> Array:
+    def rebuild_array(self, data: Any, array_dtype: DType, weak: bool) -> Array:
         """Rebuild an array from its parts. Within a transformation, `data` need not be an array."""
         if hasattr(data, "ndim") and hasattr(data, "dtype"):
             return self.wrap(data, None, weak)
-        return self.wrap_typed(data, self.recipes.array_type(d, weak, False))
+        return self.wrap_typed(data, self.recipes.array_type(array_dtype, weak, False))
 
-    def wrap_one_of_results(self, data: Any, p: Promotion, stated_dtype: DType | None) -> Any:
+    def wrap_one_of_results(self, data: Any, promotion: Promotion, stated_dtype: DType | None) -> Any:
         """Wrap one of several results: of the given dtype, the compute dtype, or the dtype of its parts.
 
         A result that is not an array, such as a rank, stays unchanged.
         """
         if not hasattr(data, "dtype"):
             return data
-        d, compute = self.library.dtype(data), p.arithmetic_dtype
+        d, compute = self.library.dtype_of(data), promotion.arithmetic_dtype
         if stated_dtype is not None:
             to = stated_dtype
         elif d.kind is Kind.FLOAT and compute.kind is Kind.COMPLEX:
             to = real_part_dtype(compute)
         else:
             to = compute if d.kind is compute.kind else d
-        weak = p.weak and stated_dtype is None and to is compute
-        return self.wrap(self.library.cast(data, self.library.native(to)), to, weak)
+        weak = promotion.weak and stated_dtype is None and to is compute
+        return self.wrap(self.library.cast(data, self.library.native_dtype(to)), to, weak)
 
     # -- how functions compute
 
-    def compute(
+    def compute_result(
         self,
-        op: str,
-        p: Promotion,
+        op_name: str,
+        promotion: Promotion,
         data: Sequence[Any],
         *args: Any,
         leading_arguments: tuple[Any, ...] = (),
         **options: Any,
     ) -> Array:
         """Cast the operands, call the library's function, and return an array of the result's dtype."""
-        library, name = self.library, find_operation(op).function
-        to = library.native(p.arithmetic_dtype)
-        if p.accumulator is not None:
-            out = self.call_library(p, partial(library.accumulate, name, to), *data, *args, **options)
+        library, name = self.library, find_operation(op_name).function
+        to = library.native_dtype(promotion.arithmetic_dtype)
+        if promotion.accumulator is not None:
+            out = self.call_library(promotion, partial(library.accumulate, name, to), *data, *args, **options)
         else:
             cast = [library.cast(x, to) for x in data]
-            out = self.call_library(p, library.function(name), *leading_arguments, *cast, *args, **options)
-        return self.wrap(library.cast(library.ensure_array(out), library.native(p.result)), p.result, p.weak)
+            out = self.call_library(
+                promotion, library.find_function(name), *leading_arguments, *cast, *args, **options
+            )
+        return self.wrap(
+            library.cast(library.ensure_array(out), library.native_dtype(promotion.result)),
+            promotion.result,
+            promotion.weak,
+        )
 
-    def accumulate(self, op: str, to: DType, xs: Sequence[Any], **options: Any) -> Array:
+    def accumulate(self, op_name: str, to: DType, xs: Sequence[Any], **options: Any) -> Array:
         """Call a function that adds up in a dtype, and keep the dtypes of its operands."""
         data = [x._data if isinstance(x, Array) else x for x in xs]
-        name, native = find_operation(op).function, self.library.native(to)
+        name, native = find_operation(op_name).function, self.library.native_dtype(to)
         out = self.library.accumulate(name, native, *data, **self.unwrap(options))
         return self.wrap(self.library.check_dtype(self.library.ensure_array(out), native), to)
 
     def call_custom(
-        self, op: Operation, to: DType, shape: Shape, xs: Sequence[Any], parameters: Mapping[str, Any]
+        self, operation: Operation, to: DType, shape: Shape, xs: Sequence[Any], parameters: Mapping[str, Any]
     ) -> Array:
         """Call an operation that the system's file defines. Arrays among its parameters follow its operands.
 
@@ -240,29 +248,29 @@ class NamespaceContext:
         given = {key: x for key, x in parameters.items() if not isinstance(x, Array)}
         arrays = [x._data for x in (*xs, *parameters.values()) if isinstance(x, Array)]
         plain = {key: x.name if isinstance(x, DType) else x for key, x in given.items()}
-        native, domain = self.library.native(to), self.system.name
-        return self.wrap(self.library.call_custom(domain, op.name, native, shape, arrays, plain), to)
+        native, domain = self.library.native_dtype(to), self.system.name
+        return self.wrap(self.library.call_custom(domain, operation.name, native, shape, arrays, plain), to)
 
-    def call(self, op: str, xs: Sequence[Any], **options: Any) -> Array:
+    def call_operation(self, op_name: str, xs: Sequence[Any], **options: Any) -> Array:
         """Carry out an operation on arrays and Python scalars by the library's function of that name."""
-        taken = [self.read_operand(op, x) for x in xs]
-        p = self.recipes.promote(op, self.operands(taken))
-        return self.compute(op, p, self.library_arrays(p, taken), **self.unwrap(options))
+        taken = [self.read_operand(op_name, x) for x in xs]
+        p = self.recipes.promote(op_name, self.convert_operands(taken))
+        return self.compute_result(op_name, p, self.library_arrays(p, taken), **self.unwrap(options))
 
-    def try_uncast(self, p: Promotion, function: Callable[..., Any], *xs: Any) -> Any:
-        """Return the library's own result for uncast operands, or None if its dtype differs from `p`.
+    def try_uncast(self, promotion: Promotion, function: Callable[..., Any], *xs: Any) -> Any:
+        """Return the library's own result for uncast operands, or None if its dtype differs from `promotion`.
 
         Raises NamespaceError for a number that the library refuses.
         """
         try:
             out = self.library.ensure_array(function(*(x._data if isinstance(x, Array) else x for x in xs)))
         except Exception as e:
-            if self.library.refuses(e):
-                what = " and ".join(dict.fromkeys(str(o) for o in p.operands))
-                why = f"{self.library.name} refuses {p.op} of {what} ({one_line(e)})"
+            if self.library.is_refusal(e):
+                what = " and ".join(dict.fromkeys(str(o) for o in promotion.operands))
+                why = f"{self.library.name} refuses {promotion.op} of {what} ({one_line_message(e)})"
                 raise NamespaceError(f"{why}; use a number within its range, or cast first") from e
             return None  # the caller then casts the operands first, which succeeds or raises again
-        return out if self.recipes.matches_promotion(out, p) else None
+        return out if self.recipes.matches_promotion(out, promotion) else None
 
     def run_recipe(self, recipe: Recipe, xs: Sequence[Any]) -> tuple[Any, Recipe]:
         """Return the library's array for arrays and Python numbers, and the recipe that gave it."""
@@ -273,33 +281,37 @@ class NamespaceContext:
                 return out, recipe
             recipe = self.recipes.casting_recipe(p)
         out = self.call_library(p, recipe.compute, *self.library_arrays(p, xs))
-        if recipe.cast_result and out.dtype == self.library.native(p.result):
+        if recipe.cast_result and out.dtype == self.library.native_dtype(p.result):
             recipe = replace(recipe, cast_result=None)
         return (out if recipe.cast_result is None else recipe.cast_result(out)), recipe
 
-    def call_on_list(self, op: str, arrays: Sequence[Array], **options: Any) -> Array:
+    def call_on_list(self, op_name: str, arrays: Sequence[Array], **options: Any) -> Array:
         """Cast a list of arrays to their common dtype, and call the library's function on the list."""
-        p = self.recipes.promote(op, self.operands(arrays))
-        to = self.library.native(p.arithmetic_dtype)
+        p = self.recipes.promote(op_name, self.convert_operands(arrays))
+        to = self.library.native_dtype(p.arithmetic_dtype)
         cast = [self.library.cast(x._data, to) for x in arrays]
-        return self.wrap(self.call_library(p, self.library.function(op), cast, **options), p.result, p.weak)
+        return self.wrap(
+            self.call_library(p, self.library.find_function(op_name), cast, **options), p.result, p.weak
+        )
 
-    def call_library(self, p: Promotion, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    def call_library(
+        self, promotion: Promotion, function: Callable[..., Any], *args: Any, **options: Any
+    ) -> Any:
         """Call a function of the library. Raises NamespaceError if it does not support these dtypes."""
         try:
             return function(*args, **options)
         except (*NO_KERNEL_ERRORS, OverflowError) as e:
-            raise self.unsupported_error(p, e) from e
+            raise self.unsupported_error(promotion, e) from e
 
-    def unsupported_error(self, p: Promotion, cause: Exception) -> Exception:
+    def unsupported_error(self, promotion: Promotion, cause: Exception) -> Exception:
         """Build the error for a function that does not support these dtypes.
 
         Our own errors stay unchanged.
         """
         if isinstance(cause, NamespaceError):
             return cause
-        what = " and ".join(dict.fromkeys(str(o) for o in p.operands))
-        why = f"{self.library.name} cannot compute {p.op} of {what} ({one_line(cause)})"
+        what = " and ".join(dict.fromkeys(str(o) for o in promotion.operands))
+        why = f"{self.library.name} cannot compute {promotion.op} of {what} ({one_line_message(cause)})"
         return NamespaceError(f"{why}; if that is about the dtype, cast to one that it computes with")
 
 

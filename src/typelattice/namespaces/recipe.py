@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from typelattice.engine.evaluate_operation import operation_rules
+from typelattice.engine.evaluate_operation import find_operation_rules
 from typelattice.engine.operand_checks import find_pair_join
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.rule_enums import JoinRule, PairJoin
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DTYPES, DType, Kind, Weak
+from typelattice.facts.dtypes import DTYPES, DType, Kind, WeakNode
 from typelattice.facts.operations import COMPARING_CLASSES, find_operation
-from typelattice.facts.range_and_overflow import Value, is_in_range
+from typelattice.facts.range_and_overflow import PythonNumber, is_in_range
 from typelattice.namespaces.computing_libraries.computing_library import ComputingLibrary
 from typelattice.namespaces.namespace_error import NamespaceError
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, operand_of_dtype, scalar
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, operand_of_dtype, scalar_operand
 
 
 class ArrayType:
@@ -58,7 +58,7 @@ class Recipe:
     native_dtype: Any
     array_type: ArrayType | None = None
 
-    def covers_value(self, value: Value | None) -> bool:
+    def covers_value(self, value: PythonNumber | None) -> bool:
         """Return True if the recipe holds for a Python scalar of this value. None means no scalar."""
         return value is None or (
             not isinstance(value, complex) and self.min_scalar <= value <= self.max_scalar
@@ -71,7 +71,7 @@ class RecipeMaker:
     def __init__(self, system: System, library: ComputingLibrary) -> None:
         self.system, self.library = system, library
         self.promotes_by_value = system.combine == "value"
-        weak_nodes = any(isinstance(node, Weak) for node in system.order.nodes)
+        weak_nodes = any(isinstance(node, WeakNode) for node in system.order.nodes)
         self.has_weak_arrays = weak_nodes or "scalar" not in system.tiers
         self.is_own_system = library.is_described_by(system)
         self._types: dict[tuple[DType, bool, bool, bool], ArrayType] = {}
@@ -84,46 +84,48 @@ class RecipeMaker:
         found = self._types.get(key)
         if found is None:
             operand = operand_of_dtype(dtype, weak=weak, tier="0d" if zero_d else "array")
-            found = self._types.setdefault(key, ArrayType(operand, self.library.native(dtype)))
+            found = self._types.setdefault(key, ArrayType(operand, self.library.native_dtype(dtype)))
         return found
 
     def type_of_array(self, data: Any, dtype: DType | None = None, weak: bool = False) -> ArrayType:
         """Return the type of an array of the library."""
         library = self.library
-        return self.array_type(dtype or library.dtype(data), weak, data.ndim == 0, library.is_weak(data))
+        return self.array_type(dtype or library.dtype_of(data), weak, data.ndim == 0, library.is_weak(data))
 
     def is_weak_alone(self, kind: Kind) -> bool:
         """Return True if a Python scalar of a kind is weak by itself. An array made of it is then weak."""
-        return self.system.explain(scalar(kind)).weak
+        return self.system.explain(scalar_operand(kind)).weak
 
-    def operand(self, array_type: ArrayType, data: Any) -> Operand:
+    def operand_of_array(self, array_type: ArrayType, data: Any) -> Operand:
         """Convert an array to an operand, with its value if the system looks at values."""
         o = array_type.operand
         if not self.promotes_by_value or o.tier != "0d" or o.dtype is None:
             return o
-        return operand_of_dtype(o.dtype, tier="0d", value=self.library.value(data))
+        return operand_of_dtype(o.dtype, tier="0d", value=self.library.python_value(data))
 
     # -- recipes
 
-    def promote(self, op: str, operands: Sequence[Operand]) -> Promotion:
+    def promote(self, op_name: str, operands: Sequence[Operand]) -> Promotion:
         """Return the system's answer. Raises PromotionError for a refusal, OpError for an unknown operation.
 
         Raises NamespaceError if the system accepts the operands though they have no dtype in common.
         """
-        found = self.system.promote(*operands, op=op)
-        if found.node is None and operation_rules(self.system, op).joins is JoinRule.IF_POSSIBLE:
+        found = self.system.promote(*operands, op=op_name)
+        if found.node is None and find_operation_rules(self.system, op_name).joins is JoinRule.IF_POSSIBLE:
             listed = " and ".join(map(str, operands))
-            raise NamespaceError(f"{listed} have no dtype in common to compute {op} in; cast them to one")
+            raise NamespaceError(
+                f"{listed} have no dtype in common to compute {op_name} in; cast them to one"
+            )
         return found
 
-    def make_recipe(self, op: str, operands: Sequence[Operand]) -> Recipe:
+    def make_recipe(self, op_name: str, operands: Sequence[Operand]) -> Recipe:
         """Make the recipe of an operation on arrays and Python scalars.
 
         If the system is the library's own, the recipe tries the library on uncast operands first. Its result
         is right by definition if it has the dtype that the system says. The same applies if the library fuses
         casts and computes in the result's dtype, since separate casts would round differently.
         """
-        p = self.promote(op, operands)
+        p = self.promote(op_name, operands)
         at_once = (
             self.library.fuses_casts and p.compute is p.dtype and all(o.tier != "scalar" for o in operands)
         )
@@ -131,46 +133,52 @@ class RecipeMaker:
         if not self.is_own_system and not at_once:
             return self.casting_recipe(p)
         low, high = self.scalar_range(p)
-        function = self.library.uncast_function(op, _zero_d(operands))
+        function = self.library.uncast_function(op_name, _are_zero_d(operands))
         return Recipe(p, function, None, low, high, None)
 
-    def casting_recipe(self, p: Promotion) -> Recipe:
+    def casting_recipe(self, promotion: Promotion) -> Recipe:
         """Make the recipe that casts the operands of an operation before the library computes."""
-        assert p.op is not None
-        native = self.library.native
-        rules = operation_rules(self.system, p.op)
-        if p.node is None and find_pair_join(rules, p.operands) is PairJoin.NEVER:
-            return self.exact_comparison_recipe(p)
-        to = native(self.operand_dtype(p))
-        as_is = self.compares_exactly(p)
-        sources = [to if as_is or not o.dtype or o.tier == "scalar" else native(o.dtype) for o in p.operands]
-        if p.accumulator is None:
+        assert promotion.op is not None
+        native = self.library.native_dtype
+        rules = find_operation_rules(self.system, promotion.op)
+        if promotion.node is None and find_pair_join(rules, promotion.operands) is PairJoin.NEVER:
+            return self.exact_comparison_recipe(promotion)
+        to = native(self.operand_dtype(promotion))
+        as_is = self.compares_exactly(promotion)
+        sources = [
+            to if as_is or not o.dtype or o.tier == "scalar" else native(o.dtype) for o in promotion.operands
+        ]
+        if promotion.accumulator is None:
             compute = self.library.casting_function(
-                find_operation(p.op).function, to, sources, _zero_d(p.operands)
+                find_operation(promotion.op).function, to, sources, _are_zero_d(promotion.operands)
             )
         else:
-            compute = partial(self.library.accumulate, find_operation(p.op).function, to)
-        low, high = self.scalar_range(p)
-        return Recipe(p, compute, self.result_cast_maker(native(p.result)), low, high, to)
+            compute = partial(self.library.accumulate, find_operation(promotion.op).function, to)
+        low, high = self.scalar_range(promotion)
+        return Recipe(promotion, compute, self.result_cast_maker(native(promotion.result)), low, high, to)
 
-    def exact_comparison_recipe(self, p: Promotion) -> Recipe:
+    def exact_comparison_recipe(self, promotion: Promotion) -> Recipe:
         """Make the recipe that compares an unsigned with a signed integer exactly.
 
         If the library compares exactly by itself, nothing is added. Elsewhere a negative number is less than
         every unsigned one, and the other numbers are compared as unsigned.
         """
-        assert p.op is not None
-        name = find_operation(p.op).function
+        assert promotion.op is not None
+        name = find_operation(promotion.op).function
         if self.library.compares_exactly:
             return Recipe(
-                p, self.library.uncast_function(name, _zero_d(p.operands)), None, *self.scalar_range(p), None
+                promotion,
+                self.library.uncast_function(name, _are_zero_d(promotion.operands)),
+                None,
+                *self.scalar_range(promotion),
+                None,
             )
-        dtypes = [o.dtype for o in p.operands]
+        dtypes = [o.dtype for o in promotion.operands]
         unsigned_dtype = next(d for d in dtypes if d is not None and d.kind is Kind.UNSIGNED)
         signed_position = next(i for i, d in enumerate(dtypes) if d is not unsigned_dtype)
-        to = self.library.native(unsigned_dtype)
-        sources = [self.library.native(d) for d in dtypes if d is not None]
-        compare = self.library.casting_function(name, to, sources, _zero_d(p.operands))
+        to = self.library.native_dtype(unsigned_dtype)
+        sources = [self.library.native_dtype(d) for d in dtypes if d is not None]
+        compare = self.library.casting_function(name, to, sources, _are_zero_d(promotion.operands))
         of_negative = name == "not_equal" or name.startswith(("less", "greater")[signed_position])
 
         def compute(x: Any, y: Any) -> Any:
@@ -178,63 +186,74 @@ class RecipeMaker:
             found = compare(x, y)
             return found | negative if of_negative else found & ~negative
 
-        return Recipe(p, compute, None, *self.scalar_range(p), None)
+        return Recipe(promotion, compute, None, *self.scalar_range(promotion), None)
 
-    def operand_dtype(self, p: Promotion) -> DType:
+    def operand_dtype(self, promotion: Promotion) -> DType:
         """Return the dtype for the cast of the operands.
 
         An integer exponent may be out of range for the dtype of the base. So both are cast to the widest
         integer dtype. Its products have the same low bits as products of the narrower dtype.
         """
-        compute = p.arithmetic_dtype
-        if p.op is None or find_operation(p.op).function != "pow" or compute.kind not in INTEGER_KINDS:
+        compute = promotion.arithmetic_dtype
+        if (
+            promotion.op is None
+            or find_operation(promotion.op).function != "pow"
+            or compute.kind not in INTEGER_KINDS
+        ):
             return compute
-        exponent = p.operands[1]
+        exponent = promotion.operands[1]
         return (
             WIDEST_EXPONENT if exponent.kind in INTEGER_KINDS and exponent.dtype is not compute else compute
         )
 
-    def compares_exactly(self, p: Promotion) -> bool:
+    def compares_exactly(self, promotion: Promotion) -> bool:
         """Return True if library and system both compare signed with unsigned integers exactly."""
-        assert p.op is not None
-        silent = self.promotes_by_value or operation_rules(self.system, p.op).fit == {}
-        compares = find_operation(p.op).operation_class in COMPARING_CLASSES
-        if not (self.library.compares_exactly and silent and compares and p.compute is not None):
+        assert promotion.op is not None
+        silent = self.promotes_by_value or find_operation_rules(self.system, promotion.op).fit == {}
+        compares = find_operation(promotion.op).operation_class in COMPARING_CLASSES
+        if not (self.library.compares_exactly and silent and compares and promotion.compute is not None):
             return False
-        return p.compute.kind is Kind.FLOAT and all(o.dtype and o.kind.category == 1 for o in p.operands)
+        return promotion.compute.kind is Kind.FLOAT and all(
+            o.dtype and o.kind.category == 1 for o in promotion.operands
+        )
 
     def result_cast_maker(self, result: Any) -> Callable[[Any], Any]:
         """Build a function that casts to the result's dtype if the library gave another."""
         cast = self.library.cast
         return lambda out: out if out.dtype == result else cast(out, result)
 
-    def matches_promotion(self, data: Any, p: Promotion) -> bool:
+    def matches_promotion(self, data: Any, promotion: Promotion) -> bool:
         """Return True if an array of the library has the system's dtype and weakness."""
-        weak = self.has_weak_arrays and self.library.is_weak(data) != p.weak
-        return data.dtype == self.library.native(p.result) and not weak
+        weak = self.has_weak_arrays and self.library.is_weak(data) != promotion.weak
+        return data.dtype == self.library.native_dtype(promotion.result) and not weak
 
-    def scalar_range(self, p: Promotion) -> tuple[float, float]:
+    def scalar_range(self, promotion: Promotion) -> tuple[float, float]:
         """Return a range of Python scalars for which the recipe surely holds. It is empty if low > high."""
         empty_range = 1, 0
-        assert p.op is not None
+        assert promotion.op is not None
         if (
-            find_operation(p.op).operation_class == "logical"
+            find_operation(promotion.op).operation_class == "logical"
         ):  # a logical function may use a number before it is rounded
             return empty_range
-        scalars = [o for o in p.operands if o.tier == "scalar"]
-        if not scalars or self.promotes_by_value or scalars[0].kind is Kind.COMPLEX or p.compute is None:
+        scalars = [o for o in promotion.operands if o.tier == "scalar"]
+        if (
+            not scalars
+            or self.promotes_by_value
+            or scalars[0].kind is Kind.COMPLEX
+            or promotion.compute is None
+        ):
             return empty_range
         if scalars[0].kind is Kind.BOOL:
             return 0, 1
         default = self.system.defaults.get(scalars[0].kind)
-        bounds = [d for d in (p.compute, default) if d and d.kind is not Kind.BOOL]
-        if any(d.max is None or d.min is None for d in bounds) or p.compute.kind is Kind.BOOL:
+        bounds = [d for d in (promotion.compute, default) if d and d.kind is not Kind.BOOL]
+        if any(d.max is None or d.min is None for d in bounds) or promotion.compute.kind is Kind.BOOL:
             return empty_range
         return max(d.min or 0 for d in bounds), min(d.max or 0 for d in bounds)
 
     # -- Python scalars
 
-    def number_in_range(self, value: Value, recipe: Recipe, like: Any) -> Any:
+    def convert_covered_number(self, value: PythonNumber, recipe: Recipe, like: Any) -> Any:
         """Convert a Python scalar, if the recipe covers its value, to the number that the library gets."""
         return (
             value
@@ -242,33 +261,33 @@ class RecipeMaker:
             else self.library.number_to_array(value, recipe.native_dtype, like)
         )
 
-    def convert_number(self, value: Value, p: Promotion, like: Any) -> Any:
+    def convert_number(self, value: PythonNumber, promotion: Promotion, like: Any) -> Any:
         """Convert a Python scalar to the number for the library. It is exactly the system's number.
 
         Raises NamespaceError if the system refuses the value, or has no rule for it.
         """
-        to = self.operand_dtype(p)
-        number = self.replace_scalar(value, p)
+        to = self.operand_dtype(promotion)
+        number = self.replace_scalar(value, promotion)
         if isinstance(number, float) and not is_in_range(number, to):
             return number  # an infinity for a comparison, which the dtype cannot hold
         try:
-            return self.library.number_to_array(number, self.library.native(to), like)
+            return self.library.number_to_array(number, self.library.native_dtype(to), like)
         except (OverflowError, TypeError, ValueError, RuntimeError) as e:
-            why = f"{self.library.name} makes no {to} of {number_text(value)} ({one_line(e)})"
+            why = f"{self.library.name} makes no {to} of {number_text(value)} ({one_line_message(e)})"
             raise NamespaceError(f"{why}; use a value within its range") from e
 
-    def replace_scalar(self, value: Value, p: Promotion) -> Value:
+    def replace_scalar(self, value: PythonNumber, promotion: Promotion) -> PythonNumber:
         """Return the number that the system uses for a Python scalar: the same, or another one.
 
         Raises NamespaceError if the system refuses the value, or has no rule for it.
         """
-        to = self.operand_dtype(p)
-        of_class = find_operation(p.op).operation_class if p.op else None
-        if of_class == "logical" and self._uses_exact_value(value, p):
+        to = self.operand_dtype(promotion)
+        of_class = find_operation(promotion.op).operation_class if promotion.op else None
+        if of_class == "logical" and self._uses_exact_value(value, promotion):
             return bool(value)
         kind = KIND_BY_PYTHON_TYPE[type(value)]
         # `is` also finds NaN, which does not equal itself
-        same = [f for f in p.fits if f.kind is kind and (f.value is value or f.value == value)]
+        same = [f for f in promotion.fits if f.kind is kind and (f.value is value or f.value == value)]
         fit = same[0] if same else None
         if fit is None or fit.outcome == "fits" or is_in_range(value, to):
             return value
@@ -281,10 +300,10 @@ class RecipeMaker:
         said = REASON_BY_OUTCOME_WITHOUT_VALUE.get(fit.outcome, "")
         raise NamespaceError(f"{what}{said}; use a value within it, or cast first")
 
-    def _uses_exact_value(self, value: Value, p: Promotion) -> bool:
+    def _uses_exact_value(self, value: PythonNumber, promotion: Promotion) -> bool:
         """Return True if an operation uses a number exactly, before it is rounded to the compute dtype."""
-        assert p.op is not None
-        policy = operation_rules(self.system, p.op).fit or {}
+        assert promotion.op is not None
+        policy = find_operation_rules(self.system, promotion.op).fit or {}
         return policy.get(KIND_BY_PYTHON_TYPE[type(value)].python_name, "").startswith("exact")
 
 
@@ -297,12 +316,12 @@ REASON_BY_OUTCOME_WITHOUT_VALUE = {  # outcomes of a number that no library can 
 }
 
 
-def _zero_d(operands: Sequence[Operand]) -> bool:
+def _are_zero_d(operands: Sequence[Operand]) -> bool:
     """Return True if no operand has dimensions."""
     return all(o.tier != "array" for o in operands)
 
 
-def number_text(value: Value) -> str:
+def number_text(value: PythonNumber) -> str:
     """Return a number as an error shows it."""
     try:
         text = str(value)
@@ -311,21 +330,21 @@ def number_text(value: Value) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-def one_line(error: Exception) -> str:
+def one_line_message(error: Exception) -> str:
     """Return the message of a library's error, on one line that is not too long."""
     return " ".join(str(error).split())[:160]
 
 
-def python_number(x: object) -> Value | None:
+def python_number(obj: object) -> PythonNumber | None:
     """Return a Python number as a plain int, float or complex, or None for anything else.
 
     An IntEnum or an instance of a subclass becomes its plain value. A scalar of a library has a dtype and is
     no Python number, even if its class derives from float.
     """
-    if type(x) in KIND_BY_PYTHON_TYPE:
-        return x  # type: ignore[return-value]
-    if not isinstance(x, (int, float, complex)) or hasattr(x, "dtype"):
+    if type(obj) in KIND_BY_PYTHON_TYPE:
+        return obj  # type: ignore[return-value]
+    if not isinstance(obj, (int, float, complex)) or hasattr(obj, "dtype"):
         return None
-    if not issubclass(type(x), (int, float, complex)):  # a mock object may have int as its __class__
+    if not issubclass(type(obj), (int, float, complex)):  # a mock object may have int as its __class__
         return None
-    return int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x)
+    return int(obj) if isinstance(obj, int) else float(obj) if isinstance(obj, float) else complex(obj)

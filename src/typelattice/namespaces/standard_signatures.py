@@ -13,7 +13,7 @@ STUB_FILE = Path(__file__).with_name("standard.pyi")
 
 
 @dataclass(frozen=True, slots=True)
-class Standard:
+class StandardMembers:
     """The members of a namespace and of its two extensions, and the signatures of all functions."""
 
     main: tuple[str, ...]
@@ -23,22 +23,22 @@ class Standard:
 
 
 @cache
-def standard() -> Standard:
+def read_standard() -> StandardMembers:
     """Read the names and signatures in standard.pyi, once, when the first namespace is made."""
     stated = ast.parse(STUB_FILE.read_text("ascii")).body
-    members = {node.name: [*_members(node)] for node in stated if isinstance(node, ast.ClassDef)}
+    members = {node.name: [*_yield_members(node)] for node in stated if isinstance(node, ast.ClassDef)}
     both, fft = members["Products"], members["FFT"]  # `Functions` and `Linalg` inherit `Products`
     main, linalg = both + members["Functions"], both + members["Linalg"]
     functions = [node for node in (*main, *linalg, *fft) if isinstance(node, ast.FunctionDef)]
     signatures = {node.name: inspect.Signature([*_yield_parameters(node.args)]) for node in functions}
-    return Standard(_names(main), _names(linalg), _names(fft), signatures)
+    return StandardMembers(_member_names(main), _member_names(linalg), _member_names(fft), signatures)
 
 
-def _members(node: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AnnAssign]:
+def _yield_members(node: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AnnAssign]:
     return (member for member in node.body if isinstance(member, (ast.FunctionDef, ast.AnnAssign)))
 
 
-def _names(members: Iterable[ast.FunctionDef | ast.AnnAssign]) -> tuple[str, ...]:
+def _member_names(members: Iterable[ast.FunctionDef | ast.AnnAssign]) -> tuple[str, ...]:
     return tuple(x.name if isinstance(x, ast.FunctionDef) else ast.unparse(x.target) for x in members)
 
 
@@ -62,6 +62,6 @@ def _yield_parameters(args: ast.arguments) -> Iterator[inspect.Parameter]:
 def name_function(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Give a function its name and the standard's signature, and return it."""
     function.__name__ = function.__qualname__ = name
-    if name in standard().signatures:
-        function.__signature__ = standard().signatures[name]  # type: ignore[attr-defined]
+    if name in read_standard().signatures:
+        function.__signature__ = read_standard().signatures[name]  # type: ignore[attr-defined]
     return function

@@ -17,15 +17,15 @@ def system_content(system: System) -> Hashable:
     return tuple(_freeze_value(getattr(system, field.name)) for field in fields(Rules))
 
 
-def _freeze_value(x: Any) -> Hashable:
+def _freeze_value(value: Any) -> Hashable:
     """Make a value hashable, with all its parts. Strings, numbers, dtypes and kinds stay unchanged."""
-    if isinstance(x, Order):
-        return frozenset((a, x.covers(a)) for a in x.nodes)
-    if isinstance(x, Mapping):
-        return frozenset((_freeze_value(k), _freeze_value(v)) for k, v in x.items())
-    if isinstance(x, Set):
-        return frozenset(map(_freeze_value, x))
-    if isinstance(x, Sequence) and not isinstance(x, str):
-        return tuple(map(_freeze_value, x))
-    found: Hashable = x
+    if isinstance(value, Order):
+        return frozenset((a, value.covers(a)) for a in value.nodes)
+    if isinstance(value, Mapping):
+        return frozenset((_freeze_value(k), _freeze_value(v)) for k, v in value.items())
+    if isinstance(value, Set):
+        return frozenset(map(_freeze_value, value))
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(map(_freeze_value, value))
+    found: Hashable = value
     return found

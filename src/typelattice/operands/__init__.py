@@ -3,6 +3,6 @@
 The frameworks' adapters are registered here, so that every reader of operands knows them. Each is loaded when
 the first object of its framework is read.
 """
-from typelattice.operands.adapters import register
+from typelattice.operands.adapters import register_adapters
 
-register()
+register_adapters()

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 
 from typelattice.facts.dtypes import DType, dtype
-from typelattice.facts.range_and_overflow import Value, is_in_range
+from typelattice.facts.range_and_overflow import PythonNumber, is_in_range
 from typelattice.operands.operand import (
     FOREIGN_SCALAR_SUFFIX,
     KIND_BY_NAME,
@@ -14,7 +14,7 @@ from typelattice.operands.operand import (
     OperandError,
     Tier,
     operand_of_dtype,
-    scalar,
+    scalar_operand,
 )
 from typelattice.support.error_texts import quote_short
 from typelattice.support.frozen_classes import replace
@@ -37,7 +37,7 @@ def parse_operand(text: str, custom_dtypes: Mapping[str, DType] = {}) -> Operand
     ('0d', 'complex')
     """
     if text in KIND_BY_NAME:
-        return scalar(KIND_BY_NAME[text])
+        return scalar_operand(KIND_BY_NAME[text])
     if NUMBER_PATTERN.match(text):
         return number_operand(parse_number(text))
     described, _, value = text.partition("=")
@@ -85,16 +85,16 @@ def _is_foreign(mark: str) -> bool:
     return mark.removesuffix(FOREIGN_SCALAR_SUFFIX) in libraries()
 
 
-def number_operand(value: Value) -> Operand:
+def number_operand(value: PythonNumber) -> Operand:
     """Return the operand of a Python number. Raises OperandError for an int beyond MAX_INT_BITS bits."""
     if isinstance(value, int) and value.bit_length() > MAX_INT_BITS:
         raise OperandError(
             f"an int of {value.bit_length():,} bits; no dtype holds more than {MAX_INT_BITS:,}"
         )
-    return scalar(KIND_BY_PYTHON_TYPE[type(value)], value)
+    return scalar_operand(KIND_BY_PYTHON_TYPE[type(value)], value)
 
 
-def parse_number(text: str) -> Value:
+def parse_number(text: str) -> PythonNumber:
     """Return the Python number that a text denotes. Raises OperandError."""
     if text in ("True", "False"):
         return text == "True"
@@ -106,6 +106,6 @@ def parse_number(text: str) -> Value:
     raise OperandError(f"cannot read {quote_short(text)} as a Python number")
 
 
-def clip_number(value: Value) -> str:
+def clip_number(value: PythonNumber) -> str:
     """Return a number for an error message, cut at 40 characters."""
     return str(value)[:40]

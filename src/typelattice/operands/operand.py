@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from typelattice.facts.dtypes import DTYPES, DType, Kind, Node, weak_node
-from typelattice.facts.range_and_overflow import Value
+from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.support.errors import TypelatticeError
 from typelattice.support.frozen_classes import frozen
 
@@ -43,7 +43,7 @@ class Operand:
     kind: Kind
     weak: bool = False
     tier: Tier = "array"
-    value: Value | None = None
+    value: PythonNumber | None = None
     foreign_library: str = ""
 
     @property
@@ -65,13 +65,13 @@ class Operand:
 
 
 def operand_of_dtype(
-    dtype: DType, weak: bool = False, tier: Tier = "array", value: Value | None = None
+    dtype: DType, weak: bool = False, tier: Tier = "array", value: PythonNumber | None = None
 ) -> Operand:
     """Return an operand that has a dtype."""
     return Operand(dtype, dtype.kind, weak, tier, value)
 
 
-def scalar(kind: Kind, value: Value | None = None) -> Operand:
+def scalar_operand(kind: Kind, value: PythonNumber | None = None) -> Operand:
     """Return a Python scalar. A bool has a dtype and is not weak. An unknown bool gets the value True.
 
     No rule depends on the value of a bool, and the string `bool` already means an array.

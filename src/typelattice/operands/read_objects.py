@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 
 from typelattice.facts.dtypes import DType
-from typelattice.facts.range_and_overflow import Value
+from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.operands.notation import number_operand, parse_operand
 from typelattice.operands.operand import (
     FOREIGN_SCALAR_SUFFIX,
@@ -12,7 +12,7 @@ from typelattice.operands.operand import (
     Operand,
     OperandError,
     operand_of_dtype,
-    scalar,
+    scalar_operand,
 )
 from typelattice.support.errors import TypelatticeError
 from typelattice.support.frozen_classes import frozen, replace
@@ -72,16 +72,16 @@ def operand(x: object) -> Operand:
     return found
 
 
-def _read_object(x: object) -> Operand | None:
+def _read_object(obj: object) -> Operand | None:
     """Return the operand that the first successful reader of an object's class finds, or None."""
-    for reader in _readers_of_class(type(x)):
-        found = reader.read(x)
+    for reader in _readers_of_class(type(obj)):
+        found = reader.read(obj)
         if found is not None:
             return found
     for reader in (
-        _find_framework_readers(x) if isinstance(x, type) else ()
+        _find_framework_readers(obj) if isinstance(obj, type) else ()
     ):  # a class of scalars, such as numpy.int8
-        found = reader.read(x)
+        found = reader.read(obj)
         if found is not None:
             return found
     return None
@@ -112,21 +112,23 @@ def mark_foreign(
     return tuple(replace(o, foreign_library=owner) if owner in others else o for o, owner in pairs)
 
 
-def _owner_library(x: object) -> str:
+def _owner_library(obj: object) -> str:
     """Return the library of an array or scalar, written as in `Operand.foreign`, or "" for another object."""
     if (
-        type(x) in _READER_BY_BUILTIN_CLASS
-        or isinstance(x, type)
-        or not (hasattr(x, "dtype") and hasattr(x, "shape"))
+        type(obj) in _READER_BY_BUILTIN_CLASS
+        or isinstance(obj, type)
+        or not (hasattr(obj, "dtype") and hasattr(obj, "shape"))
     ):
         return ""
-    reader = next((reader for reader in _readers_of_class(type(x)) if reader.library), None)
-    return f"{reader.library}{FOREIGN_SCALAR_SUFFIX * isinstance(x, reader.scalar_classes)}" if reader else ""
+    reader = next((reader for reader in _readers_of_class(type(obj)) if reader.library), None)
+    return (
+        f"{reader.library}{FOREIGN_SCALAR_SUFFIX * isinstance(obj, reader.scalar_classes)}" if reader else ""
+    )
 
 
-def _operand_error(x: object, why: str) -> OperandError:
-    what = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
-    return OperandError(f"a {what} {why}; give an array, a dtype, a number or a string such as 'int8'")
+def _operand_error(obj: object, reason: str) -> OperandError:
+    what = f"{type(obj).__module__}.{type(obj).__qualname__}".removeprefix("builtins.")
+    return OperandError(f"a {what} {reason}; give an array, a dtype, a number or a string such as 'int8'")
 
 
 def clear_reader_cache() -> None:
@@ -172,13 +174,13 @@ def _find_readers(roots: Iterable[str]) -> list[ObjectReader]:
     return [reader for reader in readers if reader is not None]
 
 
-def _read_number_subclass(x: Value) -> Operand:
+def _read_number_subclass(x: PythonNumber) -> Operand:
     """Read an object of a subclass of int, float or complex, such as a member of an IntEnum, as a number."""
     return number_operand(int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x))
 
 
 def _read_type(x: type) -> Operand | None:
-    return scalar(KIND_BY_PYTHON_TYPE[x]) if x in KIND_BY_PYTHON_TYPE else None
+    return scalar_operand(KIND_BY_PYTHON_TYPE[x]) if x in KIND_BY_PYTHON_TYPE else None
 
 
 def _return_itself(x: Hashable) -> Hashable:

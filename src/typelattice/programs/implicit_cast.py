@@ -10,9 +10,9 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
 from typelattice.files.reader import system as find_system
 from typelattice.namespaces.cast_bare_arrays import implicit_cast as cast_arrays
-from typelattice.programs.replay.replay import replay
+from typelattice.programs.replay.replay import replay_steps
 from typelattice.programs.symbols.caller_location import find_caller_location
-from typelattice.programs.symbols.symbol import Symbol, argument
+from typelattice.programs.symbols.symbol import Symbol, convert_argument
 
 AnySystem = System | str | os.PathLike[str]
 
@@ -43,8 +43,8 @@ def implicit_cast(system: AnySystem, *operands: Any) -> tuple[Any, ...]:
     if not symbols:
         return cast_arrays(system, *operands)
     chosen, xp = find_system(system), symbols[0]._xp
-    refs = [xp.builder.ensure_ref(find_caller_location(), argument(xp, x)) for x in operands]
-    made = replay(xp.builder.steps, chosen)
+    refs = [xp.builder.ensure_ref(find_caller_location(), convert_argument(xp, x)) for x in operands]
+    made = replay_steps(xp.builder.steps, chosen)
     to = chosen.promote(*(made[ref.step].operand for ref in refs)).result
     found = []
     for ref in refs:

@@ -13,8 +13,8 @@ from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.operations import Operation
 from typelattice.programs.program import Program
-from typelattice.programs.source.quiet_parser import parse
-from typelattice.programs.source.read_source import MAX_SOURCE_CHARS, read
+from typelattice.programs.source.quiet_parser import parse_source
+from typelattice.programs.source.read_source import MAX_SOURCE_CHARS, read_source
 from typelattice.programs.symbols.symbol_namespace import Symbols
 
 # NumPy's dtypes may begin with an operator: '<i4'
@@ -22,7 +22,7 @@ NOT_AN_OPERAND_PATTERN = re.compile(r"[][(){}]|.([+*/%&|^<>@]|==)")
 FUNCTION_OF_FILE_PATTERN = re.compile(r"(.+\.py):([^\W\d]\w*)", re.DOTALL)  # names a function of a file
 
 
-def program(what: str | Callable[..., object], /, *operands: object, **bound: object) -> Program:
+def program(source: str | Callable[..., object], /, *operands: object, **bound: object) -> Program:
     """Make a program from Python text, or from a function of arrays, which is called with symbols.
 
     Text is an expression, lines with assignments, a function, or `FILE.py:function`. It is parsed and never
@@ -44,21 +44,21 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
         tuple(x for x in operands if not isinstance(x, System)),
         custom_operations(systems),
     )
-    if not isinstance(what, str):
-        return program_of_function(what, operands, bound, known_operations)
+    if not isinstance(source, str):
+        return program_of_function(source, operands, bound, known_operations)
     if operands:
         raise ProgramError("operands by position go with a function that is called; name them: x='int8'")
-    in_file = FUNCTION_OF_FILE_PATTERN.fullmatch(what) if len(what) < MAX_SOURCE_CHARS else None
-    file = what.removesuffix(":")
+    in_file = FUNCTION_OF_FILE_PATTERN.fullmatch(source) if len(source) < MAX_SOURCE_CHARS else None
+    file = source.removesuffix(":")
     if file.endswith(".py") and "\n" not in file and Path(file).is_file():
         raise ProgramError(f"{file} is a file; say which function of it is meant: {file}:name")
     if in_file:
         path = Path(in_file[1])
         text = _read_text_file(path)
-        builder, results = read(text, bound, known_operations, path.name, in_file[2])
-        return Program(tuple(builder.steps), tuple(results), what)
-    builder, results = read(what, bound, known_operations)
-    return Program(tuple(builder.steps), tuple(results), what.strip())
+        builder, results = read_source(text, bound, known_operations, path.name, in_file[2])
+        return Program(tuple(builder.steps), tuple(results), source)
+    builder, results = read_source(source, bound, known_operations)
+    return Program(tuple(builder.steps), tuple(results), source.strip())
 
 
 def custom_operations(systems: Iterable[System]) -> dict[str, Operation]:
@@ -121,7 +121,7 @@ def is_program(text: str) -> bool:
     if program_file(text) is not None:
         return True
     try:
-        lines = parse(text[:MAX_SOURCE_CHARS].strip()).body
+        lines = parse_source(text[:MAX_SOURCE_CHARS].strip()).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return NOT_AN_OPERAND_PATTERN.search(text) is not None
     made_of = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Call, ast.Subscript)

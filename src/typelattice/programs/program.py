@@ -17,12 +17,12 @@ from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.json.read import read_json
 from typelattice.programs.json.write import write_program
-from typelattice.programs.program_text import text
+from typelattice.programs.program_text import write_text
 from typelattice.programs.replay.divergences import Divergences, find_divergences
 from typelattice.programs.replay.implicit_casts import ImplicitCast, implicit_casts
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.programs.replay.replay import replay
-from typelattice.programs.replay.run_on_arrays import run
+from typelattice.programs.replay.replay import replay_steps
+from typelattice.programs.replay.run_on_arrays import run_steps
 from typelattice.programs.replay.write_out_casts import check_no_implicit_cast, write_out_casts
 from typelattice.support.display_hooks import NotebookDisplay
 from typelattice.support.error_texts import spelling_hint
@@ -137,7 +137,7 @@ class Program(NotebookDisplay):
 
     def __str__(self) -> str:
         """Return Python text that reads back as the same program, one line for each step."""
-        return text(self.steps, self.results)
+        return write_text(self.steps, self.results)
 
     def under(self, system: AnySystem | Mapping[str, AnySystem]) -> Replay:
         """Return the outcome of each step.
@@ -156,7 +156,7 @@ class Program(NotebookDisplay):
             found: System | Mapping[str, System] = {name: find_system(s) for name, s in system.items()}
         else:
             found = find_system(system)
-        return Replay(self, found, replay(self.steps, found))
+        return Replay(self, found, replay_steps(self.steps, found))
 
     def divergences(self, *systems: AnySystem) -> Divergences:
         """Return the divergences between systems: steps that differ by themselves, and steps that follow.
@@ -210,7 +210,7 @@ class Program(NotebookDisplay):
         >>> p.run(namespace("jax", numpy), x=numpy.asarray([1, 2], "int32"), y=numpy.ones(2, "float16"))
         <float16 under jax over numpy: [3.5 6. ]>
         """
-        found = run(self.steps, self.results, xp, given)
+        found = run_steps(self.steps, self.results, xp, given)
         return found[0] if len(found) == 1 else found
 
     def to_onnx(self, system: AnySystem) -> Any:
@@ -221,7 +221,7 @@ class Program(NotebookDisplay):
         """
         chosen, typed = find_system(system), self.explicit(system)
         target = _import_graph_module("onnx", "targets.onnx", "ndonnx")
-        return target.model(typed.steps, typed.results, chosen)
+        return target.write_model(typed.steps, typed.results, chosen)
 
     def to_stablehlo(self, system: AnySystem) -> str:
         """Return the program under a system as StableHLO text, with every cast written.
@@ -231,7 +231,7 @@ class Program(NotebookDisplay):
         """
         chosen, typed = find_system(system), self.explicit(system)
         target = _import_graph_module("stablehlo", "targets.stablehlo", "jax")
-        found: str = target.module(typed.steps, typed.results, chosen)
+        found: str = target.write_module(typed.steps, typed.results, chosen)
         return found
 
     def to_json(self) -> str:
@@ -256,7 +256,7 @@ class Program(NotebookDisplay):
         name = Path(model).name if file else "it"
         data = read_bytes(Path(model), MAX_MODEL_BYTES) if file else model
         reader = _import_graph_module("onnx", "onnx_import.read_model", "onnx")
-        steps, results = reader.read(data, name)
+        steps, results = reader.read_model(data, name)
         return cls(steps, results, name if file else "")
 
     def step(self, text: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from typelattice.calls.function_handlers import PYTHON_TYPE_BY_NAME
+from typelattice.calls.creation_and_cast_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.calls.multiple_results import source_arguments
 from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
@@ -27,12 +27,12 @@ from typelattice.calls.steps import (
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.operations import OPERATIONS
-from typelattice.facts.range_and_overflow import Value
+from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.facts.shapes import Shape
 from typelattice.operands.operand import Operand
 
 
-def text(steps: Sequence[Step], results: Sequence[int]) -> str:
+def write_text(steps: Sequence[Step], results: Sequence[int]) -> str:
     """Return the program as a function of the inputs, each annotated with its operand."""
     names: list[str] = []
     lines: list[str] = []
@@ -40,7 +40,7 @@ def text(steps: Sequence[Step], results: Sequence[int]) -> str:
         if isinstance(step, Input):
             names.append(step.text)
         elif isinstance(step, Number):
-            names.append(number(step.value))
+            names.append(write_number(step.value))
         else:
             names.append(f"t{i}")
             lines.extend(f"    {line}" for line in _write_lines(step, f"t{i}", names))
@@ -59,10 +59,10 @@ def input_text(described_operand: Operand | str, shape: Shape | None) -> str:
     return f"{name}[{lengths}]{':' * bool(weak)}{weak}"
 
 
-def number(value: Value) -> str:
+def write_number(value: PythonNumber) -> str:
     """Write a Python number."""
     if isinstance(value, complex):  # as a sum it would lose the sign of a zero
-        return f"complex({number(value.real)}, {number(value.imag)})"
+        return f"complex({write_number(value.real)}, {write_number(value.imag)})"
     if isinstance(value, int) or math.isfinite(value):
         return f"({value})" if str(value).startswith("-") else str(value)
     return f"(-xp.{-value})" if value < 0 else f"xp.{value}"
@@ -136,8 +136,8 @@ def _call_text(step: Call, names: Sequence[str]) -> str:
     return f"xp.{step.name}({', '.join(args)}){'' if number is None else f'[{number}]'}"
 
 
-def _write_argument(x: Argument, names: Sequence[str]) -> str:
-    match x:
+def _write_argument(argument: Argument, names: Sequence[str]) -> str:
+    match argument:
         case Ref(step):
             return names[step]
         case DTypeOf(step):
@@ -145,17 +145,18 @@ def _write_argument(x: Argument, names: Sequence[str]) -> str:
         case NamedDType(name):
             return name if name.replace(".", "").isidentifier() else repr(name)  # decimal(10,2)
         case tuple():
-            return f"({', '.join(_write_argument(each, names) for each in x)}{',' * (len(x) == 1)})"
+            members = ", ".join(_write_argument(each, names) for each in argument)
+            return f"({members}{',' * (len(argument) == 1)})"
         case bool() | int() | float() | complex():
-            return number(x)
-    return "..." if x is ... else repr(x)
+            return write_number(argument)
+    return "..." if argument is ... else repr(argument)
 
 
-def _write_lists(key: Argument, lists: str, names: Sequence[str]) -> str:
+def _write_lists(key: Argument, list_form: str, names: Sequence[str]) -> str:
     """Return the text between the brackets of an index with lists, which a step has as tuples."""
     keys = key if isinstance(key, tuple) else (key,)
     texts = [_write_list(k, names) if isinstance(k, tuple) else _write_index(k, names) for k in keys]
-    return ", ".join(texts) + "," * (len(texts) == 1 and lists != INDEX_FORMS[0])
+    return ", ".join(texts) + "," * (len(texts) == 1 and list_form != INDEX_FORMS[0])
 
 
 def _write_list(items: tuple[Argument, ...], names: Sequence[str]) -> str:

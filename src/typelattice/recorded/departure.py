@@ -24,8 +24,8 @@ class OperationSet:
     listed: frozenset[str] = frozenset()
     excluded: frozenset[str] = frozenset()
 
-    def __contains__(self, op: str) -> bool:
-        named = entry_names(find_operation(op))
+    def __contains__(self, op_name: str) -> bool:
+        named = entry_names(find_operation(op_name))
         return not self.listed.isdisjoint(named) and self.excluded.isdisjoint(named)
 
 
@@ -45,16 +45,18 @@ class Departure:
     count: int = 0
     varies: bool = False
 
-    def covers(self, op: str, operands: Sequence[RecordedOperand]) -> bool:
+    def covers(self, op_name: str, operands: Sequence[RecordedOperand]) -> bool:
         """Return True if the departure covers a call of an operation with these operands."""
-        if op not in self.ops:
+        if op_name not in self.ops:
             return False
         return not self.operands or any(pattern.covers(operands) for pattern in self.operands)
 
 
 def departure_of(
-    call: RecordedCall, operands: Sequence[Operand], listed: Sequence[Departure]
+    call: RecordedCall, operands: Sequence[Operand], listed_departures: Sequence[Departure]
 ) -> Departure | None:
     """Return the first listed departure that covers a call. `operands` are the call's, as read."""
-    recorded_operands = RecordedOperand.of_call(call.operands, operands)
-    return next((departure for departure in listed if departure.covers(call.op, recorded_operands)), None)
+    recorded_operands = RecordedOperand.read_call(call.operands, operands)
+    return next(
+        (departure for departure in listed_departures if departure.covers(call.op, recorded_operands)), None
+    )

@@ -20,12 +20,12 @@ from typelattice.recorded.departure import Departure, OperationSet
 from typelattice.recorded.departure_files import DepartureError
 from typelattice.recorded.operand_patterns import (
     OPERAND_MARKS,
-    DtypeSort,
+    DTypeSort,
     OperandClass,
     OperandPattern,
+    OperandSort,
     ScalarSort,
-    Sort,
-    UniqueDtypeSort,
+    UniqueDTypeSort,
     WrittenNumber,
 )
 from typelattice.rendering.grid import printable
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-COUNT_IF_ABSENT: Mapping[str, int] = {"": 0}
+DEFAULT_COUNT_BY_RECORDING: Mapping[str, int] = {"": 0}
 MAX_CAUSE_CHARS = 400  # characters of a message
 REQUIRED_KEYS, OPTIONAL_KEYS = ("ops", "reason", "source"), ("operands", "count", "varies")
 KIND_BY_SCALAR_CODE = {f"{kind.letter}*": kind for kind in Kind if kind is not Kind.UNSIGNED}
@@ -54,7 +54,7 @@ class DepartureEntryReader:
     where: str
     words: Vocabulary
 
-    def departure(self, number: int, entry: object, recording: str) -> Departure | None:
+    def read_departure(self, number: int, entry: object, recording: str) -> Departure | None:
         """Return the departure that an entry states, or None if it is one of other recordings."""
         location_text = f"{self.where}, departure {number}"
         if not isinstance(entry, dict):
@@ -76,7 +76,7 @@ class DepartureEntryReader:
                     f"{location_text}, {key}: {printable(clip_text(str(e), MAX_CAUSE_CHARS))}"
                 ) from None
 
-        counts = read("count", _read_counts, COUNT_IF_ABSENT)
+        counts = read("count", _read_counts, DEFAULT_COUNT_BY_RECORDING)
         found = Departure(
             ops=read("ops", _read_operations, OperationSet()),
             operands=read("operands", self._read_patterns, ()),
@@ -87,11 +87,11 @@ class DepartureEntryReader:
         )
         return found if {"", recording} & {*counts} else None
 
-    def _read_patterns(self, listed: object) -> tuple[OperandPattern, ...]:
+    def _read_patterns(self, pattern_texts: object) -> tuple[OperandPattern, ...]:
         """Read `["bool + i*", "int then negative i*"]`: patterns of the operands of the calls."""
-        if not isinstance(listed, list) or not listed:
+        if not isinstance(pattern_texts, list) or not pattern_texts:
             raise ValueError('should be a list of texts, as in ["bool + int, i*"]')
-        return tuple(map(self._read_pattern, read_distinct(map(require_text, listed))))
+        return tuple(map(self._read_pattern, read_distinct(map(require_text, pattern_texts))))
 
     def _read_pattern(self, text: str) -> OperandPattern:
         """Read `bool + int` in any order, `int then bool` in this order, `bool + any...` with one or more."""
@@ -113,7 +113,7 @@ class DepartureEntryReader:
         left_out = self._read_sorts(but[0]) if but else ()
         return OperandClass(() if listed == ANY_OPERAND_WORD else self._read_sorts(listed), left_out)
 
-    def _read_sorts(self, text: str) -> tuple[Sort, ...]:
+    def _read_sorts(self, text: str) -> tuple[OperandSort, ...]:
         """Read comma-separated sorts of operands, as in `int8, f*`. A single `*` means all Python scalars."""
         words = read_distinct(map(str.strip, text.split(",")))
         each = (
@@ -123,12 +123,12 @@ class DepartureEntryReader:
         )
         return tuple(map(self._read_sort, each))
 
-    def _read_sort(self, word: str) -> Sort:
+    def _read_sort(self, word: str) -> OperandSort:
         """Read `int:weak`, `other`, `i*`, `negative i*`, `i* beyond i64`, `i* zero in u8` or `256`."""
         if word == ANY_OPERAND_WORD:
             raise ValueError("`any` stands alone, or before `but`")
         if word == OTHER_DTYPE_WORD:
-            return UniqueDtypeSort()
+            return UniqueDTypeSort()
         zero = ZERO_SEPARATOR in word
         stem, _, limit = word.partition(ZERO_SEPARATOR if zero else BEYOND_SEPARATOR)
         if (scalar := stem.removeprefix(NEGATIVE_PREFIX)) in KIND_BY_SCALAR_CODE:
@@ -150,7 +150,7 @@ class DepartureEntryReader:
             near = f"{spelling_hint(mark, OPERAND_MARKS)}; these are {', '.join(OPERAND_MARKS)}"
             raise ValueError(f"unknown mark {quote_short(mark)} in {quote_short(word)}{near}")
         try:
-            return DtypeSort(frozenset(self.words.read_sources(name)), mark)
+            return DTypeSort(frozenset(self.words.read_sources(name)), mark)
         except ValueError as e:
             near = (
                 spelling_hint(name, (ANY_OPERAND_WORD, OTHER_DTYPE_WORD))

@@ -19,7 +19,7 @@ from typelattice.recorded.answer_notation import (
     outline_message,
     split_message,
 )
-from typelattice.recorded.recorded_calls import REST_OF_OPERANDS, Answers, Operands
+from typelattice.recorded.recorded_calls import REST_OF_OPERANDS, AnswerByOperands, OperandTexts
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import (
     MAX_REFERENCE_CHAIN,
@@ -34,14 +34,14 @@ MAX_NEAREST_OPERATIONS = 3  # most operations that are tried as the base of anot
 
 
 def encode_recording(
-    head: Mapping[str, Any], messages: Mapping[str, str], answers: Mapping[str, Mapping[Operands, str]]
+    head: Mapping[str, Any], messages: Mapping[str, str], answers: Mapping[str, Mapping[OperandTexts, str]]
 ) -> Recording:
     """Make a recording of answers by their operations and operands."""
     lines: list[str] = []
-    pairs: dict[str, Mapping[Operands, str]] = {}  # calls of two operands, by operation
+    pairs: dict[str, Mapping[OperandTexts, str]] = {}  # calls of two operands, by operation
     chain = Counter[str]()
     for op in sorted(answers, key=_is_operator):  # encode a function before its operators, which refer to it
-        best, reference = _write_rows(op, answers[op], rest=True), ""
+        best, reference = _write_rows(op, answers[op], stars_rest=True), ""
         pairs[op] = {o: kept for o, kept in answers[op].items() if len(o) == 2}
         among = [o for o in head["operands"] if (o, o) in pairs[op]]
         if among and pairs[op].keys() == {*product(among, among)}:
@@ -66,7 +66,7 @@ def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
     write_text(path, "".join((head, *messages, recording.lines[1:])))
 
 
-def rest_on_base(recording: Recording, name: str) -> Recording:
+def encode_as_differences(recording: Recording, name: str) -> Recording:
     """Return a recording as its differences from a built-in one. Raises RecordingError."""
     base = load_recording(name)
     operations, operands = _collect_absent(recording)
@@ -76,8 +76,8 @@ def rest_on_base(recording: Recording, name: str) -> Recording:
     errors: dict[str, str] = {}
     lines: list[str] = []
     for op in base.operations:
-        base_answers, own_answers = base.answers(op), recording.answers(op)
-        changed = Answers()
+        base_answers, own_answers = base.answers_of(op), recording.answers_of(op)
+        changed = AnswerByOperands()
         for o, before in base_answers.items():
             is_missing = op in operations or not operands.isdisjoint(o)
             now = split_message(own_answers[o], recording.messages)
@@ -100,32 +100,32 @@ def rest_on_base(recording: Recording, name: str) -> Recording:
 
 
 def _find_nearest(
-    op: str, pairs: Mapping[str, Mapping[Operands, str]], chain: Mapping[str, int]
+    op_name: str, pairs: Mapping[str, Mapping[OperandTexts, str]], chain: Mapping[str, int]
 ) -> list[str]:
     """List the earlier operations with answers for two operands that are most like those of an operation."""
-    ours = pairs[op]
+    ours = pairs[op_name]
     differing = {
         other: sum(theirs[o] != kept for o, kept in ours.items())
         for other, theirs in pairs.items()
-        if other != op and chain[other] < MAX_REFERENCE_CHAIN and ours.keys() <= theirs.keys()
+        if other != op_name and chain[other] < MAX_REFERENCE_CHAIN and ours.keys() <= theirs.keys()
     }
     return sorted(differing, key=differing.__getitem__)[:MAX_NEAREST_OPERATIONS]
 
 
-def _is_operator(op: str) -> bool:
-    return op in OPERATION_BY_NAME and OPERATION_BY_NAME[op].is_operator
+def _is_operator(op_name: str) -> bool:
+    return op_name in OPERATION_BY_NAME and OPERATION_BY_NAME[op_name].is_operator
 
 
-def _write_rows(op: str, all_answers: Mapping[Operands, str], rest: bool = False) -> list[str]:
+def _write_rows(op_name: str, all_answers: Mapping[OperandTexts, str], stars_rest: bool = False) -> list[str]:
     """Write answers as JSON lines. Operands with equal answers share a line.
 
-    With `rest`, `*` replaces the longest list of operands in each line with all operands.
+    With `stars_rest`, `*` replaces the longest list of operands in each line with all operands.
     """
-    rows: dict[Operands, dict[str, str]] = {}
+    rows: dict[OperandTexts, dict[str, str]] = {}
     for operands in sorted(all_answers, key=len):
         rows.setdefault(operands[:-1], {})[operands[-1]] = all_answers[operands]
     firsts = {before[0] for before in rows if len(before) == 1}
-    alike: dict[tuple[object, ...], list[Operands]] = {}
+    alike: dict[tuple[object, ...], list[OperandTexts]] = {}
     for before, answers in rows.items():
         # Calls of three operands and more were drawn at random: they hardly ever share a row.
         alike.setdefault((before if len(before) > 1 else len(before), *answers.items()), []).append(before)
@@ -136,13 +136,13 @@ def _write_rows(op: str, all_answers: Mapping[Operands, str], rest: bool = False
         for operand, answer in answers.items():
             last.setdefault(answer, []).append(operand)
         texts = {answer: " ".join(operands) for answer, operands in last.items()}
-        if rest and len(members[0]) == 1 and answers.keys() == firsts:
+        if stars_rest and len(members[0]) == 1 and answers.keys() == firsts:
             most = max(texts, key=lambda answer: len(texts[answer]))
             texts = {answer: text for answer, text in texts.items() if answer != most} | {
                 most: REST_OF_OPERANDS
             }
         before = members[0] if len(members) == 1 else (" ".join(m[0] for m in members),)
-        lines.append(json_line([op, *before, texts]))
+        lines.append(json_line([op_name, *before, texts]))
     return lines
 
 
@@ -154,7 +154,7 @@ def _collect_absent(recording: Recording) -> tuple[set[str], set[str]]:
         kept for kept in recording.messages if split_message(kept, recording.messages) == MISSING_IN_RELEASE
     }
     for op in recording.operations:
-        for operands, kept in recording.answers(op).items():
+        for operands, kept in recording.answers_of(op).items():
             for operations, of_operands in (planned,) if kept in lacked else (planned, asked):
                 operations.add(op)
                 of_operands.update(operands)
@@ -177,8 +177,8 @@ def _find_reworded(recording: Recording, base: Recording) -> dict[str, str]:
     """Map the exceptions of a base to their commonest message in a release that words them otherwise."""
     message_counts: dict[str, Counter[str]] = {}
     for op in base.operations:
-        ours = recording.answers(op)
-        for operands, before in base.answers(op).items():
+        ours = recording.answers_of(op)
+        for operands, before in base.answers_of(op).items():
             now = split_message(ours[operands], recording.messages)
             other, earlier = split_message(before, base.messages)
             if now[1] and earlier and now[0] == other and now != MISSING_IN_RELEASE:

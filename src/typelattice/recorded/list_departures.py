@@ -65,7 +65,7 @@ def _list_departures_of_recording(
         raise DepartureError(f"{file}: departure is no list; write tables [[departure]]")
     entries = DepartureEntryReader(file, _read_words(file, values.get("sets", {}), custom_dtypes))
     for number, entry in enumerate(listed, 1):
-        found = entries.departure(number, entry, recording)
+        found = entries.read_departure(number, entry, recording)
         if found:
             yield found
 

@@ -11,13 +11,13 @@ NEVER_ASKED_MARK = "?"  # behind an answer, or behind the name of its system
 NEVER_ASKED_NOTE = f"{NEVER_ASKED_MARK} predicted by the rule; the library was never asked"
 
 
-def is_never_asked(p: Promotion) -> bool:
+def is_never_asked(promotion: Promotion) -> bool:
     """Return True if only a rule gives the answer, though the system's library could have been recorded."""
     return (
-        find_recorded_answer(p) is None
-        and bool(p.system.library)
-        and not is_missing_operation(p)
-        and not missing_dtype_of(p)
+        find_recorded_answer(promotion) is None
+        and bool(promotion.system.library)
+        and not is_missing_operation(promotion)
+        and not missing_dtype_of(promotion)
     )
 
 
@@ -26,9 +26,9 @@ def is_missing_operation(p: Promotion) -> bool:
     return p.dtype is None and isinstance(p.decision, MissingOperation)
 
 
-def missing_dtype_of(p: Promotion) -> DType | None:
+def missing_dtype_of(promotion: Promotion) -> DType | None:
     """Return the first dtype of a refused promotion that the system lacks, so no call can use it."""
-    if p.dtype is not None:
+    if promotion.dtype is not None:
         return None
-    have = p.system.dtypes
-    return next((o.dtype for o in p.promoting_operands if o.dtype and o.dtype not in have), None)
+    have = promotion.system.dtypes
+    return next((o.dtype for o in promotion.promoting_operands if o.dtype and o.dtype not in have), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.range_and_overflow import Value, is_in_range, overflow_result
+from typelattice.facts.range_and_overflow import PythonNumber, is_in_range, overflow_result
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answer_notation import SCALAR_VALUE_BY_KIND
 from typelattice.support.frozen_classes import frozen
@@ -24,11 +24,11 @@ class RecordedOperand:
     dtype: DType | None
     kind: Kind
     mark: str
-    value: Value | None
+    value: PythonNumber | None
     others: frozenset[DType]
 
     @classmethod
-    def of_call(cls, texts: Sequence[str], operands: Sequence[Operand]) -> tuple[RecordedOperand, ...]:
+    def read_call(cls, texts: Sequence[str], operands: Sequence[Operand]) -> tuple[RecordedOperand, ...]:
         """Return the operands of a call: as a recording writes them, and as they were read."""
         dtypes = [o.dtype if o.tier != "scalar" else None for o in operands]
         asked = []
@@ -44,7 +44,7 @@ class RecordedOperand:
 
 
 @frozen()
-class DtypeSort:
+class DTypeSort:
     """Operands of some dtypes and kinds, or only those of them with one mark."""
 
     listed: frozenset[DType | Kind]
@@ -58,7 +58,7 @@ class DtypeSort:
 
 
 @frozen()
-class UniqueDtypeSort:
+class UniqueDTypeSort:
     """Operands of a dtype that no other operand has."""
 
     def __contains__(self, operand: RecordedOperand) -> bool:
@@ -102,15 +102,15 @@ class WrittenNumber:
         return operand.value is not None and repr(operand.value) == self.text
 
 
-Sort = DtypeSort | UniqueDtypeSort | ScalarSort | WrittenNumber
+OperandSort = DTypeSort | UniqueDTypeSort | ScalarSort | WrittenNumber
 
 
 @frozen()
 class OperandClass:
     """Operands of some sorts, except excluded sorts. Without a sort it contains any operand."""
 
-    sorts: tuple[Sort, ...] = ()
-    excluded: tuple[Sort, ...] = ()
+    sorts: tuple[OperandSort, ...] = ()
+    excluded: tuple[OperandSort, ...] = ()
 
     def __contains__(self, operand: RecordedOperand) -> bool:
         among = not self.sorts or any(operand in sort for sort in self.sorts)

@@ -11,7 +11,7 @@ from typelattice.engine.promotion import Promotion
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.libraries import recordings
-from typelattice.facts.range_and_overflow import Value
+from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.operands.notation import parse_operand, read_dtype
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answer_notation import (
@@ -90,12 +90,12 @@ class RecordedAnswer:
     @property
     def reason(self) -> str | None:
         """Why the library departs from the rule, or None if it does not, or if nobody found out."""
-        return self._departure.reason if self._departure else None
+        return self._own_departure.reason if self._own_departure else None
 
     @property
     def source(self) -> str | None:
         """The source of that reason: its documentation, or the library's code."""
-        return self._departure.source if self._departure else None
+        return self._own_departure.source if self._own_departure else None
 
     @property
     def caution(self) -> str | None:
@@ -116,7 +116,7 @@ class RecordedAnswer:
         return any(departure.varies and self.call.op in departure.ops for departure in listed)
 
     @property
-    def _departure(self) -> Departure | None:
+    def _own_departure(self) -> Departure | None:
         return self._listed_departure() if self.departs else None
 
     def _listed_departure(self) -> Departure | None:
@@ -130,7 +130,7 @@ class RecordedAnswer:
         )
 
 
-def find_recorded_answer(p: Promotion) -> RecordedAnswer | None:
+def find_recorded_answer(promotion: Promotion) -> RecordedAnswer | None:
     """Return the library's own answer to exactly the call of a promotion, or None if it is not recorded.
 
     Raises RecordingError for a damaged recording.
@@ -141,44 +141,53 @@ def find_recorded_answer(p: Promotion) -> RecordedAnswer | None:
     >>> find_recorded_answer(system("torch").explain("int8", "uint8", op="add")).dtype
     int16
     """
-    name = recording_name_of(p.system)
+    name = recording_name_of(promotion.system)
     if name is None:
         return None
-    if any(o.foreign_library for o in p.operands if o not in p.promoting_operands):
+    if any(o.foreign_library for o in promotion.operands if o not in promotion.promoting_operands):
         return None  # a list as a condition or as indices was never recorded
-    if any(o.foreign_library for o in p.promoting_operands):
+    if any(o.foreign_library for o in promotion.promoting_operands):
         name = f"{FOREIGN_FOLDER}/{name}"
-    operation = p.system.find_operation(p.op or PROMOTION_CALL)
+    operation = promotion.system.find_operation(promotion.op or PROMOTION_CALL)
     is_power = operation.function == "pow"
-    call = _find_recorded_call(name, operation.name, p.promoting_operands, is_power)
+    call = _find_recorded_call(name, operation.name, promotion.promoting_operands, is_power)
     if call is None and operation.is_operator and not operation.is_in_place:
         # Operators were recorded for only a sample of the operands; use the function's recording for the
         # rest.
-        call = _find_recorded_call(name, operation.function, p.promoting_operands, is_power)
+        call = _find_recorded_call(name, operation.function, promotion.promoting_operands, is_power)
     if call is None or call.answer == NOT_ASKED_ANSWER:
         return None
     recording = open_recording(name)
     assert recording
     # The library recorded a real call. It may refuse what promotion by itself does not, such as a value out
     # of range.
-    rule = p if p.op else promote_operands(p.system, p.operands, PROMOTION_CALL, p.find_rule)
+    rule = (
+        promotion
+        if promotion.op
+        else promote_operands(promotion.system, promotion.operands, PROMOTION_CALL, promotion.find_rule)
+    )
     rule_answer = EXCEPTION_PREFIX if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
     rule_answer = (
         PYTHON_NUMBER_PREFIX + rule.python_number_kind.python_name if rule.python_number_kind else rule_answer
     )
     gives_python_number = (
-        p.op is not None
-        and may_give_python_number(p.system, p.op)
+        promotion.op is not None
+        and may_give_python_number(promotion.system, promotion.op)
         and call.answer.startswith(PYTHON_NUMBER_PREFIX)
     )
     refused = call.answer.startswith(NON_NUMBER_PREFIXES) and not gives_python_number
     departs = rule_answer != (EXCEPTION_PREFIX if refused else call.answer)
     return RecordedAnswer(
-        call, recording.versions, recorded_library_version(p.system), departs, name, p.system.custom_dtypes
+        call,
+        recording.versions,
+        recorded_library_version(promotion.system),
+        departs,
+        name,
+        promotion.system.custom_dtypes,
     )
 
 
-def listed_departure(p: Promotion) -> Departure | None:
+def listed_departure(promotion: Promotion) -> Departure | None:
     """Return the first listed departure that covers the call of a promotion, recorded or not, or None.
 
     Some of the calls that an entry covers may follow the rule.
@@ -189,12 +198,12 @@ def listed_departure(p: Promotion) -> Departure | None:
     """
     from typelattice.recorded.departure import departure_of  # slow to load, and few calls depart
 
-    name = recording_name_of(p.system)
-    operation = p.system.find_operation(p.op or PROMOTION_CALL)
+    name = recording_name_of(promotion.system)
+    operation = promotion.system.find_operation(promotion.op or PROMOTION_CALL)
     if name is None or operation.like:  # operations that a file defines have no recording
         return None
-    call = RecordedCall(operation.name, tuple(map(str, p.promoting_operands)), NOT_ASKED_ANSWER)
-    return departure_of(call, p.promoting_operands, _list_departures(name))
+    call = RecordedCall(operation.name, tuple(map(str, promotion.promoting_operands)), NOT_ASKED_ANSWER)
+    return departure_of(call, promotion.promoting_operands, _list_departures(name))
 
 
 @lru_cache(128)  # every answer of a system needs it
@@ -230,44 +239,44 @@ def _list_packages(system: Rules) -> list[str]:
 
 
 def _find_recorded_call(
-    name: str, op: str, operands: Sequence[Operand], is_power: bool
+    name: str, op_name: str, operands: Sequence[Operand], is_power: bool
 ) -> RecordedCall | None:
     """Return the recorded call, if possible of the same operands, or None if Python itself answered it."""
     recording = open_recording(name)
     if recording is None:
         return None
     texts = [_list_texts_in_recording(name, o, repr(o.value), is_power) for o in operands]
-    call = next((call for asked in product(*texts) if (call := recording.find_call(op, asked))), None)
+    call = next((call for asked in product(*texts) if (call := recording.find_call(op_name, asked))), None)
     of_python = all(o.tier == "scalar" for o in operands)
     return None if call and of_python and call.answer.startswith(PYTHON_NUMBER_PREFIX) else call
 
 
 @lru_cache(4096)  # tables use the same operands again and again
-def _list_texts_in_recording(name: str, o: Operand, value: str, is_power: bool) -> Sequence[str]:
+def _list_texts_in_recording(name: str, operand: Operand, value: str, is_power: bool) -> Sequence[str]:
     """List an operand as a recording writes it: the same operand first, then those that promote alike.
 
     A recording may have the kind of a number instead of the number itself. The text of the value is a key of
     the cache: 0, 0.0 and -0.0 are equal, but have different texts.
     """
     recording = open_recording(name)
-    return [text for text in _write_texts(o, is_power) if recording and text in recording.operand_set]
+    return [text for text in _write_texts(operand, is_power) if recording and text in recording.operand_set]
 
 
-def _write_texts(o: Operand, is_power: bool) -> Iterator[str]:
+def _write_texts(operand: Operand, is_power: bool) -> Iterator[str]:
     """Yield an operand as recordings write it: itself, then others that every library treats alike."""
-    yield str(o)
-    yield str(o).replace("e+", "e")  # Python writes 1e39 as 1e+39
-    if o.value is not None and not _is_ordinary(o.value, is_power):
+    yield str(operand)
+    yield str(operand).replace("e+", "e")  # Python writes 1e39 as 1e+39
+    if operand.value is not None and not _is_ordinary(operand.value, is_power):
         return
-    if o.tier == "scalar":
-        yield "True" if isinstance(o.value, bool) else o.kind.python_name
+    if operand.tier == "scalar":
+        yield "True" if isinstance(operand.value, bool) else operand.kind.python_name
     else:
-        yield str(replace(o, value=None))
-        if o.tier == "0d" and not o.weak:
-            yield f"{o.dtype}:scalar"
+        yield str(replace(operand, value=None))
+        if operand.tier == "0d" and not operand.weak:
+            yield f"{operand.dtype}:scalar"
 
 
-def _is_ordinary(value: Value, is_power: bool) -> bool:
+def _is_ordinary(value: PythonNumber, is_power: bool) -> bool:
     """Return True if a number counts like any other of its kind in an operation."""
     if isinstance(value, bool):
         return True

@@ -10,8 +10,8 @@ from math import prod
 from typelattice.support.frozen_classes import frozen
 
 REST_OF_OPERANDS = "*"  # in a row: all other operands of the operation
-Operands = tuple[str, ...]
-Answers = dict[Operands, str]
+OperandTexts = tuple[str, ...]
+AnswerByOperands = dict[OperandTexts, str]
 """The answers of an operation by their operands; an exception stands by the name of its message."""
 
 
@@ -20,7 +20,7 @@ class RecordedCall:
     """A call and its answer as strings, with the message of an exception if the recording has it."""
 
     op: str
-    operands: Operands
+    operands: OperandTexts
     answer: str
     message: str = ""
 
@@ -51,7 +51,7 @@ class Section:
 
     rows: tuple[AnswerRow, ...] = ()
     same_as_operation: str = ""
-    same_for_operands: Operands = ()
+    same_for_operands: OperandTexts = ()
 
     @cached_property
     def starred_operands(self) -> tuple[str, ...]:
@@ -72,7 +72,7 @@ class Section:
                 found.setdefault(o, []).append(row)
         return found
 
-    def find_answer(self, operands: Operands) -> str | None:
+    def find_answer(self, operands: OperandTexts) -> str | None:
         """Find the answer to a call among the rows."""
         *before, last = operands
         for row in self._rows_by_first_operand.get(before[0], ()) if len(before) == 1 else self.rows:
@@ -90,13 +90,13 @@ class Section:
                     )
         return None
 
-    def calls(self) -> Iterator[tuple[AnswerRow, Operands, str]]:
+    def calls(self) -> Iterator[tuple[AnswerRow, OperandTexts, str]]:
         """List the calls of the rows with their answers, each with its row."""
         for row in self.rows:
             for operands, named_answer in self.calls_of_row(row):
                 yield row, operands, named_answer
 
-    def calls_of_row(self, row: AnswerRow) -> Iterator[tuple[Operands, str]]:
+    def calls_of_row(self, row: AnswerRow) -> Iterator[tuple[OperandTexts, str]]:
         """List the calls of a row with their answers."""
         last = {
             o: named_answer
@@ -112,7 +112,7 @@ class Section:
             strict=False,
         )
 
-    def count(self, row: AnswerRow) -> int:
+    def count_calls_of_row(self, row: AnswerRow) -> int:
         """Count the calls of a row without listing them."""
         lasts = [
             self.starred_operands if text == REST_OF_OPERANDS else text.split(" ")

@@ -22,9 +22,9 @@ from typelattice.recorded.answer_notation import (
 from typelattice.recorded.recorded_calls import (
     NO_SECTION,
     REST_OF_OPERANDS,
+    AnswerByOperands,
     AnswerRow,
-    Answers,
-    Operands,
+    OperandTexts,
     RecordedCall,
     Section,
 )
@@ -132,35 +132,35 @@ class Recording:
         lacks = self.header.get("lacks", {})
         return frozenset(lacks.get("operations", ())), frozenset(lacks.get("operands", ()))
 
-    def is_missing_in_release(self, op: str, operands: Operands) -> bool:
+    def is_missing_in_release(self, op_name: str, operands: OperandTexts) -> bool:
         """Return True if this release lacks the operation or an operand of a call."""
         operations, of_operands = self.missing_in_release
-        return op in operations or not of_operands.isdisjoint(operands)
+        return op_name in operations or not of_operands.isdisjoint(operands)
 
-    def find_answer(self, op: str, operands: Operands) -> str | None:
+    def find_answer(self, op_name: str, operands: OperandTexts) -> str | None:
         """Find the answer to a call, with the name of its message, or None if it is not recorded."""
-        if self.base and self.is_missing_in_release(op, operands):
-            return None if self.base.find_answer(op, operands) is None else MISSING_NAME
-        section = decode_section(self, op, min(len(operands), RANDOM_CALL_OPERANDS))
+        if self.base and self.is_missing_in_release(op_name, operands):
+            return None if self.base.find_answer(op_name, operands) is None else MISSING_NAME
+        section = decode_section(self, op_name, min(len(operands), RANDOM_CALL_OPERANDS))
         found = section.find_answer(operands)
         if found is not None:
             return found
         if section.same_as_operation and len(operands) == 2:
             among = not section.same_for_operands or {*operands} <= {*section.same_for_operands}
             return self.find_answer(section.same_as_operation, operands) if among else None
-        return self.base.find_answer(op, operands) if self.base else None
+        return self.base.find_answer(op_name, operands) if self.base else None
 
-    def answers(self, op: str) -> Mapping[Operands, str]:
+    def answers_of(self, op_name: str) -> Mapping[OperandTexts, str]:
         """Map the operands of every call of an operation to its answer, with the name of its message."""
-        return _decode_answers(self, op)
+        return _decode_answers(self, op_name)
 
-    def find_call(self, op: str, operands: Operands) -> RecordedCall | None:
+    def find_call(self, op_name: str, operands: OperandTexts) -> RecordedCall | None:
         """Find a call with its answer and message, or None if it is not recorded."""
-        named_answer = self.find_answer(op, operands)
+        named_answer = self.find_answer(op_name, operands)
         return (
             None
             if named_answer is None
-            else RecordedCall(op, operands, *split_message(named_answer, self.messages))
+            else RecordedCall(op_name, operands, *split_message(named_answer, self.messages))
         )
 
     def calls(self, sample_every: int = 1) -> Iterator[RecordedCall]:
@@ -168,27 +168,27 @@ class Recording:
         split = lru_cache(None)(lambda named_answer: split_message(named_answer, self.messages))
         number = 0
         for op in self.operations:
-            for operands, named_answer in self.answers(op).items():
+            for operands, named_answer in self.answers_of(op).items():
                 if number % sample_every == 0:
                     yield RecordedCall(op, operands, *split(named_answer))
                 number += 1
 
     def calls_of(
-        self, op: str, sample_every: int = 1, among: frozenset[str] | None = None
+        self, op_name: str, sample_every: int = 1, among: frozenset[str] | None = None
     ) -> Iterator[RecordedCall]:
         """List the calls of one operation with their answers.
 
         A sample has one of every `sample_every` calls. `among` leaves out the calls with other operands.
         """
-        for operands, named_answer in islice(self.answers(op).items(), 0, None, sample_every):
+        for operands, named_answer in islice(self.answers_of(op_name).items(), 0, None, sample_every):
             if among is None or among.issuperset(operands):
-                yield RecordedCall(op, operands, *split_message(named_answer, self.messages))
+                yield RecordedCall(op_name, operands, *split_message(named_answer, self.messages))
 
-    def require_answer(self, op: str, *operands: str) -> str:
+    def require_answer(self, op_name: str, *operands: str) -> str:
         """Return the library's answer to one call. Raises RecordingError if it is not recorded."""
-        named_answer = self.find_answer(op, operands)
+        named_answer = self.find_answer(op_name, operands)
         if named_answer is None:
-            raise RecordingError(f"{self.library} was not asked {op}({', '.join(operands)})")
+            raise RecordingError(f"{self.library} was not asked {op_name}({', '.join(operands)})")
         return answer_of(named_answer)
 
     @cached_property
@@ -202,15 +202,20 @@ class Recording:
 
 
 @lru_cache(MAX_DECODED_OPERATIONS)
-def decode_section(recording: Recording, op: str, max_operands: int = RANDOM_CALL_OPERANDS) -> Section:
+def decode_section(recording: Recording, op_name: str, max_operands: int = RANDOM_CALL_OPERANDS) -> Section:
     """Decode the lines for calls of up to `max_operands` operands of one operation. Raises RecordingError."""
-    lines, start = recording.lines, f"[{json.dumps(op)}, "
+    lines, start = recording.lines, f"[{json.dumps(op_name)}, "
     first = lines.find("\n" + start)
     if first < 0:
         return NO_SECTION
-    rows, same_as_operation, same_for_operands, previous_operand_count = list[AnswerRow](), "", Operands(), 0
+    rows, same_as_operation, same_for_operands, previous_operand_count = (
+        list[AnswerRow](),
+        "",
+        OperandTexts(),
+        0,
+    )
     start_line = recording.first_line + lines.count("\n", 0, first)
-    for number, line in enumerate(_lines_from(lines, first + 1, start), start_line):
+    for number, line in enumerate(_yield_lines_from(lines, first + 1, start), start_line):
         _, *before, answers = row = parse_line(line, recording, number)
         if not rows and not same_as_operation and isinstance(answers, str) and len(row) == 3:
             same_as_operation, same_for_operands = (
@@ -232,7 +237,7 @@ def decode_section(recording: Recording, op: str, max_operands: int = RANDOM_CAL
     return Section(tuple(rows), same_as_operation, same_for_operands)
 
 
-def _lines_from(lines: str, begin: int, start: str) -> Iterator[str]:
+def _yield_lines_from(lines: str, begin: int, start: str) -> Iterator[str]:
     """Yield the lines from an offset on, as long as they start with a text."""
     while lines.startswith(start, begin):
         end = lines.find("\n", begin)
@@ -241,15 +246,15 @@ def _lines_from(lines: str, begin: int, start: str) -> Iterator[str]:
 
 
 @lru_cache(32)  # most operations refer to another, which refers to a third
-def _decode_answers(recording: Recording, op: str) -> Mapping[Operands, str]:
+def _decode_answers(recording: Recording, op_name: str) -> Mapping[OperandTexts, str]:
     """Decode the answers to every call of an operation."""
-    section, answers = decode_section(recording, op), Answers()
+    section, answers = decode_section(recording, op_name), AnswerByOperands()
     if recording.base:
         operations, missing = recording.missing_in_release
-        is_there = op not in operations
+        is_there = op_name not in operations
         answers = {
             o: named_answer if is_there and missing.isdisjoint(o) else MISSING_NAME
-            for o, named_answer in _decode_answers(recording.base, op).items()
+            for o, named_answer in _decode_answers(recording.base, op_name).items()
         }
     if section.same_as_operation:
         among = frozenset(section.same_for_operands)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.recorded.answer_notation import MESSAGE_NUMBER_SEPARATOR
-from typelattice.recorded.recorded_calls import Operands, Section
+from typelattice.recorded.recorded_calls import OperandTexts, Section
 from typelattice.recorded.recording import (
     Recording,
     RecordingError,
@@ -181,7 +181,7 @@ def _check_lines(recording: Recording) -> None:
                 recording, number, f"{short_text(op)} is no operation of the recording that it rests on"
             )
         chain[op] = chain[section.same_as_operation] + 1
-        calls += sum(map(section.count, section.rows)) + (
+        calls += sum(map(section.count_calls_of_row, section.rows)) + (
             len(recording.operands) ** 2 if section.same_as_operation else 0
         )
         if calls > MAX_CALLS or chain[op] > MAX_REFERENCE_CHAIN:
@@ -191,16 +191,16 @@ def _check_lines(recording: Recording) -> None:
         _check_rows(recording, op, section, number + bool(section.same_as_operation))
 
 
-def _check_rows(recording: Recording, op: str, section: Section, first: int) -> None:
+def _check_rows(recording: Recording, op_name: str, section: Section, first: int) -> None:
     """Check the operands and answers of an operation. Its rows begin at the file's line `first`."""
     place = {id(row): number for number, row in enumerate(section.rows, first)}
     for name in section.same_for_operands:
         if name not in recording.operand_set:
             refuse_line(recording, first - 1, f"there is no operand {short_text(name)}")
-    base_answers = recording.base.answers(op) if recording.base else {}
-    seen: set[Operands] = set()
+    base_answers = recording.base.answers_of(op_name) if recording.base else {}
+    seen: set[OperandTexts] = set()
     for row, operands, named_answer in section.calls():
-        question = f"{op}({', '.join(operands)})"
+        question = f"{op_name}({', '.join(operands)})"
         if not recording.operand_set.issuperset(operands):
             name = next(o for o in operands if o not in recording.operand_set)
             refuse_line(recording, place[id(row)], f"there is no operand {short_text(name)}")

@@ -11,18 +11,18 @@ TYPE_CHECKING = False  # importing `typing` takes a process as long as all that 
 if TYPE_CHECKING:
     from typing import Protocol, TypeGuard
 
-    class Gridded(Protocol):
+    class HasGrid(Protocol):
         """A value that can be shown as a grid: a table, a diff, verdicts."""
 
         def grid(self) -> Grid: ...
 
-    class Plain(Protocol):
+    class HasData(Protocol):
         """A value that can be given as dictionaries, lists, texts and numbers: verdicts, a design."""
 
         def data(self) -> dict[str, object]: ...
 
 
-FORMATS = ("text", "markdown", "html", "csv", "json")  # each a module with a function of its name
+GRID_FORMATS = ("text", "markdown", "html", "csv", "json")  # each a module with a function of its name
 
 
 class RenderError(TypelatticeError, ValueError):
@@ -30,7 +30,7 @@ class RenderError(TypelatticeError, ValueError):
 
 
 
-def render(x: Grid | Gridded | Plain, to: str = "text") -> str:
+def render(x: Grid | HasGrid | HasData, to: str = "text") -> str:
     """Render a grid, or a value that has one, in a format: text, markdown, html, csv or json.
 
     A value that gives plain data is written as that data in JSON. Without a grid it has no other format.
@@ -41,13 +41,13 @@ def render(x: Grid | Gridded | Plain, to: str = "text") -> str:
     |---|---|
     | **b** | c\\|d |
     """
-    if to not in FORMATS:
-        near = spelling_hint(str(to), FORMATS)
-        raise RenderError(f"unknown format {quote_short(str(to))}{near}; these are {', '.join(FORMATS)}")
+    if to not in GRID_FORMATS:
+        near = spelling_hint(str(to), GRID_FORMATS)
+        raise RenderError(f"unknown format {quote_short(str(to))}{near}; these are {', '.join(GRID_FORMATS)}")
     if to == "json" and not isinstance(x, Grid) and _gives_data(x):
-        from typelattice.rendering.json import document
+        from typelattice.rendering.json import json_document
 
-        return document(type(x).__name__.lower(), x.data())
+        return json_document(type(x).__name__.lower(), x.data())
     if not isinstance(x, Grid):
         if not has_grid(x):
             raise RenderError(f"a {type(x).__name__} is no grid; render it as json")
@@ -55,12 +55,12 @@ def render(x: Grid | Gridded | Plain, to: str = "text") -> str:
     return str(getattr(import_module(f"typelattice.rendering.{to}"), to)(x))
 
 
-def has_grid(x: object) -> TypeGuard[Gridded]:
+def has_grid(x: object) -> TypeGuard[HasGrid]:
     """Return True if a value can be shown as a grid."""
     return _has_method(x, "grid")
 
 
-def _gives_data(x: object) -> TypeGuard[Plain]:
+def _gives_data(x: object) -> TypeGuard[HasData]:
     """Return True if a value can be given as plain data."""
     return _has_method(x, "data")
 

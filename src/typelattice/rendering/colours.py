@@ -14,5 +14,5 @@ KIND_COLOURS = {
 # tints of the cells of tables
 CELL_TINT_BY_KIND = {kind: colour for kind, colour in KIND_COLOURS.items() if kind}
 ADDED_COLOUR = "#0072b2"  # parts that only a second system has
-ACCENT = "#d55e00"  # ties, refusals, losses, dropped relations
+ACCENT_COLOUR = "#d55e00"  # ties, refusals, losses, dropped relations
 NODE_FILL_OPACITY = 0.2  # opacity of a kind's colour in a node

@@ -78,13 +78,13 @@ class Diagram:
                 raise DrawingError(f"no link can join {', '.join(link.nodes)}")
 
 
-def boxes(diagram: Diagram) -> list[tuple[str, ...]]:
+def group_vertices(diagram: Diagram) -> list[tuple[str, ...]]:
     """Group the vertices that may share a box; most groups have one vertex.
 
     Vertices share a box if they have the same row, kind and marks, and the same arrows.
 
     >>> leaves = tuple(Vertex(name, name) for name in "abcd")
-    >>> boxes(Diagram("", leaves, tuple(Arrow("a", b) for b in "bcd"), rows=((0, "a row"),)))
+    >>> group_vertices(Diagram("", leaves, tuple(Arrow("a", b) for b in "bcd"), rows=((0, "a row"),)))
     [('a',), ('b', 'c', 'd')]
     """
     after: dict[str, set[tuple[str, ...]]] = {v.id: set() for v in diagram.vertices}

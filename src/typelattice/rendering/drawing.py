@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from typelattice.rendering.diagram import DrawingError
-from typelattice.rendering.dot import dot
-from typelattice.rendering.drawing_svg import path, svg
-from typelattice.rendering.drawing_text import sketch
-from typelattice.rendering.json import document
+from typelattice.rendering.dot import write_dot
+from typelattice.rendering.drawing_svg import path_data, write_svg
+from typelattice.rendering.drawing_text import write_sketch
+from typelattice.rendering.json import json_document
 from typelattice.rendering.layout.layered import PlacedDiagram, Rect
 from typelattice.rendering.layout.link_routes import route_links
-from typelattice.rendering.mermaid import mermaid
+from typelattice.rendering.mermaid import write_mermaid
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.frozen_classes import frozen
 
-FORMATS = ("text", "svg", "png", "dot", "mermaid", "json")
+DRAWING_FORMATS = ("text", "svg", "png", "dot", "mermaid", "json")
 
 
 @frozen(repr=False)
@@ -31,34 +31,36 @@ class Drawing:
     @property
     def svg(self) -> str:
         """The drawing as an SVG file."""
-        return svg(self.placed)
+        return write_svg(self.placed)
 
     def to(self, format: str) -> str:
         """Return the drawing as text in a format: text, svg, dot, mermaid or json. Raises DrawingError."""
         match format:
             case "text":
-                return sketch(self.placed)
+                return write_sketch(self.placed)
             case "svg":
                 return self.svg
             case "dot":
-                return dot(self.placed.diagram)
+                return write_dot(self.placed.diagram)
             case "mermaid":
-                return mermaid(self.placed.diagram)
+                return write_mermaid(self.placed.diagram)
             case "json":
-                return document("drawing", self.data())
+                return json_document("drawing", self.data())
             case "png":
                 raise DrawingError("a PNG is no text; to_png gives its bytes")
-        near = spelling_hint(str(format), FORMATS)
-        raise DrawingError(f"unknown format {quote_short(str(format))}{near}; these are {', '.join(FORMATS)}")
+        near = spelling_hint(str(format), DRAWING_FORMATS)
+        raise DrawingError(
+            f"unknown format {quote_short(str(format))}{near}; these are {', '.join(DRAWING_FORMATS)}"
+        )
 
     def to_png(self, scale: float = 2.0) -> bytes:
         """Return the drawing as a PNG: `scale` pixels for each of its own.
 
         Raises DrawingError if a library that it needs is missing.
         """
-        from typelattice.rendering.png import png
+        from typelattice.rendering.png import render_png
 
-        return png(self.svg, scale)
+        return render_png(self.svg, scale)
 
     def data(self) -> dict[str, object]:
         """Return the drawing as JSON data: lengths in pixels, `x` and `y` of the middles, y downwards."""
@@ -83,7 +85,7 @@ class Drawing:
             "edges": [
                 {
                     "from": list(e.sources), "to": list(e.targets), "marks": list(e.arrow.marks),
-                    "title": e.arrow.tooltip, "badge": e.arrow.badge, "path": path(e.points),
+                    "title": e.arrow.tooltip, "badge": e.arrow.badge, "path": path_data(e.points),
                 }
                 for e in p.edges
             ],
@@ -109,7 +111,7 @@ class Drawing:
         return self.svg
 
     def _repr_html_(self) -> str:
-        return f'<div style="overflow-x:auto">{svg(self.placed, is_embedded=True)}</div>'
+        return f'<div style="overflow-x:auto">{write_svg(self.placed, is_embedded=True)}</div>'
 
 
 def _rect_data(rect: Rect) -> dict[str, float]:

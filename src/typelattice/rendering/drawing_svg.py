@@ -13,58 +13,73 @@ from itertools import pairwise
 from textwrap import wrap
 
 from typelattice.rendering.grid import printable
-from typelattice.rendering.layout.layered import LINE, Edge, NodeGroup, PlacedDiagram, PlacedNode, Point, Rect
+from typelattice.rendering.layout.layered import (
+    LINE_HEIGHT,
+    NodeGroup,
+    PlacedDiagram,
+    PlacedEdge,
+    PlacedNode,
+    Point,
+    Rect,
+)
 from typelattice.rendering.layout.link_routes import route_links
-from typelattice.rendering.style_sheet import GROUND, SVG_STYLE_SHEET
+from typelattice.rendering.style_sheet import BACKGROUND_STYLE, SVG_STYLE_SHEET
 
-MARGIN, TITLE = 16.0, 30.0
+MARGIN, TITLE_HEIGHT = 16.0, 30.0
 ROW_NAME_WIDTH = 76.0  # width for the names of rows
-TITLE_LETTER = 8.8
-NOTE, NOTE_LETTER = 17.0, 6.3  # the height of a line of notes, the width of a letter
+TITLE_LETTER_WIDTH = 8.8
+NOTE_HEIGHT, NOTE_LETTER_WIDTH = 17.0, 6.3  # the height of a line of notes, the width of a letter
 MIN_NOTE_WIDTH = 480.0  # least width for the notes
 BADGE_RADIUS = 8.0  # radius of a badge
 
 
-def svg(placed_diagram: PlacedDiagram, is_embedded: bool = False) -> str:
+def write_svg(placed_diagram: PlacedDiagram, is_embedded: bool = False) -> str:
     """Write a drawing as SVG text; one that is embedded in a page has no background."""
     left = MARGIN + (ROW_NAME_WIDTH if placed_diagram.rows else 0)
     title = placed_diagram.diagram.title
     wide = max(
         left + placed_diagram.width + MARGIN,
         MIN_NOTE_WIDTH,
-        len(printable(title)) * TITLE_LETTER + 2 * MARGIN,
+        len(printable(title)) * TITLE_LETTER_WIDTH + 2 * MARGIN,
     )
     notes = [row for note in placed_diagram.diagram.notes for row in _fold_note(note, wide - 2 * MARGIN)]
-    top = MARGIN + (TITLE if title else 0)
-    high = top + placed_diagram.height + MARGIN + (len(notes) * NOTE + MARGIN / 2 if notes else 0)
+    top = MARGIN + (TITLE_HEIGHT if title else 0)
+    high = top + placed_diagram.height + MARGIN + (len(notes) * NOTE_HEIGHT + MARGIN / 2 if notes else 0)
     below = top + placed_diagram.height + MARGIN
     alone = "" if is_embedded else " tl-alone"
     size = f'width="{wide:g}" height="{high:g}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="tl-drawing{alone}" role="img"',
         f' {size} viewBox="0 0 {wide:g} {high:g}">',
-        f"<title>{_text(title or f'a drawing of {len(placed_diagram.nodes)} nodes')}</title>",
-        f"<style>{SVG_STYLE_SHEET}{'' if is_embedded else GROUND}</style>",
+        f"<title>{_escape_text(title or f'a drawing of {len(placed_diagram.nodes)} nodes')}</title>",
+        f"<style>{SVG_STYLE_SHEET}{'' if is_embedded else BACKGROUND_STYLE}</style>",
         "" if is_embedded else f'<rect class="tl-ground" {size}/>',
-        _line("tl-title", MARGIN, MARGIN + 12, title) if title else "",
+        _write_text_line("tl-title", MARGIN, MARGIN + 12, title) if title else "",
         f'<g transform="translate({left:g} {top:g})">',
-        *(_line("tl-row", -ROW_NAME_WIDTH, y + 4, name) for name, y in placed_diagram.rows if name),
-        *(_box(b) for b in placed_diagram.boxes),
-        *(_edge(e) for e in sorted(placed_diagram.edges, key=lambda e: "way" in e.arrow.marks)),
-        *(_node(n) for n in placed_diagram.nodes),
-        *_links(placed_diagram),
+        *(
+            _write_text_line("tl-row", -ROW_NAME_WIDTH, y + 4, name)
+            for name, y in placed_diagram.rows
+            if name
+        ),
+        *(_write_box(b) for b in placed_diagram.boxes),
+        *(_write_edge(e) for e in sorted(placed_diagram.edges, key=lambda e: "way" in e.arrow.marks)),
+        *(_write_node(n) for n in placed_diagram.nodes),
+        *_write_links(placed_diagram),
         *(_draw_badge(e) for e in placed_diagram.edges if e.arrow.badge),
         "</g>",
-        *(_line("tl-note", MARGIN, below + NOTE * i, note) for i, note in enumerate(notes, 1)),
+        *(
+            _write_text_line("tl-note", MARGIN, below + NOTE_HEIGHT * i, note)
+            for i, note in enumerate(notes, 1)
+        ),
         "</svg>",
     ]
     return "\n".join(filter(None, parts)) + "\n"
 
 
-def path(points: Sequence[Point]) -> str:
+def path_data(points: Sequence[Point]) -> str:
     """Return the `d` of a path through some points: level at each point, straight between equal heights.
 
-    >>> path([(0, 0), (10, 0), (30, 8)])
+    >>> path_data([(0, 0), (10, 0), (30, 8)])
     'M 0 0 H 10 C 20 0 20 8 30 8'
     """
     commands = f"M {points[0][0]:g} {points[0][1]:g}"
@@ -74,20 +89,24 @@ def path(points: Sequence[Point]) -> str:
     return commands
 
 
-def _box(box: NodeGroup) -> str:
-    return _rect(box.rect, f"tl-box tl-{box.kind or 'plain'}", 6)
+def _write_box(box: NodeGroup) -> str:
+    return _write_rect(box.rect, f"tl-box tl-{box.kind or 'plain'}", 6)
 
 
-def _node(node: PlacedNode) -> str:
+def _write_node(node: PlacedNode) -> str:
     v, at = node.vertex, node.rect
     lines = v.label.split("\n")
-    first = at.centre_y - (len(lines) - 1) * LINE / 2 + 4.5
-    texts = "".join(_line("tl-label", at.centre_x, first + i * LINE, line) for i, line in enumerate(lines))
-    title = f"<title>{_text(v.tooltip)}</title>" if v.tooltip else ""
+    first = at.centre_y - (len(lines) - 1) * LINE_HEIGHT / 2 + 4.5
+    texts = "".join(
+        _write_text_line("tl-label", at.centre_x, first + i * LINE_HEIGHT, line)
+        for i, line in enumerate(lines)
+    )
+    title = f"<title>{_escape_text(v.tooltip)}</title>" if v.tooltip else ""
     rounded = at.height / 2 if "weak" in v.marks else 5
-    inner = _rect(at, f"tl-{v.kind or 'plain'}", rounded)
+    inner = _write_rect(at, f"tl-{v.kind or 'plain'}", rounded)
     corner = _draw_refusal_cross(at) if "refuses" in v.marks else ""
-    return f'<g class="tl-node{_classes(v.marks)}" data-id="{_text(v.id)}">{title}{inner}{texts}{corner}</g>'
+    attributes = f'class="tl-node{_css_classes(v.marks)}" data-id="{_escape_text(v.id)}"'
+    return f"<g {attributes}>{title}{inner}{texts}{corner}</g>"
 
 
 def _draw_refusal_cross(rect: Rect) -> str:
@@ -97,45 +116,48 @@ def _draw_refusal_cross(rect: Rect) -> str:
     return f'<circle class="tl-sign" cx="{x:g}" cy="{y:g}" r="4.5"/><path class="tl-cross" d="{cross}"/>'
 
 
-def _edge(edge: Edge) -> str:
+def _write_edge(edge: PlacedEdge) -> str:
     *_, (x0, _y0), (x, y) = edge.points
     back = 1 if x0 <= x else -1
-    line = path((*edge.points[:-1], (x - back * 5, y)))
+    line = path_data((*edge.points[:-1], (x - back * 5, y)))
     head = f"M {x:g} {y:g} l {-back * 8:g} -4 v 8 z"
-    title = f"<title>{_text(edge.arrow.tooltip)}</title>" if edge.arrow.tooltip else ""
-    ends = f'data-from="{_text(" ".join(edge.sources))}" data-to="{_text(" ".join(edge.targets))}"'
+    title = f"<title>{_escape_text(edge.arrow.tooltip)}</title>" if edge.arrow.tooltip else ""
+    ends = (
+        f'data-from="{_escape_text(" ".join(edge.sources))}" data-to="{_escape_text(" ".join(edge.targets))}"'
+    )
     return (
-        f'<g class="tl-arrow{_classes(edge.arrow.marks)}" {ends}>{title}<path class="tl-edge" d="{line}"/>'
+        f'<g class="tl-arrow{_css_classes(edge.arrow.marks)}" {ends}>{title}'
+        f'<path class="tl-edge" d="{line}"/>'
         f'<path class="tl-head" d="{head}"/></g>'
     )
 
 
-def _draw_badge(edge: Edge) -> str:
+def _draw_badge(edge: PlacedEdge) -> str:
     """Draw the badge of an arrow, before its head."""
     x, y = edge.points[-1]
     x -= 20
-    return _sign(x, y, edge.arrow.badge)
+    return _write_sign(x, y, edge.arrow.badge)
 
 
-def _sign(x: float, y: float, text: str) -> str:
+def _write_sign(x: float, y: float, text: str) -> str:
     return (
         f'<circle class="tl-sign" cx="{x:g}" cy="{y:g}" r="{BADGE_RADIUS:g}"/>'
-        f"{_line('tl-sign-text', x, y + 4, text)}"
+        f"{_write_text_line('tl-sign-text', x, y + 4, text)}"
     )
 
 
-def _links(placed_diagram: PlacedDiagram) -> Iterator[str]:
+def _write_links(placed_diagram: PlacedDiagram) -> Iterator[str]:
     for link, lines, (x, y) in route_links(placed_diagram):
-        title = f"<title>{_text(link.tooltip)}</title>" if link.tooltip else ""
+        title = f"<title>{_escape_text(link.tooltip)}</title>" if link.tooltip else ""
         drawn_lines = "".join(f'<path class="tl-link" d="{d}"/>' for d in lines)
-        sign = _sign(x, y, SIGN_BY_BADGE.get(link.mark, "")) if link.mark in SIGN_BY_BADGE else ""
+        sign = _write_sign(x, y, SIGN_BY_BADGE.get(link.mark, "")) if link.mark in SIGN_BY_BADGE else ""
         yield f'<g class="tl-{link.mark}">{title}{drawn_lines}{sign}</g>'
 
 
 SIGN_BY_BADGE = {"tie": "=", "fork": "×", "refusal": "×"}
 
 
-def _rect(rect: Rect, classes: str, rounded: float) -> str:
+def _write_rect(rect: Rect, classes: str, rounded: float) -> str:
     top = rect.centre_y - rect.height / 2
     return (
         f'<rect class="{classes}" x="{rect.left:g}" y="{top:g}" width="{rect.width:g}" '
@@ -143,19 +165,19 @@ def _rect(rect: Rect, classes: str, rounded: float) -> str:
     )
 
 
-def _line(style: str, x: float, y: float, text: str) -> str:
-    return f'<text class="{style}" x="{x:g}" y="{y:g}">{_text(text)}</text>'
+def _write_text_line(style: str, x: float, y: float, text: str) -> str:
+    return f'<text class="{style}" x="{x:g}" y="{y:g}">{_escape_text(text)}</text>'
 
 
-def _classes(marks: Sequence[str]) -> str:
+def _css_classes(marks: Sequence[str]) -> str:
     return "".join(f" tl-{re.sub('[^a-z0-9-]', '-', mark.lower())}" for mark in marks)
 
 
 def _fold_note(note: str, width: float) -> list[str]:
     return wrap(
-        printable(note), int(width / NOTE_LETTER), subsequent_indent="  ", break_on_hyphens=False
+        printable(note), int(width / NOTE_LETTER_WIDTH), subsequent_indent="  ", break_on_hyphens=False
     ) or [""]
 
 
-def _text(text: str) -> str:
+def _escape_text(text: str) -> str:
     return escape(printable(text))

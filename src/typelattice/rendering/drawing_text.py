@@ -9,13 +9,13 @@ from typelattice.rendering.grid import printable
 from typelattice.rendering.layout.layered import PlacedDiagram, PlacedNode
 
 
-def sketch(placed_diagram: PlacedDiagram, width: int = 80) -> str:
+def write_sketch(placed_diagram: PlacedDiagram, width: int = 80) -> str:
     """Return a drawing in lines of text; a wider one continues below.
 
     >>> from typelattice.rendering.diagram import Arrow, Diagram, Vertex
     >>> from typelattice.rendering.layout.layered import lay_out
     >>> nodes = (Vertex("a", "a"), Vertex("b", "b"), Vertex("c", "c"))
-    >>> print(sketch(lay_out(Diagram("", nodes, (Arrow("a", "b"), Arrow("b", "c"))))))
+    >>> print(write_sketch(lay_out(Diagram("", nodes, (Arrow("a", "b"), Arrow("b", "c"))))))
     a -> b -> c
     """
     levels = sorted({n.rect.centre_y for n in placed_diagram.nodes})

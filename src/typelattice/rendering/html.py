@@ -32,31 +32,34 @@ MIN_SENTENCE_LENGTH = 40  # characters; a longer cell is a sentence, and its who
 def html(grid: Grid) -> str:
     """Return a grid as a table within a div; every class begins with `tl-`."""
     prose = {j for row in grid.cells for j, c in enumerate(row) if len(c.text) > MIN_SENTENCE_LENGTH}
-    head = "".join(_cell("th", c, j in prose, ' scope="col"') for j, c in enumerate(grid.columns))
-    caption = f"<caption>{_text(grid.title)}</caption>\n" if grid.title else ""
-    notes = "".join(f"<p>{_text(note)}</p>\n" for note in grid.notes)
-    body = "\n".join(_line(label, row, prose) for label, row in zip(grid.rows, grid.cells, strict=True))
-    head = f"<thead>\n<tr><td>{_text(grid.corner)}</td>{head}</tr>\n</thead>"
+    head = "".join(_write_cell("th", c, j in prose, ' scope="col"') for j, c in enumerate(grid.columns))
+    caption = f"<caption>{_escape_text(grid.title)}</caption>\n" if grid.title else ""
+    notes = "".join(f"<p>{_escape_text(note)}</p>\n" for note in grid.notes)
+    body = "\n".join(_write_row(label, row, prose) for label, row in zip(grid.rows, grid.cells, strict=True))
+    head = f"<thead>\n<tr><td>{_escape_text(grid.corner)}</td>{head}</tr>\n</thead>"
     table = f'<table class="tl-cells">\n{caption}{head}\n<tbody>\n{body}\n</tbody>\n</table>'
     return f'<div class="tl-grid">\n<style>{TABLE_STYLE_SHEET}</style>\n{table}\n{notes}</div>'
 
 
-def _line(label: Cell, row: tuple[Cell, ...], prose: set[int]) -> str:
+def _write_row(label: Cell, row: tuple[Cell, ...], prose: set[int]) -> str:
     """Return a row; `prose` holds the columns of sentences."""
-    cells = "".join(_cell("td", c, j in prose) for j, c in enumerate(row))
+    cells = "".join(_write_cell("td", c, j in prose) for j, c in enumerate(row))
     return (
-        "<tr>" + _cell("th", label, len(label.text) > MIN_SENTENCE_LENGTH, ' scope="row"') + cells + "</tr>"
+        "<tr>"
+        + _write_cell("th", label, len(label.text) > MIN_SENTENCE_LENGTH, ' scope="row"')
+        + cells
+        + "</tr>"
     )
 
 
-def _cell(tag: str, cell: Cell, is_prose: bool, more: str = "") -> str:
+def _write_cell(tag: str, cell: Cell, is_prose: bool, extra_attributes: str = "") -> str:
     named = (*cell.marks, "prose") if is_prose else cell.marks
     marks = " ".join(f"tl-{re.sub('[^a-z0-9-]', '-', mark.lower())}" for mark in named)
     classes = f' class="{marks}"' if marks else ""
     title_text = cell.tooltip_text
-    title = f' title="{_text(title_text)}"' if title_text else ""
-    return f"<{tag}{more}{classes}{title}>{_text(cell.text)}</{tag}>"
+    title = f' title="{_escape_text(title_text)}"' if title_text else ""
+    return f"<{tag}{extra_attributes}{classes}{title}>{_escape_text(cell.text)}</{tag}>"
 
 
-def _text(text: str) -> str:
+def _escape_text(text: str) -> str:
     return escape(printable(text))

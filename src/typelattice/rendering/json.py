@@ -28,15 +28,16 @@ def json(grid: Grid) -> str:
         "notes": list(grid.notes),
     }
     lines = [
-        f"  {dumps(key)}: {_lines(cells) if key == 'cells' else dumps(value)}" for key, value in parts.items()
+        f"  {dumps(key)}: {_write_rows(cells) if key == 'cells' else dumps(value)}"
+        for key, value in parts.items()
     ]
     return "{\n" + ",\n".join(lines) + "\n}"
 
 
-def document(kind: str, data: Mapping[str, object]) -> str:
+def json_document(kind: str, data: Mapping[str, object]) -> str:
     """Write data as a JSON document that names its kind and version; docs/output.schema.json has each kind.
 
-    >>> print(document("example", {"x": 1}))
+    >>> print(json_document("example", {"x": 1}))
     {
      "typelattice": "example",
      "version": 1,
@@ -46,6 +47,6 @@ def document(kind: str, data: Mapping[str, object]) -> str:
     return dumps({"typelattice": kind, "version": DOCUMENT_VERSION, **data}, indent=1)
 
 
-def _lines(rows: Sequence[Sequence[str]]) -> str:
+def _write_rows(rows: Sequence[Sequence[str]]) -> str:
     """Write a list of lists with a row on each line."""
     return "[\n" + ",\n".join(f"    {dumps(row)}" for row in rows) + "\n  ]"

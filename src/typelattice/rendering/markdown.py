@@ -16,13 +16,13 @@ def markdown(grid: Grid) -> str:
     cells = [["." if "same" in c.marks else _escape_markup(c.text) for c in row] for row in grid.cells]
     head = [_escape_markup(grid.corner), *(_escape_markup(c.text) for c in grid.columns)]
     body = [[f"**{_escape_markup(label.text)}**", *row] for label, row in zip(grid.rows, cells, strict=True)]
-    table = "\n".join([_row(head), "|" + "---|" * len(head), *map(_row, body)])
+    table = "\n".join([_write_row(head), "|" + "---|" * len(head), *map(_write_row, body)])
     return "\n\n".join(
         filter(None, (_escape_markup(grid.title), table, *(_escape_markup(note) for note in grid.notes)))
     )
 
 
-def _row(cells: list[str]) -> str:
+def _write_row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from typelattice.rendering.colours import ACCENT, ADDED_COLOUR, KIND_COLOURS
+from typelattice.rendering.colours import ACCENT_COLOUR, ADDED_COLOUR, KIND_COLOURS
 from typelattice.rendering.diagram import Diagram
 from typelattice.rendering.grid import printable
 
@@ -13,14 +13,18 @@ ESCAPED_CHARACTER_PATTERN = re.compile(
 )  # other characters are written as numbers
 SHAPE_BY_WEAKNESS = {True: ('(["', '"])'), False: ('["', '"]')}  # the shapes of weak nodes and of other nodes
 STYLE_BY_MARK = {  # mark -> style
-    "lost": f"stroke:{ACCENT},stroke-dasharray:2 3", "faded": "opacity:0.3", "operand": "stroke-width:3px",
-    "join": "stroke-width:5px", "added": f"stroke:{ADDED_COLOUR},stroke-width:3px",
-    "dropped": f"stroke:{ACCENT},stroke-dasharray:5 4", "refused": f"stroke:{ACCENT},stroke-dasharray:2 3",
+    "lost": f"stroke:{ACCENT_COLOUR},stroke-dasharray:2 3",
+    "faded": "opacity:0.3",
+    "operand": "stroke-width:3px",
+    "join": "stroke-width:5px",
+    "added": f"stroke:{ADDED_COLOUR},stroke-width:3px",
+    "dropped": f"stroke:{ACCENT_COLOUR},stroke-dasharray:5 4",
+    "refused": f"stroke:{ACCENT_COLOUR},stroke-dasharray:2 3",
 }  # fmt: skip
 ARROW_BY_MARK = {"dropped": "-.->", "added": "==>", "way": "==>", "cast": "-.->"}
 
 
-def mermaid(diagram: Diagram) -> str:
+def write_mermaid(diagram: Diagram) -> str:
     """Return a diagram as a flowchart from left to right."""
     number = {v.id: f"n{i}" for i, v in enumerate(diagram.vertices)}
     lines = [f"%% {_escape_comment(diagram.title)}", "flowchart LR"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from typelattice.rendering.grid import Grid, printable
-from typelattice.rendering.text import paint, text
+from typelattice.rendering.text import paint_text, text
 from typelattice.support.frozen_classes import frozen
 
 HEADING_WIDTH = 14  # columns for headings
@@ -49,7 +49,7 @@ class Layout:
         return text(grid, self.width, self.coloured)
 
     def _paint_lines(self, lines: str, style: str) -> str:
-        return paint(lines, style) if self.coloured else lines
+        return paint_text(lines, style) if self.coloured else lines
 
 
 PLAIN_LAYOUT = Layout()  # layout without a terminal

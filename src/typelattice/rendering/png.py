@@ -11,7 +11,7 @@ from typelattice.rendering.diagram import DrawingError
 PACKAGE_BY_MODULE = {"resvg_py": "resvg-py", "matplotlib": "matplotlib"}  # module -> what pip installs
 
 
-def png(svg: str, scale: float) -> bytes:
+def render_png(svg: str, scale: float) -> bytes:
     """Return an SVG text as a PNG: `scale` pixels for each of its own. Raises DrawingError."""
     resvg, matplotlib = (_import_module(name) for name in PACKAGE_BY_MODULE)
     fonts = Path(matplotlib.get_data_path(), "fonts", "ttf")

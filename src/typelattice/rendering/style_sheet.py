@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typelattice.rendering.colours import ACCENT, ADDED_COLOUR, KIND_COLOURS, NODE_FILL_OPACITY
+from typelattice.rendering.colours import ACCENT_COLOUR, ADDED_COLOUR, KIND_COLOURS, NODE_FILL_OPACITY
 
 STYLE_RULES = {  # rules in a drawing
     "": "font: 13px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace",
@@ -21,9 +21,10 @@ STYLE_RULES = {  # rules in a drawing
     ".tl-weak rect": "stroke-dasharray: 4 2.5",
     ".tl-weak text": "font-style: italic",
     ".tl-link": (
-        f"fill: none; stroke: {ACCENT}; stroke-width: 1.6; stroke-dasharray: 1.5 3; stroke-linecap: round"
+        f"fill: none; stroke: {ACCENT_COLOUR}; stroke-width: 1.6; stroke-dasharray: 1.5 3; "
+        "stroke-linecap: round"
     ),
-    ".tl-sign": f"fill: {ACCENT}; stroke: none",
+    ".tl-sign": f"fill: {ACCENT_COLOUR}; stroke: none",
     ".tl-sign-text": ("fill: #fff; font: 700 11px system-ui, 'DejaVu Sans', sans-serif; text-anchor: middle"),
     ".tl-cross": "fill: none; stroke: #fff; stroke-width: 1.4; stroke-linecap: round",
     # an answer: its operands, the ways up, the join, and the bounds that lost
@@ -35,26 +36,28 @@ STYLE_RULES = {  # rules in a drawing
     ".tl-join text": "font-weight: 700",
     ".tl-bound": "opacity: 0.6",
     ".tl-lost": "opacity: 0.7",
-    ".tl-lost rect": f"stroke: {ACCENT}; stroke-dasharray: 2 3; fill-opacity: 0.05",
+    ".tl-lost rect": f"stroke: {ACCENT_COLOUR}; stroke-dasharray: 2 3; fill-opacity: 0.05",
     ".tl-lost text": "text-decoration: line-through",
     # two systems
     ".tl-added .tl-edge": f"stroke: {ADDED_COLOUR}; stroke-opacity: 1; stroke-width: 2.6",
     ".tl-added rect": f"stroke: {ADDED_COLOUR}; stroke-width: 2.6",
     ".tl-added .tl-head": f"fill: {ADDED_COLOUR}; fill-opacity: 1",
-    ".tl-dropped .tl-edge": f"stroke: {ACCENT}; stroke-opacity: 1; stroke-width: 1.8; stroke-dasharray: 5 4",
-    ".tl-dropped rect": f"stroke: {ACCENT}; stroke-width: 1.8; stroke-dasharray: 5 4",
-    ".tl-dropped .tl-head": f"fill: {ACCENT}; fill-opacity: 1",
+    ".tl-dropped .tl-edge": (
+        f"stroke: {ACCENT_COLOUR}; stroke-opacity: 1; stroke-width: 1.8; stroke-dasharray: 5 4"
+    ),
+    ".tl-dropped rect": f"stroke: {ACCENT_COLOUR}; stroke-width: 1.8; stroke-dasharray: 5 4",
+    ".tl-dropped .tl-head": f"fill: {ACCENT_COLOUR}; fill-opacity: 1",
     # programs
     ".tl-cast .tl-edge": "stroke-dasharray: 6 3; stroke-opacity: 0.9",
-    ".tl-lossy .tl-edge": f"stroke: {ACCENT}; stroke-opacity: 1; stroke-width: 2.2",
-    ".tl-lossy .tl-head": f"fill: {ACCENT}; fill-opacity: 1",
-    ".tl-refused rect": f"stroke: {ACCENT}; stroke-dasharray: 2 3",
+    ".tl-lossy .tl-edge": f"stroke: {ACCENT_COLOUR}; stroke-opacity: 1; stroke-width: 2.2",
+    ".tl-lossy .tl-head": f"fill: {ACCENT_COLOUR}; fill-opacity: 1",
+    ".tl-refused rect": f"stroke: {ACCENT_COLOUR}; stroke-dasharray: 2 3",
 }
 SVG_STYLE_SHEET = (
     "".join(f"\n.tl-drawing {selector} {{ {said}; }}" for selector, said in STYLE_RULES.items()) + "\n"
 )
 # A drawing in its own file: black on white, or white on black as the reader's system is set; paper is white.
-GROUND = """.tl-alone { color: #1a1a1a; }
+BACKGROUND_STYLE = """.tl-alone { color: #1a1a1a; }
 .tl-alone .tl-ground { fill: #fff; fill-opacity: 1; stroke: none; }
 @media (prefers-color-scheme: dark) {
  .tl-alone { color: #e6e6e6; }

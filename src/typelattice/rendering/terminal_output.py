@@ -17,7 +17,7 @@ PROGRESS_BAR_WIDTH = 30  # characters of a progress bar
 X = TypeVar("X")
 
 
-def layout() -> Layout:
+def terminal_layout() -> Layout:
     """Return the layout of paragraphs for this terminal: its columns, and colour if it has it."""
     return Layout(_terminal_width(), _uses_colours())
 

@@ -25,14 +25,14 @@ def text(grid: Grid, width: int = 80, colour: bool = False) -> str:
     ]
     columns = [list(column) for column in zip(*lines, strict=True)]
     stub = [Cell(printable(label)) for label in (grid.corner, *(c.text for c in grid.rows))]
-    parts = runs([_wide(c) + 1 for c in columns], width - _wide(stub) - 3)
-    blocks = [_block(stub, [columns[i] for i in part], colour) for part in parts]
-    title = _wrap(grid.title, width)
-    notes = "\n".join(_wrap(note, width) for note in grid.notes)
-    return "\n\n".join(filter(None, (paint(title, "1") if colour else title, *blocks, notes)))
+    parts = split_columns([_column_width(c) + 1 for c in columns], width - _column_width(stub) - 3)
+    blocks = [_write_block(stub, [columns[i] for i in part], colour) for part in parts]
+    title = _wrap_line(grid.title, width)
+    notes = "\n".join(_wrap_line(note, width) for note in grid.notes)
+    return "\n\n".join(filter(None, (paint_text(title, "1") if colour else title, *blocks, notes)))
 
 
-def runs(widths: list[int], room: int) -> list[range]:
+def split_columns(widths: list[int], room: int) -> list[range]:
     """Split columns into as few runs as fit in the width, with about equally many in each."""
     for count in range(1, len(widths) + 1):
         ends = [len(widths) * i // count for i in range(count + 1)]
@@ -42,14 +42,14 @@ def runs(widths: list[int], room: int) -> list[range]:
     return []
 
 
-def paint(text: str, style: str) -> str:
+def paint_text(text: str, style: str) -> str:
     """Text in a terminal's style, line by line."""
     return "\n".join(f"\033[{style}m{line}\033[0m" if line else line for line in text.split("\n"))
 
 
-def _block(stub: list[Cell], columns: list[list[Cell]], colour: bool) -> str:
+def _write_block(stub: list[Cell], columns: list[list[Cell]], colour: bool) -> str:
     """Return some of the columns with the labels, and a rule under the heads."""
-    edge, widths = _wide(stub), [_wide(column) for column in columns]
+    edge, widths = _column_width(stub), [_column_width(column) for column in columns]
     lines = []
     for i, (label, *cells) in enumerate(zip(stub, *columns, strict=True)):
         shown = [_pad_cell(c, wide, colour, bold=not i) for c, wide in zip(cells, widths, strict=True)]
@@ -66,12 +66,12 @@ def _pad_cell(cell: Cell, width: int, colour: bool, bold: bool) -> str:
     if not colour:
         return cell.text.ljust(width)
     style = "1" if bold else next((code for mark, code in SGR_CODE_BY_MARK.items() if mark in cell.marks), "")
-    return (paint(cell.text, style) if style else cell.text) + " " * (width - len(cell.text))
+    return (paint_text(cell.text, style) if style else cell.text) + " " * (width - len(cell.text))
 
 
-def _wide(cells: list[Cell]) -> int:
+def _column_width(cells: list[Cell]) -> int:
     return max(len(c.text) for c in cells)
 
 
-def _wrap(line: str, width: int) -> str:
+def _wrap_line(line: str, width: int) -> str:
     return fill(printable(line), width, subsequent_indent="  ", break_on_hyphens=False)

@@ -21,10 +21,10 @@ from typelattice.recorded.recorded_answer import find_recorded_answer, recording
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import open_recording
 from typelattice.rendering import Cell, Grid
-from typelattice.study.tables import of_tier, operands_of
+from typelattice.study.tables import convert_to_tier, operands_of
 
 REFUSED_ANSWER = "refused"
-Calls = Mapping[str, Mapping[tuple[str, ...], str]]  # answers by operation and operands
+AnswersByOperation = Mapping[str, Mapping[tuple[str, ...], str]]  # answers by operation and operands
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,24 +75,32 @@ class Changes:
         return Grid(title, columns, rows, tuple(cells), (f"{self}: {how}",))
 
 
-def changes(a: System, b: System) -> Changes:
+def find_changes(old_system: System, new_system: System) -> Changes:
     """Find the changes from a to b, over the recorded calls of both libraries, or else over common dtypes.
 
     Raises DTypeError if they have no dtype in common.
 
     >>> from typelattice import system
-    >>> found = changes(system("numpy1"), system("numpy"))
+    >>> found = find_changes(system("numpy1"), system("numpy"))
     >>> {change.old_answer: change.new_answer for change in found.changes_by_operation["add"]}["float64"]
     'float32'
     """
-    recordings = [open_recording(s.name) for s in (a, b) if recording_name_of(s) is not None]
+    recordings = [
+        open_recording(s.name) for s in (old_system, new_system) if recording_name_of(s) is not None
+    ]
     recorded = [list_recorded_calls(each) for each in recordings if each] if len(recordings) == 2 else None
-    before, after = recorded or _ask_both(a, b)
-    return changes_between(_name(a), before, _name(b), after, recorded is not None)
+    before, after = recorded or _ask_both(old_system, new_system)
+    return changes_between(
+        _system_title(old_system), before, _system_title(new_system), after, recorded is not None
+    )
 
 
 def changes_between(
-    old_name: str, old_answers: Calls, new_name: str, new_answers: Calls, recorded: bool = True
+    old_name: str,
+    old_answers: AnswersByOperation,
+    new_name: str,
+    new_answers: AnswersByOperation,
+    recorded: bool = True,
 ) -> Changes:
     """Find the changes between answers to the same calls; `old_name` and `new_name` name who gave them."""
     call_counts: dict[str, int] = {}
@@ -107,7 +115,7 @@ def changes_between(
     return Changes(old_name, new_name, call_counts, changed, recorded)
 
 
-def list_recorded_calls(recording: Recording) -> Calls:
+def list_recorded_calls(recording: Recording) -> AnswersByOperation:
     """Return the recorded calls of a library, with its answers; leave out those that Python itself
     answers.
     """
@@ -120,7 +128,7 @@ def list_recorded_calls(recording: Recording) -> Calls:
 
     found: dict[str, Mapping[tuple[str, ...], str]] = {}
     for op in recording.operations:
-        answers = recording.answers(op)
+        answers = recording.answers_of(op)
         as_shown = {named_answer: shown(named_answer) for named_answer in {*answers.values()}}
         kept = {operands: said for operands, each in answers.items() if (said := as_shown[each]) is not None}
         if kept:
@@ -128,21 +136,24 @@ def list_recorded_calls(recording: Recording) -> Calls:
     return found
 
 
-def _name(system: System) -> str:
+def _system_title(system: System) -> str:
     return f"{system.name} ({system.library})" if system.library else system.name
 
 
-def _ask_both(a: System, b: System) -> tuple[Calls, Calls]:
+def _ask_both(old_system: System, new_system: System) -> tuple[AnswersByOperation, AnswersByOperation]:
     """Compare two systems in each operation of one or two operands, over the operands that both have."""
-    (own, _), (others, _) = (operands_of(s, "all", small=False) for s in (a, b))
+    (own, _), (others, _) = (operands_of(s, "all", small=False) for s in (old_system, new_system))
     columns = [o for o in own if o in others]
     if not any(o.dtype for o in columns):
-        raise DTypeError(f"{a.name} and {b.name} have no dtype in common")
-    rows = [*columns, *(of_tier(columns, "0d") if "0d" in (*a.tiers, *b.tiers) else ())]
-    return _answers(a, rows, columns), _answers(b, rows, columns)
+        raise DTypeError(f"{old_system.name} and {new_system.name} have no dtype in common")
+    rows = [
+        *columns,
+        *(convert_to_tier(columns, "0d") if "0d" in (*old_system.tiers, *new_system.tiers) else ()),
+    ]
+    return _list_answers(old_system, rows, columns), _list_answers(new_system, rows, columns)
 
 
-def _answers(system: System, rows: Iterable[Operand], columns: Iterable[Operand]) -> Calls:
+def _list_answers(system: System, rows: Iterable[Operand], columns: Iterable[Operand]) -> AnswersByOperation:
     return {
         op.name: {
             tuple(map(str, operands)): _recorded_or_predicted(system.explain(*operands, op=op.name))
@@ -164,12 +175,12 @@ def _yield_operand_pairs(
             yield (row,)
 
 
-def _recorded_or_predicted(p: Promotion) -> str:
+def _recorded_or_predicted(promotion: Promotion) -> str:
     """Return the library's recorded answer, or the rule's answer if there is none."""
-    o = find_recorded_answer(p)
+    o = find_recorded_answer(promotion)
     if o is not None:
         return REFUSED_ANSWER if o.error else o.call.answer
-    return REFUSED_ANSWER if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
+    return REFUSED_ANSWER if promotion.dtype is None else f"{promotion.dtype}{'*' * promotion.weak}"
 
 
 def _choose_example(changes: Iterable[CallChange]) -> CallChange:

@@ -10,7 +10,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import Operand
 
 # Answers are equal if their dtype and weakness are; a dtype of None is a refusal.
-Key = tuple[DType | None, bool]
+AnswerKey = tuple[DType | None, bool]
 REFUSED_NUMBER = 0  # the number of a refusal
 
 
@@ -67,17 +67,17 @@ def compute_closure(system: System, operands: Sequence[Operand]) -> Closure:
     )
 
 
-def answer_key(system: System, o: Operand | None) -> Key:
+def answer_key(system: System, operand: Operand | None) -> AnswerKey:
     """Return the dtype and weakness that make operands equal; only the result of a Python scalar counts."""
-    if o is None:
+    if operand is None:
         return None, False
-    if o.dtype:
-        return o.dtype, o.weak
-    alone = system.explain(o)
+    if operand.dtype:
+        return operand.dtype, operand.weak
+    alone = system.explain(operand)
     return alone.dtype, alone.weak
 
 
-def answer_words(key: Key) -> str:
+def answer_words(key: AnswerKey) -> str:
     """Describe an answer in one or two words."""
     dtype, weak = key
     return "refused" if dtype is None else f"{dtype} (weak)" if weak else str(dtype)

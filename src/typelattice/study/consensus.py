@@ -15,13 +15,13 @@ from typelattice.operands.operand import Operand, operand_of_dtype
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.study_scope import TierChoice, check_size, common_dtypes, read_operand
 from typelattice.study.table_labels import REFUSED_LABEL, dtype_code, operand_label
-from typelattice.study.tables import of_tier, tiers_of
+from typelattice.study.tables import convert_to_tier, tiers_of
 from typelattice.support.display_hooks import NotebookDisplay
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-Pair = tuple[str, str]
+OperandPair = tuple[str, str]
 PAIR_CLASSES = ("agreed", "contested", "refused")
 
 
@@ -41,7 +41,7 @@ class Consensus(NotebookDisplay):
     op: str | None
     rows: tuple[str, ...]
     columns: tuple[str, ...]
-    answers: Mapping[Pair, tuple[Promotion, ...]]
+    answers: Mapping[OperandPair, tuple[Promotion, ...]]
 
     def by_answer(self, row: object, column: object) -> dict[str, tuple[str, ...]]:
         """Map each answer to a pair to the names of the systems that give it; `-` is a refusal."""
@@ -56,7 +56,7 @@ class Consensus(NotebookDisplay):
         answers = self.by_answer(row, column)
         return "refused" if REFUSED_LABEL in answers else "agreed" if len(answers) == 1 else "contested"
 
-    def pairs(self, pair_class: str) -> tuple[Pair, ...]:
+    def pairs(self, pair_class: str) -> tuple[OperandPair, ...]:
         """Return the pairs of a sort."""
         return tuple(pair for pair in self.answers if self.classify(*pair) == pair_class)
 
@@ -71,9 +71,9 @@ class Consensus(NotebookDisplay):
         counts = [f"{len(self.pairs(sort))} {sort}" for sort in PAIR_CLASSES]
         return f"{len(self.answers)} pairs under {self.names}: {', '.join(counts)}"
 
-    def groups(self, pair_class: str) -> dict[str, list[Pair]]:
+    def groups(self, pair_class: str) -> dict[str, list[OperandPair]]:
         """Group the pairs of a sort by the split of systems, `numpy | jax, torch`, the most common first."""
-        found: dict[str, list[Pair]] = {}
+        found: dict[str, list[OperandPair]] = {}
         for pair in self.pairs(pair_class):
             answers = self.by_answer(*pair).items()
             sides = [f"{', '.join(names)}{' refuse' * (said == REFUSED_LABEL)}" for said, names in answers]
@@ -82,21 +82,23 @@ class Consensus(NotebookDisplay):
 
     def grid(self, codes: str = "bits") -> Grid:
         """Lay out the answers: a dtype if all agree, `?` if not, `-` if all refuse, `(-)` if some do."""
-        cells = tuple(tuple(self._cell((row, column), codes) for column in self.columns) for row in self.rows)
+        cells = tuple(
+            tuple(self._make_cell((row, column), codes) for column in self.columns) for row in self.rows
+        )
         notes = (self.summary, "? contested; (-) refused by some; - refused by all")
         title = f"{self.op or 'promotion'}: consensus of {self.names}"
-        rows = tuple(operand_label(self._operands(row, self.columns[0])[0], codes) for row in self.rows)
+        rows = tuple(operand_label(self._pair_operands(row, self.columns[0])[0], codes) for row in self.rows)
         if self.columns == (self.op,):
             return Grid(title, (Cell(self.columns[0]),), rows, cells, notes)
         columns = tuple(
-            operand_label(self._operands(self.rows[0], column)[1], codes) for column in self.columns
+            operand_label(self._pair_operands(self.rows[0], column)[1], codes) for column in self.columns
         )
         return Grid(title, columns, rows, cells, notes, self.op or "")
 
-    def _operands(self, row: str, column: str) -> tuple[Operand, ...]:
+    def _pair_operands(self, row: str, column: str) -> tuple[Operand, ...]:
         return self.answers[row, column][0].operands
 
-    def _cell(self, pair: Pair, codes: str) -> Cell:
+    def _make_cell(self, pair: OperandPair, codes: str) -> Cell:
         said = "; ".join(f"{answer} {', '.join(names)}" for answer, names in self.by_answer(*pair).items())
         sort, first = self.classify(*pair), self.answers[pair][0]
         if sort == "agreed":
@@ -141,7 +143,7 @@ def consensus(
     if not columns:
         raise DTypeError(f"{', '.join(s.name for s in found)} have no dtype in common")
     check_size(len(columns), found[0].name)
-    rows = dict.fromkeys(o for one in tiers_of(tier, found) for o in of_tier(columns, one))
+    rows = dict.fromkeys(o for one in tiers_of(tier, found) for o in convert_to_tier(columns, one))
     known = None if op is None else found[0].find_operation(op)
     if known:
         known.check_table()
@@ -155,7 +157,7 @@ def consensus(
     return Consensus(found, op, tuple(map(str, rows)), tuple(beside), answers)
 
 
-def find_undefined(standard: System, other_systems: Consensus) -> tuple[Pair, ...]:
+def find_undefined(standard: System, other_systems: Consensus) -> tuple[OperandPair, ...]:
     """Find the unordered pairs that a standard with both dtypes leaves undefined, and on which the others
     agree.
     """

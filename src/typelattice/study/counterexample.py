@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from typelattice.explanations.expression_terms import Term, list_leaves, term_text, write_code
 from typelattice.operands.operand import Operand
-from typelattice.study.closure import Closure, Key, answer_words
+from typelattice.study.closure import AnswerKey, Closure, answer_words
 from typelattice.study.law_equations import FailingCase, monotone
 
 
@@ -19,7 +19,7 @@ class Counterexample:
     """
 
     terms: tuple[Term, ...]
-    answers: tuple[Key, ...]
+    answers: tuple[AnswerKey, ...]
     expressions: tuple[str, ...]
     setup: str
     note: str = ""

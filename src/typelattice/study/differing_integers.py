@@ -32,7 +32,9 @@ class ValueChange:
         return f"{self.dtype} with {ints}: {self.old_dtype or 'refused'} -> {self.new_dtype or 'refused'}"
 
 
-def find_value_changes(a: System, b: System, op: str | None = "add") -> Iterator[ValueChange]:
+def find_value_changes(
+    old_system: System, new_system: System, op_name: str | None = "add"
+) -> Iterator[ValueChange]:
     """Yield the ranges of a Python int for which `array op int` has different dtypes under a and b.
 
     >>> from typelattice import system
@@ -40,21 +42,21 @@ def find_value_changes(a: System, b: System, op: str | None = "add") -> Iterator
     >>> [str(change) for change in changes if str(change.dtype) == "int8"][0]
     'int8 with -2**63 to -2**31-1: int64 -> refused'
     """
-    for d in common_dtypes((a, b)):
-        both = [list_intervals(s.explain(d, "int", op=op)) for s in (a, b)]
+    for d in common_dtypes((old_system, new_system)):
+        both = [list_intervals(s.explain(d, "int", op=op_name)) for s in (old_system, new_system)]
         starts = sorted({least for found in both for least, _, _ in found})
         past = max(greatest for _, greatest, _ in both[0]) + 1
         for least, following in pairwise([*starts, past]):
-            before, after = (s.explain(d, least, op=op).dtype for s in (a, b))
+            before, after = (s.explain(d, least, op=op_name).dtype for s in (old_system, new_system))
             if before is not after:
                 yield ValueChange(d, least, following - 1, before, after)
 
 
-def _int_text(n: int) -> str:
+def _int_text(number: int) -> str:
     """Write an int; at the end of a range of integers, as a power of two, `2**31-1`."""
     for power in NAMED_POWERS:
-        beyond = abs(n) - 2**power
+        beyond = abs(number) - 2**power
         if abs(beyond) <= 1:
-            off = beyond if n > 0 else -beyond
-            return f"{'-' * (n < 0)}2**{power}{f'{off:+d}' * bool(off)}"
-    return str(n)
+            off = beyond if number > 0 else -beyond
+            return f"{'-' * (number < 0)}2**{power}{f'{off:+d}' * bool(off)}"
+    return str(number)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
-from typelattice.explanations.promotion_in_english import answer_text, question
+from typelattice.explanations.promotion_in_english import answer_text, question_of_promotion
 from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.rendering import Cell, Grid, render
@@ -45,13 +45,15 @@ class Diff(NotebookDisplay):
     def differing(self) -> tuple[tuple[str, str], ...]:
         """The (row, column) of each cell where the answers differ."""
         places = ((row, column) for row in self.left.rows for column in self.left.columns)
-        return tuple(place for place, (p, q) in zip(places, self._pairs(), strict=True) if differ(p, q))
+        return tuple(
+            place for place, (p, q) in zip(places, self._answer_pairs(), strict=True) if answers_differ(p, q)
+        )
 
     @property
     def summary(self) -> str:
         """The number of cells that differ, and how they differ."""
         names = self.left.system.name, self.right.system.name
-        differing = [(p.dtype, q.dtype) for p, q in self._pairs() if differ(p, q)]
+        differing = [(p.dtype, q.dtype) for p, q in self._answer_pairs() if answers_differ(p, q)]
         ways = {
             "another dtype": sum(bool(p and q and p is not q) for p, q in differing),
             "weak in one only": sum(bool(p and p is q) for p, q in differing),
@@ -66,7 +68,7 @@ class Diff(NotebookDisplay):
         """Lay out the diff as a grid: `a|b` if the answers differ."""
         a, b = self.left, self.right
         cells = tuple(
-            tuple(_cell(p, q, codes) for p, q in zip(ps, qs, strict=True))
+            tuple(_diff_cell(p, q, codes) for p, q in zip(ps, qs, strict=True))
             for ps, qs in zip(a.cells, b.cells, strict=True)
         )
         notes = [
@@ -80,7 +82,7 @@ class Diff(NotebookDisplay):
         title = f"{a.operation_text}: {a.system.name}|{b.system.name}"
         return Grid(title, columns, rows, cells, (*notes, *describe_left_out(a.left_out, SHOW_SMALL)), corner)
 
-    def _pairs(self) -> Iterator[tuple[Promotion, Promotion]]:
+    def _answer_pairs(self) -> Iterator[tuple[Promotion, Promotion]]:
         """Yield the two answers of each cell, row by row."""
         return zip(chain(*self.left.cells), chain(*self.right.cells), strict=True)
 
@@ -126,16 +128,17 @@ def diff(
     return Diff(*(replace(t.part(rows, columns), left_out=not_shown) for t in found))
 
 
-def differ(p: Promotion, q: Promotion) -> bool:
+def answers_differ(left: Promotion, right: Promotion) -> bool:
     """Return True if two answers differ in their dtype or in their weakness."""
-    return (p.dtype, p.weak) != (q.dtype, q.weak)
+    return (left.dtype, left.weak) != (right.dtype, right.weak)
 
 
-def _cell(p: Promotion, q: Promotion, codes: str) -> Cell:
+def _diff_cell(left: Promotion, right: Promotion, codes: str) -> Cell:
 
     def describe_difference() -> str:
-        return f"{question(p)}: {p.system.name} {answer_text(p)}, {q.system.name} {answer_text(q)}"
+        answers = ", ".join(f"{p.system.name} {answer_text(p)}" for p in (left, right))
+        return f"{question_of_promotion(left)}: {answers}"
 
-    if not differ(p, q):
-        return Cell(dtype_code(p, codes), ("same", *answer_marks(p)), describe_difference)
-    return Cell(f"{dtype_code(p, codes)}|{dtype_code(q, codes)}", ("differs",), describe_difference)
+    if not answers_differ(left, right):
+        return Cell(dtype_code(left, codes), ("same", *answer_marks(left)), describe_difference)
+    return Cell(f"{dtype_code(left, codes)}|{dtype_code(right, codes)}", ("differs",), describe_difference)

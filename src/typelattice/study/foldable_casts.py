@@ -120,9 +120,9 @@ def chain_of(system: System, a: DType, b: DType, c: DType) -> CastChain:
     return cast_chain(a, b, c, _rules_of(system, a, b, c))
 
 
-def is_foldable(system: System, a: DType, b: DType, c: DType) -> bool:
+def is_foldable(system: System, source: DType, middle: DType, target: DType) -> bool:
     """Return True if two casts in a row may be folded by the system's rules: the `exact` of `chain_of`."""
-    return may_be_folded(a, b, c, _rules_of(system, a, b, c))
+    return may_be_folded(source, middle, target, _rules_of(system, source, middle, target))
 
 
 def _rules_of(system: System, a: DType, b: DType, c: DType) -> ChainRules:

@@ -45,13 +45,13 @@ class PairCost:
     def is_wider(self) -> bool:
         """Return True if the result is wider than both operands."""
         to = self.promotion.dtype
-        return to is not None and width(to) > max(map(width, self.sources))
+        return to is not None and part_width(to) > max(map(part_width, self.sources))
 
     @property
     def is_64_bits(self) -> bool:
         """Return True if the result has parts of 64 bits or more, and no operand has."""
         to = self.promotion.dtype
-        return to is not None and width(to) >= WIDE_BITS > max(map(width, self.sources))
+        return to is not None and part_width(to) >= WIDE_BITS > max(map(part_width, self.sources))
 
     @property
     def casts_to_integer(self) -> bool:
@@ -215,11 +215,11 @@ def criteria(
     operands = list_operands(found, tier, dtypes)
     if any(o.tier != "scalar" for o in operands):
         operands = tuple(o for o in operands if o.dtype or o.kind in found.defaults)
-    return _criteria(found, tier, operands)
+    return _judge_operands(found, tier, operands)
 
 
 @lru_cache(maxsize=128)  # a system never changes
-def _criteria(system: System, tier: TierChoice, operands: tuple[Operand, ...]) -> Criteria:
+def _judge_operands(system: System, tier: TierChoice, operands: tuple[Operand, ...]) -> Criteria:
     costs = [pair_cost(system.explain(a, b)) for a, b in _yield_operand_pairs(operands)]
     broken = {name: tuple(x.promotion for x in costs if c.is_broken_by(x)) for name, c in CRITERIA.items()}
     return Criteria(system, tier, len(costs), broken)
@@ -240,16 +240,18 @@ def pair_cost(p: Promotion) -> PairCost:
     return PairCost(p, p.bounds, sources, tuple(loss(d, p.compute) for d in sources) if p.compute else ())
 
 
-def width(d: DType) -> int:
+def part_width(d: DType) -> int:
     """Return the bits of a dtype, or of one part of a complex dtype."""
     return real_part_dtype(d).bits or PLATFORM_INTEGER_BITS[1]
 
 
-def _source_dtypes(p: Promotion) -> tuple[DType, ...]:
+def _source_dtypes(promotion: Promotion) -> tuple[DType, ...]:
     """Return the operands' dtypes; for a Python scalar, its default dtype."""
-    found = [o.dtype or p.system.defaults.get(o.kind) for o in p.operands]
+    found = [o.dtype or promotion.system.defaults.get(o.kind) for o in promotion.operands]
     if None in found:
-        raise DTypeError(f"{p.system.name} has no default dtype for a Python scalar; leave scalars out")
+        raise DTypeError(
+            f"{promotion.system.name} has no default dtype for a Python scalar; leave scalars out"
+        )
     return tuple(d for d in found if d)
 
 

@@ -16,7 +16,7 @@ from typing import Protocol, TypeVar
 
 from typelattice.explanations.expression_terms import result_operand
 from typelattice.operands.operand import OPERAND_TIERS
-from typelattice.study.closure import REFUSED_NUMBER, Closure, Key, answer_key
+from typelattice.study.closure import REFUSED_NUMBER, AnswerKey, Closure, answer_key
 from typelattice.study.study_scope import BeyondReachError
 
 X = TypeVar("X")
@@ -91,7 +91,7 @@ class FailingCase:
 
     sides: Equation
     numbers: tuple[int, ...]
-    answers: tuple[Key, Key]
+    answers: tuple[AnswerKey, AnswerKey]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class OperandRow:
         return self._pick(line)
 
 
-Place = int | OperandRow  # an operand in an equation: one number, or all numbers of a row
+EquationOperand = int | OperandRow  # an operand in an equation: one number, or all numbers of a row
 
 
 class EquationChecker:
@@ -144,32 +144,36 @@ class EquationChecker:
         # after promotion.
         self.folds = self.by_pairs and not self.system.before and not self.system.after
 
-    def count(self, law: str) -> CaseCount:
+    def count_failing_cases(self, law: str) -> CaseCount:
         """Count the cases that break a law of EQUATIONS_BY_LAW. Raises BeyondReachError."""
         case_count, failing = 0, 0
         smallest: FailingCase | None = None
         for arity, sides in EQUATIONS_BY_LAW[law]:
             counts = []
-            for group in self._groups(law, arity):
-                counts.append(self._count(sides, self._row(group), product(group, repeat=arity - 1)))
+            for group in self._operand_groups(law, arity):
+                counts.append(
+                    self._count_cases(sides, self._make_row(group), product(group, repeat=arity - 1))
+                )
             case_count += sum(count.case_count for count in counts)
             failing += sum(count.failing_count for count in counts)
             broken = [count.smallest for count in counts if count.smallest]
             # equations of fewer operands come first, so their counterexample is the smallest
             if broken and smallest is None:
-                smallest = min(broken, key=lambda case: self._rank(case.numbers))
+                smallest = min(broken, key=lambda case: self._case_rank(case.numbers))
         return CaseCount(case_count, failing, smallest)
 
-    def element(self, law: str) -> tuple[int, CaseCount]:
+    def find_element(self, law: str) -> tuple[int, CaseCount]:
         """Find the operand that breaks a law of an element least often, and the count of its cases."""
-        row = self._row(self.closure.start_numbers)
-        counts = {e: self._count(EQUATION_BY_ELEMENT[law], row, [(e,)]) for e in self.closure.start_numbers}
+        row = self._make_row(self.closure.start_numbers)
+        counts = {
+            e: self._count_cases(EQUATION_BY_ELEMENT[law], row, [(e,)]) for e in self.closure.start_numbers
+        }
         best = min(counts, key=lambda e: counts[e].failing_count)
         return best, counts[best]
 
-    def answers(self, sides: Equation, numbers: Sequence[int]) -> tuple[Key, Key]:
+    def answers_of_sides(self, sides: Equation, numbers: Sequence[int]) -> tuple[AnswerKey, AnswerKey]:
         """Return the answers on the two sides of an equation in one case."""
-        places: Sequence[Place] = numbers
+        places: Sequence[EquationOperand] = numbers
         both_sides = sides(self._promote, places, self._absorbs)
         assert both_sides is not None
         left, right = both_sides
@@ -177,7 +181,7 @@ class EquationChecker:
         assert isinstance(right, int)
         return self.keys[left], self.keys[right]
 
-    def _groups(self, law: str, arity: int) -> Iterator[Sequence[int]]:
+    def _operand_groups(self, law: str, arity: int) -> Iterator[Sequence[int]]:
         """Yield the groups of operands to combine. For order-free, these are operands whose order can matter.
 
         `join` takes the operands as a set. A fold takes each tier by itself, pair by pair, so the order can
@@ -193,29 +197,31 @@ class EquationChecker:
                 if group:
                     yield group
 
-    def _count(self, sides: Equation, last_row: OperandRow, others: Iterable[tuple[int, ...]]) -> CaseCount:
+    def _count_cases(
+        self, sides: Equation, last_row: OperandRow, leading_operands: Iterable[tuple[int, ...]]
+    ) -> CaseCount:
         """Count the cases that break an equation for these operands; the last operand ranges over a row."""
         case_count, failing = 0, 0
         smallest: tuple[int, tuple[int, ...]] | None = None
-        for numbers in others:
-            places: tuple[Place, ...] = (*numbers, last_row)
+        for numbers in leading_operands:
+            places: tuple[EquationOperand, ...] = (*numbers, last_row)
             both_sides = sides(self._promote, places, self._absorbs)
             if both_sides is None:
                 continue
             case_count += len(last_row.numbers)
-            broken, first = self._broken(*both_sides, len(last_row.numbers))
+            broken, first = self._count_unequal(*both_sides, len(last_row.numbers))
             failing += broken
             if broken:
-                rank = self._rank(
+                rank = self._case_rank(
                     (*numbers, last_row.numbers[first])
                 )  # a row begins with the smallest operand
                 smallest = rank if smallest is None else min(smallest, rank)
         if smallest is None:
             return CaseCount(case_count)
         case = smallest[1]
-        return CaseCount(case_count, failing, FailingCase(sides, case, self.answers(sides, case)))
+        return CaseCount(case_count, failing, FailingCase(sides, case, self.answers_of_sides(sides, case)))
 
-    def _row(self, group: Sequence[int]) -> OperandRow:
+    def _make_row(self, group: Sequence[int]) -> OperandRow:
         """Make the row of a group for the last operand, the smallest first; keep its promotions with each
         operand."""
         row = OperandRow(sorted(group, key=lambda i: (self.closure.size(i), i)))
@@ -223,11 +229,11 @@ class EquationChecker:
         row.kept_before = {i: OperandRow(row.pick(line)) for i, line in enumerate(self.columns)}
         return row
 
-    def _rank(self, numbers: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    def _case_rank(self, numbers: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
         """Return the sort key of a case: its bits, then its place in the documents' order."""
         return self.closure.size(*numbers), numbers
 
-    def _broken(self, left: Place, right: Place, length: int) -> tuple[int, int]:
+    def _count_unequal(self, left: EquationOperand, right: EquationOperand, length: int) -> tuple[int, int]:
         """Return the number of places in a row where two sides differ, and the first of these places."""
         a = (left,) * length if isinstance(left, int) else left.numbers
         b = (right,) * length if isinstance(right, int) else right.numbers
@@ -240,14 +246,14 @@ class EquationChecker:
         broken = sum(unequal)
         return broken, unequal.index(True) if broken else 0
 
-    def _absorbs(self, a: Place, b: Place) -> bool:
+    def _absorbs(self, a: EquationOperand, b: EquationOperand) -> bool:
         """Return True if a and b promote to b; both are numbers, and neither is a refusal."""
         assert isinstance(a, int)
         assert isinstance(b, int)
         found = self.table[a][b]
         return found != REFUSED_NUMBER and self.keys[found] == self.keys[b]
 
-    def _promote(self, a: Place, b: Place, *more: Place) -> Place:
+    def _promote(self, a: EquationOperand, b: EquationOperand, *more: EquationOperand) -> EquationOperand:
         """Promote numbers and rows; a row with a number gives a row."""
         if more:
             return self._promote_several(a, b, *more)
@@ -259,17 +265,17 @@ class EquationChecker:
             return a.kept_before[b] if b in a.kept_before else OperandRow(a.pick(self.columns[b]))
         return OperandRow(tuple(map(getitem, map(self.table.__getitem__, a.numbers), b.numbers)))
 
-    def _promote_several(self, *places: Place) -> Place:
+    def _promote_several(self, *places: EquationOperand) -> EquationOperand:
         """Promote three or more numbers and rows at once."""
         if self.folds:
             return reduce(self._promote, places)
         lengths = {len(place.numbers) for place in places if isinstance(place, OperandRow)}
         if not lengths:
-            return self._at_once(tuple(place for place in places if isinstance(place, int)))
+            return self._promote_at_once(tuple(place for place in places if isinstance(place, int)))
         columns = [repeat(place) if isinstance(place, int) else place.numbers for place in places]
-        return OperandRow(tuple(map(self._at_once, zip(*columns, strict=False))))
+        return OperandRow(tuple(map(self._promote_at_once, zip(*columns, strict=False))))
 
-    def _at_once(self, numbers: tuple[int, ...]) -> int:
+    def _promote_at_once(self, numbers: tuple[int, ...]) -> int:
         """Promote operands at once under the system, and return the number of the result."""
         if numbers not in self.joint_results:
             if len(self.joint_results) >= MAX_TRIPLES:

@@ -177,11 +177,11 @@ def laws(
     operands = list_operands(found, tier, dtypes)
     if not operands:
         raise DTypeError(f"{found.name} takes no Python scalars; ask of its arrays")
-    return _laws(found, tier, operands)
+    return _judge_operands(found, tier, operands)
 
 
 @lru_cache(maxsize=128)  # a system never changes
-def _laws(system: System, tier: TierChoice, operands: tuple[Operand, ...]) -> Laws:
+def _judge_operands(system: System, tier: TierChoice, operands: tuple[Operand, ...]) -> Laws:
     closure = compute_closure(system, operands)
     judge = EquationChecker(closure)
     verdicts = {law: _judge_equation(law, judge) for law in EQUATIONS_BY_LAW}
@@ -194,7 +194,7 @@ def _laws(system: System, tier: TierChoice, operands: tuple[Operand, ...]) -> La
 def _judge_equation(law: str, judge: EquationChecker) -> LawVerdict:
     """Judge a law of all combinations of operands."""
     try:
-        count = judge.count(law)
+        count = judge.count_failing_cases(law)
     except BeyondReachError as e:
         return LawVerdict(law, None, 0, 0, note=str(e))
     if count.smallest:
@@ -219,9 +219,9 @@ def _correct_by_recording(verdict: LawVerdict, closure: Closure) -> LawVerdict:
         note = f"as recorded of {found.versions}"
         shown = Counterexample(terms, (one.library_answer, other.library_answer), expressions, setup, note)
         return LawVerdict(verdict.law, False, len(found.contradictions), len(found.calls), shown)
-    if found.departing:
-        call = found.departing[0]
-        departing, calls = len(found.departing), len(found.calls)
+    if found.departing_calls:
+        call = found.departing_calls[0]
+        departing, calls = len(found.departing_calls), len(found.calls)
         counted = f"{departing} of {calls} recorded calls of several operands depart from the file"
         example = (
             f"{', '.join(map(str, call.operands))} is {answer_words(call.library_answer)} in {found.versions}"
@@ -233,7 +233,7 @@ def _correct_by_recording(verdict: LawVerdict, closure: Closure) -> LawVerdict:
 
 def _judge_element_law(law: str, judge: EquationChecker) -> LawVerdict:
     """Judge a law of one special operand; if none keeps it, show where the nearest one fails."""
-    element, count = judge.element(law)
+    element, count = judge.find_element(law)
     if count.smallest is None:
         return LawVerdict(law, True, 0, count.case_count, None, judge.closure.members[element])
     return LawVerdict(

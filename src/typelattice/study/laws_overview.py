@@ -61,13 +61,19 @@ def laws_overview(
     title = f"Laws and criteria{'' if tier == 'array' else f', tier {tier}'}"
     rows = tuple(Cell(s.name, (), s.title) for s in found)
     return Grid(
-        title, tuple(heads), rows, tuple(tuple(_row(s, tier, chosen, len(heads))) for s in found), notes
+        title,
+        tuple(heads),
+        rows,
+        tuple(tuple(_overview_cells(s, tier, chosen, len(heads))) for s in found),
+        notes,
     )
 
 
-def _row(s: System, tier: TierChoice, dtypes: Sequence[object] | None, length: int) -> Iterator[Cell]:
+def _overview_cells(
+    system: System, tier: TierChoice, dtypes: Sequence[object] | None, length: int
+) -> Iterator[Cell]:
     try:
-        verdicts, broken_criteria = laws(s, tier, dtypes), criteria(s, tier, dtypes)
+        verdicts, broken_criteria = laws(system, tier, dtypes), criteria(system, tier, dtypes)
     except DTypeError as e:
         yield from [Cell(NOT_ASKED, ("refused",), str(e))] * length
         return

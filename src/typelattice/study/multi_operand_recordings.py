@@ -17,7 +17,7 @@ from typelattice.recorded.answer_notation import (
 )
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import open_recording, recording_names
-from typelattice.study.closure import Key
+from typelattice.study.closure import AnswerKey
 
 PROMOTION_CALL = "result_type"  # the call that only promotes
 
@@ -27,8 +27,8 @@ class MultiOperandCall:
     """A call of three operands or more, with the answers of the library and of the system."""
 
     operands: tuple[Operand, ...]
-    library_answer: Key
-    system_answer: Key
+    library_answer: AnswerKey
+    system_answer: AnswerKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class MultiOperandCalls:
     versions: str
 
     @property
-    def departing(self) -> tuple[MultiOperandCall, ...]:
+    def departing_calls(self) -> tuple[MultiOperandCall, ...]:
         """The calls with different dtypes from the library and the system. Weakness does not count."""
         return tuple(call for call in self.calls if call.library_answer[0] is not call.system_answer[0])
 
@@ -89,7 +89,7 @@ def _yield_recorded_calls(
             yield MultiOperandCall(operands, _answer_key(system, call.answer), (p.dtype, p.weak))
 
 
-def _answer_key(system: System, answer: str) -> Key:
+def _answer_key(system: System, answer: str) -> AnswerKey:
     """Convert a recorded answer to its dtype and weakness."""
     if answer.startswith(EXCEPTION_PREFIX):
         return None, False

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, DTypeError, Weak, sort_key
+from typelattice.facts.dtypes import DType, DTypeError, WeakNode, sort_key
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand, operand_of_dtype
 from typelattice.operands.read_objects import operand
@@ -35,7 +35,7 @@ def common_dtypes(systems: Sequence[System]) -> tuple[DType, ...]:
 def weak_widths(system: System) -> tuple[DType, ...]:
     """Return the dtypes that have a weak node of their own in the order, such as `int8*`."""
     return tuple(
-        sorted((n.dtype for n in system.order.nodes if isinstance(n, Weak) and n.dtype), key=sort_key)
+        sorted((n.dtype for n in system.order.nodes if isinstance(n, WeakNode) and n.dtype), key=sort_key)
     )
 
 

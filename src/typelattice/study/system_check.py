@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
 from typelattice.explanations.promotion_in_english import TitledLines
-from typelattice.facts.dtypes import DType, Kind, Node, Weak, sort_key
+from typelattice.facts.dtypes import DType, Kind, Node, WeakNode, sort_key
 from typelattice.files.reader import system as find_system
 from typelattice.study.jep9407_criteria import MAX_SHOWN_PAIRS, Criteria, criteria
 from typelattice.study.laws import Laws, laws
@@ -17,10 +17,18 @@ from typelattice.study.study_scope import PYTHON_SCALARS
 if TYPE_CHECKING:
     from pathlib import Path
 
-Pair = tuple[Node, Node]
-OVERRIDE, TIE = "by an override", "by a tie"
-SPLIT, UNBOUNDED = "refused, with several minimal bounds and no tie", "refused, nothing lies above both"
-DATA_KEYS = {OVERRIDE: "override", TIE: "tie", SPLIT: "split", UNBOUNDED: "unbounded"}
+NodePair = tuple[Node, Node]
+OUTCOME_OVERRIDE, OUTCOME_TIE = "by an override", "by a tie"
+OUTCOME_NO_TIE, OUTCOME_UNBOUNDED = (
+    "refused, with several minimal bounds and no tie",
+    "refused, nothing lies above both",
+)
+DATA_KEYS = {
+    OUTCOME_OVERRIDE: "override",
+    OUTCOME_TIE: "tie",
+    OUTCOME_NO_TIE: "split",
+    OUTCOME_UNBOUNDED: "unbounded",
+}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -32,15 +40,15 @@ class Check:
     """
 
     system: System
-    unjoined_pairs: Mapping[str, tuple[Pair, ...]]
+    unjoined_pairs: Mapping[str, tuple[NodePair, ...]]
     has_several_bounds: bool
     laws: Laws
     criteria: Criteria
 
     @property
-    def weak(self) -> tuple[Weak, ...]:
+    def weak_nodes(self) -> tuple[WeakNode, ...]:
         """The weak nodes of the order."""
-        return tuple(sorted((n for n in self.system.order.nodes if isinstance(n, Weak)), key=sort_key))
+        return tuple(sorted((n for n in self.system.order.nodes if isinstance(n, WeakNode)), key=sort_key))
 
     @property
     def defaults(self) -> dict[str, DType]:
@@ -56,17 +64,21 @@ class Check:
         yield "dtypes", [f"{len(dtypes)}: {' '.join(map(str, dtypes))}"]
         yield (
             "weak",
-            [f"{len(self.weak)}: {' '.join(map(str, self.weak))}" if self.weak else "none in the order"],
+            [
+                f"{len(self.weak_nodes)}: {' '.join(map(str, self.weak_nodes))}"
+                if self.weak_nodes
+                else "none in the order"
+            ],
         )
         yield "tiers", [", ".join(s.tiers)]
-        yield "no join", self._no_join()
-        yield "ties", [f"{', '.join(bounds)}: {winner}" for bounds, winner in self._ties()] or ["none"]
+        yield "no join", self._describe_unjoined_pairs()
+        yield "ties", [f"{', '.join(bounds)}: {winner}" for bounds, winner in self._list_ties()] or ["none"]
         if s.overrides or s.refusals:
             yield "said outright", [f"{len(s.overrides)} pairs in overrides, {len(s.refusals)} in refusals"]
         missing = [kind for kind in PYTHON_SCALARS if kind not in self.defaults]
         none = [f"none for {', '.join(missing)}: alone it is refused"] if missing else []
         yield "defaults", [*(f"{kind}: {d}" for kind, d in self.defaults.items()), *none]
-        yield from self._judgement()
+        yield from self._judgement_sections()
 
     def data(self) -> dict[str, object]:
         """Return the whole check as data for JSON."""
@@ -74,14 +86,14 @@ class Check:
             "system": self.system.name,
             "title": self.system.title,
             "dtypes": [d.name for d in self.system.dtypes],
-            "weak": [str(n) for n in self.weak],
+            "weak": [str(n) for n in self.weak_nodes],
             "tiers": list(self.system.tiers),
-            "pairs": self._pairs,
+            "pairs": self._pair_count,
             "without_join": {
                 DATA_KEYS[outcome]: [[str(a), str(b)] for a, b in of]
                 for outcome, of in self.unjoined_pairs.items()
             },
-            "ties": [{"bounds": bounds, "winner": str(winner)} for bounds, winner in self._ties()],
+            "ties": [{"bounds": bounds, "winner": str(winner)} for bounds, winner in self._list_ties()],
             "overrides": len(self.system.overrides),
             "refusals": len(self.system.refusals),
             "defaults": {kind: d.name for kind, d in self.defaults.items()},
@@ -90,26 +102,26 @@ class Check:
         }
 
     @property
-    def _pairs(self) -> int:
+    def _pair_count(self) -> int:
         nodes = len(self.system.order.nodes)
         return nodes * (nodes - 1) // 2
 
-    def _no_join(self) -> list[str]:
+    def _describe_unjoined_pairs(self) -> list[str]:
         """Count the pairs that have no join, and list the outcomes with examples."""
-        counted = [f"{sum(map(len, self.unjoined_pairs.values()))} of {self._pairs} pairs"]
+        counted = [f"{sum(map(len, self.unjoined_pairs.values()))} of {self._pair_count} pairs"]
         for outcome, pairs in self.unjoined_pairs.items():
             some = ", ".join(f"{a} + {b}" for a, b in pairs[:MAX_SHOWN_PAIRS])
             counted.append(f"{len(pairs)} {outcome}: {some}{', ...' * (len(pairs) > MAX_SHOWN_PAIRS)}")
         return counted
 
-    def _ties(self) -> Iterator[tuple[list[str], Node]]:
+    def _list_ties(self) -> Iterator[tuple[list[str], Node]]:
         """Yield the bounds and the winner of each tie."""
         return (
             ([str(n) for n in sorted(bounds, key=sort_key)], winner)
             for bounds, winner in self.system.ties.items()
         )
 
-    def _judgement(self) -> Iterator[TitledLines]:
+    def _judgement_sections(self) -> Iterator[TitledLines]:
         """Yield the laws that hold or fail and the criteria that pairs break, in few lines."""
         failing = [f"not {law}: {v.counterexample}" for law, v in self.laws.items() if v.holds is False]
         unknown = [f"{law} {v}" for law, v in self.laws.items() if v.holds is None]
@@ -135,7 +147,7 @@ def check(system: str | Path | System) -> Check:
     """
     found = find_system(system)
     nodes = sorted(found.order.nodes, key=sort_key)
-    pairs_by_outcome: dict[str, list[Pair]] = {}
+    pairs_by_outcome: dict[str, list[NodePair]] = {}
     split = False
     for a, b in combinations(nodes, 2):
         if found.order.join(a, b) is None:
@@ -146,10 +158,10 @@ def check(system: str | Path | System) -> Check:
     return Check(found, without_join, split, laws(found), criteria(found))
 
 
-def _outcome_without_join(system: System, pair: Pair, bounds: tuple[Node, ...]) -> str:
+def _outcome_without_join(system: System, pair: NodePair, bounds: tuple[Node, ...]) -> str:
     """Name the outcome of a pair that has no join."""
     if frozenset(pair) in system.overrides:
-        return OVERRIDE
+        return OUTCOME_OVERRIDE
     if frozenset(bounds) in system.ties:
-        return TIE
-    return SPLIT if bounds else UNBOUNDED
+        return OUTCOME_TIE
+    return OUTCOME_NO_TIE if bounds else OUTCOME_UNBOUNDED

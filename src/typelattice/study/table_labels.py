@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from typelattice.engine.promotion import Promotion
-from typelattice.explanations.promotion_in_english import answer_text, describe_cast, question
+from typelattice.explanations.promotion_in_english import answer_text, describe_cast, question_of_promotion
 from typelattice.explanations.recorded_answer_in_english import describe_answer
 from typelattice.facts.dtypes import DType, numpy_reading, weak_node
 from typelattice.facts.loss import loss
@@ -24,18 +24,20 @@ SHOW_SMALL = "; small=True or --small shows them"
 DEPARTURE_MARK = "!"  # follows a library's answer that its rule contradicts
 
 
-def operand_label(o: Operand, codes: str) -> Cell:
+def operand_label(operand: Operand, codes: str) -> Cell:
     """Make the label of a row or a column from an operand."""
-    marks = (o.kind.value, *(["weak"] * o.weak))
-    if o.dtype is None or o.tier == "scalar":
-        text = str(o) if o.value is not None or codes == "names" else repr(weak_node(o.kind))
-        return Cell(text, marks, f"a Python {o.kind.python_name}")
-    star, zero_d = "*" * o.weak, ":0d" * (o.tier == "0d")
-    value = "" if o.value is None else f"={o.value}"
-    return Cell(f"{short_label(o.dtype, codes)}{star}{zero_d}{value}", marks, str(o))
+    marks = (operand.kind.value, *(["weak"] * operand.weak))
+    if operand.dtype is None or operand.tier == "scalar":
+        text = (
+            str(operand) if operand.value is not None or codes == "names" else repr(weak_node(operand.kind))
+        )
+        return Cell(text, marks, f"a Python {operand.kind.python_name}")
+    star, zero_d = "*" * operand.weak, ":0d" * (operand.tier == "0d")
+    value = "" if operand.value is None else f"={operand.value}"
+    return Cell(f"{short_label(operand.dtype, codes)}{star}{zero_d}{value}", marks, str(operand))
 
 
-def table_cell(p: Promotion, recorded: RecordedAnswer | None, codes: str) -> Cell:
+def table_cell(promotion: Promotion, recorded: RecordedAnswer | None, codes: str) -> Cell:
     """Make a cell from an answer, marked by its kind, by weakness and by any loss of a cast.
 
     `recorded` is the library's recorded answer. If it differs from the rule's, the cell shows it, with a `!`.
@@ -48,60 +50,65 @@ def table_cell(p: Promotion, recorded: RecordedAnswer | None, codes: str) -> Cel
             if recorded.error
             else recorded.call.answer
         )
-        return Cell(f"{given}{DEPARTURE_MARK}", ("departs",), partial(describe_cell, p))
-    return Cell(dtype_code(p, codes), answer_marks(p), partial(describe_cell, p))
+        return Cell(f"{given}{DEPARTURE_MARK}", ("departs",), partial(describe_cell, promotion))
+    return Cell(dtype_code(promotion, codes), answer_marks(promotion), partial(describe_cell, promotion))
 
 
-def dtype_code(p: Promotion, codes: str = "bits") -> str:
+def dtype_code(promotion: Promotion, codes: str = "bits") -> str:
     """Return an answer in a word: `i16`, `f*` or `f32*` if it is weak, `-` for a refusal."""
-    if p.dtype is None:
+    if promotion.dtype is None:
         return REFUSED_LABEL
-    if not p.weak:
-        return short_label(p.dtype, codes)
+    if not promotion.weak:
+        return short_label(promotion.dtype, codes)
     by_kind = (
-        p.dtype is p.system.defaults.get(p.dtype.kind)
-        and weak_node(p.dtype.kind, p.dtype) not in p.system.order
+        promotion.dtype is promotion.system.defaults.get(promotion.dtype.kind)
+        and weak_node(promotion.dtype.kind, promotion.dtype) not in promotion.system.order
     )
     if by_kind and codes != "names":
-        return repr(weak_node(p.dtype.kind))
-    return f"{short_label(p.dtype, codes)}*"
+        return repr(weak_node(promotion.dtype.kind))
+    return f"{short_label(promotion.dtype, codes)}*"
 
 
-def short_label(d: DType, codes: str) -> str:
+def short_label(dtype: DType, codes: str) -> str:
     """Return a dtype's code in bits or in bytes as NumPy does, or its name. Raises ValueError if unknown."""
     if codes == "bits":
-        return d.code
+        return dtype.code
     if codes == "names":
-        return d.name
+        return dtype.name
     if codes != "bytes":
         raise ValueError(
             f"unknown codes {codes!r}{spelling_hint(str(codes), CODE_STYLES)}; "
             f"these are {', '.join(CODE_STYLES)}"
         )
-    in_bytes = f"{d.code[0]}{(d.bits or 0) // 8}"
-    if numpy_reading(in_bytes) is d:
+    in_bytes = f"{dtype.code[0]}{(dtype.bits or 0) // 8}"
+    if numpy_reading(in_bytes) is dtype:
         return in_bytes
-    return "b1" if d is BOOL_DTYPE else d.name
+    return "b1" if dtype is BOOL_DTYPE else dtype.name
 
 
-def answer_marks(p: Promotion) -> tuple[str, ...]:
+def answer_marks(promotion: Promotion) -> tuple[str, ...]:
     """Return the marks of a cell: refused; or its kind, weak, lossy."""
-    if p.dtype is None:
+    if promotion.dtype is None:
         return ("refused",)
-    to = p.compute  # not `p.casts`, which makes an object for each cast: a large table has many
+    to = promotion.compute  # not `p.casts`, which makes an object for each cast: a large table has many
     lossy = to is not None and any(
-        o.dtype and o.dtype is not to and loss(o.dtype, to) for o in p.promoting_operands
+        o.dtype and o.dtype is not to and loss(o.dtype, to) for o in promotion.promoting_operands
     )
-    return (p.dtype.kind.value, *(["weak"] * p.weak), *(["lossy"] * bool(lossy)))
+    return (promotion.dtype.kind.value, *(["weak"] * promotion.weak), *(["lossy"] * bool(lossy)))
 
 
-def describe_cell(p: Promotion) -> str:
+def describe_cell(promotion: Promotion) -> str:
     """Describe a cell in a line: the question, the answer, and the reason of a refusal or the loss."""
-    lost = dict.fromkeys(describe_cast(c) for c in p.casts if c.loss)
-    o = find_recorded_answer(p)
+    lost = dict.fromkeys(describe_cast(c) for c in promotion.casts if c.loss)
+    o = find_recorded_answer(promotion)
     did = [f"{o.library} {describe_answer(o)}"] if o and o.departs else []
     return ". ".join(
-        (f"{question(p)}: {answer_text(p)}", *([str(p.reason)] if p.reason else []), *lost, *did)
+        (
+            f"{question_of_promotion(promotion)}: {answer_text(promotion)}",
+            *([str(promotion.reason)] if promotion.reason else []),
+            *lost,
+            *did,
+        )
     )
 
 

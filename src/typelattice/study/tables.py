@@ -36,7 +36,7 @@ from typelattice.support.display_hooks import NotebookDisplay
 if TYPE_CHECKING:
     from pathlib import Path
 
-Cells = tuple[tuple[Promotion, ...], ...]
+TableCells = tuple[tuple[Promotion, ...], ...]
 # The fewest bits of a kind's dtypes that tables show without `small`.
 MIN_BITS_SHOWN = {Kind.UNSIGNED: 8, Kind.SIGNED: 8, Kind.FLOAT: 9}
 
@@ -74,7 +74,7 @@ class Table(NotebookDisplay):
     op: str | None
     rows: tuple[str, ...]
     columns: tuple[str, ...]
-    cells: Cells
+    cells: TableCells
     left_out: tuple[DType, ...] = ()
 
     def __getitem__(self, pair: tuple[object, object]) -> Promotion:
@@ -204,7 +204,7 @@ def operands_of(system: System, tier: TierChoice, small: bool) -> tuple[list[Ope
 
 def make_table(
     system: System,
-    op: str | None,
+    op_name: str | None,
     tiers: Sequence[Tier],
     operands: Sequence[Operand],
     hidden_dtypes: tuple[DType, ...] = (),
@@ -213,15 +213,15 @@ def make_table(
     if not operands:
         raise DTypeError("a table of no dtypes at all; name at least one")
     check_size(sum(o.dtype is not None for o in operands), system.name)
-    known = None if op is None else system.find_operation(op)
+    known = None if op_name is None else system.find_operation(op_name)
     if known:
         known.check_table()
     name = known.name if known else None
-    rows = tuple(dict.fromkeys(o for tier in tiers for o in of_tier(operands, tier)))
+    rows = tuple(dict.fromkeys(o for tier in tiers for o in convert_to_tier(operands, tier)))
     beside: dict[str, tuple[Operand, ...]] = {str(c): (c,) for c in operands}
     if known and known.has_one_promoting_operand:
         beside = {known.name: ()}
-    find_rule = system.origin.rule
+    find_rule = system.origin.rule_of_answer
     cells = tuple(
         tuple(promote_operands(system, (r, *others), name, find_rule) for others in beside.values())
         for r in rows
@@ -229,23 +229,23 @@ def make_table(
     return Table(system, name, tuple(map(str, rows)), tuple(beside), cells, hidden_dtypes)
 
 
-def without_idle_scalars(t: Table) -> Table:
+def without_idle_scalars(full_table: Table) -> Table:
     """Return the table without Python scalars that everything refuses."""
     rows = [
         x
-        for x, ps in zip(t.rows, t.cells, strict=True)
+        for x, ps in zip(full_table.rows, full_table.cells, strict=True)
         if x not in PYTHON_SCALARS or any(p.dtype for p in ps)
     ]
-    lines = zip(*t.cells, strict=True)
+    lines = zip(*full_table.cells, strict=True)
     columns = [
         x
-        for x, ps in zip(t.columns, lines, strict=True)
+        for x, ps in zip(full_table.columns, lines, strict=True)
         if x not in PYTHON_SCALARS or any(p.dtype for p in ps)
     ]
-    return t.part(rows, columns)
+    return full_table.part(rows, columns)
 
 
-def of_tier(operands: Sequence[Operand], tier: Tier) -> Sequence[Operand]:
+def convert_to_tier(operands: Sequence[Operand], tier: Tier) -> Sequence[Operand]:
     """Return the operands for rows of a tier: unchanged, as arrays without dimensions, or Python scalars."""
     if tier == "scalar":
         return [parse_operand(word) for word in ("True", *PYTHON_SCALARS)]

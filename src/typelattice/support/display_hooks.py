@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-HOOKS: dict[str, Callable[[], Callable[[Any], str | None]]] = {}
+DISPLAY_HOOKS: dict[str, Callable[[], Callable[[Any], str | None]]] = {}
 """Loaders of the functions that show a value as "text", "html" or "svg"; `typelattice` registers them."""
 
 
-def show(x: object, how: str) -> str | None:
+def show(value: object, display_format: str) -> str | None:
     """Show a value as "text", "html" or "svg", or return None without a registered function."""
-    return HOOKS[how]()(x) if how in HOOKS else None
+    return DISPLAY_HOOKS[display_format]()(value) if display_format in DISPLAY_HOOKS else None
 
 
 class NotebookDisplay:

@@ -89,15 +89,15 @@ def _make_class(cls: type[T], eq: bool, repr: bool, slots: bool, weakref_slot: b
     body["__dataclass_params__"] = _AsDataclass("__dataclass_params__")
     body["__init__"] = _Constructor(fields)
     body.setdefault("__match_args__", tuple(name for name, field in fields.items() if field.init))
-    body["__setattr__"], body["__delattr__"] = _refuse, _refuse
+    body["__setattr__"], body["__delattr__"] = _refuse_assignment, _refuse_assignment
     if repr:
-        body.setdefault("__repr__", _repr)
+        body.setdefault("__repr__", _field_repr)
     if "__reduce__" not in body:
-        body["__getstate__"], body["__setstate__"] = _state, _set_state
+        body["__getstate__"], body["__setstate__"] = _get_state, _set_state
     if eq:
         own_hash = body.get("__hash__") is not None
         values = _make_field_getter([name for name, field in fields.items() if field.compare])
-        body.setdefault("__eq__", _equality(values))
+        body.setdefault("__eq__", _make_equality(values))
         if not own_hash:
             body["__hash__"] = lambda value: hash(values(value))
     new_class: Any = type(cls)(cls.__name__, cls.__bases__, body)  # type: ignore[misc]
@@ -191,26 +191,26 @@ def _make_field_getter(names: list[str]) -> Callable[[object], tuple[object, ...
     return lambda value: tuple(getattr(value, name) for name in names)
 
 
-def _equality(values: Callable[[object], tuple[object, ...]]) -> Callable[[object, object], object]:
+def _make_equality(values: Callable[[object], tuple[object, ...]]) -> Callable[[object, object], object]:
     def __eq__(self: object, other: object) -> object:
         return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
 
     return __eq__
 
 
-def _repr(self: Any) -> str:
+def _field_repr(self: Any) -> str:
     fields: dict[str, Field] = self.__frozen_fields__
     shown = (f"{name}={getattr(self, name)!r}" for name, field in fields.items() if field.repr)
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
-def _refuse(self: object, name: str, value: object = MISSING) -> None:
+def _refuse_assignment(self: object, name: str, value: object = MISSING) -> None:
     from dataclasses import FrozenInstanceError  # the error that every frozen dataclass raises
 
     raise FrozenInstanceError(f"cannot {'delete' if value is MISSING else 'assign to'} field {name!r}")
 
 
-def _state(self: Any) -> list[object]:
+def _get_state(self: Any) -> list[object]:
     return [getattr(self, name) for name in self.__frozen_fields__]
 
 

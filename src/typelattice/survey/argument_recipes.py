@@ -41,8 +41,8 @@ def recipe_calls(function: Callable[..., Any]) -> Iterator[ExampleCall]:
         if len(names) + len(by_name) <= MAX_PARAMETERS:
             types = _documented_types(function)
             listed = [_parameter_choices(name, types.get(name, "")) for name in (*names, *by_name)]
-            for made in _distinct(itertools.islice(_yield_combinations(listed), 4 * MAX_TRIES)):
-                values = [*map(_value, made)]
+            for made in _drop_duplicates(itertools.islice(_yield_combinations(listed), 4 * MAX_TRIES)):
+                values = [*map(_make_value, made)]
                 named = dict(zip(by_name, values[len(names) :], strict=True))
                 yield ExampleCall("a recipe", tuple(values[: len(names)]), named)
 
@@ -97,14 +97,18 @@ def _documented_types(function: Callable[..., Any]) -> dict[str, str]:
 
 
 @cache
-def _patterns(table: str) -> Sequence[tuple[re.Pattern[str], Choices]]:
+def _compile_patterns(table: str) -> Sequence[tuple[re.Pattern[str], Choices]]:
     return [(re.compile(pattern), choices) for pattern, choices in ARGUMENT_RECIPES[table].items()]
 
 
 def _parameter_choices(name: str, type_: str) -> Choices:
     """Return the values to try for a parameter, the likeliest first. A documented scalar beats its name."""
-    by_type: Choices = next((each for pattern, each in _patterns("types") if pattern.search(type_)), ())
-    by_name: Choices = next((each for pattern, each in _patterns("names") if pattern.fullmatch(name)), ())
+    by_type: Choices = next(
+        (each for pattern, each in _compile_patterns("types") if pattern.search(type_)), ()
+    )
+    by_name: Choices = next(
+        (each for pattern, each in _compile_patterns("names") if pattern.fullmatch(name)), ()
+    )
     found = [*by_type, *by_name] if type_ else [*by_name, *ARGUMENT_RECIPES["any"]]
     words: Choices = [{"text": word} for word in QUOTED_CHOICE_PATTERN.findall(type_)[:3]] or ["linear"]
     choices: list[Any] = []
@@ -126,7 +130,7 @@ def _yield_combinations(listed: Sequence[Choices]) -> Iterator[tuple[Any, ...]]:
         yield tuple(rng.choice(choices) for choices in listed)
 
 
-def _distinct(combinations: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+def _drop_duplicates(combinations: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     seen: set[str] = set()
     for each in combinations:
         floats = any(_is_array(x) or isinstance(x, float) for x in each)
@@ -139,7 +143,7 @@ def _is_array(choice: Any) -> bool:
     return isinstance(choice, str) and choice.startswith("@") and choice != "@callable"
 
 
-def _value(choice: Any) -> Any:
+def _make_value(choice: Any) -> Any:
     if choice == "@callable":
         return lambda x, *others: x * x
     if _is_array(choice):

@@ -19,13 +19,13 @@ from typing import Any
 
 from typelattice.survey.numpy_adapter import usual_fixtures
 from typelattice.survey.surveyor_handle import OWN_EXAMPLES
-from typelattice.survey.time_limit import SlowError
+from typelattice.survey.time_limit import TimeLimitError
 
 CALL_HOOK_NAME = "__typelattice_call__"
 CALLED_NAME_PATTERN = re.compile(r"\b([A-Za-z_]\w*)\(")
 IMPORT_LINE_PATTERN = re.compile(r"(?m)^ *>>> (?:import|from) ([\w.]+)")
 MAX_CALLS = 4
-MOST_EXAMPLES = 4
+MAX_EXAMPLES = 4
 MAX_TEST_FILE_BYTES = 400_000  # limit of a file of tests
 
 
@@ -38,22 +38,22 @@ class ExampleCall:
     keywords: Mapping[str, Any] = field(default_factory=dict)
 
 
-class EnoughError(BaseException):
+class CallLimitReachedError(BaseException):
     """Ends code that has made enough calls."""
 
 
 @contextmanager
-def passed_over() -> Iterator[None]:
+def ignore_errors() -> Iterator[None]:
     """Ignore what code raises, except what ends it on purpose: pytest's skips are not an Exception."""
     try:
         yield
-    except (EnoughError, SlowError):
+    except (CallLimitReachedError, TimeLimitError):
         raise
     except BaseException:
         return
 
 
-class _Calls(ast.NodeTransformer):
+class _CallRewriter(ast.NodeTransformer):
     """Rewrites each call into a call of the hook: `f(x)` becomes `hook(f, x)`."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -72,29 +72,31 @@ class CallRecorder:
     source: str
     calls: list[ExampleCall] = field(default_factory=list)
 
-    def compile(self, text: str, file: str, mode: str) -> Any:
+    def compile_code(self, text: str, file: str, mode: str) -> Any:
         """Compile code that hands its calls to `call`."""
         tree = ast.parse(text, file, mode)
-        return compile(ast.fix_missing_locations(_Calls().visit(tree)), file, mode, dont_inherit=True)
+        return compile(ast.fix_missing_locations(_CallRewriter().visit(tree)), file, mode, dont_inherit=True)
 
-    def call(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Any:
+    def record_call(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Any:
         """Record a call of the function, and make every call. Raises EnoughError after the last."""
         if function is self.function:
-            self.calls.append(ExampleCall(self.source, tuple(map(_copy, args)), _copy_each(named)))
+            self.calls.append(
+                ExampleCall(self.source, tuple(map(_copy_argument, args)), _copy_arguments(named))
+            )
             if len(self.calls) >= MAX_CALLS:
-                raise EnoughError
+                raise CallLimitReachedError
         return function(*args, **named)
 
 
-def _copy(x: Any) -> Any:
+def _copy_argument(argument: Any) -> Any:
     try:
-        return copy.deepcopy(x)
+        return copy.deepcopy(argument)
     except Exception:  # an argument that cannot be copied is passed itself
-        return x
+        return argument
 
 
-def _copy_each(named: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: _copy(x) for key, x in named.items()}
+def _copy_arguments(named: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _copy_argument(x) for key, x in named.items()}
 
 
 def example_calls(name: str, function: Callable[..., Any], docs: Mapping[str, str]) -> Iterator[ExampleCall]:
@@ -105,9 +107,9 @@ def example_calls(name: str, function: Callable[..., Any], docs: Mapping[str, st
     word = name.rpartition(".")[2]
     own = docs.get(name) or getattr(function, "__doc__", None) or ""
     others = [(each, text) for each, text in docs.items() if each != name and f"{word}(" in text]
-    for each, text in [(name, own), *others[:MOST_EXAMPLES]]:
+    for each, text in [(name, own), *others[:MAX_EXAMPLES]]:
         recorder = CallRecorder(function, OWN_EXAMPLES if each == name else f"the examples of {each}")
-        with suppress(EnoughError):
+        with suppress(CallLimitReachedError):
             _run_examples(text, each.rpartition(".")[0], word, recorder)
         yield from recorder.calls
 
@@ -119,14 +121,14 @@ def _run_examples(text: str, module: str, word: str, recorder: CallRecorder) -> 
     for short, full in usual.items():
         if full in sys.modules:
             names.setdefault(short, sys.modules[full])
-    names.update({"__name__": "__main__", CALL_HOOK_NAME: recorder.call})
+    names.update({"__name__": "__main__", CALL_HOOK_NAME: recorder.record_call})
     examples: list[doctest.Example] = []
     with suppress(ValueError):
         examples = doctest.DocTestParser().get_examples(text)
     last = max((i for i, each in enumerate(examples) if f"{word}(" in each.source), default=-1)
     for example in examples[: last + 1]:
-        with passed_over():
-            exec(recorder.compile(example.source, "<example>", "single"), names)
+        with ignore_errors():
+            exec(recorder.compile_code(example.source, "<example>", "single"), names)
 
 
 def package_docs(functions: Mapping[str, Callable[..., Any]]) -> Mapping[str, str]:
@@ -168,7 +170,7 @@ def calls_in_tests(name: str, function: Callable[..., Any], package: str) -> Ite
     files_calling.sort(key=lambda file: (word not in Path(file).stem, not {*home} <= {*Path(file).parts}))
     for file in files_calling[:2]:
         recorder = CallRecorder(function, f"the tests in {Path(file).name}")
-        with suppress(EnoughError), passed_over():
+        with suppress(CallLimitReachedError), ignore_errors():
             _run_tests(file, word, root, recorder)
         yield from recorder.calls
         if recorder.calls:
@@ -180,20 +182,20 @@ def _run_tests(file: str, word: str, package: str, recorder: CallRecorder) -> No
     dotted = ".".join([package, *Path(file).relative_to(root).with_suffix("").parts])
     module = ModuleType(dotted)
     module.__file__, module.__package__ = file, dotted.rpartition(".")[0]
-    with passed_over():
+    with ignore_errors():
         importlib.import_module(module.__package__)
-    module.__dict__[CALL_HOOK_NAME] = recorder.call
+    module.__dict__[CALL_HOOK_NAME] = recorder.record_call
     text = Path(file).read_text(encoding="utf-8")
     sys.modules[dotted] = module
-    exec(recorder.compile(text, file, "exec"), module.__dict__)
+    exec(recorder.compile_code(text, file, "exec"), module.__dict__)
     lines = text.splitlines()
     for test in _yield_tests(module, dotted):
         code = inspect.unwrap(test).__code__
-        with passed_over():
+        with ignore_errors():
             block = inspect.getblock([line + "\n" for line in lines[code.co_firstlineno - 1 :]])
             if f"{word}(" in "".join(block):
                 for values in _first_parametrized_values(test):
-                    with passed_over():
+                    with ignore_errors():
                         test(**values)
 
 
@@ -205,7 +207,7 @@ def _yield_tests(module: ModuleType, dotted: str) -> Iterator[Any]:
         elif inspect.isclass(each) and each.__module__ == dotted:
             for inner in [key for key in dir(each) if key.startswith("test")]:
                 made = None
-                with passed_over():
+                with ignore_errors():
                     made = each()
                     for setup in ("setup_method", "setUp"):
                         if hasattr(made, setup):

@@ -20,13 +20,13 @@ from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import find_causes
 from typelattice.tracing.run_data.run import Run
 
-Trace = Callable[[FrameType, str, Any], Any]
+TraceFunction = Callable[[FrameType, str, Any], Any]
 
 MAX_LINE_CHARS = 100  # longest text of a line
 NARROW_BITS = 32
 MAX_CALLERS = 6
 VENDORED_PATH_PATTERN = re.compile(r"/_?(extern|vendor|third_party)")
-NAMED_DTYPE = re.compile(r"float|double|complex|['\"][dDfFcg]\d*['\"]")
+NAMED_DTYPE_PATTERN = re.compile(r"float|double|complex|['\"][dDfFcg]\d*['\"]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,31 +38,37 @@ class WideLine:
     text: str
 
 
-def first_wide_line(repeat: Callable[[], Any], wide_results: Sequence[str], package: str) -> WideLine | str:
+def find_first_wide_line(
+    repeat_call: Callable[[], Any], wide_results: Sequence[str], package: str
+) -> WideLine | str:
     """Repeat a call and find the first line that made a result wide, or return the reason why none was
     found.
     """
     root = package.partition(".")[0]
     if library_of(root) is not None:
         return f"operations of {root} are the smallest steps that a trace knows"
-    modules = _modules_run(repeat, root)
+    modules = _list_modules_run(repeat_call, root)
     if not modules:
         return "no line of Python is run: the function is compiled"
     with trace(package=modules) as followed:
-        result = repeat()
+        result = repeat_call()
         if isinstance(result, tuple):
             result = (*result,)  # a trace opens no named tuples
         elif not hasattr(result, "dtype") and not isinstance(result, (list, dict)):
             result = {
                 name.removeprefix("result."): _public_result_attribute(result, name) for name in wide_results
             }
-    found = _decisive_line(followed.run, wide_results, root)
+    found = _find_decisive_line(followed.run, wide_results, root)
     if found is None:
         return "the wide floats come from compiled code, or from code that a trace does not follow"
-    return found if NAMED_DTYPE.search(found.text) else _naming_caller(repeat, found, root) or found
+    return (
+        found
+        if NAMED_DTYPE_PATTERN.search(found.text)
+        else _find_naming_caller(repeat_call, found, root) or found
+    )
 
 
-def _decisive_line(run: Run, wide_results: Sequence[str], root: str) -> WideLine | None:
+def _find_decisive_line(run: Run, wide_results: Sequence[str], root: str) -> WideLine | None:
     """Find the line that decided the dtype of a wide result, or else the first that widened any float."""
     checked = predict_run(run)
     earliest = sorted(find_causes(checked), key=lambda cause: cause.step)
@@ -72,19 +78,19 @@ def _decisive_line(run: Run, wide_results: Sequence[str], root: str) -> WideLine
         if (checked.widths[i] or 0) <= NARROW_BITS:
             continue
         links = find_dtype_chain(checked, i)
-        if _follows_other(checked, links[-1]):
+        if _is_decided_earlier(checked, links[-1]):
             earlier = [cause for cause in earliest if cause.step < links[-1]]
             links = (*links, *(step for cause in earlier[:1] for step in (cause.step, *cause.origin_steps)))
-        if found := _deciding_place(checked, links, root):
+        if found := _find_deciding_place(checked, links, root):
             return found
-    lines = (_deciding_place(checked, (cause.step, *cause.origin_steps), root) for cause in earliest)
+    lines = (_find_deciding_place(checked, (cause.step, *cause.origin_steps), root) for cause in earliest)
     return next(filter(None, lines), None)
 
 
-def _follows_other(predicted_run: PredictedRun, i: int) -> bool:
+def _is_decided_earlier(predicted_run: PredictedRun, step_number: int) -> bool:
     """Return True if an earlier line decided a step: a cast that names no dtype, or an unfollowed value."""
-    step = predicted_run.steps[i]
-    return isinstance(step, Input) or (isinstance(step, Cast) and not NAMED_DTYPE.search(step.text))
+    step = predicted_run.steps[step_number]
+    return isinstance(step, Input) or (isinstance(step, Cast) and not NAMED_DTYPE_PATTERN.search(step.text))
 
 
 def _public_result_attribute(result: Any, name: str) -> Any:
@@ -92,7 +98,7 @@ def _public_result_attribute(result: Any, name: str) -> Any:
     return getattr(result, name.removeprefix("result.").partition(".")[0].partition("[")[0], None)
 
 
-def _deciding_place(predicted_run: PredictedRun, steps: Sequence[int], root: str) -> WideLine | None:
+def _find_deciding_place(predicted_run: PredictedRun, steps: Sequence[int], root: str) -> WideLine | None:
     """Return the place of the last step in the package's own code: the one that decided.
 
     Copies of other packages within it count only if no step has another place.
@@ -102,7 +108,7 @@ def _deciding_place(predicted_run: PredictedRun, steps: Sequence[int], root: str
         step = predicted_run.steps[i]
         file = _file_in_package(step.location.file, root) if step.location else None
         if step.location is not None and file is not None:
-            line = WideLine(file, step.location.line, _shorten(step.text))
+            line = WideLine(file, step.location.line, _shorten_line(step.text))
             if not VENDORED_PATH_PATTERN.search(file):
                 return line
             copied = copied or line
@@ -117,11 +123,11 @@ def _file_in_package(file: str, root: str) -> str | None:
     return file[at + 1 :] if at >= 0 else None
 
 
-def _shorten(text: str) -> str:
+def _shorten_line(text: str) -> str:
     return clip_text(" ".join(text.split()), MAX_LINE_CHARS)
 
 
-def _naming_caller(repeat: Callable[[], Any], found: WideLine, root: str) -> WideLine | None:
+def _find_naming_caller(repeat_call: Callable[[], Any], wide_line: WideLine, root: str) -> WideLine | None:
     """Repeat a call and find the caller of a line that passes a dtype on: the line that names the dtype.
 
     If no line names it, and the line belongs to a copy of another package, the caller is in the package's own
@@ -129,37 +135,39 @@ def _naming_caller(repeat: Callable[[], Any], found: WideLine, root: str) -> Wid
     """
     callers: list[WideLine] = []
 
-    def note_calls(frame: FrameType, event: str, arg: Any) -> Trace | None:
-        is_there = not callers and frame.f_code.co_filename.replace(os.sep, "/").endswith(f"/{found.file}")
+    def note_calls(frame: FrameType, event: str, arg: Any) -> TraceFunction | None:
+        is_there = not callers and frame.f_code.co_filename.replace(os.sep, "/").endswith(
+            f"/{wide_line.file}"
+        )
         return note_line if is_there else None
 
-    def note_line(frame: FrameType, event: str, arg: Any) -> Trace | None:
-        if event != "line" or frame.f_lineno != found.line or callers:
+    def note_line(frame: FrameType, event: str, arg: Any) -> TraceFunction | None:
+        if event != "line" or frame.f_lineno != wide_line.line or callers:
             return note_line
         caller = frame.f_back
         while caller is not None and len(callers) < MAX_CALLERS:
             file = _file_in_package(caller.f_code.co_filename, root)
             if file is not None:
                 text = linecache.getline(caller.f_code.co_filename, caller.f_lineno)
-                callers.append(WideLine(file, caller.f_lineno, _shorten(text)))
+                callers.append(WideLine(file, caller.f_lineno, _shorten_line(text)))
             caller = caller.f_back
         return note_line
 
     before = sys.gettrace()
     sys.settrace(note_calls)
     try:
-        repeat()
+        repeat_call()
     finally:
         sys.settrace(before)
     own = [
         each
         for each in callers
-        if VENDORED_PATH_PATTERN.search(found.file) and not VENDORED_PATH_PATTERN.search(each.file)
+        if VENDORED_PATH_PATTERN.search(wide_line.file) and not VENDORED_PATH_PATTERN.search(each.file)
     ]
-    return next((each for each in callers if NAMED_DTYPE.search(each.text)), own[0] if own else None)
+    return next((each for each in callers if NAMED_DTYPE_PATTERN.search(each.text)), own[0] if own else None)
 
 
-def _modules_run(repeat: Callable[[], Any], root: str) -> tuple[str, ...]:
+def _list_modules_run(repeat_call: Callable[[], Any], root: str) -> tuple[str, ...]:
     """Repeat a call and list the modules of a package in which it runs functions."""
     found: set[str] = set()
 
@@ -170,7 +178,7 @@ def _modules_run(repeat: Callable[[], Any], root: str) -> tuple[str, ...]:
 
     sys.setprofile(note)
     try:
-        repeat()
+        repeat_call()
     finally:
         sys.setprofile(None)
     return tuple(sorted(found))

@@ -41,7 +41,7 @@ ENVIRONMENT_VARIABLES = {
 """No windows, no threads that a fork would lose."""
 
 
-def environment(home: str) -> dict[str, str]:
+def make_environment(home: str) -> dict[str, str]:
     """Return the environment of a process with a scratch folder as its home, and without a display."""
     kept = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
     folders = dict.fromkeys(
@@ -64,21 +64,21 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def isolate(home: str, scratch: str, note: Callable[[str], None]) -> None:
-    """Refuse from now on what leaves the home of the survey; `note` gets the name of each attempt.
+def isolate_process(home: str, scratch: str, note_attempt: Callable[[str], None]) -> None:
+    """Refuse from now on what leaves the home of the survey; `note_attempt` gets the name of each attempt.
 
     Files in the scratch folder are noted and allowed. Those elsewhere in the home are caches of libraries.
     """
     inside = tuple(os.path.realpath(each) + os.sep for each in (home, "/dev"))
     noted = os.path.realpath(scratch) + os.sep
-    sys.stdin = _NoInput(note)
+    sys.stdin = _NoInput(note_attempt)
 
     def check(path: Any) -> None:
         if isinstance(path, int):
             return
         place = os.path.realpath(os.fsdecode(path)) + os.sep
         if place.startswith(noted) or not place.startswith(inside):
-            note("writes files")
+            note_attempt("writes files")
         if not place.startswith(inside):
             raise PermissionError(f"a survey lets nothing write {path!r}")
 
@@ -92,20 +92,20 @@ def isolate(home: str, scratch: str, note: Callable[[str], None]) -> None:
             for path in (args[place] for place in FILE_CHANGE_EVENTS[event]):
                 check(path)
         elif event in SOCKET_EVENTS:
-            note("opens a connection")
+            note_attempt("opens a connection")
             raise ConnectionRefusedError("a survey has no network")
         elif event in PROCESS_EVENTS:
-            note("starts a program")
+            note_attempt("starts a program")
             raise PermissionError("a survey starts no programs")
         elif event == "builtins.input":
-            note("asks for input")
+            note_attempt("asks for input")
             raise EOFError("a survey gives no input")
         elif event in ("os.kill", "os.killpg") and args[0] != os.getpid():
-            note("ends a process")
+            note_attempt("ends a process")
             raise PermissionError("a survey ends no processes")
 
     def open_window(*args: Any, **named: Any) -> bool:
-        note("opens a window")
+        note_attempt("opens a window")
         return False
 
     webbrowser.open = open_window

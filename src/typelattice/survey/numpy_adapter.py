@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-NARROW, WIDE = "float32", "float64"
-PLAIN_ARRAY_FUNCTIONS = (
+NARROW_FLOAT, WIDE_FLOAT = "float32", "float64"
+PLAIN_CLASSES = (
     type(None), str, bytes, bool, int, float, complex, slice, range, type(...), ModuleType, enum.Enum,
 )  # fmt: skip
 WIDE_DTYPE_OBJECTS = (float, complex, np.float64, np.complex128)
-WIDE_DTYPE_NAMES = (WIDE, "complex128", "float", "complex", "double", "d", "f8")
+WIDE_DTYPE_NAMES = (WIDE_FLOAT, "complex128", "float", "complex", "double", "d", "f8")
 MAX_DEPTH = 4
 MAX_ITEMS = 50
 """Levels and items of containers that are read."""
@@ -48,45 +48,50 @@ class Conversion:
     unconverted_count: int = 0
     callbacks: dict[int, Callable[..., Any]] = field(default_factory=dict)
 
-    def convert(self, x: Any, depth: int = 0) -> Any:
+    def convert(self, argument: Any, depth: int = 0) -> Any:
         """Convert an argument without changing the original. Raises UnconvertibleError."""
         # check this class first: some scalars are of both
-        if isinstance(x, np.generic) and not isinstance(x, np.void):
-            return self._scalar(x)
-        if isinstance(x, PLAIN_ARRAY_FUNCTIONS):
-            return self._plain(x)
-        if isinstance(x, (np.dtype, type)):
-            if any(x is wide or (isinstance(x, np.dtype) and x == wide) for wide in WIDE_DTYPE_OBJECTS):
+        if isinstance(argument, np.generic) and not isinstance(argument, np.void):
+            return self._convert_scalar(argument)
+        if isinstance(argument, PLAIN_CLASSES):
+            return self._convert_plain(argument)
+        if isinstance(argument, (np.dtype, type)):
+            if any(
+                argument is wide or (isinstance(argument, np.dtype) and argument == wide)
+                for wide in WIDE_DTYPE_OBJECTS
+            ):
                 raise UnconvertibleError
-            return x
-        if isinstance(x, np.ndarray) and x.dtype == object:
-            return x.copy()
-        if hasattr(x, "dtypes") and hasattr(x, "astype"):
-            return self._frame(x)
-        if hasattr(x, "dtype") and hasattr(x, "astype"):
-            return self._array(x)
+            return argument
+        if isinstance(argument, np.ndarray) and argument.dtype == object:
+            return argument.copy()
+        if hasattr(argument, "dtypes") and hasattr(argument, "astype"):
+            return self._convert_frame(argument)
+        if hasattr(argument, "dtype") and hasattr(argument, "astype"):
+            return self._convert_array(argument)
         if depth > MAX_DEPTH:
             raise UnconvertibleError
-        if isinstance(x, (list, tuple)):
-            return self._sequence(x, depth)
-        if isinstance(x, dict):
-            return type(x)((key, self.convert(each, depth + 1)) for key, each in x.items())
-        if isinstance(x, FunctionType):
-            return self.callbacks.setdefault(id(x), self._callback(x))
-        if inspect.isroutine(x) or isinstance(x, (set, frozenset, functools.partial)):
-            return x
-        return self._object(x)
+        if isinstance(argument, (list, tuple)):
+            return self._convert_sequence(argument, depth)
+        if isinstance(argument, dict):
+            return type(argument)((key, self.convert(each, depth + 1)) for key, each in argument.items())
+        if isinstance(argument, FunctionType):
+            return self.callbacks.setdefault(id(argument), self._wrap_callback(argument))
+        if inspect.isroutine(argument) or isinstance(argument, (set, frozenset, functools.partial)):
+            return argument
+        return self._convert_object(argument)
 
-    def _plain(self, x: Any) -> Any:
-        if isinstance(x, str) and x in WIDE_DTYPE_NAMES:
+    def _convert_plain(self, value: Any) -> Any:
+        if isinstance(value, str) and value in WIDE_DTYPE_NAMES:
             raise UnconvertibleError
-        if isinstance(x, (float, complex)):
+        if isinstance(value, (float, complex)):
             self.unconverted_count += not self.converts_scalars
             self.array_count += self.converts_scalars
-            return self.target(np.array(x).dtype).type(x) if self.converts_scalars else x
-        return x
+            return (
+                self.replacement_dtype(np.array(value).dtype).type(value) if self.converts_scalars else value
+            )
+        return value
 
-    def target(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    def replacement_dtype(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
         """Return the dtype that replaces a dtype."""
         if dtype.kind == "f" or (dtype.kind in "iu" and self.integer_treatment == "float"):
             return np.dtype(self.width)
@@ -94,74 +99,74 @@ class Conversion:
             return np.result_type(self.width, np.complex64)
         return dtype
 
-    def _scalar(self, x: Any) -> Any:
-        self.array_count += self.converts_scalars and x.dtype.kind in "fc"
-        if isinstance(x, np.integer) and self.integer_treatment == "narrow":
-            return int(x)  # Python's int adds no width
-        return self.target(x.dtype).type(x) if x.dtype.kind in "fciu" else x
+    def _convert_scalar(self, scalar: Any) -> Any:
+        self.array_count += self.converts_scalars and scalar.dtype.kind in "fc"
+        if isinstance(scalar, np.integer) and self.integer_treatment == "narrow":
+            return int(scalar)  # Python's int adds no width
+        return self.replacement_dtype(scalar.dtype).type(scalar) if scalar.dtype.kind in "fciu" else scalar
 
-    def _array(self, x: Any) -> Any:
+    def _convert_array(self, array: Any) -> Any:
         dtype: np.dtype[Any] | None = None
         with suppress(TypeError):
-            dtype = np.dtype(x.dtype)
+            dtype = np.dtype(array.dtype)
         if dtype is None or dtype.kind not in "fciu":
-            return x.copy() if hasattr(x, "copy") else x
-        target_dtype = self.target(dtype)
+            return array.copy() if hasattr(array, "copy") else array
+        target_dtype = self.replacement_dtype(dtype)
         if target_dtype.kind in "iu" and self.integer_treatment == "narrow":
-            target_dtype = self._narrow_integer(x, target_dtype)
+            target_dtype = self._narrow_integer_dtype(array, target_dtype)
         self.array_count += target_dtype.kind in "fc"
         self.wide_integer_count += target_dtype.kind in "iu" and target_dtype.itemsize > 2
         self.unconverted_count += target_dtype.kind in "iu"
-        return x.astype(target_dtype)
+        return array.astype(target_dtype)
 
     @staticmethod
-    def _narrow_integer(x: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    def _narrow_integer_dtype(array: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
         with suppress(Exception):  # arrays of other libraries
-            values = np.asarray(x)
+            values = np.asarray(array)
             if values.size and abs(int(values.min())) < 2**15 and abs(int(values.max())) < 2**15:
                 return np.dtype(np.int16)
         return dtype
 
-    def _frame(self, x: Any) -> Any:
+    def _convert_frame(self, frame: Any) -> Any:
         """Convert a table column by column."""
-        dtypes = x.dtypes
+        dtypes = frame.dtypes
         if not hasattr(dtypes, "items"):  # a single column
-            return self._array(x)
+            return self._convert_array(frame)
         target_dtypes = {}
         for name, each in dtypes.items():
             with suppress(TypeError):
                 dtype = np.dtype(each)
-                if self.target(dtype) != dtype or dtype.kind in "fc":
-                    target_dtypes[name] = self.target(dtype)
+                if self.replacement_dtype(dtype) != dtype or dtype.kind in "fc":
+                    target_dtypes[name] = self.replacement_dtype(dtype)
                 elif dtype.kind in "iu":
                     self.wide_integer_count += dtype.itemsize > 2
         self.array_count += len(target_dtypes)
         try:
-            return x.astype(target_dtypes) if target_dtypes else x.copy()
+            return frame.astype(target_dtypes) if target_dtypes else frame.copy()
         except Exception:  # some classes of tables take no mapping
             if len({*target_dtypes.values()}) != 1 or len(target_dtypes) != len(dtypes):
                 raise UnconvertibleError from None
-            return x.astype(next(iter(target_dtypes.values())))
+            return frame.astype(next(iter(target_dtypes.values())))
 
-    def _sequence(self, x: Any, depth: int) -> Any:
+    def _convert_sequence(self, sequence: Any, depth: int) -> Any:
         """Convert a list, or a tuple with its items; lists of numbers may become arrays."""
-        nested = isinstance(x, list) or any(isinstance(each, (list, tuple)) for each in x)
+        nested = isinstance(sequence, list) or any(isinstance(each, (list, tuple)) for each in sequence)
         numbers: Any = None
-        if nested and x:
+        if nested and sequence:
             with suppress(Exception):
-                numbers = np.array(x) if _holds_numbers(x) else None
+                numbers = np.array(sequence) if _holds_numbers(sequence) else None
         if numbers is not None and numbers.dtype.kind in "fciu":
             if self.converts_lists:
-                return self._array(numbers)
+                return self._convert_array(numbers)
             self.wide_integer_count += 1
             self.unconverted_count += 1
-            return x
-        items = [self.convert(each, depth + 1) for each in x]
-        if isinstance(x, list):
+            return sequence
+        items = [self.convert(each, depth + 1) for each in sequence]
+        if isinstance(sequence, list):
             return items
-        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+        return type(sequence)(*items) if hasattr(sequence, "_fields") else tuple(items)
 
-    def _callback(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _wrap_callback(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap a callback so that its floats also have the width."""
 
         @functools.wraps(function)
@@ -171,86 +176,86 @@ class Conversion:
 
         return converted
 
-    def _object(self, x: Any) -> Any:
+    def _convert_object(self, obj: Any) -> Any:
         """Return an object that holds no arrays. Raises UnconvertibleError for any other."""
-        if type(x).__module__.startswith("numpy.random") or type(x).__module__ == "builtins":
-            return x
+        if type(obj).__module__.startswith("numpy.random") or type(obj).__module__ == "builtins":
+            return obj
         inner = Conversion(self.width, "keep", False)
-        for name in {*dir(x), *getattr(x, "__dict__", {})}:
+        for name in {*dir(obj), *getattr(obj, "__dict__", {})}:
             if not name.startswith("__"):
                 with suppress(Exception):  # an attribute may be computed
-                    each = getattr(x, name)
+                    each = getattr(obj, name)
                     if hasattr(each, "dtype") or isinstance(each, (list, tuple, dict)):
                         inner.convert(each, MAX_DEPTH)
         if inner.array_count:
             raise UnconvertibleError
-        return x
+        return obj
 
 
-def _holds_numbers(x: Any) -> bool:
+def _holds_numbers(nested: Any) -> bool:
     """Return True if nested lists hold Python numbers, and nothing else."""
-    if isinstance(x, (list, tuple)):
-        return len(x) > 0 and all(map(_holds_numbers, itertools.islice(x, MAX_ITEMS)))
-    return isinstance(x, (int, float, complex)) and not isinstance(x, bool)
+    if isinstance(nested, (list, tuple)):
+        return len(nested) > 0 and all(map(_holds_numbers, itertools.islice(nested, MAX_ITEMS)))
+    return isinstance(nested, (int, float, complex)) and not isinstance(nested, bool)
 
 
-def read_floats(x: Any, name: str = "result", depth: int = 0) -> Iterator[tuple[str, str, Any]]:
+def read_floats(result: Any, name: str = "result", depth: int = 0) -> Iterator[tuple[str, str, Any]]:
     """Yield the name, the dtype and the value of each float array or scalar in a result.
 
     Python's own floats have no dtype. The public attributes of an object are read.
     """
-    is_scalar = isinstance(x, np.generic)
+    is_scalar = isinstance(result, np.generic)
     if (
-        (isinstance(x, PLAIN_ARRAY_FUNCTIONS) and not is_scalar)
-        or inspect.isroutine(x)
-        or isinstance(x, type)
+        (isinstance(result, PLAIN_CLASSES) and not is_scalar)
+        or inspect.isroutine(result)
+        or isinstance(result, type)
     ):
         return
     if depth > MAX_DEPTH:
         return
-    dtypes = None if is_scalar else getattr(x, "dtypes", None)
+    dtypes = None if is_scalar else getattr(result, "dtypes", None)
     if dtypes is not None and hasattr(dtypes, "items"):
         for key, each in itertools.islice(dtypes.items(), MAX_ITEMS):
             if getattr(each, "kind", "") in ("f", "c"):
                 yield f"{name}[{key!r}]", str(each), None
         return
-    if hasattr(x, "dtype"):
-        yield from _floats_of_array(x, name, depth)
-    elif isinstance(x, Mapping):
-        for key, each in itertools.islice(x.items(), MAX_ITEMS):
+    if hasattr(result, "dtype"):
+        yield from _read_floats_of_array(result, name, depth)
+    elif isinstance(result, Mapping):
+        for key, each in itertools.islice(result.items(), MAX_ITEMS):
             yield from read_floats(each, f"{name}[{key!r}]", depth + 1)
-    elif isinstance(x, (list, tuple, Iterator)):
-        for i, each in enumerate(itertools.islice(x, MAX_ITEMS)):
+    elif isinstance(result, (list, tuple, Iterator)):
+        for i, each in enumerate(itertools.islice(result, MAX_ITEMS)):
             yield from read_floats(each, f"{name}[{i}]", depth + 1)
     elif depth < 2:
-        for key in [key for key in dir(x) if not key.startswith("_")][:MAX_ITEMS]:
+        for key in [key for key in dir(result) if not key.startswith("_")][:MAX_ITEMS]:
             each = None
             with suppress(Exception):  # an attribute may be computed
-                each = getattr(x, key)
+                each = getattr(result, key)
             yield from read_floats(each, f"{name}.{key}", depth + 1)
 
 
-def _floats_of_array(x: Any, name: str, depth: int) -> Iterator[tuple[str, str, Any]]:
+def _read_floats_of_array(array: Any, name: str, depth: int) -> Iterator[tuple[str, str, Any]]:
     dtype: np.dtype[Any] | None = None
     with suppress(TypeError):
-        dtype = np.dtype(x.dtype)
+        dtype = np.dtype(array.dtype)
     if dtype is None:
         return
     if dtype.kind in "fc":
-        yield name, dtype.name, x
+        yield name, dtype.name, array
     elif dtype.names:
         for key in dtype.names:
             if dtype[key].kind in "fc":
                 yield f"{name}[{key!r}]", dtype[key].name, None
-    elif dtype.kind == "O" and isinstance(x, np.ndarray):
-        for i, each in enumerate(x.ravel()[:8]):
+    elif dtype.kind == "O" and isinstance(array, np.ndarray):
+        for i, each in enumerate(array.ravel()[:8]):
             yield from read_floats(each, f"{name}[{i}]", depth + 1)
 
 
 def is_wide(dtype: str) -> bool:
     """Return True if a float dtype, or a part of a complex one, is wider than float32."""
     found = np.dtype(dtype)
-    return found.itemsize // (1 + (found.kind == "c")) > np.dtype(NARROW).itemsize
+    return found.itemsize // (1 + (found.kind == "c")) > np.dtype(NARROW_FLOAT).itemsize
 
 
 def has_numbers(value: Any) -> bool:
@@ -289,23 +294,23 @@ def make_array(kind: str) -> Any:
     return rng.random(shapes[kind]) * 0.9 + 0.05
 
 
-def describe(x: Any) -> str:
+def describe_argument(argument: Any) -> str:
     """Describe an argument in few words: an array by its dtype and shape."""
-    if hasattr(x, "dtype") and hasattr(x, "shape"):
-        shape = ", ".join(map(str, x.shape))
-        name = "" if isinstance(x, (np.ndarray, np.generic)) else f"{type(x).__name__} "
-        return f"{name}{x.dtype}[{shape}]"
-    if isinstance(x, (list, tuple)) and any(hasattr(each, "dtype") for each in x):
-        return f"[{', '.join(map(describe, x[:4]))}]"
-    if isinstance(x, (str, int, float, complex, type(None), tuple, list)):
-        text = repr(x)
+    if hasattr(argument, "dtype") and hasattr(argument, "shape"):
+        shape = ", ".join(map(str, argument.shape))
+        name = "" if isinstance(argument, (np.ndarray, np.generic)) else f"{type(argument).__name__} "
+        return f"{name}{argument.dtype}[{shape}]"
+    if isinstance(argument, (list, tuple)) and any(hasattr(each, "dtype") for each in argument):
+        return f"[{', '.join(map(describe_argument, argument[:4]))}]"
+    if isinstance(argument, (str, int, float, complex, type(None), tuple, list)):
+        text = repr(argument)
         return text if len(text) < 24 else f"{text[:20]}..."
-    return getattr(x, "__name__", type(x).__name__)
+    return getattr(argument, "__name__", type(argument).__name__)
 
 
 def usual_fixtures() -> dict[str, Any]:
     """Return values for parameters of tests that many packages fill in the same way."""
-    return {"xp": np, "rng": np.random.default_rng(0), "dtype": np.dtype(NARROW), "seed": 0}
+    return {"xp": np, "rng": np.random.default_rng(0), "dtype": np.dtype(NARROW_FLOAT), "seed": 0}
 
 
 def seed_random() -> None:

@@ -18,7 +18,7 @@ from typing import Any
 from typelattice.support.error_texts import quote_short
 from typelattice.support.errors import TypelatticeError
 
-NOT_PUBLIC = re.compile(
+NOT_PUBLIC_PATTERN = re.compile(
     r"_.*|tests?|testing|test_.*|.*_tests?|.*_checks?|conftest|setup|examples?|benchmarks?|bench|tutorials?"
     r"|gui|cli|f2py|cython_.*|src|sandbox|contrib|datasets?|data|io"
     r"|extern|externals?|vendor|vendored|third_party|compat"
@@ -68,15 +68,15 @@ def public_functions(package: str) -> Mapping[str, Callable[..., Any]]:
     root = import_package(package)
     names: dict[int, tuple[str, Callable[..., Any]]] = {}
     for module in _public_modules(root):
-        for name, function in _functions_of(module, package.partition(".")[0]):
+        for name, function in _yield_functions(module, package.partition(".")[0]):
             full = f"{module.__name__}.{name}"
             known = names.get(id(function))
-            if known is None or _rank(full) < _rank(known[0]):
+            if known is None or _name_rank(full) < _name_rank(known[0]):
                 names[id(function)] = full, function
     return dict(sorted(names.values(), key=lambda found: found[0]))
 
 
-def _rank(name: str) -> tuple[int, str]:
+def _name_rank(name: str) -> tuple[int, str]:
     return name.count("."), name
 
 
@@ -84,12 +84,12 @@ def _public_modules(root: ModuleType) -> Iterator[ModuleType]:
     """Yield a package, and its public modules as far as they can be imported."""
     yield root
     for found in pkgutil.iter_modules(getattr(root, "__path__", ()), f"{root.__name__}."):
-        if not NOT_PUBLIC.fullmatch(found.name.rpartition(".")[2]):
+        if not NOT_PUBLIC_PATTERN.fullmatch(found.name.rpartition(".")[2]):
             with suppress(SurveyError):
                 yield from _public_modules(import_package(found.name))
 
 
-def _functions_of(module: ModuleType, root: str) -> Iterator[tuple[str, Callable[..., Any]]]:
+def _yield_functions(module: ModuleType, root: str) -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield the public functions of a module.
 
     Without `__all__`, these are the functions that the module defines, and those that a package offers from

@@ -11,17 +11,17 @@ from pathlib import Path
 
 from typelattice.disk.journal import Journal
 from typelattice.survey.public_functions import check_package_exists, check_system
-from typelattice.survey.surveyor_handle import Row, list_functions, survey_functions
-from typelattice.workers.pool import LocalPool, WorkerPool, cluster
+from typelattice.survey.surveyor_handle import SurveyRow, list_functions, survey_functions
+from typelattice.workers.pool import LocalPool, WorkerPool, connect_cluster
 
-ROWS_HEAD: Mapping[str, object] = {"typelattice": "survey rows", "version": 1}
+ROWS_HEADER: Mapping[str, object] = {"typelattice": "survey rows", "version": 1}
 FUNCTIONS_PER_TASK = 200
 """Functions in one task: a surveyor imports the package once for all of them."""
 
 FUNCTIONS_PER_WORKER_TASK = 20
 """The same on workers of a cluster, where a task that is lost is made again as a whole."""
 
-Task = tuple[str, Sequence[str]]
+SurveyTask = tuple[str, Sequence[str]]
 
 
 @dataclass(slots=True)
@@ -31,10 +31,10 @@ class SurveyedPackage:
     name: str
     version: str
     functions: Sequence[str]
-    rows: dict[str, Row] = field(default_factory=dict)
+    rows: dict[str, SurveyRow] = field(default_factory=dict)
 
     @property
-    def left(self) -> list[str]:
+    def unsurveyed_functions(self) -> list[str]:
         """The functions that have no row yet."""
         return [name for name in self.functions if name not in self.rows]
 
@@ -52,33 +52,33 @@ def survey_packages(
     check_system()
     for name in packages:
         check_package_exists(name)
-    journal = Journal(rows, ROWS_HEAD) if rows else None
-    known: dict[tuple[str, str], dict[str, Row]] = {}
+    journal = Journal(rows, ROWS_HEADER) if rows else None
+    known: dict[tuple[str, str], dict[str, SurveyRow]] = {}
     for row in filter(_is_row, journal.rows if journal else ()):
         known.setdefault((row["package"], row["version"]), {})[row["function"]] = row
     listed: dict[str, SurveyedPackage] = {}
     waiting: list[SurveyedPackage] = []
     size = FUNCTIONS_PER_WORKER_TASK if scheduler else FUNCTIONS_PER_TASK
 
-    def list_tasks() -> Iterator[Task]:
+    def list_tasks() -> Iterator[SurveyTask]:
         for name in dict.fromkeys(packages):
             listed[name] = package = SurveyedPackage(name, *list_functions(name))
             rows_before = known.get((name, package.version), {})
             package.rows.update((f, rows_before[f]) for f in package.functions if f in rows_before)
             waiting.append(package)
-            left = package.left
+            left = package.unsurveyed_functions
             yield from ((name, left[at : at + size]) for at in range(0, len(left), size))
 
     pool: WorkerPool = LocalPool([Surveyor(limit) for _ in range(jobs)])
     if scheduler:
-        pool = cluster(partial(Surveyor, limit, checks=True), rows_of_lost, scheduler)
+        pool = connect_cluster(partial(Surveyor, limit, checks=True), rows_of_lost_task, scheduler)
     with pool, journal or nullcontext():
         for row in pool.results(list_tasks()):
             package = listed[row["package"]]
             row = package.rows[row["function"]] = {"version": package.version, **row}
             if journal:
                 journal.append(row)
-            if not package.left:
+            if not package.unsurveyed_functions:
                 waiting.remove(package)
                 yield package
     yield from waiting
@@ -95,7 +95,7 @@ class Surveyor:
         self._checked = set[str]()
         self._stopped = threading.Event()
 
-    def results(self, task: Task) -> Iterator[Row]:
+    def results(self, task: SurveyTask) -> Iterator[SurveyRow]:
         """Yield a row for each function. Raises SurveyError if the package cannot be imported."""
         package, functions = task
         if self._checks and package not in self._checked:
@@ -111,7 +111,7 @@ class Surveyor:
         """Do nothing: each process ends with its task."""
 
 
-def rows_of_lost(task: Task) -> Iterator[Row]:
+def rows_of_lost_task(task: SurveyTask) -> Iterator[SurveyRow]:
     """Yield the rows of functions that end each process which surveys them."""
     package, functions = task
     for name in functions:

@@ -11,10 +11,10 @@ from typing import Any
 
 from typelattice.support.error_texts import clip_text
 from typelattice.survey.survey_packages import SurveyedPackage
-from typelattice.survey.surveyor_handle import NO_VALID_CALL, OWN_EXAMPLES, Row
+from typelattice.survey.surveyor_handle import NO_VALID_CALL, OWN_EXAMPLES, SurveyRow
 from typelattice.survey.wide_by_design import reason_of_design
 
-VERSION = 1
+SURVEY_FORMAT_VERSION = 1
 VERDICTS = ("kept", "wide", "mixed", "wide by design", "refused", "no floats", "not reached")
 MAX_CALL_CHARS = 60  # longest text of a call or a reason
 ROW_KEYS = ("name", "verdict", "call", "source", "wide", "cause", "no_cause", "design", "why", "did")
@@ -24,7 +24,7 @@ def survey_data(packages: Sequence[SurveyedPackage], day: date) -> dict[str, Any
     """Return a survey as plain data; docs/survey.schema.json describes it."""
     return {
         "typelattice": "survey",
-        "version": VERSION,
+        "version": SURVEY_FORMAT_VERSION,
         "date": day.isoformat(),
         "python": platform.python_version(),
         "packages": [
@@ -38,7 +38,7 @@ def survey_data(packages: Sequence[SurveyedPackage], day: date) -> dict[str, Any
     }
 
 
-def _function_data(name: str, row: Row) -> dict[str, Any]:
+def _function_data(name: str, row: SurveyRow) -> dict[str, Any]:
     data = {**row, "name": name, "no_cause": row.get("no cause")}
     if data.get("source") == OWN_EXAMPLES or row["verdict"] == "no floats":
         data.pop("source", None)

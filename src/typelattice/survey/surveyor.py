@@ -30,12 +30,12 @@ from typelattice.survey.example_calls import (
     import_modules_of,
     package_docs,
 )
-from typelattice.survey.first_wide_line import WideLine, first_wide_line
-from typelattice.survey.isolation import end_with_parent, isolate, leave_network
+from typelattice.survey.first_wide_line import WideLine, find_first_wide_line
+from typelattice.survey.isolation import end_with_parent, isolate_process, leave_network
 from typelattice.survey.judged_call import FLOAT32_REFUSED_PREFIX, JudgedCall, judge_call
 from typelattice.survey.public_functions import SurveyError, public_functions
-from typelattice.survey.surveyor_handle import Row
-from typelattice.survey.time_limit import SlowError, time_limit
+from typelattice.survey.surveyor_handle import SurveyRow
+from typelattice.survey.time_limit import TimeLimitError, time_limit
 
 CALL_SOURCES = ("examples", "recipes", "tests")
 ENOUGH_CALLS = 3  # judged calls with floats in their results
@@ -86,9 +86,9 @@ def package_version(package: str) -> str:
 
 def _survey_in_forks(
     package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str], limit: float
-) -> Row:
+) -> SurveyRow:
     """Survey a function in a fork; if that ends early, in another one with the remaining sources."""
-    row: Row = {}
+    row: SurveyRow = {}
     remaining_sources: Sequence[str] = CALL_SOURCES
     end_reason, did = "", set[str]()
     while remaining_sources:
@@ -112,16 +112,16 @@ def _survey_in_forks(
 def _survey_in_fork(
     package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str],
     sources: Sequence[str], limit: float,
-) -> tuple[Row, str, str, set[str]]:
+) -> tuple[SurveyRow, str, str, set[str]]:
     """Survey a function in one fork; return the row, the reason of an early end, its source, its deeds."""
     reading, writing = os.pipe()
     with TemporaryDirectory(prefix="survey-") as scratch:
         pid = os.fork()
         if pid == 0:
             os.close(reading)
-            _in_fork(writing, scratch, package, name, function, docs, sources, limit)
+            _survey_and_exit(writing, scratch, package, name, function, docs, sources, limit)
         os.close(writing)
-        row: Row = {}
+        row: SurveyRow = {}
         stage, did = sources[0], set[str]()
         finished = late = False
         try:
@@ -149,7 +149,7 @@ def _survey_in_fork(
     return row, ended, stage, did
 
 
-def _yield_messages(pipe: int, limit: float) -> Iterator[Row | None]:
+def _yield_messages(pipe: int, limit: float) -> Iterator[SurveyRow | None]:
     """Yield the messages of a fork until it ends, and None if it takes too long."""
     text, deadline = b"", time.monotonic() + limit
     while True:
@@ -167,7 +167,7 @@ def _yield_messages(pipe: int, limit: float) -> Iterator[Row | None]:
                 return
 
 
-def _in_fork(
+def _survey_and_exit(
     pipe: int, scratch: str, package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str],
     sources: Sequence[str], limit: float,
 ) -> None:
@@ -187,54 +187,54 @@ def _in_fork(
                 noted.add(deed)
                 send(did=[deed])
 
-        isolate(os.path.expanduser("~"), scratch, note)
-        _survey(package, name, function, docs, sources, limit, send)
+        isolate_process(os.path.expanduser("~"), scratch, note)
+        _survey_function(package, name, function, docs, sources, limit, send)
         send(done=True)
     except BaseException:
         os._exit(1)
     os._exit(0)
 
 
-def _survey(
+def _survey_function(
     package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str], sources: Sequence[str],
-    limit: float, tell: Callable[..., None],
+    limit: float, send: Callable[..., None],
 ) -> None:
     judged: list[JudgedCall] = []
     why = ""
     for source in sources:
-        tell(stage=source)
+        send(stage=source)
         try:
             with time_limit(SOURCE_TIME_SHARE * limit):
-                for call in _calls(source, package, name, function, docs):
+                for call in _find_calls(source, package, name, function, docs):
                     found = judge_call(name, function, call, CALL_TIME_SHARE * limit)
                     if isinstance(found, str):
-                        why = _better_reason(why, found)
+                        why = _choose_reason(why, found)
                         continue
                     judged.append(found)
                     if sum(bool(each.kept or each.wide) for each in judged) >= ENOUGH_CALLS:
                         break
-        except SlowError:
+        except TimeLimitError:
             why = why or f"{source} take more than {SOURCE_TIME_SHARE * limit:g} s"
         if any(each.kept or each.wide for each in judged):
             break
     if not judged:
         refused = why.startswith(FLOAT32_REFUSED_PREFIX)
-        tell(row={"verdict": "refused" if refused else NOT_REACHED, "why": why} if why else {})
+        send(row={"verdict": "refused" if refused else NOT_REACHED, "why": why} if why else {})
         return
-    row = _row(judged)
-    tell(row=row)
+    row = _make_row(judged)
+    send(row=row)
     wide = next((each for each in judged if each.wide), None)
     if wide is not None:
         cause: WideLine | str = "the trace takes too long"
         try:
-            with suppress(SlowError), time_limit(2 * SOURCE_TIME_SHARE * limit):
-                cause = first_wide_line(wide.repeat, wide.wide, package)
+            with suppress(TimeLimitError), time_limit(2 * SOURCE_TIME_SHARE * limit):
+                cause = find_first_wide_line(wide.repeat, wide.wide, package)
         except Exception as e:  # an error of the function, or of ours: the verdict stays the same
             cause = f"the trace fails: {type(e).__name__}"
-        tell(row=row | ({"no cause": cause} if isinstance(cause, str) else {"cause": asdict(cause)}))
+        send(row=row | ({"no cause": cause} if isinstance(cause, str) else {"cause": asdict(cause)}))
 
 
-def _calls(
+def _find_calls(
     source: str, package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str]
 ) -> Iterator[ExampleCall]:
     if source == "examples":
@@ -244,19 +244,19 @@ def _calls(
     return calls_in_tests(name, function, package)
 
 
-def _better_reason(before: str, now: str) -> str:
+def _choose_reason(before: str, now: str) -> str:
     """Choose the better of two reasons: a refusal of float32 is a finding, a bad argument is not."""
     order = (FLOAT32_REFUSED_PREFIX, "a call", "integers", "an argument", "no valid call", "no call", "")
     return min((before, now), key=lambda why: next(i for i, head in enumerate(order) if why.startswith(head)))
 
 
-def _row(judged: list[JudgedCall]) -> Row:
+def _make_row(judged: list[JudgedCall]) -> SurveyRow:
     kept, wide = any(each.kept for each in judged), any(each.wide for each in judged)
     verdict = "mixed" if kept and wide else "wide" if wide else "kept" if kept else "no floats"
     shown = next((each for each in judged if each.wide), None) or next(
         (each for each in judged if each.kept), judged[0]
     )
-    row: Row = {"verdict": verdict, "call": shown.text, "source": shown.source}
+    row: SurveyRow = {"verdict": verdict, "call": shown.text, "source": shown.source}
     if verdict == "mixed":
         row["wide"] = sorted({leaf for each in judged for leaf in each.wide})[:4]
     return row

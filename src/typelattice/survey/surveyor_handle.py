@@ -14,7 +14,7 @@ from select import select
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from typelattice.survey.isolation import environment
+from typelattice.survey.isolation import make_environment
 from typelattice.survey.public_functions import SurveyError
 
 SURVEYOR_MAIN_CODE = "from typelattice.survey.surveyor import main; main()"
@@ -31,7 +31,7 @@ NO_VALID_CALL = "no valid call was found: "
 MAX_FORKS = 3
 """How many forks a function has at most, each with the limit."""
 
-Row = dict[str, Any]
+SurveyRow = dict[str, Any]
 
 
 def list_functions(package: str) -> tuple[str, Sequence[str]]:
@@ -46,7 +46,7 @@ def list_functions(package: str) -> tuple[str, Sequence[str]]:
 
 def survey_functions(
     package: str, functions: Sequence[str], limit: float, is_stopped: Callable[[], bool] = lambda: False
-) -> Iterator[Row]:
+) -> Iterator[SurveyRow]:
     """Yield a row for each function of a package; a surveyor that ends early is started again.
 
     It ends, and yields nothing more, when `is_stopped` returns True.
@@ -63,14 +63,16 @@ def survey_functions(
             yield {"package": package, "function": left.pop(0), "verdict": "not reached", "why": why}
 
 
-def _yield_answers(task: Mapping[str, Any], is_stopped: Callable[[], bool] = lambda: False) -> Iterator[Row]:
+def _yield_answers(
+    task: Mapping[str, Any], is_stopped: Callable[[], bool] = lambda: False
+) -> Iterator[SurveyRow]:
     """Start a surveyor and yield its answers until it ends, or is silent for too long."""
     with TemporaryDirectory(prefix="typelattice-survey-") as home:
         own = str(Path(__file__).parents[2])
         path = os.pathsep.join(filter(None, [own, os.environ.get("PYTHONPATH", "")]))
         process = subprocess.Popen(
             [sys.executable, "-c", SURVEYOR_MAIN_CODE],
-            cwd=home, env={**environment(home), "PYTHONPATH": path},
+            cwd=home, env={**make_environment(home), "PYTHONPATH": path},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         assert process.stdin is not None and process.stdout is not None

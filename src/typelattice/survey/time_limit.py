@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 
-class SlowError(BaseException):
+class TimeLimitError(BaseException):
     """Ends a call that takes too long."""
 
 
@@ -18,7 +18,7 @@ def time_limit(seconds: float) -> Iterator[None]:
     """Raise SlowError in code that runs longer, when it is back in Python. Limits can be nested."""
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise SlowError
+        raise TimeLimitError
 
     outer, _ = signal.getitimer(signal.ITIMER_REAL)
     started, before = time.monotonic(), signal.signal(signal.SIGALRM, stop)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 @cache
-def _reasons() -> Mapping[str, str]:
+def _read_reasons() -> Mapping[str, str]:
     text = Path(__file__).with_suffix(".toml").read_text(encoding="ascii")
     reasons: Mapping[str, str] = tomllib.loads(text)
     return reasons
@@ -18,4 +18,6 @@ def _reasons() -> Mapping[str, str]:
 
 def reason_of_design(function: str) -> str | None:
     """Return the reason why a function widens on purpose, or None if the list does not have it."""
-    return next((reason for pattern, reason in _reasons().items() if fnmatchcase(function, pattern)), None)
+    return next(
+        (reason for pattern, reason in _read_reasons().items() if fnmatchcase(function, pattern)), None
+    )

@@ -16,17 +16,20 @@ from typelattice.workers.pool import Worker, WorkersError
 CONNECT_TIMEOUT = 30
 """Seconds to wait for the scheduler."""
 
-_made: dict[tuple[str, int], Worker] = {}
+_worker_by_key: dict[tuple[str, int], Worker] = {}
 """The worker of each thread in a process of the cluster, by pool and thread."""
 
 
 class DaskPool:
-    """Workers in the processes of a Dask cluster. `make` and `lost` are the arguments of `cluster`."""
+    """Workers in the processes of a Dask cluster. The arguments are those of `cluster`."""
 
     def __init__(
-        self, make: Callable[[], Worker], lost: Callable[[Any], Iterable[Any]], address: str
+        self,
+        make_worker: Callable[[], Worker],
+        results_of_lost_task: Callable[[Any], Iterable[Any]],
+        address: str,
     ) -> None:
-        self._make, self._lost, self._key = make, lost, uuid4().hex
+        self._make, self._lost, self._key = make_worker, results_of_lost_task, uuid4().hex
         try:
             self._client = Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
         except (OSError, ValueError, TypeError) as e:
@@ -65,15 +68,15 @@ class DaskPool:
             self._client.cancel([*futures])
 
 
-def _compute_results(key: str, make: Callable[[], Worker], task: Any) -> list[Any]:
+def _compute_results(key: str, make_worker: Callable[[], Worker], task: Any) -> list[Any]:
     """Do a task in a process of the cluster, with the worker of this thread."""
     multiprocessing.current_process().daemon = False  # a daemon may start no process
-    worker = _made.get((key, get_ident()))
+    worker = _worker_by_key.get((key, get_ident()))
     if worker is None:
-        worker = _made[key, get_ident()] = make()
+        worker = _worker_by_key[key, get_ident()] = make_worker()
     return [*worker.results(task)]
 
 
 def _stop_workers(key: str) -> None:
-    for of in [of for of in _made if of[0] == key]:
-        _made.pop(of).stop()
+    for of in [of for of in _worker_by_key if of[0] == key]:
+        _worker_by_key.pop(of).stop()

@@ -51,11 +51,11 @@ class LocalPool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stop()
+        self._stop_workers()
         for worker in self._workers:
             worker.close()
 
-    def _stop(self) -> None:
+    def _stop_workers(self) -> None:
         self._stopped.set()
         for worker in self._workers:
             worker.stop()
@@ -99,19 +99,19 @@ class LocalPool:
                     working -= 1
         finally:
             if working:
-                self._stop()
+                self._stop_workers()
 
 
-def cluster(
-    make: Callable[[], Worker], results_of_lost_task: Callable[[Any], Iterable[Any]], address: str
+def connect_cluster(
+    make_worker: Callable[[], Worker], results_of_lost_task: Callable[[Any], Iterable[Any]], address: str
 ) -> WorkerPool:
     """Return the workers of a Dask cluster as a pool.
 
-    `make` makes a worker there, so it must be picklable. A task may end every worker that takes it;
+    `make_worker` makes a worker there, so it must be picklable. A task may end every worker that takes it;
     `results_of_lost_task` then gives its results. Raises WorkersError if no scheduler answers at the address.
     """
     try:
         module = import_module(f"{__package__}.dask_pool")
     except ImportError:
         raise WorkersError("a cluster needs Dask; install it with pip install distributed") from None
-    return cast(WorkerPool, module.DaskPool(make, results_of_lost_task, address))
+    return cast(WorkerPool, module.DaskPool(make_worker, results_of_lost_task, address))

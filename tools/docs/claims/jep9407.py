@@ -8,7 +8,7 @@ import printed
 
 import typelattice as tl
 from claims import Found, answer, listed, pairs, some, verdict
-from typelattice.facts.dtypes import DType, Kind, Weak
+from typelattice.facts.dtypes import DType, Kind, WeakNode
 
 INTEGERS = (Kind.UNSIGNED, Kind.SIGNED)
 
@@ -206,7 +206,7 @@ def _as_numpy(codes: list[str], covers: printed.Covers) -> Found:
     order, differing, asked = printed.order(covers), [], 0
     for a, b in product(codes, repeat=2):
         join = order.join(printed.node(a), printed.node(b))
-        if join is None or isinstance(join, Weak):
+        if join is None or isinstance(join, WeakNode):
             continue
         asked += 1
         found = answer("numpy", printed.in_bits(a), printed.in_bits(b))

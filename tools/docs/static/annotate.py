@@ -12,7 +12,7 @@ from typing import Any
 
 import typelattice as tl
 from typelattice.calls.steps import ProgramError, Step
-from typelattice.cli.bindings import BINDING_PATTERN, bindings
+from typelattice.cli.bindings import BINDING_PATTERN, split_bindings
 from typelattice.cli.explain_program import explain_outcome
 from typelattice.explanations.recorded_answer_in_english import recorded_result_text
 from typelattice.files.system_text import UnknownSystemError
@@ -79,7 +79,7 @@ def _program(text: str, names: str) -> Program:
     for word in filter(None, words):
         if not BINDING_PATTERN.match(word):
             raise ProgramError(f"{word!r} binds no name; write a name, = and an operand: x=float32[100]")
-    return tl.program(text, **bindings(["", *filter(None, words)])[1])
+    return tl.program(text, **split_bindings(["", *filter(None, words)])[1])
 
 
 def _summary(diverging: Divergences) -> Iterator[str]:

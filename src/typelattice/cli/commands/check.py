@@ -5,9 +5,9 @@ from argparse import ArgumentParser, Namespace
 
 from typelattice.cli.command import MAX_EXAMPLES, Command, DifferencesFound, Paragraphs, add_format_argument
 from typelattice.engine.system import System
-from typelattice.rendering.json import document
-from typelattice.rendering.terminal_output import layout
-from typelattice.study.closedness import Closedness, find_escapes
+from typelattice.rendering.json import json_document
+from typelattice.rendering.terminal_output import terminal_layout
+from typelattice.study.answers_outside_dtypes import Closedness, find_escapes
 from typelattice.study.system_check import Check, check
 
 MAX_REPAIR_SECONDS = 10  # time limit of the search for repairs
@@ -27,7 +27,7 @@ def run(args: Namespace) -> Paragraphs:
     if args.format == "json":
         more = {"closed": proved.data()} if proved is not None else {}
         repaired = _find_repairs_or_reason(found.system) if found.has_several_bounds else []
-        yield document("check", {**found.data(), "repairs": repaired, **more})
+        yield json_document("check", {**found.data(), "repairs": repaired, **more})
     else:
         yield from _describe_check(args.file, found, proved)
     if proved is not None and not proved:
@@ -35,7 +35,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _describe_check(file: str, check: Check, proved: Closedness | None) -> Paragraphs:
-    page = layout()
+    page = terminal_layout()
     yield page.bold(f"{file}: a valid system")
     yield ""
     yield from (page.join_columns(*section) for section in check.sections())
@@ -45,16 +45,16 @@ def _describe_check(file: str, check: Check, proved: Closedness | None) -> Parag
         yield from (page.join_columns(*section) for section in proved.sections())
 
 
-def _find_repairs_or_reason(s: System) -> list[str]:
+def _find_repairs_or_reason(system: System) -> list[str]:
     """Return the nearest repaired orders, or the reason why none was found.
 
     In a repaired order, every pair with an upper bound has a least one.
     """
-    from typelattice.designer import ERRORS, repairs
+    from typelattice.designer import DESIGN_ERRORS, find_repairs
 
     try:
-        found = repairs(s, limit=MAX_EXAMPLES, seconds=MAX_REPAIR_SECONDS)
-    except (*ERRORS, TimeoutError) as e:
+        found = find_repairs(system, limit=MAX_EXAMPLES, seconds=MAX_REPAIR_SECONDS)
+    except (*DESIGN_ERRORS, TimeoutError) as e:
         return [str(e).split("\n", 1)[0]]
     return [f"{r}: {len(r.changed_pairs)} answers change" for r in found]
 

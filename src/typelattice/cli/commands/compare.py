@@ -20,16 +20,20 @@ from typelattice.cli.command import (
 )
 from typelattice.conformance.compare_implementation import (
     Comparison,
-    causes_in_words,
     compare_implementation,
     comparison_data,
+    describe_causes,
 )
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.implementation_differences import DifferenceCause
-from typelattice.conformance.known_differences import known_differences_json, not_known, read_known
+from typelattice.conformance.known_differences import (
+    known_differences_json,
+    read_known_differences,
+    select_unknown,
+)
 from typelattice.disk.write import check_writable, write_text
 from typelattice.rendering.grid import printable
-from typelattice.rendering.json import document
+from typelattice.rendering.json import json_document
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -69,7 +73,7 @@ def run(args: Namespace) -> Paragraphs:
     exists = args.known and Path(args.known).exists()
     if args.known and not (exists or args.update):
         raise UsageError(f"compare: there is no file {args.known}; create it with --update")
-    known = read_known(args.known) if exists else None
+    known = read_known_differences(args.known) if exists else None
     if args.answers:
         check_writable(Path(args.answers) / "any.answers")
     with interrupts.raise_on_interrupt():
@@ -78,15 +82,15 @@ def run(args: Namespace) -> Paragraphs:
             by_value=args.values, programs=args.programs, jobs=args.jobs, scheduler=args.scheduler,
             answers_folder=Path(args.answers) if args.answers else None,
         )  # fmt: skip
-    new = not_known(found.causes, known or {})
+    new = select_unknown(found.causes, known or {})
     if args.format == "json":
-        yield document("comparison", comparison_data(found, new))
+        yield json_document("comparison", comparison_data(found, new))
     else:
-        yield printable(f"{found.about}: {found.compared:,} calls compared")
+        yield printable(f"{found.subject_line}: {found.compared_count:,} calls compared")
         if found.resumed_count:
             yield printable(f"{found.resumed_count:,} answers were in {args.answers} already")
         yield from (printable(str(each)) for each in found.omitted_dtypes)
-        yield from map(printable, causes_in_words(found, new))
+        yield from map(printable, describe_causes(found, new))
         yield from _summarise_counts(found, new)
     if args.update:
         write_text(Path(args.known), known_differences_json(found.causes, known))

@@ -45,12 +45,12 @@ def run(args: Namespace) -> Paragraphs:
         from shtab import complete
     except ImportError:
         raise MissingCompleterError("completion needs the library shtab: pip install shtab") from None
-    yield complete(all_commands(), args.shell)
+    yield complete(build_full_parser(), args.shell)
 
 
-def all_commands() -> ArgumentParser:
+def build_full_parser() -> ArgumentParser:
     """Return a parser with each command as a subcommand, and with the completion of each argument."""
-    from typelattice.cli.main import COMMAND_NAMES, Parser, command
+    from typelattice.cli.main import COMMAND_NAMES, Parser, find_command
 
     about = "What dtype does x + y have, in every array library, and why?"
     root = ArgumentParser(prog="typelattice", description=about)
@@ -60,7 +60,7 @@ def all_commands() -> ArgumentParser:
         for action in parser._actions:
             _set_completion(action)
         commands.add_parser(
-            name, help=command(name).description, parents=[parser], add_help=False,
+            name, help=find_command(name).description, parents=[parser], add_help=False,
             description=parser.description, formatter_class=RawDescriptionHelpFormatter,
         )  # fmt: skip
     return root

@@ -21,8 +21,8 @@ from typelattice.cli.command import (
     parse_count,
     parse_seed,
 )
-from typelattice.conformance.compare_with_system import ConformanceReport, Mismatch, compare
-from typelattice.conformance.library import versions
+from typelattice.conformance.compare_with_system import ConformanceReport, Mismatch, compare_calls
+from typelattice.conformance.library import versions_text
 from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.releases import installed_release
@@ -32,7 +32,7 @@ from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import load_recording
 from typelattice.rendering.grid import printable
-from typelattice.rendering.json import document
+from typelattice.rendering.json import json_document
 from typelattice.rendering.terminal_output import progress_bar
 
 MAX_SHOWN_EXAMPLES = 3  # examples of each cause
@@ -67,22 +67,22 @@ def run(args: Namespace) -> Paragraphs:
             found = tl.system(args.system or name)
             listed = _read_departures(args, name, found)
             report = compare_live(asked, found, args.live, args.seed, listed, progress_bar())
-        of = versions(asked.catalogue.versions)
-        misnamed = _absent_otherwise(asked.catalogue.absent_operations, name)
+        of = versions_text(asked.catalogue.versions)
+        misnamed = _compare_absent_operations(asked.catalogue.absent_operations, name)
         about = f"{args.live:,} random calls, seed {args.seed}, of {of}"
     else:
         misnamed = []
         recording = load_recording(args.recording or args.library)
         found = tl.system(args.system or args.library)
         listed = _read_departures(args, args.library, found)
-        report = compare(found, _calls_with_progress(recording), listed)
-        about = f"recorded {recording.date} from {versions(recording.versions)}"
+        report = compare_calls(found, _calls_with_progress(recording), listed)
+        about = f"recorded {recording.date} from {versions_text(recording.versions)}"
     if not report.compared_count and not report.broken_count:
         what = f"no call of {args.library} can be compared: {about}"
         raise UsageError(f"{what}; it needs an operation of two operands, such as add")
     if args.format == "json":
         compared = {"library": args.library, "system": found.name, "asked": about}
-        yield document("conform", {**compared, **_report_as_data(report), "absent": misnamed})
+        yield json_document("conform", {**compared, **_report_as_data(report), "absent": misnamed})
     else:
         yield printable(f"{args.library} against the system {found.name}: {about}")
         yield from _describe_report(report)
@@ -100,13 +100,13 @@ def _calls_with_progress(recording: Recording) -> Iterator[RecordedCall]:
     show_progress(operations, operations, "")
 
 
-def _absent_otherwise(found: Sequence[str] | None, name: str) -> list[str]:
+def _compare_absent_operations(absent_now: Sequence[str] | None, name: str) -> list[str]:
     """Compare the operations that a library lacks now with those that are listed as missing."""
-    if found is None:
+    if absent_now is None:
         return []
     listed = find_missing_operations(name)
-    lacking = [op for op in found if op not in listed]
-    present = [op for op in OPERATIONS if op in listed and op not in found]
+    lacking = [op for op in absent_now if op not in listed]
+    present = [op for op in OPERATIONS if op in listed and op not in absent_now]
     unlisted = (
         f"{name} does not have {list_examples(lacking)}, and facts/missing_operations.txt does not say so"
     )
@@ -144,7 +144,7 @@ def _mismatch_data(m: Mismatch) -> dict[str, object]:
 
 def _describe_report(report: ConformanceReport) -> Paragraphs:
     """Write a report: causes with counts and examples, listed departures, and totals."""
-    for cause, mismatches in report.groups().items():
+    for cause, mismatches in report.group_by_cause().items():
         yield f"  {len(mismatches):6}  {printable(cause)}"
         yield from (f"          {printable(str(m))}" for m in mismatches[:MAX_SHOWN_EXAMPLES])
     for departure, listed in report.mismatches_by_departure.items():

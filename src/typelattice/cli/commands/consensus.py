@@ -10,8 +10,8 @@ import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, add_op_argument, list_examples
 from typelattice.cli.commands.table import draw_table
 from typelattice.explanations.promotion_in_english import answer_text
-from typelattice.rendering import FORMATS
-from typelattice.rendering.terminal_output import layout
+from typelattice.rendering import GRID_FORMATS
+from typelattice.rendering.terminal_output import terminal_layout
 from typelattice.study.consensus import Consensus, find_contradicted, find_undefined
 from typelattice.study.study_scope import TierChoice
 from typelattice.study.table_labels import CODE_STYLES
@@ -29,7 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--codes", choices=CODE_STYLES, default="bits", help="i32 counts bits (default), i4 bytes"
     )
-    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+    parser.add_argument("--format", choices=GRID_FORMATS, default="text", help="default: text")
     parser.add_argument("--standard", metavar="NAME|FILE", help=standard)
 
 
@@ -45,12 +45,12 @@ def run(args: Namespace) -> Paragraphs:
             f"{len(pairs):4}  {who}: {list_examples(_addition_texts(pairs))}"
             for who, pairs in found.groups(sort).items()
         ]
-        yield from ["", layout().join_columns(sort, lines)] if lines else []
+        yield from ["", terminal_layout().join_columns(sort, lines)] if lines else []
     if standard is not None:
-        yield from _beside_standard(standard, found)
+        yield from _compare_with_standard(standard, found)
 
 
-def _beside_standard(standard: tl.System, consensus: Consensus) -> Paragraphs:
+def _compare_with_standard(standard: tl.System, consensus: Consensus) -> Paragraphs:
     """Print the pairs that a standard leaves undefined though all agree, and the contradictions."""
     pairs = find_undefined(standard, consensus)
     shown = list_examples(_addition_texts(pairs), MAX_UNDEFINED_PAIRS)
@@ -59,7 +59,9 @@ def _beside_standard(standard: tl.System, consensus: Consensus) -> Paragraphs:
         broken = find_contradicted(standard, s)
         cells = [(" + ".join(map(str, p.operands)), answer_text(p), answer_text(q)) for p, q in broken]
         lines = [f"{operands} is {there} there, {here} here" for operands, there, here in cells]
-        yield layout().join_columns(s.name, [f"contradicts {standard.name} in {len(cells)} cells", *lines])
+        yield terminal_layout().join_columns(
+            s.name, [f"contradicts {standard.name} in {len(cells)} cells", *lines]
+        )
 
 
 def _addition_texts(pairs: Sequence[tuple[str, str]]) -> list[str]:

@@ -18,17 +18,17 @@ from typelattice.cli.command import (
     parse_duration,
 )
 from typelattice.cli.output_checks import check_not_read
-from typelattice.designer import ERRORS
+from typelattice.designer import DESIGN_ERRORS
 from typelattice.designer.completion import Completion, Design, design
-from typelattice.designer.missing_nodes import MissingNodes, missing_nodes
+from typelattice.designer.missing_nodes import MissingNodes, find_missing_nodes
 from typelattice.designer.plan_file import DEFAULT_COSTS, DEFAULT_RULES, PlanError
-from typelattice.designer.repair import KEPT_RULES, Repair, Repairs, repairs
+from typelattice.designer.repair import KEPT_RULES, Repair, Repairs, find_repairs
 from typelattice.designer.standard_demands import DEMANDS
 from typelattice.disk.write import check_writable, write_text
 from typelattice.facts.dtypes import Node
 from typelattice.files.writer import node_code
-from typelattice.rendering.json import document
-from typelattice.rendering.terminal_output import layout, overwrite_line
+from typelattice.rendering.json import json_document
+from typelattice.rendering.terminal_output import overwrite_line, terminal_layout
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
 
@@ -74,7 +74,7 @@ def run(args: Namespace) -> Paragraphs:
     try:
         with interrupts.raise_on_interrupt():
             found = _search_designs(args)
-    except ERRORS as e:
+    except DESIGN_ERRORS as e:
         raise e if isinstance(e, TypelatticeError) else PlanError(str(e)) from None
     finally:
         overwrite_line("")
@@ -86,7 +86,7 @@ def run(args: Namespace) -> Paragraphs:
     written = [_write_system_file(*file) for file in files]
     if args.format == "json":
         kind = "nodes" if args.nodes else "repairs" if args.repair else "design"
-        yield document(kind, {**found.data(), "written": written})
+        yield json_document(kind, {**found.data(), "written": written})
     elif isinstance(found, MissingNodes):
         yield from _describe_missing(args.order, found, written)
     else:
@@ -106,7 +106,7 @@ def _search_designs(args: Namespace) -> Design | Repairs | MissingNodes:
         return _show_repairs(args) if args.repair else _show_completions(args)
     if args.repair or args.rules or args.costs or args.plan or args.at_most:
         raise PlanError("--nodes takes no rules and no costs: an order always lacks the same nodes")
-    return missing_nodes(args.order)
+    return find_missing_nodes(args.order)
 
 
 def _list_files(design: Design | Repairs | MissingNodes) -> Iterator[tuple[str, str]]:
@@ -131,9 +131,9 @@ def _write_system_file(path: Path, text: str) -> str:
 
 
 def _show_completions(args: Namespace) -> Design:
-    at_most = dict(map(_cap, args.at_most))
+    at_most = dict(map(_parse_cap, args.at_most))
     rules, costs = _split_words(args.rules), _split_words(args.costs)
-    return design(args.order, rules, costs, args.limit, args.plan, at_most, args.seconds, _progress)
+    return design(args.order, rules, costs, args.limit, args.plan, at_most, args.seconds, _show_progress)
 
 
 def _show_repairs(args: Namespace) -> Repairs:
@@ -141,12 +141,12 @@ def _show_repairs(args: Namespace) -> Repairs:
         raise PlanError("--repair takes --rules only: it looks for the fewest changes")
     rules = _split_words(args.rules)
     kept = KEPT_RULES if rules is None else rules
-    return repairs(args.order, args.limit, args.every, kept, args.seconds, _progress)
+    return find_repairs(args.order, args.limit, args.every, kept, args.seconds, _show_progress)
 
 
 def _describe_designs(order: str, design: Design | Repairs, written_files: Sequence[str]) -> Paragraphs:
     """Describe each design, and name the file that it was written to."""
-    page = layout()
+    page = terminal_layout()
     what = "completion" if isinstance(design, Design) else "smallest repair"
     yield page.bold(_design_heading(order, len(design), what, design.is_proven, design.is_complete))
     yield ""
@@ -170,7 +170,7 @@ def _describe_designs(order: str, design: Design | Repairs, written_files: Seque
 
 def _describe_missing(order: str, missing: MissingNodes, written_files: Sequence[str]) -> Paragraphs:
     """Describe the missing nodes of an order, and name the file that has them."""
-    page = layout()
+    page = terminal_layout()
     if not missing:
         yield f"{order}: no node is missing; every pair with an upper bound has a join"
     else:
@@ -201,11 +201,11 @@ def _describe_repair(repair: Repair) -> list[str]:
     ]
 
 
-def _design_heading(order: str, n: int, noun: str, proven: bool, complete: bool) -> str:
+def _design_heading(order: str, design_count: int, noun: str, proven: bool, complete: bool) -> str:
     if not proven:
         return f"{order}: the best so far; a better one may exist"
     rest = "and no other is as good" if complete else "of more that are as good; --limit shows more"
-    return f"{order}: {n} {noun}{'s' if n != 1 else ''}, {rest}"
+    return f"{order}: {design_count} {noun}{'s' if design_count != 1 else ''}, {rest}"
 
 
 def _join_text(node: Node | None) -> str:
@@ -216,7 +216,7 @@ def _split_words(text: str | None) -> Sequence[str] | None:
     return None if text is None else [word for word in text.replace(",", " ").split() if word != "none"]
 
 
-def _cap(text: str) -> tuple[str, int]:
+def _parse_cap(text: str) -> tuple[str, int]:
     word, _, number = text.partition("=")
     if word not in DEMANDS or not re.fullmatch("[0-9]{1,9}", number):
         near = "" if word in DEMANDS else spelling_hint(word, DEMANDS)
@@ -226,10 +226,12 @@ def _cap(text: str) -> tuple[str, int]:
     return word, int(number)
 
 
-def _progress(seconds: float, least: tuple[int, ...], best_cost: tuple[int, ...] | None) -> None:
+def _show_progress(seconds: float, least: tuple[int, ...], best_cost: tuple[int, ...] | None) -> None:
     found = f"found {' '.join(map(str, best_cost))}" if best_cost else "nothing found yet"
     bound = f", at least {' '.join(map(str, least))}" if least else ""
-    overwrite_line(f"{seconds:5.0f} s: {found}{bound}; Ctrl-C for the best so far"[: layout().width - 1])
+    overwrite_line(
+        f"{seconds:5.0f} s: {found}{bound}; Ctrl-C for the best so far"[: terminal_layout().width - 1]
+    )
 
 
 COMMAND = Command(

@@ -5,8 +5,8 @@ from argparse import ArgumentParser, Namespace
 
 import typelattice as tl
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError, exit_code_argument
-from typelattice.cli.commands.table import draw_table, grid_arguments, make_table, note_left_out
-from typelattice.study.changed_calls import changes
+from typelattice.cli.commands.table import draw_table, grid_arguments, make_table, print_left_out_dtypes
+from typelattice.study.changed_calls import find_changes
 from typelattice.study.differing_integers import find_value_changes
 
 EVERYTHING_WORD = "all"  # all operations, or all tiers
@@ -27,7 +27,7 @@ def run(args: Namespace) -> Paragraphs:
         if args.dtypes is not None or args.small or args.tier != EVERYTHING_WORD:
             what = f"diff: --op {EVERYTHING_WORD} counts calls of all operands"
             raise UsageError(f"{what}; leave out --dtypes, --tier, --small")
-        every = changes(tl.system(args.a), tl.system(args.b)).grid()
+        every = find_changes(tl.system(args.a), tl.system(args.b)).grid()
         alike = not every.rows and args.format == "text"  # print only the notes of an empty table
         yield "\n".join(every.notes) if alike else draw_table(every, args.format)
         if args.exit_code and every.rows:
@@ -35,7 +35,7 @@ def run(args: Namespace) -> Paragraphs:
         return
     found = make_table(args, lambda **keys: tl.diff(args.a, args.b, **keys))
     yield draw_table(found.grid(args.codes), args.format)
-    note_left_out(found.left.left_out, args.format)
+    print_left_out_dtypes(found.left.left_out, args.format)
     a, b = tl.system(args.a), tl.system(args.b)
     alone = args.op is not None and a.find_operation(args.op).has_one_promoting_operand
     by_value = "value" in (a.combine, b.combine) and not alone

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import typelattice as tl
 from typelattice.cli import interrupts
-from typelattice.cli.bindings import bindings
+from typelattice.cli.bindings import split_bindings
 from typelattice.cli.command import STANDARD_OUTPUT, Command, Paragraphs, UsageError, add_op_argument
 from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import write_bytes
-from typelattice.drawings.heat_maps import HEAT_MEASURES, HeatMap, figure, heat_grid, make_heat
+from typelattice.drawings.heat_maps import HEAT_MEASURES, HeatMap, draw_figure, heat_grid, make_heat
 from typelattice.programs.make_program import program_file
-from typelattice.rendering.drawing import FORMATS, Drawing
-from typelattice.rendering.drawing_text import sketch
-from typelattice.rendering.terminal_output import layout
+from typelattice.rendering.drawing import DRAWING_FORMATS, Drawing
+from typelattice.rendering.drawing_text import write_sketch
+from typelattice.rendering.terminal_output import terminal_layout
 from typelattice.study.table_labels import CODE_STYLES
 from typelattice.support.error_texts import quote_short
 
@@ -61,7 +61,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="i32 counts bits (default), i4 bytes, int32 is a name",
     )
     parser.add_argument(
-        "--format", choices=FORMATS, help="the format (default: by the file extension, or text)"
+        "--format", choices=DRAWING_FORMATS, help="the format (default: by the file extension, or text)"
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="the file to write: .svg .png .dot .mmd .txt .json"
@@ -75,15 +75,19 @@ def run(args: Namespace) -> Paragraphs:
         if format == "png" or (args.heat and format != "text"):
             raise UsageError("draw: name a file with -o for a PNG, and for the picture of a heat map")
         if args.heat:
-            yield layout().grid(heat_grid(_make_heat_map(args)))
+            yield terminal_layout().grid(heat_grid(_make_heat_map(args)))
             return
-        drawing = _draw(args)
-        text = sketch(drawing.placed, layout().width) if format == "text" else drawing.to(format)
+        drawing = _draw_requested(args)
+        text = (
+            write_sketch(drawing.placed, terminal_layout().width) if format == "text" else drawing.to(format)
+        )
         yield text.rstrip("\n")
         return
     check_not_read(args.output, args.system, args.other, *map(program_file, args.program or ()))
     with interrupts.raise_on_interrupt():
-        content = _heat_content(args, format) if args.heat else _read_drawn_content(_draw(args), format)
+        content = (
+            _heat_content(args, format) if args.heat else _read_drawn_content(_draw_requested(args), format)
+        )
         write_bytes(Path(args.output), content)
     yield f"wrote {args.output}"
 
@@ -118,7 +122,7 @@ def _heat_content(args: Namespace, format: str) -> bytes:
     file = BytesIO()
     # Without a date, and with fixed names: the same map gives the same file.
     metadata = {"Date": None} if format == "svg" else {}
-    figure(found).savefig(file, format=format, dpi=200, metadata=metadata)
+    draw_figure(found).savefig(file, format=format, dpi=200, metadata=metadata)
     return file.getvalue()
 
 
@@ -140,7 +144,7 @@ def _choose_format(args: Namespace) -> str:
     return FORMAT_BY_FILE_ENDING[ending]
 
 
-def _draw(args: Namespace) -> Drawing:
+def _draw_requested(args: Namespace) -> Drawing:
     if args.program is None:
         return tl.draw(
             args.system,
@@ -152,7 +156,7 @@ def _draw(args: Namespace) -> Drawing:
         )
     if args.other or args.highlight or args.op:
         raise UsageError("draw: a program is drawn under one system, without OTHER, --highlight and --op")
-    text, bound = bindings(args.program)
+    text, bound = split_bindings(args.program)
     return tl.draw(tl.program(text, tl.system(args.system), **bound), args.system)
 
 

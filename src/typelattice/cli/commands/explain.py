@@ -18,8 +18,8 @@ from typelattice.cli.command import (
     add_op_argument,
     exit_code_argument,
 )
-from typelattice.cli.site_address import link_argument, site_address
-from typelattice.explanations.explanation_text import explanation
+from typelattice.cli.link_option import link_argument, site_address
+from typelattice.explanations.explanation_text import write_explanation
 from typelattice.explanations.grouped_answers import (
     Answers,
     list_custom_dtypes,
@@ -29,8 +29,8 @@ from typelattice.explanations.grouped_answers import (
 )
 from typelattice.facts.operations import OPERATIONS, OPERATORS
 from typelattice.operands.notation import parse_operand
-from typelattice.rendering.json import document
-from typelattice.rendering.terminal_output import layout
+from typelattice.rendering.json import json_document
+from typelattice.rendering.terminal_output import terminal_layout
 from typelattice.support.error_texts import clip_text
 
 MAX_OPERANDS = 1_000  # operands
@@ -78,27 +78,27 @@ def run(args: Namespace) -> Paragraphs:
         return
     op, found = _list_systems_of_module(args.op, found) if args.op else (None, found)
     answers = tl.explain(*args.operands, op=op, systems=found)
-    page = [] if site is None else [f"{site}/{_link(answers)}"]
+    page = [] if site is None else [f"{site}/{_link_to_answer(answers)}"]
     if args.format == "json":
-        yield document("answers", answers.data() | ({"link": page[0]} if page else {}))
+        yield json_document("answers", answers.data() | ({"link": page[0]} if page else {}))
         page = []
     elif args.system:
         yield from _describe_named_systems(answers)
     else:
-        yield answers.text(layout(), [f"Why? Add --system {pick_example(answers)}"])
+        yield answers.text(terminal_layout(), [f"Why? Add --system {pick_example(answers)}"])
     if page:
         yield f"\n{page[0]}"
     if args.exit_code and not answers.agree:
         raise DifferencesFound
 
 
-def _link(answers: Answers) -> str:
+def _link_to_answer(answers: Answers) -> str:
     from typelattice.explorer.answer_addresses import answer_link  # few questions have a link
 
     return answer_link(next(iter(answers)))
 
 
-def _list_systems_of_module(op: str, systems: list[tl.System]) -> tuple[str, list[tl.System]]:
+def _list_systems_of_module(op_name: str, systems: list[tl.System]) -> tuple[str, list[tl.System]]:
     """Read the name of a library's function as an operation, and find the systems that its module follows.
 
     >>> _list_systems_of_module("np.add", [])
@@ -106,15 +106,15 @@ def _list_systems_of_module(op: str, systems: list[tl.System]) -> tuple[str, lis
     >>> _list_systems_of_module("jax.lax.add", [tl.system("jax")])
     ('add', [<system jax-lax>])
     """
-    root, *modules, name = op.split(".") if "." in op else ("", op)
+    root, *modules, name = op_name.split(".") if "." in op_name else ("", op_name)
     if not root:
-        return op, systems
+        return op_name, systems
     from typelattice.programs.replay.replay import system_of_function
     from typelattice.programs.source.name_meanings import library_of_name
 
     library = library_of_name(root)
     if library is None:
-        return op, systems
+        return op_name, systems
     followed: dict[str, tl.System] = {}
     for s in systems:
         own = (system_of_function(s, module, library) for module in (root, *modules))
@@ -139,14 +139,14 @@ def _is_program(text: str, custom_dtypes: Mapping[str, tl.DType]) -> bool:
 
 def _describe_named_systems(answers: Answers) -> Paragraphs:
     """Return the named systems: side by side if there are several, then each in full."""
-    page = layout()
+    page = terminal_layout()
     if len(answers) > 1:
         yield page.bold(answers.question)
         yield ""
         yield from list_groups(answers, page)
         yield from map(page.dim, list_notes(answers))
         yield "\n"
-    yield "\n\n\n".join(explanation(p, page) for p in answers)
+    yield "\n\n\n".join(write_explanation(p, page) for p in answers)
 
 
 COMMAND = Command(

@@ -11,8 +11,8 @@ from typelattice.cli import interrupts
 from typelattice.cli.command import STANDARD_OUTPUT, Command, Paragraphs, UsageError
 from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import check_writable, write_text
-from typelattice.explorer.cached_document import built_document
-from typelattice.explorer.document import COMMON_OPERATIONS, document
+from typelattice.explorer.cached_document import load_or_build_document
+from typelattice.explorer.document import COMMON_OPERATIONS, build_document
 from typelattice.explorer.edited_file import BLANK_START, open_edited_file
 from typelattice.explorer.page import page_html
 from typelattice.explorer.server import serve
@@ -43,11 +43,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="edit a system file, on a page that only this machine can open "
         f"(default: {DEFAULT_SYSTEM_FILE})",
     )  # fmt: skip
-    parser.add_argument("--port", type=port, default=0, help="the port of --edit (default: a free one)")
+    parser.add_argument("--port", type=parse_port, default=0, help="the port of --edit (default: a free one)")
     parser.add_argument("--no-browser", action="store_true", help="with --edit: only print the address")
 
 
-def port(text: str) -> int:
+def parse_port(text: str) -> int:
     """Read a port from an argument: a whole number up to 65535; 0 for any."""
     if not re.fullmatch("[0-9]{1,5}", text) or int(text) > MAX_PORT:
         raise ArgumentTypeError(f"{quote_short(text)} is not a whole number from 0 to {MAX_PORT}")
@@ -57,7 +57,7 @@ def port(text: str) -> int:
 def run(args: Namespace) -> Paragraphs:
     """Write the page, and report its place; or serve the workbench until it is interrupted."""
     if args.edit is not None:
-        yield from _edit(args)
+        yield from _serve_editor(args)
         return
     if args.port or args.no_browser:
         raise UsageError("explore: --port and --no-browser go with --edit")
@@ -67,9 +67,9 @@ def run(args: Namespace) -> Paragraphs:
         check_writable(output)
     report, processes = progress_bar(), os.cpu_count() or 1
     if args.system or args.op:
-        shown = document(args.system, args.op or COMMON_OPERATIONS, report, processes)
+        shown = build_document(args.system, args.op or COMMON_OPERATIONS, report, processes)
     else:
-        shown = built_document(report, processes)
+        shown = load_or_build_document(report, processes)
     text = page_html(shown)
     if output == STANDARD_OUTPUT:
         yield text
@@ -80,7 +80,7 @@ def run(args: Namespace) -> Paragraphs:
     yield f"{printable(output)}: {len(text.encode()):,} bytes; open it in a browser"
 
 
-def _edit(args: Namespace) -> Paragraphs:
+def _serve_editor(args: Namespace) -> Paragraphs:
     if args.output or args.op or len(args.system) > 1:
         raise UsageError("explore: with --edit go --port, --no-browser and one --system to begin as")
     at = open_edited_file(args.edit, *args.system)

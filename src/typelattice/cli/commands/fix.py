@@ -12,7 +12,7 @@ from typelattice.cli.command import (
     UsageError,
     add_format_argument,
     count_own_words,
-    note_passed_on,
+    describe_passed_options,
 )
 
 TYPE_CHECKING = False
@@ -62,16 +62,20 @@ def run(args: Namespace) -> Paragraphs:
     target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
     patch = _find_patch(args, target, argv)
     if args.format == "json":
-        from typelattice.rendering.json import document
+        from typelattice.rendering.json import json_document
 
-        yield document("patch", patch.data())
+        yield json_document("patch", patch.data())
     else:
         yield from str(patch).splitlines()
     if args.write and patch.kept_changes:
         patch.write()
     if args.write and patch.kept_changes and args.format == "text":
         yield f"wrote {', '.join(sorted({str(each.file) for each in patch.kept_changes}))}"
-    if args.format == "text" and target != "pytest" and (note := note_passed_on(add_arguments, argv)):
+    if (
+        args.format == "text"
+        and target != "pytest"
+        and (note := describe_passed_options(add_arguments, argv))
+    ):
         yield note
     if patch.unfixed_causes:
         raise SystemExit(1)

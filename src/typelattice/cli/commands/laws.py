@@ -16,9 +16,9 @@ from typelattice.cli.command import (
     exit_code_argument,
 )
 from typelattice.cli.commands.table import draw_table
-from typelattice.rendering import FORMATS
-from typelattice.rendering.json import document
-from typelattice.rendering.terminal_output import layout, show_progress_of
+from typelattice.rendering import GRID_FORMATS
+from typelattice.rendering.json import json_document
+from typelattice.rendering.terminal_output import show_progress_of, terminal_layout
 from typelattice.study.laws_overview import laws_overview
 from typelattice.study.study_scope import TierChoice, common_dtypes, has_arrays
 
@@ -35,7 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--tier", choices=get_args(TierChoice), default="array", help=tiers)
     parser.add_argument("--dtypes", metavar="LIST|SYSTEM", help=dtypes)
     parser.add_argument("--common", action="store_true", help="only dtypes that all systems have")
-    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+    parser.add_argument("--format", choices=GRID_FORMATS, default="text", help="default: text")
     parser.add_argument("--casts", action="store_true", help=casts)
     parser.add_argument("--all", action="store_true", help=every)
     exit_code_argument(parser, "a system breaks a law")
@@ -52,22 +52,22 @@ def run(args: Namespace) -> Paragraphs:
             tl.laws(system, args.tier, dtypes)
             tl.criteria(system, args.tier, dtypes)
     if args.format == "json":
-        yield document(
+        yield json_document(
             "laws", {"systems": [_verdicts_as_data(s, args.tier, dtypes, args.casts) for s in found]}
         )
     elif len(args.systems) != 1 or args.format != "text":
         yield draw_table(laws_overview(found, args.tier, dtypes), args.format)
     else:
-        yield from _in_full(found[0], args, dtypes)
+        yield from _print_in_full(found[0], args, dtypes)
     if args.exit_code and any(_breaks_a_law(s, args.tier, dtypes) for s in found):
         raise DifferencesFound
 
 
-def _in_full(system: tl.System, args: Namespace, dtypes: list[object] | None) -> Paragraphs:
+def _print_in_full(system: tl.System, args: Namespace, dtypes: list[object] | None) -> Paragraphs:
     """Print each law and criterion of one system with its first counterexamples."""
     judged, cost = tl.laws(system, args.tier, dtypes), tl.criteria(system, args.tier, dtypes)
     title = f"Laws and criteria of {system.name}, {len(judged.operands)} operands"
-    page = layout()
+    page = terminal_layout()
     yield page.bold(title)
     yield page.dim(system.title)
     for sections in (judged.sections(), cost.sections(cost.pair_count if args.all else MAX_EXAMPLES)):
@@ -81,23 +81,23 @@ def _in_full(system: tl.System, args: Namespace, dtypes: list[object] | None) ->
         )
 
 
-def _breaks_a_law(s: tl.System, tier: TierChoice, dtypes: list[object] | None) -> bool:
+def _breaks_a_law(system: tl.System, tier: TierChoice, dtypes: list[object] | None) -> bool:
     """Return True if a law fails; a system without such operands breaks none."""
     with suppress(tl.DTypeError):
-        return any(verdict.holds is False for verdict in tl.laws(s, tier, dtypes).values())
+        return any(verdict.holds is False for verdict in tl.laws(system, tier, dtypes).values())
     return False
 
 
 def _verdicts_as_data(
-    s: tl.System, tier: TierChoice, dtypes: list[object] | None, casts: bool
+    system: tl.System, tier: TierChoice, dtypes: list[object] | None, casts: bool
 ) -> dict[str, object]:
     """Return the verdicts on one system as JSON data, or the reason if it has no such operands."""
     try:
-        priced = tl.criteria(s, tier, dtypes).data()["criteria"]
-        chains = {"casts": tl.cast_chains(s, dtypes).data()} if casts else {}
-        return {**tl.laws(s, tier, dtypes).data(), "criteria": priced, **chains}
+        priced = tl.criteria(system, tier, dtypes).data()["criteria"]
+        chains = {"casts": tl.cast_chains(system, dtypes).data()} if casts else {}
+        return {**tl.laws(system, tier, dtypes).data(), "criteria": priced, **chains}
     except tl.DTypeError as e:
-        return {"system": s.name, "not_judged": str(e)}
+        return {"system": system.name, "not_judged": str(e)}
 
 
 def _read_dtypes(args: Namespace, systems: list[tl.System]) -> list[object] | None:

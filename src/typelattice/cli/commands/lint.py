@@ -17,7 +17,7 @@ from typelattice.conformance.hand_written_tables import (
 )
 from typelattice.disk.read import read_bytes
 from typelattice.rendering.grid import printable
-from typelattice.rendering.json import document
+from typelattice.rendering.json import json_document
 
 MAX_SHOWN_UNREAD_CELLS = 5
 
@@ -37,7 +37,7 @@ def run(args: Namespace) -> Paragraphs:
     form, system = read_form(args.form), tl.system(args.against)
     found = lint_table(args.file, form, system, _read_allowed(args.allow))
     if args.format == "json":
-        yield document("lint", _data(args.file, system.name, found))
+        yield json_document("lint", _lint_data(args.file, system.name, found))
     elif args.format == "sarif":
         yield dumps(make_sarif(args.file, found), indent=1)
     else:
@@ -52,7 +52,7 @@ def run(args: Namespace) -> Paragraphs:
         raise DifferencesFound
 
 
-def _data(path: str, system: str, linted: LintResult) -> dict[str, object]:
+def _lint_data(path: str, system: str, linted: LintResult) -> dict[str, object]:
     differences = [
         {
             "line": d.cell.line,

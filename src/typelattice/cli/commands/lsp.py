@@ -29,7 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Paragraphs:
     """Serve until the editor ends the process; print nothing, because the output is the editor's."""
     try:
-        from typelattice.editor.language_server import server
+        from typelattice.editor.language_server import build_server
     except ModuleNotFoundError as e:
         if e.name not in ("pygls", "lsprotocol"):
             raise
@@ -37,7 +37,7 @@ def run(args: Namespace) -> Paragraphs:
     mode = os.fstat(0).st_mode
     if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
         raise UsageError("lsp: an editor starts this command, and speaks with it on standard input")
-    server(Path(args.run).absolute(), tl.__version__).start_io()
+    build_server(Path(args.run).absolute(), tl.__version__).start_io()
     yield from ()
 
 

@@ -20,7 +20,7 @@ from typelattice.cli.command import (
 from typelattice.disk.read import FileError
 from typelattice.disk.write import check_writable
 from typelattice.facts.releases import VERSION_SIGN
-from typelattice.recorded.encode_recording import rest_on_base, save_recording
+from typelattice.recorded.encode_recording import encode_as_differences, save_recording
 from typelattice.recorded.recording import Recording, RecordingError
 from typelattice.recorded.recording_files import RECORDING_SUFFIX, load_recording, recording_names
 from typelattice.rendering.grid import printable
@@ -48,7 +48,7 @@ def run(args: Namespace) -> Paragraphs:
 
     The file of an older release, `numpy@2.4`, has only the differences from the recording of the newest one.
     """
-    from typelattice.conformance.library import versions
+    from typelattice.conformance.library import versions_text
     from typelattice.conformance.load_library import load_library
     from typelattice.conformance.recorder import record_everything, repeat_recording, start_askers
 
@@ -72,13 +72,13 @@ def run(args: Namespace) -> Paragraphs:
             else:
                 found = record_everything(asked, progress=progress_bar(), earlier=earlier)
             _save_recording(found, output, base)
-            asked.forget()
-    yield printable(f"{output}: {len(list(found.calls())):,} calls of {versions(found.versions)}")
+            asked.delete_answers()
+    yield printable(f"{output}: {len(list(found.calls())):,} calls of {versions_text(found.versions)}")
 
 
 def _save_recording(recording: Recording, output: Path, base: str | None) -> None:
     """Write a recording. Raises FileError, or RecordingError if it could only be written elsewhere."""
-    kept = rest_on_base(recording, base) if base else recording
+    kept = encode_as_differences(recording, base) if base else recording
     try:
         save_recording(kept, output)
     except FileError as e:

@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Paragraphs:
     """Print the upcasts that only one of two runs has, and end with 1 if the second has new ones."""
     from typelattice.rendering.grid import printable
-    from typelattice.rendering.json import document
+    from typelattice.rendering.json import json_document
     from typelattice.tracing.report.formatting import count_text, size_text
     from typelattice.tracing.report.run_files import combine_documents, compare_documents, read_run
 
@@ -38,7 +38,7 @@ def run(args: Namespace) -> Paragraphs:
         raise UsageError("runs diff: give two files, the run before and the run after")
     found = compare_documents(*map(read_run, args.files))
     if args.format == "json":
-        yield document("run_difference", found.data())
+        yield json_document("run_difference", found.data())
         if found.added:
             raise DifferencesFound
         return

@@ -8,8 +8,8 @@ import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, add_format_argument
 from typelattice.recorded.recording_files import recording_names
 from typelattice.rendering.grid import printable
-from typelattice.rendering.json import document
-from typelattice.rendering.terminal_output import layout
+from typelattice.rendering.json import json_document
+from typelattice.rendering.terminal_output import terminal_layout
 
 MAX_NAME_COLUMNS = 30  # greatest width of the names
 
@@ -25,23 +25,24 @@ def run(args: Namespace) -> Paragraphs:
     """Print each system with its title and the library that it describes."""
     found = [tl.system(which) for which in (*tl.systems(args.versions), *args.files)]
     if args.format == "json":
-        yield document("systems", {"systems": [_system_as_data(s) for s in found]})
+        yield json_document("systems", {"systems": [_system_as_data(s) for s in found]})
         return
     stub = min(max(len(printable(s.name)) for s in found), MAX_NAME_COLUMNS) + 2
-    page = layout()
+    page = terminal_layout()
     for s in found:
         yield page.join_columns(
             printable(s.name), [f"{s.title} ({s.library})" if s.library else s.title], stub
         )
 
 
-def _system_as_data(s: tl.System) -> dict[str, object]:
+def _system_as_data(system: tl.System) -> dict[str, object]:
     """Return the facts of a system as JSON data; `recorded` says whether its library has a built-in
     recording.
     """
     return {
-        "name": s.name, "title": s.title, "library": s.library, "dtypes": [d.name for d in s.dtypes],
-        "tiers": list(s.tiers), "recorded": s.name in recording_names(),
+        "name": system.name, "title": system.title, "library": system.library,
+        "dtypes": [d.name for d in system.dtypes],
+        "tiers": list(system.tiers), "recorded": system.name in recording_names(),
     }  # fmt: skip
 
 

@@ -9,8 +9,8 @@ from typing import TypeVar, get_args
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, add_op_argument
 from typelattice.facts.dtypes import DType
-from typelattice.rendering import FORMATS, Grid
-from typelattice.rendering.terminal_output import layout, print_error
+from typelattice.rendering import GRID_FORMATS, Grid
+from typelattice.rendering.terminal_output import print_error, terminal_layout
 from typelattice.study.diffs import Diff
 from typelattice.study.study_scope import TierChoice
 from typelattice.study.table_labels import CODE_STYLES, SHOW_SMALL, describe_left_out
@@ -18,7 +18,7 @@ from typelattice.study.tables import Table
 from typelattice.support.gc_pause import pause_gc
 
 FORMATS_WITHOUT_NOTES = ("csv",)  # formats of tables that cannot have notes
-Shown = TypeVar("Shown", Table, Diff)
+TableOrDiff = TypeVar("TableOrDiff", Table, Diff)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def run(args: Namespace) -> Paragraphs:
         found = make_table(args, lambda **keys: tl.table(args.system, **keys))
         text = draw_table(found.grid(args.codes), args.format)
     yield text
-    note_left_out(found.left_out, args.format)
+    print_left_out_dtypes(found.left_out, args.format)
 
 
 def grid_arguments(parser: ArgumentParser, tier: str) -> None:
@@ -44,18 +44,18 @@ def grid_arguments(parser: ArgumentParser, tier: str) -> None:
     add_op_argument(parser)
     parser.add_argument("--tier", choices=get_args(TierChoice), default=tier, help=tiers)
     parser.add_argument("--codes", choices=CODE_STYLES, default="bits", help=codes)
-    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+    parser.add_argument("--format", choices=GRID_FORMATS, default="text", help="default: text")
     parser.add_argument("--dtypes", metavar="LIST", help=dtypes)
     parser.add_argument("--small", action="store_true", help=narrow)
 
 
-def make_table(args: Namespace, make: Callable[..., Shown]) -> Shown:
+def make_table(args: Namespace, make: Callable[..., TableOrDiff]) -> TableOrDiff:
     """Return the table or diff of the operands, the operation and the tier in the arguments."""
     dtypes = None if args.dtypes is None else [x for x in re.split(r"[,\s]+", args.dtypes) if x]
     return make(op=args.op, tier=args.tier, dtypes=dtypes, small=args.small)
 
 
-def note_left_out(dtypes: tuple[DType, ...], format: str) -> None:
+def print_left_out_dtypes(dtypes: tuple[DType, ...], format: str) -> None:
     """Print the dtypes that are not shown on standard error, if the format has no notes."""
     if format in FORMATS_WITHOUT_NOTES:
         for note in describe_left_out(dtypes, SHOW_SMALL):
@@ -64,7 +64,7 @@ def note_left_out(dtypes: tuple[DType, ...], format: str) -> None:
 
 def draw_table(grid: Grid, format: str) -> str:
     """Return a grid in a format; text fits the terminal."""
-    return layout().grid(grid) if format == "text" else tl.render(grid, format)
+    return terminal_layout().grid(grid) if format == "text" else tl.render(grid, format)
 
 
 COMMAND = Command(

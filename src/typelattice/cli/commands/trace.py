@@ -20,12 +20,12 @@ from typelattice.cli.command import (
     ScriptInterrupted,
     UsageError,
     count_own_words,
-    note_passed_on,
+    describe_passed_options,
 )
 from typelattice.cli.interrupts import raise_on_interrupt
 from typelattice.cli.output_checks import check_not_read
 from typelattice.disk.write import check_folder, check_writable, write_text
-from typelattice.rendering.terminal_output import OutputError, layout, print_output
+from typelattice.rendering.terminal_output import OutputError, print_output, terminal_layout
 from typelattice.support.gc_pause import pause_gc
 
 if TYPE_CHECKING:
@@ -109,10 +109,10 @@ def run(args: Namespace) -> Paragraphs:
     # The script may change the folder, and replace our streams.
     paths = (args.json, args.html, args.cache, args.output)
     json, html, cache, report_file = (given and abspath(given) for given in paths)
-    width, errors, output = layout().width, sys.stderr, sys.stdout
+    width, errors, output = terminal_layout().width, sys.stderr, sys.stdout
     target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
 
-    note = note_passed_on(add_arguments, argv)
+    note = describe_passed_options(add_arguments, argv)
 
     def tell(ended: EndedScript) -> None:
         if json:
@@ -158,28 +158,28 @@ def _print_report(
     args: Namespace,
 ) -> list[str]:
     """Print the report of a run in the requested format, in lines; `note` is the last line, if any."""
-    from typelattice.rendering.json import document
-    from typelattice.tracing.findings.findings import findings
+    from typelattice.rendering.json import json_document
+    from typelattice.tracing.findings.findings import collect_findings
     from typelattice.tracing.report.explain_result import explain_result
     from typelattice.tracing.report.report_entries import make_report
-    from typelattice.tracing.report.sarif_and_github import entry_data, github, sarif
-    from typelattice.tracing.report.text_report import report
+    from typelattice.tracing.report.sarif_and_github import build_sarif, entry_data, write_github_annotations
+    from typelattice.tracing.report.text_report import write_report
 
     if args.why:
         return [line for name in args.why for line in explain_result(run, name).lines(width)]
     if args.format == "text":
-        lines = [*report(run, systems, width, args.everything)]
+        lines = [*write_report(run, systems, width, args.everything)]
         if status:
             what = f"the program ended with status {status}: an operation that raised is not part of the run"
             lines += ["", *wrap(f"{what}, under any system", width)]
         return [*lines, note] if note else lines
-    made = make_report(findings(run, systems), args.everything)
+    made = make_report(collect_findings(run, systems), args.everything)
     if args.format == "github":
-        return [*github(made)]
+        return [*write_github_annotations(made)]
     if args.format == "sarif":
-        return dumps(sarif(made, tl.__version__), indent=1).splitlines()
+        return dumps(build_sarif(made, tl.__version__), indent=1).splitlines()
     data = {"summary": made.summary, "findings": [entry_data(entry) for entry in made.entries]}
-    return document("report", data).splitlines()
+    return json_document("report", data).splitlines()
 
 
 COMMAND = Command(

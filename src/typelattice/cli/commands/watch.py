@@ -23,17 +23,22 @@ from typelattice.cli.commands.record import REQUIRED_DISK_BYTES
 from typelattice.cli.commands.table import draw_table
 from typelattice.cli.output_checks import check_not_read
 from typelattice.conformance.changes_since_recording import LibraryChanges, changes_since_recording
-from typelattice.conformance.library import BrokenLibraryError, CannotAskError, MissingLibraryError, versions
+from typelattice.conformance.library import (
+    BrokenLibraryError,
+    CannotAskError,
+    MissingLibraryError,
+    versions_text,
+)
 from typelattice.conformance.library_process import LibraryProcess
 from typelattice.conformance.load_library import load_library
 from typelattice.conformance.recorder import record_everything
 from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import VERSION_SIGN, installed_release
-from typelattice.recorded.encode_recording import rest_on_base, save_recording
+from typelattice.recorded.encode_recording import encode_as_differences, save_recording
 from typelattice.recorded.recording_files import RECORDING_SUFFIX, load_recording, recording_names
 from typelattice.rendering.grid import printable
-from typelattice.rendering.json import document
+from typelattice.rendering.json import json_document
 from typelattice.rendering.terminal_output import print_error, progress_bar
 
 MAX_SHOWN_NAMES = 12  # names of new or removed things to print
@@ -80,7 +85,7 @@ def run(args: Namespace) -> Paragraphs:
         what = "watch: no library that was recorded is installed, so nothing was asked"
         raise UsageError(f"{what}; install one, such as numpy, or run watch in its environment")
     # Print only after the last library has answered, so that an error never follows half a report.
-    yield from [document("news", {"libraries": documents})] if args.format == "json" else lines
+    yield from [json_document("news", {"libraries": documents})] if args.format == "json" else lines
     if changed:
         raise DifferencesFound
 
@@ -110,7 +115,7 @@ def _find_library_changes(name: str, args: Namespace) -> tuple[LibraryChanges, P
             return found, None
         plain, _, older = release.partition(VERSION_SIGN)
         if older and not args.recording:
-            save_recording(rest_on_base(found.new_recording, plain), path)
+            save_recording(encode_as_differences(found.new_recording, plain), path)
         else:
             save_recording(record_everything(asked, progress=progress_bar()), path)
         return found, path
@@ -118,7 +123,7 @@ def _find_library_changes(name: str, args: Namespace) -> tuple[LibraryChanges, P
 
 def _describe_news(name: str, news: LibraryChanges, proposed: Path | None) -> Paragraphs:
     """Return the news of one library in words."""
-    then, now = versions(news.old_recording.versions), versions(news.new_recording.versions)
+    then, now = versions_text(news.old_recording.versions), versions_text(news.new_recording.versions)
     if not news:
         calls = f"{sum(news.changes.call_counts.values()):,} calls"
         yield printable(f"{name}: {now} answers as {then} did on {news.old_recording.date} ({calls})")

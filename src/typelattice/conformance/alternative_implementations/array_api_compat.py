@@ -9,7 +9,7 @@ from typelattice.conformance.array_api_library import ArrayNamespace
 from typelattice.conformance.library import versions_of
 
 
-class Compat(ArrayNamespace):
+class CompatNamespace(ArrayNamespace):
     """The namespace around one library."""
 
     def __init__(self, module: str, package: str) -> None:
@@ -19,6 +19,6 @@ class Compat(ArrayNamespace):
 
 
 IMPLEMENTATIONS = {
-    f"array-api-compat-{package}": partial(Compat, module, package)
+    f"array-api-compat-{package}": partial(CompatNamespace, module, package)
     for module, package in (("numpy", "numpy"), ("torch", "torch"), ("dask.array", "dask"))
 }

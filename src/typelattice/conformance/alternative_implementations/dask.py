@@ -7,7 +7,7 @@ from typing import Any
 from typelattice.conformance.libraries.dask import Dask
 
 
-class Computed(Dask):
+class ComputedDask(Dask):
     """Lazy arrays that are computed before their dtype is read."""
 
     name = "dask-computed"
@@ -21,7 +21,7 @@ class Computed(Dask):
         return result.compute(scheduler="synchronous")
 
 
-class Chunked(Computed):
+class ChunkedDask(ComputedDask):
     """Arrays of two chunks, so that partial results are combined."""
 
     name = "dask-chunked"
@@ -32,4 +32,4 @@ class Chunked(Computed):
         return made.rechunk(1) if hasattr(made, "rechunk") else made
 
 
-IMPLEMENTATIONS = {each.name: each for each in (Computed, Chunked)}
+IMPLEMENTATIONS = {each.name: each for each in (ComputedDask, ChunkedDask)}

@@ -13,7 +13,7 @@ from typelattice.conformance.libraries.jax import JAX
 from typelattice.conformance.library import NoSuchOperandError
 
 
-class Eager(JAX):
+class EagerJAX(JAX):
     """Functions of jax.numpy that compute."""
 
     name = "jax-eager"
@@ -52,7 +52,7 @@ class Eager(JAX):
         return function(*arrays)
 
 
-class Jit(Eager):
+class JAXJit(EagerJAX):
     name = "jax-jit"
     how = "functions of jax.numpy under jax.jit"
 
@@ -60,7 +60,7 @@ class Jit(Eager):
         return jax.jit(function)(*arrays)
 
 
-class Vmap(Eager):
+class JAXVmap(EagerJAX):
     name = "jax-vmap"
     how = "functions of jax.numpy under jax.vmap, over a new first axis of each array"
 
@@ -68,7 +68,7 @@ class Vmap(Eager):
         return jax.vmap(function)(*(jnp.expand_dims(x, 0) for x in arrays))
 
 
-class Grad(Eager):
+class JAXGrad(EagerJAX):
     name = "jax-grad"
     how = "functions of jax.numpy as jax.vjp evaluates them"
 
@@ -76,7 +76,7 @@ class Grad(Eager):
         return jax.vjp(function, *arrays)[0]
 
 
-class EvalShape(Eager):
+class JAXEvalShape(EagerJAX):
     name = "jax-eval-shape"
     how = "functions of jax.numpy under jax.eval_shape, with abstract arrays"
 
@@ -84,4 +84,4 @@ class EvalShape(Eager):
         return jax.eval_shape(function, *arrays)
 
 
-IMPLEMENTATIONS = {each.name: each for each in (Eager, Jit, Vmap, Grad, EvalShape)}
+IMPLEMENTATIONS = {each.name: each for each in (EagerJAX, JAXJit, JAXVmap, JAXGrad, JAXEvalShape)}

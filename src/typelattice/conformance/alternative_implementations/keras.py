@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
-from typelattice.conformance.libraries.keras import Jax, NumPy, TensorFlow, Torch
+from typelattice.conformance.libraries.keras import KerasOnJAX, KerasOnNumPy, KerasOnTensorFlow, KerasOnTorch
 
-IMPLEMENTATIONS = {f"keras-{each.backend}-symbolic": each for each in (Jax, NumPy, TensorFlow, Torch)}
+IMPLEMENTATIONS = {
+    f"keras-{each.backend}-symbolic": each
+    for each in (KerasOnJAX, KerasOnNumPy, KerasOnTensorFlow, KerasOnTorch)
+}

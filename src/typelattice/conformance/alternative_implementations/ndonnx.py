@@ -7,24 +7,24 @@ from typing import Any
 import ndonnx as ndx
 import numpy as np
 
-from typelattice.conformance.libraries.framework_base import Operations
-from typelattice.conformance.libraries.ndonnx import Ndonnx
-from typelattice.conformance.library import Scalar
+from typelattice.conformance.libraries.framework_base import FunctionByOperation
+from typelattice.conformance.libraries.ndonnx import NDONNX
+from typelattice.conformance.library import PythonNumber
 
 
-class Eager(Ndonnx):
+class EagerNDONNX(NDONNX):
     """Arrays with known values."""
 
     name = "ndonnx-eager"
     how = "functions of ndonnx on arrays of NumPy, computed"
 
-    def make_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
         return ndx.asarray(np.full(2, value).astype(self.dtype_name(dtype)))
 
-    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
         return ndx.asarray(np.full((), value).astype(self.dtype_name(dtype)))
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         found = super().operations()
         return {op: found[op] for op in found if op != "result_type"}  # result_type computes nothing
 
@@ -33,4 +33,4 @@ class Eager(Ndonnx):
         return str(compute().dtype.name) if compute else super().read(result)
 
 
-IMPLEMENTATIONS = {Eager.name: Eager}
+IMPLEMENTATIONS = {EagerNDONNX.name: EagerNDONNX}

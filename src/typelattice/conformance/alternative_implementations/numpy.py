@@ -38,30 +38,30 @@ def _list_ufuncs_and_methods() -> Iterator[tuple[Operation, SpelledFunction]]:
             continue
         if name not in OPERATION_BY_NAME:
             made = make_custom_operation(f"ufunc_{name}", "cbrt", "xy"[: ufunc.nin])
-            yield made, SpelledFunction(_first_of(ufunc), f"numpy.{name}")
+            yield made, SpelledFunction(_return_first_result(ufunc), f"numpy.{name}")
         if (ufunc.nin, ufunc.nout) == (2, 1):
             for method, (operands, like, more) in UFUNC_METHODS.items():
                 made = make_custom_operation(f"{method}_{name}", like, operands)
                 spelling = f"numpy.{name}.{method}({', '.join(['{}', *map(repr, more)])})"
-                yield made, SpelledFunction(_with(getattr(ufunc, method), more), spelling)
+                yield made, SpelledFunction(_append_arguments(getattr(ufunc, method), more), spelling)
 
 
-def _first_of(ufunc: Callable[..., object]) -> Callable[..., object]:
+def _return_first_result(ufunc: Callable[..., object]) -> Callable[..., object]:
     return lambda *operands: first_result(ufunc(*operands))
 
 
-def _with(method: Callable[..., object], more: tuple[object, ...]) -> Callable[..., object]:
+def _append_arguments(method: Callable[..., object], more: tuple[object, ...]) -> Callable[..., object]:
     return lambda *operands: method(*operands, *more)
 
 
-def form_of(result: object) -> str:
+def suffix_of_form(result: object) -> str:
     """Return the end of an answer that says whether a result is an array or a scalar."""
     if isinstance(result, np.ndarray):
         return ARRAY_SUFFIX
     return SCALAR_SUFFIX if isinstance(result, np.generic) else ""
 
 
-class Eager(NumPy):
+class WholeNumPy(NumPy):
     """NumPy with the operands and operations that only NumPy has."""
 
     name = "numpy-eager"
@@ -85,10 +85,10 @@ class Eager(NumPy):
 
     def read(self, result: object) -> str:
         answer = super().read(result)
-        return LONG_DOUBLE_NAME_BY_DTYPE.get(answer, answer) + form_of(result)
+        return LONG_DOUBLE_NAME_BY_DTYPE.get(answer, answer) + suffix_of_form(result)
 
     def operations(self) -> Mapping[str, Callable[..., Any]]:
         return {**super().operations(), **self._functions}
 
 
-IMPLEMENTATIONS = {Eager.name: Eager}
+IMPLEMENTATIONS = {WholeNumPy.name: WholeNumPy}

@@ -54,7 +54,11 @@ def answer_of_type(text: str) -> str:
     if plain.startswith("tuple["):  # of several results, compare the first
         plain = _split_type(plain[len("tuple[") : -1], ", ")[0]
     types = _split_type(plain, " | ")
-    found = {_dtype(part) for each in types for part in _split_type(_of_dtype(each), " | ")}
+    found = {
+        _dtype_of_stub_type(part)
+        for each in types
+        for part in _split_type(_text_in_dtype_brackets(each), " | ")
+    }
     forms = {_suffix_of_form(each) for each in types}
     answer = (
         found.pop()
@@ -76,7 +80,7 @@ def _split_type(text: str, separator: str) -> list[str]:
     return parts
 
 
-def _of_dtype(text: str) -> str:
+def _text_in_dtype_brackets(text: str) -> str:
     """Return what stands in the brackets of `dtype[...]`; the type itself where there are none."""
     found = re.search(r"\bdtype\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", text)
     return found[1] if found else text
@@ -90,7 +94,7 @@ def _suffix_of_form(text: str) -> str:
     return SCALAR_SUFFIX if word in SCALAR_CLASS_NAMES else ""
 
 
-def _dtype(part: str) -> str:
+def _dtype_of_stub_type(part: str) -> str:
     word, _, rest = part.partition("[")
     sized = re.fullmatch(BIT_WIDTH_PATTERN, f"[{rest}") if rest else None
     if word in DTYPE_STEM_BY_STUB_CLASS and sized:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import openvino
 import torch
 
-from typelattice.conformance.alternative_implementations.torch_compiled import Eager, module_of
+from typelattice.conformance.alternative_implementations.torch_compiled import EagerTorch, module_of
 from typelattice.conformance.library import versions_of
 
 
-class OpenVINO(Eager):
+class OpenVINO(EagerTorch):
     name = "openvino"
     how = "functions of torch as openvino.convert_model imports them, compiled for the CPU"
 

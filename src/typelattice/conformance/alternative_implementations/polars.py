@@ -7,7 +7,7 @@ import polars as pl
 from typelattice.conformance.libraries.polars import Polars
 
 
-class Schema(Polars):
+class LazyPolars(Polars):
     """Expressions over a lazy frame that is never collected."""
 
     name = "polars-schema"
@@ -15,10 +15,10 @@ class Schema(Polars):
 
     def read(self, result: object) -> str:
         if isinstance(result, pl.Expr):
-            return super().read(self.schema(result))
+            return super().read(self.result_dtype(result))
         return super().read(result)
 
-    def schema(self, result: pl.Expr) -> object:
+    def result_dtype(self, result: pl.Expr) -> object:
         return self.frame.lazy().select(result.alias("result")).collect_schema()["result"]
 
     def result_type(self, *columns: pl.Expr) -> object:
@@ -26,13 +26,13 @@ class Schema(Polars):
         return pl.concat(frames, how="vertical_relaxed").collect_schema()["result"]
 
 
-class Streaming(Schema):
+class StreamingPolars(LazyPolars):
     """The same collected by the streaming engine."""
 
     name = "polars-streaming"
     how = "LazyFrame.collect(engine='streaming') of operators and functions of expressions"
 
-    def schema(self, result: pl.Expr) -> object:
+    def result_dtype(self, result: pl.Expr) -> object:
         return self.frame.lazy().select(result.alias("result")).collect(engine="streaming")["result"]
 
     def result_type(self, *columns: pl.Expr) -> object:
@@ -40,4 +40,4 @@ class Streaming(Schema):
         return pl.concat(frames, how="vertical_relaxed").collect(engine="streaming")["result"]
 
 
-IMPLEMENTATIONS = {each.name: each for each in (Schema, Streaming)}
+IMPLEMENTATIONS = {each.name: each for each in (LazyPolars, StreamingPolars)}

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typelattice.conformance.alternative_implementations.numpy import form_of
+from typelattice.conformance.alternative_implementations.numpy import suffix_of_form
 from typelattice.conformance.libraries.scipy import SciPy
 
 
-class Eager(SciPy):
+class EagerSciPy(SciPy):
     """SciPy's functions on NumPy's arrays."""
 
     name = "scipy-eager"
 
     def read(self, result: object) -> str:
-        return super().read(result) + form_of(result)
+        return super().read(result) + suffix_of_form(result)
 
 
-IMPLEMENTATIONS = {Eager.name: Eager}
+IMPLEMENTATIONS = {EagerSciPy.name: EagerSciPy}

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from typelattice.conformance.library import Library, versions_of
-from typelattice.conformance.operation_functions import functions, operators
+from typelattice.conformance.operation_functions import find_functions, list_operators
 
 os.environ["SCIPY_ARRAY_API"] = "1"  # SciPy reads this once, when it is imported
 
 
-class SciPy(Library):
+class SciPyOnArrayAPI(Library):
     """SciPy's functions on the arrays of another library."""
 
     def __init__(self, arrays: Library, package: str, diagonal: Callable[[Any], Any]) -> None:
@@ -42,31 +42,31 @@ class SciPy(Library):
         import scipy
 
         spaces = (scipy, scipy.special, scipy.linalg, scipy.fft, scipy.signal)
-        found = functions(spaces, self._arrays.make("bool"), matrix=self._diagonal)
+        found = find_functions(spaces, self._arrays.make("bool"), matrix=self._diagonal)
         # signal.square makes a wave.
-        return {op: function for op, function in found.items() if op not in ("square", *operators())}
+        return {op: function for op, function in found.items() if op not in ("square", *list_operators())}
 
 
-def _numpy() -> Library:
+def _scipy_on_numpy() -> Library:
     from typelattice.conformance.libraries.numpy import NumPy
 
-    return SciPy(NumPy(), "numpy", np.diag)
+    return SciPyOnArrayAPI(NumPy(), "numpy", np.diag)
 
 
-def _torch() -> Library:
+def _scipy_on_torch() -> Library:
     import torch
 
     from typelattice.conformance.libraries.torch import Torch
 
-    return SciPy(Torch(), "torch", torch.diag)
+    return SciPyOnArrayAPI(Torch(), "torch", torch.diag)
 
 
-def _jax() -> Library:
+def _scipy_on_jax() -> Library:
     import jax
 
-    from typelattice.conformance.alternative_implementations.jax import Eager
+    from typelattice.conformance.alternative_implementations.jax import EagerJAX
 
-    return SciPy(Eager(), "jax", jax.numpy.diag)
+    return SciPyOnArrayAPI(EagerJAX(), "jax", jax.numpy.diag)
 
 
-IMPLEMENTATIONS = {"scipy-numpy": _numpy, "scipy-torch": _torch, "scipy-jax": _jax}
+IMPLEMENTATIONS = {"scipy-numpy": _scipy_on_numpy, "scipy-torch": _scipy_on_torch, "scipy-jax": _scipy_on_jax}

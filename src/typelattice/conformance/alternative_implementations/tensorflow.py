@@ -5,7 +5,7 @@ from __future__ import annotations
 from typelattice.conformance.libraries.tensorflow import GraphFunctions
 
 
-class InGraphs(GraphFunctions):
+class TensorFlowGraphs(GraphFunctions):
     """Functions of tf in a graph, compared with the eager ones."""
 
     name = "tf-function"
@@ -19,4 +19,4 @@ class XLA(GraphFunctions):
     compiled = True
 
 
-IMPLEMENTATIONS = {each.name: each for each in (InGraphs, XLA)}
+IMPLEMENTATIONS = {each.name: each for each in (TensorFlowGraphs, XLA)}

@@ -10,7 +10,7 @@ import torch
 import torch._numpy as tnp
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from typelattice.conformance.libraries.framework_base import Operations
+from typelattice.conformance.libraries.framework_base import FunctionByOperation
 from typelattice.conformance.libraries.numpy import NUMPY_NAME_BY_OPERATION, NumPy
 from typelattice.conformance.libraries.torch import Torch
 from typelattice.conformance.library import (
@@ -19,10 +19,10 @@ from typelattice.conformance.library import (
     python_answer,
     versions_of,
 )
-from typelattice.conformance.operation_functions import functions, operators
+from typelattice.conformance.operation_functions import find_functions, list_operators
 
 
-class Meta(Torch):
+class MetaTensors(Torch):
     """Tensors with a shape and a dtype and no values."""
 
     name = "torch-meta"
@@ -33,7 +33,7 @@ class Meta(Torch):
         torch.set_default_device("meta")
 
 
-class Fake(Torch):
+class FakeTensors(Torch):
     """Tensors that torch.compile and torch.export trace with."""
 
     name = "torch-fake"
@@ -43,10 +43,10 @@ class Fake(Torch):
         super().__init__()
         FakeTensorMode().__enter__()
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         found = super().operations()
         # A deep copy of a fake tensor has another mode.
-        return found | {op: f for op, f in operators(torch.clone).items() if op in found}
+        return found | {op: f for op, f in list_operators(torch.clone).items() if op in found}
 
 
 class TorchNumPy(NumPy):
@@ -70,8 +70,8 @@ class TorchNumPy(NumPy):
         return python_answer(result) or str(getattr(dtype, "name", type(result).__name__)).rstrip("_")
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        found = functions((tnp, tnp.linalg, tnp.fft), tnp.asarray([True, True]), NUMPY_NAME_BY_OPERATION)
+        found = find_functions((tnp, tnp.linalg, tnp.fft), tnp.asarray([True, True]), NUMPY_NAME_BY_OPERATION)
         return found | {"expand_dims": lambda x: tnp.expand_dims(x, 0)}
 
 
-IMPLEMENTATIONS = {each.name: each for each in (Meta, Fake, TorchNumPy)}
+IMPLEMENTATIONS = {each.name: each for each in (MetaTensors, FakeTensors, TorchNumPy)}

@@ -11,10 +11,10 @@ from typing import Any
 
 import torch
 
-from typelattice.conformance.libraries.framework_base import Operations
+from typelattice.conformance.libraries.framework_base import FunctionByOperation
 from typelattice.conformance.libraries.torch import Torch
 from typelattice.conformance.library import NotAskedError, versions_of
-from typelattice.conformance.operation_functions import SpelledFunction, operators
+from typelattice.conformance.operation_functions import SpelledFunction, list_operators
 from typelattice.facts.operations import OPERATORS, Operation, make_custom_operation
 
 UNARY_NAMES_BY_MODULE: Mapping[Any, str] = {
@@ -30,7 +30,7 @@ BINARY_NAMES_BY_MODULE: Mapping[Any, str] = {
 """Functions that PyTorch alone has, or that few others have, of one tensor and of two."""
 
 
-def _functions_by_operation(spaces: Mapping[Any, str]) -> Operations:
+def _functions_by_operation(spaces: Mapping[Any, str]) -> FunctionByOperation:
     """Return the functions by operation, such as `special_zeta`."""
     return {
         f"{space.__name__.rpartition('.')[2]}_{name}": SpelledFunction(found, f"{space.__name__}.{name}")
@@ -40,7 +40,7 @@ def _functions_by_operation(spaces: Mapping[Any, str]) -> Operations:
     }
 
 
-class Eager(Torch):
+class EagerTorch(Torch):
     """Functions of torch that compute."""
 
     name = "torch-eager"
@@ -55,7 +55,7 @@ class Eager(Torch):
         super().__init__()
         self.call_transformed(lambda x: -x, [torch.ones(2)])  # a first call loads modules for many seconds
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         found = (
             super().operations()
             | _functions_by_operation(UNARY_NAMES_BY_MODULE)
@@ -63,7 +63,9 @@ class Eager(Torch):
         )
         # A deep copy of a traced tensor is a constant.
         found |= {
-            op: f for op, f in operators(torch.clone).items() if op in found and OPERATORS[op].is_in_place
+            op: f
+            for op, f in list_operators(torch.clone).items()
+            if op in found and OPERATORS[op].is_in_place
         }
         # result_type computes nothing
         return {op: self.as_whole(found[op]) for op in found if op != "result_type"}
@@ -88,7 +90,7 @@ class Eager(Torch):
         return function(*tensors)
 
 
-class Compiled(Eager):
+class CompiledTorch(EagerTorch):
     """Each call compiled again; what cannot be compiled runs unchanged, as for a user."""
 
     name = "torch-compile"
@@ -100,17 +102,17 @@ class Compiled(Eager):
         return torch.compile(function, backend=self.backend, dynamic=False)(*tensors)
 
 
-class AheadOfTime(Compiled):
+class AOTTorch(CompiledTorch):
     name, backend = "torch-aot", "aot_eager"
     how = "functions of torch under torch.compile(backend='aot_eager')"
 
 
-class Inductor(Compiled):
+class InductorTorch(CompiledTorch):
     name, backend = "torch-inductor", "inductor"
     how = "functions of torch under torch.compile"
 
 
-class Exported(Eager):
+class ExportedTorch(EagerTorch):
     name = "torch-export"
     how = "functions of torch as programs of torch.export"
 
@@ -118,7 +120,7 @@ class Exported(Eager):
         return torch.export.export(module_of(function), tuple(tensors)).module()(*tensors)
 
 
-class ONNX(Eager):
+class ONNXTorch(EagerTorch):
     name = "torch-onnx"
     how = "functions of torch as torch.onnx.export writes them, run by onnxruntime"
 
@@ -149,4 +151,6 @@ def module_of(function: Callable[..., object]) -> Any:
     return module
 
 
-IMPLEMENTATIONS = {each.name: each for each in (Eager, Compiled, AheadOfTime, Inductor, Exported, ONNX)}
+IMPLEMENTATIONS = {
+    each.name: each for each in (EagerTorch, CompiledTorch, AOTTorch, InductorTorch, ExportedTorch, ONNXTorch)
+}

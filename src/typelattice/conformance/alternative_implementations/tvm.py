@@ -8,11 +8,11 @@ import torch
 import tvm
 from tvm.relax.frontend.torch import from_exported_program
 
-from typelattice.conformance.alternative_implementations.torch_compiled import Eager, module_of
+from typelattice.conformance.alternative_implementations.torch_compiled import EagerTorch, module_of
 from typelattice.conformance.library import versions_of
 
 
-class TVM(Eager):
+class TVM(EagerTorch):
     name = "tvm"
     how = "functions of torch, exported, as TVM's Relax imports them, compiled for the CPU"
 

@@ -12,7 +12,7 @@ from typelattice.conformance.libraries.language_base import (
     compile_lines,
     run_program,
 )
-from typelattice.conformance.library import NoSuchOperandError, Scalar
+from typelattice.conformance.library import NoSuchOperandError, PythonNumber
 
 ERROR_PATTERN = re.compile(r"^\S+\((?P<line>\d+),\d+\): error CS\d+: (?P<message>.*)$", re.MULTILINE)
 TYPE_MESSAGE_PATTERN = re.compile(r"^Cannot implicitly convert type `(?P<type>\w+)' to `Nothing'$")
@@ -63,7 +63,7 @@ class CSharp(Language):
         super().__init__()
         self.versions = {"mono": run_program("mcs", "--version").stdout.split()[-1]}
 
-    def constant(self, value: Scalar) -> str:
+    def constant(self, value: PythonNumber) -> str:
         if isinstance(value, complex) or math.isinf(value) or value >= 2**64:
             raise NoSuchOperandError("C# has no such literal")
         return str(value).lower() if isinstance(value, bool) else f"({value!r})"

@@ -11,7 +11,7 @@ from typelattice.conformance.libraries.language_base import (
     compile_lines,
     run_program,
 )
-from typelattice.conformance.library import NoSuchOperandError, Scalar
+from typelattice.conformance.library import NoSuchOperandError, PythonNumber
 
 ERROR_PATTERN = re.compile(r"^\S+\((?P<line>\d+)\): error: (?P<message>.*)$", re.MULTILINE)
 TYPE_MESSAGE_PATTERN = re.compile(
@@ -20,7 +20,7 @@ TYPE_MESSAGE_PATTERN = re.compile(
 QUOTED_TEXT_PATTERN = re.compile(r'"[^"]*"')
 
 
-class Cuda(Language):
+class CUDA(Language):
     """Variables of a kernel and literals; float16 and bfloat16 are classes of the toolkit's headers."""
 
     name = "cuda"
@@ -63,7 +63,7 @@ class Cuda(Language):
         self.versions = {"nvcc": re.findall(r"V(\d[\d.]+)", version)[0]}
         self.names |= {"long long": "int64", "unsigned long long": "uint64"}
 
-    def constant(self, value: Scalar) -> str:
+    def constant(self, value: PythonNumber) -> str:
         if isinstance(value, complex) or abs(value) == float("inf") or value >= 2**64:
             raise NoSuchOperandError("CUDA C++ has no such literal")
         return str(value).lower() if isinstance(value, bool) else f"({value!r})"
@@ -87,4 +87,4 @@ class Cuda(Language):
             yield int(error["line"]) - len(head) - 1, answer
 
 
-LIBRARIES = {Cuda.name: Cuda}
+LIBRARIES = {CUDA.name: CUDA}

@@ -18,7 +18,7 @@ from typelattice.conformance.library import (
     python_answer,
     versions_of,
 )
-from typelattice.conformance.operation_functions import functions, operators
+from typelattice.conformance.operation_functions import find_functions, list_operators
 from typelattice.conformance.questions import SMALL_EXPONENTS
 
 
@@ -57,10 +57,10 @@ class CuPy(Library):
         return python_answer(result) or type(result).__name__
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        found = functions(self.namespaces, self.make("bool"), NUMPY_NAME_BY_OPERATION)
+        found = find_functions(self.namespaces, self.make("bool"), NUMPY_NAME_BY_OPERATION)
         return (
             found
-            | {op: _beside_an_array(found[op]) for op in operators()}
+            | {op: _skip_without_array(found[op]) for op in list_operators()}
             | {
                 "promote_types": lambda x, y: cp.promote_types(x.dtype, y.dtype),
                 "expand_dims": lambda x: cp.expand_dims(x, 0),
@@ -68,7 +68,7 @@ class CuPy(Library):
         )
 
 
-def _beside_an_array(operator: Callable[..., object]) -> Callable[..., object]:
+def _skip_without_array(operator: Callable[..., object]) -> Callable[..., object]:
     """Return an operator that skips calls that NumPy or Python would answer."""
 
     @functools.wraps(operator)

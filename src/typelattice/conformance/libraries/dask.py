@@ -15,7 +15,7 @@ from typelattice.conformance.library import (
     python_answer,
     versions_of,
 )
-from typelattice.conformance.operation_functions import functions, skip_unless_numbers
+from typelattice.conformance.operation_functions import find_functions, skip_unless_numbers
 from typelattice.conformance.questions import SMALL_EXPONENTS
 
 
@@ -48,7 +48,7 @@ class Dask(Library):
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         condition = da.ones(2, dtype=bool)
-        found = functions((da, da.linalg, da.fft), condition, NUMPY_NAME_BY_OPERATION)
+        found = find_functions((da, da.linalg, da.fft), condition, NUMPY_NAME_BY_OPERATION)
         return found | {
             "expand_dims": lambda x: da.expand_dims(x, 0),
             "nancumsum": lambda x: da.nancumsum(x, 0),

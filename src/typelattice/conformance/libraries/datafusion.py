@@ -7,7 +7,7 @@ import re
 import datafusion
 
 from typelattice.conformance.libraries.sql_base import SQL
-from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
+from typelattice.conformance.library import NoSuchOperandError, PythonNumber, versions_of
 
 SQL_TYPE_BY_DTYPE = {
     "bool": "Boolean",
@@ -65,7 +65,7 @@ class DataFusion(SQL):
         columns = ", ".join(f"""arrow_cast(1, '{own}') AS "{own}\"""" for own in SQL_TYPE_BY_DTYPE.values())
         self.context.sql(f"CREATE TABLE t AS SELECT true AS condition, {columns}").collect()
 
-    def make_python_scalar(self, value: Scalar) -> str:
+    def make_python_scalar(self, value: PythonNumber) -> str:
         if isinstance(value, complex) or value in (float("inf"), float("-inf")):
             raise NoSuchOperandError("SQL has no such literal")
         if value >= 2**64:

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 
 from typelattice.conformance.libraries.sql_base import SQL
-from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
+from typelattice.conformance.library import NoSuchOperandError, PythonNumber, versions_of
 
 SQL_TYPE_BY_DTYPE = {
     "bool": "BOOLEAN",
@@ -59,7 +59,7 @@ class DuckDB(SQL):
         columns = ", ".join(f'1::{own} AS "{own}"' for own in SQL_TYPE_BY_DTYPE.values())
         self.connection.execute(f"CREATE TABLE t AS SELECT true AS condition, {columns}")
 
-    def make_python_scalar(self, value: Scalar) -> object:
+    def make_python_scalar(self, value: PythonNumber) -> object:
         raise NoSuchOperandError("a literal is typed by SQL, and not by Python")
 
     def type_of(self, query: str) -> str:

@@ -12,7 +12,7 @@ from typelattice.conformance.libraries.language_base import (
     forms_from_operators,
     run_program,
 )
-from typelattice.conformance.library import NoSuchOperandError, Scalar
+from typelattice.conformance.library import NoSuchOperandError, PythonNumber
 
 COMPILER_COMMAND = (
     "gfortran",
@@ -100,7 +100,7 @@ class Fortran(Language):
         super().__init__()
         self.versions = {"gfortran": run_program("gfortran", "-dumpfullversion").stdout.strip()}
 
-    def constant(self, value: Scalar) -> str:
+    def constant(self, value: PythonNumber) -> str:
         if value is True:
             return ".true."
         if isinstance(value, float) and math.isinf(value):

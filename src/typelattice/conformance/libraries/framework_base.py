@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.conformance.library import NoSuchOperandError, ParsedOperandString, Scalar, python_answer
+from typelattice.conformance.library import (
+    NoSuchOperandError,
+    ParsedOperandString,
+    PythonNumber,
+    python_answer,
+)
 
-Operations = dict[str, Callable[..., object]]
+FunctionByOperation = dict[str, Callable[..., object]]
 
 
 class Framework:
@@ -26,7 +31,7 @@ class Framework:
         parsed = ParsedOperandString.parse(operand)
         if parsed.dtype is None:
             return self.make_python_scalar(parsed.value)
-        makers: dict[str, Callable[[Any, Scalar], object]] = {
+        makers: dict[str, Callable[[Any, PythonNumber], object]] = {
             "array": self.make_array,
             "0d": self.make_0d_array,
             "scalar": self.make_scalar,
@@ -44,20 +49,20 @@ class Framework:
         known = (name for name, own in self.native_dtypes.items() if own == dtype)
         return next(known, None) or str(getattr(dtype, "name", dtype))
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         raise NotImplementedError
 
-    def make_array(self, dtype: Any, value: Scalar) -> object:
+    def make_array(self, dtype: Any, value: PythonNumber) -> object:
         raise NotImplementedError
 
-    def make_0d_array(self, dtype: Any, value: Scalar) -> object:
+    def make_0d_array(self, dtype: Any, value: PythonNumber) -> object:
         raise NoSuchOperandError(f"{self.name} has no arrays without dimensions")
 
-    def make_scalar(self, dtype: Any, value: Scalar) -> object:
+    def make_scalar(self, dtype: Any, value: PythonNumber) -> object:
         raise NoSuchOperandError(f"{self.name} has no scalars of its own")
 
-    def make_weak_array(self, dtype: Any, value: Scalar) -> object:
+    def make_weak_array(self, dtype: Any, value: PythonNumber) -> object:
         raise NoSuchOperandError(f"{self.name} has no weakly typed arrays")
 
-    def make_python_scalar(self, value: Scalar) -> object:
+    def make_python_scalar(self, value: PythonNumber) -> object:
         return value

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from typelattice.conformance.libraries.language_base import Language, forms_from_operators, run_program
-from typelattice.conformance.library import NoSuchOperandError, Scalar
+from typelattice.conformance.library import NoSuchOperandError, PythonNumber
 
 ERROR_PATTERN = re.compile(r"^<stdin>:(?P<line>\d+):\d+: error: (?P<message>.*)$", re.MULTILINE)
 SELECTOR_TYPE_PATTERN = re.compile(r"'_Generic' selector of type '(?P<type>[^']*)'")
 
 
-class C(Language):
+class CLanguage(Language):
     """Variables and constants; result_type is the usual arithmetic conversions of `1 ? x : y`."""
 
     name = "c"
@@ -63,7 +63,7 @@ class C(Language):
         super().__init__()
         self.names |= {"__int128": "int128", "__int128 unsigned": "uint128", **self.aliases}
 
-    def constant(self, value: Scalar) -> str:
+    def constant(self, value: PythonNumber) -> str:
         if value is True:
             raise NoSuchOperandError("C17 has no constant of type _Bool")
         if isinstance(value, int) and value >= 2**64:
@@ -85,7 +85,7 @@ class C(Language):
             yield int(error["line"]) - first, self.names[selector["type"]] if selector else TypeError(message)
 
 
-class LLP64(C):
+class LLP64(CLanguage):
     """C for 64-bit Windows, where a long has 32 bits."""
 
     name = "c-llp64"
@@ -94,4 +94,4 @@ class LLP64(C):
     int64: Mapping[str, str] = {"int64": "long long int", "uint64": "long long unsigned int"}
 
 
-LIBRARIES = {each.name: each for each in (C, LLP64)}
+LIBRARIES = {each.name: each for each in (CLanguage, LLP64)}

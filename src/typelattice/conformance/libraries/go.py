@@ -13,7 +13,7 @@ from typelattice.conformance.libraries.language_base import (
     forms_from_operators,
     run_program,
 )
-from typelattice.conformance.library import NoSuchOperandError, Scalar
+from typelattice.conformance.library import NoSuchOperandError, PythonNumber
 
 ERROR_PATTERN = re.compile(r"^\S+\.go:(?P<line>\d+):\d+: (?P<message>.*)$", re.MULTILINE)
 VALUE_TYPE_PATTERN = re.compile(
@@ -91,7 +91,7 @@ class Go(Language):
         super().__init__()
         self.versions = {"go": run_program("go", "version").stdout.split()[2].removeprefix("go")}
 
-    def constant(self, value: Scalar) -> str:
+    def constant(self, value: PythonNumber) -> str:
         if isinstance(value, float) and math.isinf(value):
             raise NoSuchOperandError("Go has no infinite constant")
         if isinstance(value, complex):

@@ -12,7 +12,7 @@ from typelattice.conformance.libraries.language_base import (
     compile_lines,
     run_program,
 )
-from typelattice.conformance.library import NoSuchOperandError, Scalar
+from typelattice.conformance.library import NoSuchOperandError, PythonNumber
 
 ERROR_PATTERN = re.compile(
     r"^\S+:(?P<line>\d+): error: (?P<message>.*(?:\n  (?:first|second) type: .*)*)$", re.MULTILINE
@@ -61,7 +61,7 @@ class Java(Language):
         version = run_program("javac", "-version")
         self.versions = {"java": (version.stdout or version.stderr).split()[1]}
 
-    def constant(self, value: Scalar) -> str:
+    def constant(self, value: PythonNumber) -> str:
         if isinstance(value, complex) or math.isinf(value):
             raise NoSuchOperandError("Java has no such literal")
         if isinstance(value, int) and not -(2**31) <= value < 2**31:

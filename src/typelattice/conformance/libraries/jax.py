@@ -20,7 +20,7 @@ from typelattice.conformance.library import (
     sort_dtype_names,
     versions_of,
 )
-from typelattice.conformance.operation_functions import as_is, functions
+from typelattice.conformance.operation_functions import find_functions, return_array_itself
 from typelattice.facts.operations import OPERATIONS
 
 HOW_CALLS_ARE_TRACED = (
@@ -56,7 +56,7 @@ class JAX(Library):
         found = [getattr(scalar, "dtype", None) for scalar in vars(jnp).values()]
         known = {dtype.name: dtype for dtype in found if isinstance(dtype, np.dtype)}
         wide = self.x64 or self.explicit_x64 == "allow"
-        self.found = {name: d for name, d in known.items() if wide or _narrow(d)}
+        self.found = {name: d for name, d in known.items() if wide or _is_below_64_bits(d)}
 
     def dtypes(self) -> Sequence[str]:
         return sort_dtype_names(self.found)
@@ -101,7 +101,9 @@ class JAX(Library):
         """Return the functions before tracing."""
         condition = jnp.ones(2, bool)
         spaces = (jnp, jnp.linalg, jnp.fft, jax.nn, jax.scipy.special)
-        found = functions(spaces, condition, matrix=lambda x: jnp.broadcast_to(x, (2, 2)), copy_array=as_is)
+        found = find_functions(
+            spaces, condition, matrix=lambda x: jnp.broadcast_to(x, (2, 2)), copy_array=return_array_itself
+        )
         found |= {"expand_dims": lambda x: jnp.expand_dims(x, 0)}
         found |= {
             "unique_values": lambda x: jnp.unique(x, size=1),
@@ -151,11 +153,11 @@ class JAXLax(JAX):
         return {name: _trace_call(function) for name, function in LAX_FUNCTION_BY_OPERATION.items()}
 
 
-def _axes(x: Any) -> Sequence[int]:
+def _all_axes(x: Any) -> Sequence[int]:
     return range(len(np.shape(x)))
 
 
-def _narrow(dtype: np.dtype[Any]) -> bool:
+def _is_below_64_bits(dtype: np.dtype[Any]) -> bool:
     return dtype.itemsize < (16 if dtype.kind == "c" else 8)
 
 
@@ -165,11 +167,11 @@ def _trace_call(function: Callable[..., object]) -> Callable[..., object]:
     def call(*operands: object) -> object:
         def call_with_tracers(*tracers: object) -> object:
             rest = iter(tracers)
-            return function(*(next(rest) if _abstract(x) else x for x in operands))
+            return function(*(next(rest) if _is_abstract(x) else x for x in operands))
 
         # tracing is quicker without the inner jit, but jit checks a Python int's size
         with jax.disable_jit(not any(python_answer(x) for x in operands)):
-            return jax.eval_shape(call_with_tracers, *filter(_abstract, operands))
+            return jax.eval_shape(call_with_tracers, *filter(_is_abstract, operands))
 
     return call
 
@@ -182,14 +184,14 @@ def trace_or_compute(name: str, function: Callable[..., object]) -> Callable[...
 
     def call(*operands: object) -> object:
         dtypes = {str(getattr(x, "dtype", "")) for x in operands}
-        if dtypes.isdisjoint(HALF_PRECISION_DTYPES) or any(map(_abstract, operands)):
+        if dtypes.isdisjoint(HALF_PRECISION_DTYPES) or any(map(_is_abstract, operands)):
             return traced(*operands)
         return jax.block_until_ready(function(*operands))
 
     return call
 
 
-def _abstract(operand: object) -> bool:
+def _is_abstract(operand: object) -> bool:
     return isinstance(operand, jax.ShapeDtypeStruct)
 
 
@@ -250,10 +252,10 @@ LAX_FUNCTION_BY_OPERATION: dict[str, Callable[..., object]] = {
 }
 if hasattr(lax, "reduce_sum"):  # JAX has it since 0.5
     LAX_FUNCTION_BY_OPERATION |= {
-        "sum": lambda x: lax.reduce_sum(x, axes=_axes(x)),
-        "prod": lambda x: lax.reduce_prod(x, axes=_axes(x)),
-        "max": lambda x: lax.reduce_max(x, axes=_axes(x)),
-        "min": lambda x: lax.reduce_min(x, axes=_axes(x)),
+        "sum": lambda x: lax.reduce_sum(x, axes=_all_axes(x)),
+        "prod": lambda x: lax.reduce_prod(x, axes=_all_axes(x)),
+        "max": lambda x: lax.reduce_max(x, axes=_all_axes(x)),
+        "min": lambda x: lax.reduce_min(x, axes=_all_axes(x)),
     }
 
 LIBRARIES: Mapping[str, Callable[[], Library]] = {

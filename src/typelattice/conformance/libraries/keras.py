@@ -7,9 +7,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from typelattice.conformance.libraries.framework_base import Framework, Operations
-from typelattice.conformance.library import NoSuchOperandError, NotAskedError, Scalar, versions_of
-from typelattice.conformance.operation_functions import first_result, functions
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
+from typelattice.conformance.library import NoSuchOperandError, NotAskedError, PythonNumber, versions_of
+from typelattice.conformance.operation_functions import find_functions, first_result
 from typelattice.facts.operations import OPERATIONS, OPERATORS
 
 KERAS_DTYPES = (
@@ -45,10 +45,10 @@ class Keras(Framework):
         self.versions = versions_of("keras", *self.packages)
         self.native_dtypes = {name: name for name in KERAS_DTYPES}
 
-    def make_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
         return self.keras.KerasTensor((2,), dtype=dtype)
 
-    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
         return self.keras.KerasTensor((), dtype=dtype)
 
     def read(self, result: object) -> str:
@@ -61,9 +61,9 @@ class Keras(Framework):
         dtypes = [getattr(operand, "dtype", type(operand)) for operand in operands]
         return self.keras.backend.result_type(*dtypes)
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         condition = self.keras.KerasTensor((2,), dtype="bool")
-        found = functions((self.keras.ops,), condition, KERAS_NAME_BY_OPERATION)
+        found = find_functions((self.keras.ops,), condition, KERAS_NAME_BY_OPERATION)
         symbolic = {op: found[op] for op in found if op not in VALUE_DEPENDENT_OPERATIONS} | {
             "broadcast_to": lambda x: self.keras.ops.broadcast_to(x, (2, 2)),
             "expand_dims": lambda x: self.keras.ops.expand_dims(x, 0),
@@ -88,27 +88,27 @@ class Keras(Framework):
         return call
 
 
-class Jax(Keras):
+class KerasOnJAX(Keras):
     backend = "jax"
     packages = ("jax",)
 
 
-class TensorFlow(Keras):
+class KerasOnTensorFlow(Keras):
     backend = "tensorflow"
     packages = ("tensorflow-cpu",)
 
 
-class Torch(Keras):
+class KerasOnTorch(Keras):
     backend = "torch"
     packages = ("torch",)
 
 
-class NumPy(Keras):
+class KerasOnNumPy(Keras):
     backend = "numpy"
     packages = ("numpy",)
 
 
-class Lattice(NumPy):
+class KerasLattice(KerasOnNumPy):
     """The lattice beneath: result_type before it turns 64 bits into 32."""
 
     def __init__(self) -> None:
@@ -119,11 +119,11 @@ class Lattice(NumPy):
         self.name = "keras"
         self.how = "keras.backend.result_type with BIT64_TO_BIT32_DTYPE emptied; numpy backend"
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         return {"result_type": self.result_type}
 
 
-class Computed(Keras):
+class ComputedKeras(Keras):
     """Arrays of the backend. Their operators are the backend's own, and are left out here."""
 
     way = "computed"
@@ -133,13 +133,13 @@ class Computed(Keras):
         self.name = f"keras-{self.backend}-computed"
         self.how = f"keras.ops on arrays, {self.way}; {self.backend} backend"
 
-    def make_array(self, dtype: Any, value: Scalar) -> Any:
-        return self.tensor(dtype, (2,), value)
+    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
+        return self.make_tensor(dtype, (2,), value)
 
-    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
-        return self.tensor(dtype, (), value)
+    def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
+        return self.make_tensor(dtype, (), value)
 
-    def tensor(self, dtype: str, shape: tuple[int, ...], value: Scalar) -> Any:
+    def make_tensor(self, dtype: str, shape: tuple[int, ...], value: PythonNumber) -> Any:
         """Return an array of a dtype. Raises NoSuchOperandError if the backend gives it another dtype."""
         try:
             made = self.keras.ops.cast(self.keras.ops.full(shape, value), dtype)
@@ -149,10 +149,10 @@ class Computed(Keras):
             raise NoSuchOperandError(f"{self.backend} makes {made.dtype} of {dtype}")
         return made
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         ops = self.keras.ops
         condition = ops.ones((2,), "bool")
-        found = functions((ops,), condition, KERAS_NAME_BY_OPERATION, self.matrix)
+        found = find_functions((ops,), condition, KERAS_NAME_BY_OPERATION, self.matrix)
         asked = {op: found[op] for op in found if op not in OPERATORS} | {
             "result_type": self.result_type,
             "broadcast_to": lambda x: ops.broadcast_to(x, (2, 2)),
@@ -171,7 +171,7 @@ class Computed(Keras):
             raise NotAskedError("a bound is missing")
         return self.keras.ops.clip(*operands)
 
-    def wrap_function(self, op: str, function: Callable[..., object]) -> Callable[..., object]:
+    def wrap_function(self, op_name: str, function: Callable[..., object]) -> Callable[..., object]:
         """Return a function as the recorder calls it."""
         return function
 
@@ -180,7 +180,7 @@ class Computed(Keras):
         raise NotImplementedError
 
 
-class ComputedJax(Computed, Jax):
+class ComputedKerasOnJAX(ComputedKeras, KerasOnJAX):
     way = "traced by eval_shape; computed if that fails for want of values, and linear algebra of half floats"
 
     def __init__(self) -> None:
@@ -190,12 +190,12 @@ class ComputedJax(Computed, Jax):
         jax.config.update("jax_traceback_filtering", "off")
         super().__init__()
 
-    def wrap_function(self, op: str, function: Callable[..., object]) -> Callable[..., object]:
+    def wrap_function(self, op_name: str, function: Callable[..., object]) -> Callable[..., object]:
         import jax
 
         from typelattice.conformance.libraries.jax import trace_or_compute
 
-        traced = trace_or_compute(op, function)
+        traced = trace_or_compute(op_name, function)
 
         @functools.wraps(function)
         def call(*operands: object) -> object:
@@ -204,7 +204,7 @@ class ComputedJax(Computed, Jax):
             except jax.errors.ConcretizationTypeError:
                 return function(*operands)
 
-        return function if op == "result_type" else call
+        return function if op_name == "result_type" else call
 
     def matrix(self, x: Any) -> Any:
         import jax.numpy as jnp
@@ -212,8 +212,8 @@ class ComputedJax(Computed, Jax):
         return jnp.diag(x)
 
 
-class ComputedTensorFlow(Computed, TensorFlow):
-    def wrap_function(self, op: str, function: Callable[..., object]) -> Callable[..., object]:
+class ComputedKerasOnTensorFlow(ComputedKeras, KerasOnTensorFlow):
+    def wrap_function(self, op_name: str, function: Callable[..., object]) -> Callable[..., object]:
         from typelattice.conformance.libraries.tensorflow import clear_cache_first
 
         return clear_cache_first(function)
@@ -224,21 +224,21 @@ class ComputedTensorFlow(Computed, TensorFlow):
         return tf.linalg.diag(x)
 
 
-class ComputedTorch(Computed, Torch):
+class ComputedKerasOnTorch(ComputedKeras, KerasOnTorch):
     def matrix(self, x: Any) -> Any:
         import torch
 
         return torch.diag(x)
 
 
-class ComputedNumPy(Computed, NumPy):
+class ComputedKerasOnNumPy(ComputedKeras, KerasOnNumPy):
     def matrix(self, x: Any) -> Any:
         import numpy as np
 
         return np.diag(x)
 
 
-class MixedFloat16(ComputedJax):
+class KerasMixedFloat16(ComputedKerasOnJAX):
     """Layers under the policy mixed_float16, which cast their floats before they compute."""
 
     def __init__(self) -> None:
@@ -247,10 +247,10 @@ class MixedFloat16(ComputedJax):
         self.name = "keras-mixed-float16"
         self.how = "layers such as Add, Dot and Activation under the policy mixed_float16; jax backend"
 
-    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
         raise NoSuchOperandError("a layer takes batches")
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         layers = self.keras.layers
         merging = {
             "add": layers.Add, "subtract": layers.Subtract, "multiply": layers.Multiply,
@@ -258,13 +258,13 @@ class MixedFloat16(ComputedJax):
         }  # fmt: skip
         activations = [name for name in OPERATIONS if hasattr(self.keras.activations, name)]
         return {
-            **{op: self.merged_by(layer) for op, layer in merging.items()},
+            **{op: self.call_merging_layer(layer) for op, layer in merging.items()},
             **{op: layers.Activation(op) for op in activations},
             "concat": lambda *arrays: layers.Concatenate(axis=0)(list(arrays)),
             "matmul": self.dot,
         }
 
-    def merged_by(self, layer: Callable[[], Any]) -> Callable[..., object]:
+    def call_merging_layer(self, layer: Callable[[], Any]) -> Callable[..., object]:
         """Return a function of arrays for a layer that takes a list of them."""
         return lambda *arrays: layer()(list(arrays))
 
@@ -276,14 +276,14 @@ class MixedFloat16(ComputedJax):
 
 
 LIBRARIES = {
-    "keras": Lattice,
-    "keras-jax": Jax,
-    "keras-tensorflow": TensorFlow,
-    "keras-torch": Torch,
-    "keras-numpy": NumPy,
-    "keras-jax-computed": ComputedJax,
-    "keras-tensorflow-computed": ComputedTensorFlow,
-    "keras-torch-computed": ComputedTorch,
-    "keras-numpy-computed": ComputedNumPy,
-    "keras-mixed-float16": MixedFloat16,
+    "keras": KerasLattice,
+    "keras-jax": KerasOnJAX,
+    "keras-tensorflow": KerasOnTensorFlow,
+    "keras-torch": KerasOnTorch,
+    "keras-numpy": KerasOnNumPy,
+    "keras-jax-computed": ComputedKerasOnJAX,
+    "keras-tensorflow-computed": ComputedKerasOnTensorFlow,
+    "keras-torch-computed": ComputedKerasOnTorch,
+    "keras-numpy-computed": ComputedKerasOnNumPy,
+    "keras-mixed-float16": KerasMixedFloat16,
 }

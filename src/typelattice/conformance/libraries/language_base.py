@@ -16,7 +16,7 @@ from typelattice.conformance.library import (
     NoSuchOperandError,
     NotAskedError,
     ParsedOperandString,
-    Scalar,
+    PythonNumber,
 )
 from typelattice.facts.operations import find_operation
 
@@ -54,7 +54,7 @@ class Language:
         self._made[source] = None
         return source
 
-    def constant(self, value: Scalar) -> str:
+    def constant(self, value: PythonNumber) -> str:
         """Write a constant; raise NoSuchOperandError if the language has no constant of this value."""
         raise NotImplementedError
 
@@ -66,7 +66,7 @@ class Language:
         return str(result)
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        return {op: self._operation(op, forms) for op, forms in self.forms.items()}
+        return {op: self._make_operation(op, forms) for op, forms in self.forms.items()}
 
     def write(self, forms: Sequence[str], operands: Sequence[str]) -> str:
         """Write an operation of operands, in the form for their number."""
@@ -75,8 +75,8 @@ class Language:
             return forms[0].format(first)
         return forms[-1].format(first, others[0] if len(others) == 1 else self.write(forms, others))
 
-    def _operation(self, op: str, forms: Sequence[str]) -> Callable[..., str]:
-        writes = find_operation(op).operation_class in ("assignment", "in-place")
+    def _make_operation(self, op_name: str, forms: Sequence[str]) -> Callable[..., str]:
+        writes = find_operation(op_name).operation_class in ("assignment", "in-place")
 
         def answer(*operands: str) -> str:
             if writes and not operands[0].startswith("a_"):
@@ -85,7 +85,7 @@ class Language:
             if expression not in self._known:  # one run also types all expressions that probably follow
                 likely = itertools.product(self._made, repeat=min(len(operands), 2))
                 asked = {expression, *(self.write(forms, each) for each in likely)}
-                self._learn([*asked.difference(self._known)])
+                self._learn_types([*asked.difference(self._known)])
             known = self._known[expression]
             if isinstance(known, TypeError):
                 raise known
@@ -93,7 +93,7 @@ class Language:
 
         return answer
 
-    def _learn(self, expressions: Sequence[str]) -> None:
+    def _learn_types(self, expressions: Sequence[str]) -> None:
         """Find the types of expressions. Raises CannotAskError if one cannot be read."""
         try:
             for i, found in self.types(expressions):

@@ -9,14 +9,14 @@ import numpy as np
 from max.dtype import DType
 from max.graph import DeviceRef, Graph, TensorType, TensorValue, ops
 
-from typelattice.conformance.libraries.framework_base import Framework, Operations
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
 from typelattice.conformance.library import (
     NoSuchOperandError,
     NotAskedError,
-    Scalar,
+    PythonNumber,
     versions_of,
 )
-from typelattice.conformance.operation_functions import functions
+from typelattice.conformance.operation_functions import find_functions
 from typelattice.facts.operations import OPERATIONS
 
 MAX_DTYPES = (
@@ -27,7 +27,7 @@ MAX_DTYPES = (
 )
 
 
-class Max(Framework):
+class MAXGraph(Framework):
     """Inputs of a MAX graph. NumPy arrays count as weak operands, because MAX treats them like Python
     scalars.
     """
@@ -45,20 +45,20 @@ class Max(Framework):
         self.graph.__enter__()  # ops are built into the open graph
         self.inputs = dict(zip(inputs, self.graph.inputs, strict=True))
 
-    def make_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
         return self.inputs[dtype, (2,)].tensor
 
-    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
         return self.inputs[dtype, ()].tensor
 
-    def make_weak_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_weak_array(self, dtype: Any, value: PythonNumber) -> Any:
         if dtype.name == "bool" or not hasattr(np, dtype.name):
             raise NoSuchOperandError(f"NumPy has no weak {dtype.name}")
         return np.full(2, value, dtype.name)
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         renamed = {"divide": "div", "floor_divide": "floor_div", "maximum": "max", "minimum": "min"}
-        found = functions((ops,), self.make_array(DType.bool, True), renamed) | {"less": self.less}
+        found = find_functions((ops,), self.make_array(DType.bool, True), renamed) | {"less": self.less}
         found |= {
             "expand_dims": lambda x: ops.unsqueeze(x, 0),
             "nonzero": lambda x: ops.nonzero(x, "found"),
@@ -77,4 +77,4 @@ class Max(Framework):
         return operator.lt(x, y)
 
 
-LIBRARIES = {Max.name: Max}
+LIBRARIES = {MAXGraph.name: MAXGraph}

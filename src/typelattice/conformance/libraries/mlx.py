@@ -7,9 +7,9 @@ from typing import Any
 import mlx.core as mx
 from mlx import nn
 
-from typelattice.conformance.libraries.framework_base import Framework, Operations
-from typelattice.conformance.library import Scalar, versions_of
-from typelattice.conformance.operation_functions import functions, skip_unless_numbers
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
+from typelattice.conformance.library import PythonNumber, versions_of
+from typelattice.conformance.operation_functions import find_functions, skip_unless_numbers
 
 MLX_DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -29,16 +29,16 @@ class MLX(Framework):
         self.versions = versions_of("mlx")
         self.native_dtypes = {name: getattr(mx, {"bool": "bool_"}.get(name, name)) for name in MLX_DTYPES}
 
-    def make_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
         return mx.array([value, value]).astype(dtype)  # mx.full does not read bool_ as a dtype
 
-    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
         return mx.array(value).astype(dtype)
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         condition = mx.array([True, True])
         renamed = {"permute_dims": "transpose"}
-        return functions((mx, mx.linalg, mx.fft), condition, renamed) | {
+        return find_functions((mx, mx.linalg, mx.fft), condition, renamed) | {
             "take": lambda x: mx.take(x, mx.array([0])),
             "expand_dims": lambda x: mx.expand_dims(x, 0),
             "vector_norm": mx.linalg.norm,

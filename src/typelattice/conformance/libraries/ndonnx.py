@@ -6,9 +6,13 @@ from typing import Any
 
 import ndonnx as ndx
 
-from typelattice.conformance.libraries.framework_base import Framework, Operations
-from typelattice.conformance.library import Scalar, versions_of
-from typelattice.conformance.operation_functions import as_is, functions, skip_unless_numbers
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
+from typelattice.conformance.library import PythonNumber, versions_of
+from typelattice.conformance.operation_functions import (
+    find_functions,
+    return_array_itself,
+    skip_unless_numbers,
+)
 
 NDONNX_DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -17,7 +21,7 @@ NDONNX_DTYPES = (
 """The dtypes of numbers; the nullable ones and the strings are left out."""
 
 
-class Ndonnx(Framework):
+class NDONNX(Framework):
     """Inputs of a graph, which have a dtype and no values."""
 
     name = "ndonnx"
@@ -28,14 +32,14 @@ class Ndonnx(Framework):
         self.versions = versions_of("ndonnx")
         self.native_dtypes = {name: getattr(ndx, name) for name in NDONNX_DTYPES}
 
-    def make_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
         return ndx.argument(shape=(2,), dtype=dtype)
 
-    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
         return ndx.argument(shape=(), dtype=dtype)
 
-    def operations(self) -> Operations:
-        return functions((ndx,), self.make_array(ndx.bool, True), copy_array=as_is) | {
+    def operations(self) -> FunctionByOperation:
+        return find_functions((ndx,), self.make_array(ndx.bool, True), copy_array=return_array_itself) | {
             "expand_dims": lambda x: ndx.expand_dims(x, axis=0),
             "tensordot": lambda x, y: ndx.tensordot(x, y, axes=1),
             "full": skip_unless_numbers(lambda x: ndx.full((2,), x)),
@@ -44,4 +48,4 @@ class Ndonnx(Framework):
         }
 
 
-LIBRARIES = {Ndonnx.name: Ndonnx}
+LIBRARIES = {NDONNX.name: NDONNX}

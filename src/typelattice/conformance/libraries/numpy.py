@@ -16,7 +16,7 @@ from typelattice.conformance.library import (
     sort_dtype_names,
     versions_of,
 )
-from typelattice.conformance.operation_functions import functions
+from typelattice.conformance.operation_functions import find_functions
 from typelattice.conformance.questions import SMALL_EXPONENTS
 
 NUMPY_DTYPES = (
@@ -78,7 +78,7 @@ class NumPy(Library):
         return python_answer(result) or type(result).__name__
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        return functions((np, np.linalg, np.fft), np.ones(2, bool), NUMPY_NAME_BY_OPERATION) | {
+        return find_functions((np, np.linalg, np.fft), np.ones(2, bool), NUMPY_NAME_BY_OPERATION) | {
             "promote_types": lambda x, y: np.promote_types(x.dtype, y.dtype),
             "count_nonzero": lambda x: np.count_nonzero(x, axis=0),
             "expand_dims": lambda x: np.expand_dims(x, 0),

@@ -11,7 +11,7 @@ from typelattice.conformance.libraries.language_base import (
     forms_from_operators,
     run_program,
 )
-from typelattice.conformance.library import NotAskedError, Scalar
+from typelattice.conformance.library import NotAskedError, PythonNumber
 
 ANSWER_LINE_PATTERN = re.compile(r"^(?P<number>\d+)\t(?P<class>\w*)\t(?P<message>.*)$", re.MULTILINE)
 PRINT_CLASS_COMMAND = 'printf("%d\\t%s%s\\t\\n", {}, class(r), repmat("_complex", 1, iscomplex(r)))'
@@ -101,7 +101,7 @@ class Octave(Language):
         version = run_program("octave-cli", "--version").stdout.partition("\n")[0]
         self.versions = {"octave": version.split()[-1]}
 
-    def constant(self, value: Scalar) -> str:
+    def constant(self, value: PythonNumber) -> str:
         if value is True:
             return "true"
         return f"({value.imag!r}i)" if isinstance(value, complex) else f"({value!r})"
@@ -109,7 +109,7 @@ class Octave(Language):
     def operations(self) -> Mapping[str, Callable[..., object]]:
         found = super().operations()
         return {
-            op: _beside_no_complex(call) if op in OPERATIONS_OF_REALS_ONLY else call
+            op: _skip_complex_operands(call) if op in OPERATIONS_OF_REALS_ONLY else call
             for op, call in found.items()
         }
 
@@ -139,7 +139,7 @@ class Octave(Language):
             yield int(answer["number"]), name or TypeError(answer["message"])
 
 
-def _beside_no_complex(call: Callable[..., object]) -> Callable[..., object]:
+def _skip_complex_operands(call: Callable[..., object]) -> Callable[..., object]:
     """Wrap an operation of real numbers, which reads the real parts of complex ones in its own ways."""
 
     def real(*operands: str) -> object:

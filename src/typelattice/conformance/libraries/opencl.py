@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from typelattice.conformance.libraries.language_base import C_FORMS_BY_OPERATION, Language, run_program
-from typelattice.conformance.library import NoSuchOperandError, Scalar
+from typelattice.conformance.library import NoSuchOperandError, PythonNumber
 
 COMPILER_COMMAND = (
     *("clang", "-x", "cl", "-cl-std=CL3.0", "-target", "spir64", "-w", "-fsyntax-only"),
@@ -53,7 +53,7 @@ class OpenCL(Language):
         self.versions = {"clang": re.findall(r"version ([\d.]+)", version)[0]}
         self.names |= {f"unsigned {own}": f"u{name}" for own, name in self.names.items() if name[:3] == "int"}
 
-    def constant(self, value: Scalar) -> str:
+    def constant(self, value: PythonNumber) -> str:
         if value is True or isinstance(value, complex) or math.isinf(value):
             raise NoSuchOperandError("OpenCL C has no such constant")
         # in OpenCL the sign is an operator, so -2**63 has no literal

@@ -7,12 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from typelattice.conformance.libraries.framework_base import Framework, Operations
-from typelattice.conformance.library import Scalar, versions_of
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
+from typelattice.conformance.library import PythonNumber, versions_of
 from typelattice.conformance.operation_functions import (
-    as_is,
-    by_operator,
-    functions,
+    find_functions,
+    list_operator_functions,
+    return_array_itself,
     skip_number_first,
     skip_unless_numbers,
 )
@@ -64,10 +64,10 @@ class Polars(Framework):
         columns = {name: pl.Series([1, 1]).cast(dtype) for name, dtype in self.native_dtypes.items()}
         self.frame = pl.DataFrame(columns)
 
-    def make_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
         return pl.col(self.dtype_name(dtype))
 
-    def make_scalar(self, dtype: Any, value: Scalar) -> Any:
+    def make_scalar(self, dtype: Any, value: PythonNumber) -> Any:
         return pl.lit(value, dtype=dtype)
 
     def read(self, result: object) -> str:
@@ -79,10 +79,12 @@ class Polars(Framework):
         frames = [self.frame.select(column.alias("result")) for column in columns]
         return pl.concat(frames, how="vertical_relaxed")["result"]
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         condition = pl.col("bool")
-        found = functions((pl.Expr,), condition, POLARS_NAME_BY_OPERATION, copy_array=as_is)
-        return found | by_operator(*OPERATIONS_WITH_OPERATOR) | {
+        found = find_functions(
+            (pl.Expr,), condition, POLARS_NAME_BY_OPERATION, copy_array=return_array_itself
+        )
+        return found | list_operator_functions(*OPERATIONS_WITH_OPERATOR) | {
             "result_type": self.result_type,
             "maximum": pl.max_horizontal,
             "minimum": pl.min_horizontal,
@@ -96,7 +98,7 @@ class Polars(Framework):
         }
 
 
-class Series(Framework):
+class PolarsSeries(Framework):
     """Series, which promote by their own rules where they do not use an expression.
 
     A reduction of a Series gives a Python number, which has no dtype.
@@ -110,16 +112,16 @@ class Series(Framework):
         self.versions = versions_of("polars")
         self.native_dtypes = {name: getattr(pl, own) for name, own in POLARS_TYPE_BY_DTYPE.items()}
 
-    def make_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
         return pl.Series([1, 1]).cast(dtype)
 
     def result_type(self, *series: pl.Series) -> Any:
         return pl.concat([each.to_frame() for each in series], how="vertical_relaxed").to_series()
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         condition = pl.Series([True, True])
-        found = functions((pl.Series,), condition, POLARS_NAME_BY_OPERATION, copy_array=pl.Series.clone)
-        return found | by_operator(*OPERATIONS_WITH_OPERATOR) | {
+        found = find_functions((pl.Series,), condition, POLARS_NAME_BY_OPERATION, copy_array=pl.Series.clone)
+        return found | list_operator_functions(*OPERATIONS_WITH_OPERATOR) | {
             "result_type": self.result_type,
             "where": skip_number_first(lambda x, y: x.zip_with(condition, y)),
             "concat": lambda *series: pl.concat(series),
@@ -127,4 +129,4 @@ class Series(Framework):
         }
 
 
-LIBRARIES = {Polars.name: Polars, Series.name: Series}
+LIBRARIES = {Polars.name: Polars, PolarsSeries.name: PolarsSeries}

@@ -7,13 +7,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from typelattice.conformance.libraries.framework_base import Framework, Operations
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
 from typelattice.conformance.library import (
     NoSuchOperandError,
-    Scalar,
+    PythonNumber,
     versions_of,
 )
-from typelattice.conformance.operation_functions import functions
+from typelattice.conformance.operation_functions import find_functions
 from typelattice.facts.operations import OPERATIONS
 
 PYARROW_DTYPES = (
@@ -34,7 +34,7 @@ PYARROW_NAME_BY_OPERATION = {
 """What pyarrow.compute calls operations by a name of its own."""
 
 
-class Arrow(Framework):
+class PyArrow(Framework):
     """Arrays, and scalars of a type."""
 
     name = "arrow"
@@ -47,45 +47,45 @@ class Arrow(Framework):
             name: getattr(pa, {"bool": "bool_"}.get(name, name))() for name in PYARROW_DTYPES
         }
 
-    def make_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
         return pa.array([value, value]).cast(dtype)
 
-    def make_scalar(self, dtype: Any, value: Scalar) -> Any:
+    def make_scalar(self, dtype: Any, value: PythonNumber) -> Any:
         return pa.scalar(value).cast(dtype)
 
     def read(self, result: object) -> str:
         return super().read(getattr(result, "type", result))
 
-    def operations(self) -> Operations:
-        found = functions((pc,), pa.array([True, True]), PYARROW_NAME_BY_OPERATION)
+    def operations(self) -> FunctionByOperation:
+        found = find_functions((pc,), pa.array([True, True]), PYARROW_NAME_BY_OPERATION)
         return {op: found[op] for op in found if op in OPERATIONS} | {  # pyarrow's arrays have no operators
             "concat": lambda *arrays: pa.concat_arrays(arrays),
             "take": lambda x: pc.take(x, pa.array([0])),
         }
 
 
-class Unify(Arrow):
+class UnifiedSchemas(PyArrow):
     """Types of one field in several schemas."""
 
     name = "arrow-unify"
     namespaces = None  # this library only unifies types
     how = "pyarrow.unify_schemas, promote_options='permissive'"
 
-    def make_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
         return pa.schema([("field", dtype)])
 
-    def make_scalar(self, dtype: Any, value: Scalar) -> Any:
+    def make_scalar(self, dtype: Any, value: PythonNumber) -> Any:
         raise NoSuchOperandError("a schema has no scalars")
 
-    def make_python_scalar(self, value: Scalar) -> Any:
+    def make_python_scalar(self, value: PythonNumber) -> Any:
         raise NoSuchOperandError("a schema has no scalars")
 
-    def operations(self) -> Operations:
-        return {"result_type": _unify}
+    def operations(self) -> FunctionByOperation:
+        return {"result_type": _unify_schemas}
 
 
-def _unify(*schemas: Any) -> Any:
+def _unify_schemas(*schemas: Any) -> Any:
     return pa.unify_schemas(list(schemas), promote_options="permissive").field("field").type
 
 
-LIBRARIES = {Arrow.name: Arrow, Unify.name: Unify}
+LIBRARIES = {PyArrow.name: PyArrow, UnifiedSchemas.name: UnifiedSchemas}

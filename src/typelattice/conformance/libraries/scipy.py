@@ -14,7 +14,7 @@ from typelattice.conformance.library import Library, NoSuchOperandError, ParsedO
 from typelattice.conformance.operation_functions import SpelledFunction, first_result
 from typelattice.facts.operations import Operation, make_custom_operation
 
-Function = Callable[..., object]
+LibraryFunction = Callable[..., object]
 ArrayMaker = Callable[[Any], Any]
 OPERATION_BY_ARRAY_COUNT = {
     1: "fftshift",
@@ -29,7 +29,7 @@ UFUNCS_WITHOUT_STATED_RULE = (
 ENDLESS_FUNCTION_PREFIXES = ("obl_", "pro_")
 
 
-def one(x: Any) -> Any:
+def one_element(x: Any) -> Any:
     """Make an array of one element."""
     return np.resize(x, 1)
 
@@ -54,7 +54,7 @@ def sample(x: Any) -> Any:
     return (np.arange(24) % 2 + 1).astype(np.asarray(x).dtype)
 
 
-def make_function(module: Any, name: str, shape: ArrayMaker, *more: Any) -> Function:
+def make_function(module: Any, name: str, shape: ArrayMaker, *more: Any) -> LibraryFunction:
     """Call a function of a module with arrays of a shape, and return its first result."""
     function = getattr(module, name)
     rest = "".join(f", {x.__module__}.{x.__name__}" if callable(x) else f", {x!r}" for x in more)
@@ -62,7 +62,7 @@ def make_function(module: Any, name: str, shape: ArrayMaker, *more: Any) -> Func
     return SpelledFunction(lambda *arrays: first_result(function(*map(shape, arrays), *more)), spelling)
 
 
-def make_functions(module: Any, shape: ArrayMaker, names: str, *more: Any) -> dict[str, Function]:
+def make_functions(module: Any, shape: ArrayMaker, names: str, *more: Any) -> dict[str, LibraryFunction]:
     """Make such calls of several functions of a module."""
     prefix = module.__name__.rpartition(".")[2]
     return {f"{prefix}_{name}": make_function(module, name, shape, *more) for name in names.split()}
@@ -80,14 +80,14 @@ UFUNC_NAME_BY_OPERATION = {
 """Elementwise functions that other libraries have, too: operation → name."""
 
 
-def make_ufunc_function(name: str) -> Function:
+def make_ufunc_function(name: str) -> LibraryFunction:
     """Call an elementwise function, and return its first result."""
     found = UFUNC_BY_NAME[name]
     return SpelledFunction(lambda *operands: first_result(found(*operands)), f"scipy.special.{name}")
 
 
 # functions that other libraries also have, by operation
-SHARED_FUNCTION_BY_OPERATION: Mapping[str, Function] = {
+SHARED_FUNCTION_BY_OPERATION: Mapping[str, LibraryFunction] = {
     **{op: make_ufunc_function(name) for op, name in UFUNC_NAME_BY_OPERATION.items()},
     **{name: make_function(special, name, vector) for name in ("softmax", "log_softmax", "logsumexp")},
     **{name: make_function(fft, name, vector) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
@@ -108,7 +108,7 @@ BINARY_FUNCTIONS = (
     *("distance_sqeuclidean", "distance_cosine", "distance_correlation", "distance_jensenshannon"),
 )
 # functions of whole arrays that no other library has
-WHOLE_ARRAY_FUNCTION_BY_NAME: Mapping[str, Function] = {
+WHOLE_ARRAY_FUNCTION_BY_NAME: Mapping[str, LibraryFunction] = {
     **make_functions(special, vector, "lambertw"),
     **make_functions(fft, vector, "dct idct dst idst"),
     **make_functions(fft, grid, "dctn idctn dstn idstn hfftn ihfftn"),
@@ -147,7 +147,7 @@ WHOLE_ARRAY_FUNCTION_BY_NAME: Mapping[str, Function] = {
     **make_functions(signal, grid, "order_filter", [[1] * 3] * 3, 1),
     **make_functions(signal, grid, "convolve2d correlate2d"),
     **make_functions(distance, grid, "cdist pdist"),
-    **make_functions(distance, one, "squareform"),
+    **make_functions(distance, one_element, "squareform"),
     **make_functions(distance, vector, "braycurtis canberra hamming jaccard"),
     **make_functions(distance, vector, "sqeuclidean cosine correlation jensenshannon"),
     **make_functions(stats, sample, "zscore hmean skew kurtosis moment tmean tstd tvar gstd circstd circvar"),
@@ -196,7 +196,7 @@ class SciPy(NumPy):
             raise NoSuchOperandError(operand)
         return super().make(operand)
 
-    def operations(self) -> Mapping[str, Function]:
+    def operations(self) -> Mapping[str, LibraryFunction]:
         ufuncs = {name: make_ufunc_function(name.partition("_")[2]) for name in self.ufuncs}
         return {**SHARED_FUNCTION_BY_OPERATION, **ufuncs, **WHOLE_ARRAY_FUNCTION_BY_NAME}
 

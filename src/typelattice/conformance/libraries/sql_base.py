@@ -7,8 +7,8 @@ from functools import reduce
 from types import SimpleNamespace
 from typing import Any
 
-from typelattice.conformance.libraries.framework_base import Framework, Operations
-from typelattice.conformance.library import Scalar
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
+from typelattice.conformance.library import PythonNumber
 
 
 class SQL(Framework):
@@ -27,24 +27,24 @@ class SQL(Framework):
         """Return the type of the one column that a query gives."""
         raise NotImplementedError
 
-    def make_array(self, dtype: str, value: Scalar) -> str:
+    def make_array(self, dtype: str, value: PythonNumber) -> str:
         return f'"{dtype}"'
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         def between(sign: str) -> Any:
-            return lambda *columns: self.expression(f" {sign} ".join(columns))
+            return lambda *columns: self.type_of_expression(f" {sign} ".join(columns))
 
         def called(form: str) -> Any:
-            return lambda *columns: self.expression(form.format(*columns))
+            return lambda *columns: self.type_of_expression(form.format(*columns))
 
         return {
             **{op: between(sign) for op, sign in self.operators.items()},
             **{op: called(form) for op, form in self.functions.items()},
-            "result_type": lambda *columns: self.expression(f"coalesce({', '.join(columns)})"),
+            "result_type": lambda *columns: self.type_of_expression(f"coalesce({', '.join(columns)})"),
             "concat": self.concat,
         }
 
-    def expression(self, text: str) -> str:
+    def type_of_expression(self, text: str) -> str:
         return self.type_of(f"SELECT {text} AS x FROM t")
 
     def concat(self, *columns: str) -> str:

@@ -12,13 +12,13 @@ import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.framework.weak_tensor import WeakTensor
 
-from typelattice.conformance.libraries.framework_base import Framework, Operations
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
 from typelattice.conformance.library import (
     NoSuchOperandError,
-    Scalar,
+    PythonNumber,
     versions_of,
 )
-from typelattice.conformance.operation_functions import as_is, functions, operators
+from typelattice.conformance.operation_functions import find_functions, list_operators, return_array_itself
 from typelattice.conformance.questions import COMMON_DTYPE_PATTERN
 from typelattice.facts.operations import OPERATORS
 
@@ -61,24 +61,24 @@ class TensorFlow(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("tensorflow-cpu")
-        self.native_dtypes = {name: _dtype(name) for name in TENSORFLOW_DTYPES}
+        self.native_dtypes = {name: _native_dtype(name) for name in TENSORFLOW_DTYPES}
 
-    def make_array(self, dtype: Any, value: Scalar) -> Any:
-        return tf.constant(np.full(2, value, _numpy(dtype)))
+    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
+        return tf.constant(np.full(2, value, _numpy_dtype(dtype)))
 
-    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
-        return tf.constant(np.full((), value, _numpy(dtype)))
+    def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
+        return tf.constant(np.full((), value, _numpy_dtype(dtype)))
 
     def read(self, result: object) -> str:
         return super().read(result) + "*" * isinstance(result, WeakTensor)
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         return {name: clear_cache_first(function) for name, function in self.eager().items()}
 
-    def eager(self) -> Operations:
+    def eager(self) -> FunctionByOperation:
         condition = tf.constant([True, True])
         spaces: tuple[object, ...] = (tf, tf.math, tf.linalg, tf.bitwise, tf.signal, tf.nn)
-        found = functions(spaces, condition, TENSORFLOW_NAME_BY_OPERATION, _matrix)
+        found = find_functions(spaces, condition, TENSORFLOW_NAME_BY_OPERATION, _make_matrix)
         del found["clip"]  # TensorFlow's clip always needs both bounds
         return found | {
             "divide": tf.math.truediv,
@@ -92,9 +92,9 @@ class TensorFlow(Framework):
             "flip": lambda x: tf.reverse(x, [0]),
             "pad": lambda x: tf.pad(x, [[1, 1]]),
             "roll": lambda x: tf.roll(x, 1, 0),
-            "tril": lambda x: tf.linalg.band_part(_matrix(x), -1, 0),
+            "tril": lambda x: tf.linalg.band_part(_make_matrix(x), -1, 0),
             "take": lambda x: tf.gather(x, [0]),
-            "svdvals": lambda x: tf.linalg.svd(_matrix(x), compute_uv=False),
+            "svdvals": lambda x: tf.linalg.svd(_make_matrix(x), compute_uv=False),
         }
 
 
@@ -113,9 +113,11 @@ class GraphFunctions(TensorFlow):
             name: dtype for name, dtype in self.native_dtypes.items() if COMMON_DTYPE_PATTERN.fullmatch(name)
         }
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         # A symbolic tensor can be neither copied nor written into.
-        found = self.eager() | {op: f for op, f in operators(as_is).items() if OPERATORS[op].is_in_place}
+        found = self.eager() | {
+            op: f for op, f in list_operators(return_array_itself).items() if OPERATORS[op].is_in_place
+        }
         return {op: self.as_whole(function) for op, function in found.items()}
 
     def as_whole(self, function: Callable[..., object]) -> Callable[..., object]:
@@ -132,7 +134,7 @@ class GraphFunctions(TensorFlow):
         return call
 
 
-class Legacy(TensorFlow):
+class TensorFlowNumPy(TensorFlow):
     """tf.experimental.numpy, which promotes as NumPy does."""
 
     name = "tensorflow-legacy"
@@ -144,32 +146,32 @@ class Legacy(TensorFlow):
         tf.experimental.numpy.experimental_enable_numpy_behavior(dtype_conversion_mode=self.mode)
         super().__init__()
 
-    def eager(self) -> Operations:
+    def eager(self) -> FunctionByOperation:
         numpy, condition = tf.experimental.numpy, tf.constant([True, True])
-        return functions((numpy,), condition, LEGACY_NAME_BY_OPERATION, _matrix) | {
+        return find_functions((numpy,), condition, LEGACY_NAME_BY_OPERATION, _make_matrix) | {
             "expand_dims": lambda x: numpy.expand_dims(x, 0),
             "pad": lambda x: numpy.pad(x, [[1, 1]], "constant"),
         }
 
 
-class Safe(Legacy):
+class SafePromotion(TensorFlowNumPy):
     """Functions of tf, which promote if nothing is lost."""
 
     name = "tensorflow-safe"
     how = "functions of tf, dtype_conversion_mode='safe'; result_type of tf.experimental.numpy"
     mode = "safe"
 
-    def make_weak_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_weak_array(self, dtype: Any, value: PythonNumber) -> Any:
         if dtype.name not in ("int32", "int64", "float32", "float64", "complex128"):
             raise NoSuchOperandError(f"TensorFlow has no weak {dtype.name}")
         return WeakTensor(self.make_array(dtype, value))
 
-    def eager(self) -> Operations:
+    def eager(self) -> FunctionByOperation:
         result_type = tf.experimental.numpy.result_type
         return {"result_type": result_type} | TensorFlow.eager(self)
 
 
-class All(Safe):
+class WholePromotion(SafePromotion):
     """Functions of tf, which promote by the whole lattice."""
 
     name = "tensorflow-all"
@@ -177,15 +179,15 @@ class All(Safe):
     mode = "all"
 
 
-def _matrix(array: Any) -> Any:
+def _make_matrix(array: Any) -> Any:
     return tf.linalg.diag(array)
 
 
-def _dtype(name: str) -> Any:
+def _native_dtype(name: str) -> Any:
     return getattr(tf.dtypes, name, None) or getattr(tf.dtypes.experimental, name)
 
 
-def _numpy(dtype: Any) -> Any:
+def _numpy_dtype(dtype: Any) -> Any:
     return dtype.as_numpy_dtype or getattr(ml_dtypes, dtype.name)
 
 
@@ -203,4 +205,6 @@ def clear_cache_first(function: Callable[..., object]) -> Callable[..., object]:
     return call
 
 
-LIBRARIES = {each.name: each for each in (TensorFlow, GraphFunctions, Legacy, Safe, All)}
+LIBRARIES = {
+    each.name: each for each in (TensorFlow, GraphFunctions, TensorFlowNumPy, SafePromotion, WholePromotion)
+}

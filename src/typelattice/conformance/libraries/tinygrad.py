@@ -7,9 +7,13 @@ from typing import Any
 from tinygrad import Device, Tensor, dtypes, helpers
 from tinygrad.dtype import least_upper_dtype
 
-from typelattice.conformance.libraries.framework_base import Framework, Operations
-from typelattice.conformance.library import NoSuchOperandError, NotAskedError, Scalar, versions_of
-from typelattice.conformance.operation_functions import by_operator, functions, skip_unless_numbers
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
+from typelattice.conformance.library import NoSuchOperandError, NotAskedError, PythonNumber, versions_of
+from typelattice.conformance.operation_functions import (
+    find_functions,
+    list_operator_functions,
+    skip_unless_numbers,
+)
 
 TINYGRAD_DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -52,13 +56,13 @@ class Tinygrad(Framework):
             name: getattr(dtypes, known) for name, known in own.items() if hasattr(dtypes, known)
         }
 
-    def make_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
         return Tensor.full((2,), value, dtype=dtype)
 
-    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
         return Tensor.full((), value, dtype=dtype)
 
-    def make_weak_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_weak_array(self, dtype: Any, value: PythonNumber) -> Any:
         weak = {dtypes.default_int: int, dtypes.default_float: float}
         if dtype not in weak or not HAS_WEAK_DTYPES:
             raise NoSuchOperandError(f"tinygrad has no weak {dtype}")
@@ -73,13 +77,13 @@ class Tinygrad(Framework):
             return super().dtype_name(dtypes.default_float) + "*"
         return super().dtype_name(dtype)
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         condition = Tensor([True, True])
-        further = functions((Tensor,), condition, {"repeat": "repeat_interleave"}, _matrix)
+        further = find_functions((Tensor,), condition, {"repeat": "repeat_interleave"}, _make_matrix)
         further.pop("nonzero", None)  # nonzero computes, and this device can compute in only one way
         further.pop("gradient", None)  # gradient needs computed values and their inputs
-        return further | by_operator(*OPERATIONS_WITH_OPERATOR) | {
-            "result_type": lambda *operands: least_upper_dtype(*map(_dtype, operands)),
+        return further | list_operator_functions(*OPERATIONS_WITH_OPERATOR) | {
+            "result_type": lambda *operands: least_upper_dtype(*map(_dtype_of_operand, operands)),
             "maximum": Tensor.maximum,
             "where": condition.where,
             "concat": lambda first, *others: first.cat(*others),
@@ -112,11 +116,11 @@ class Tinygrad(Framework):
         }
 
 
-def _matrix(array: Tensor) -> Tensor:
+def _make_matrix(array: Tensor) -> Tensor:
     return array.expand(2, 2)
 
 
-def _dtype(operand: Any) -> Any:
+def _dtype_of_operand(operand: Any) -> Any:
     if isinstance(operand, Tensor):
         return operand.dtype
     if not HAS_WEAK_DTYPES:

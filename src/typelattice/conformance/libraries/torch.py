@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from typelattice.conformance.libraries.framework_base import Framework, Operations
-from typelattice.conformance.library import Scalar, versions_of
-from typelattice.conformance.operation_functions import functions
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
+from typelattice.conformance.library import PythonNumber, versions_of
+from typelattice.conformance.operation_functions import find_functions
 
 TORCH_DTYPES = (
     "bool",
@@ -41,15 +41,15 @@ class Torch(Framework):
         self.versions = versions_of("torch")
         self.native_dtypes = {name: getattr(torch, name) for name in TORCH_DTYPES if hasattr(torch, name)}
 
-    def make_array(self, dtype: Any, value: Scalar) -> torch.Tensor:
+    def make_array(self, dtype: Any, value: PythonNumber) -> torch.Tensor:
         return _make_full_tensor((2,), dtype, value)
 
-    def make_0d_array(self, dtype: Any, value: Scalar) -> torch.Tensor:
+    def make_0d_array(self, dtype: Any, value: PythonNumber) -> torch.Tensor:
         return _make_full_tensor((), dtype, value)
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         condition = torch.tensor([True, True])
-        found = functions(FUNCTION_MODULES, condition, TORCH_NAME_BY_OPERATION, _make_matrix)
+        found = find_functions(FUNCTION_MODULES, condition, TORCH_NAME_BY_OPERATION, _make_matrix)
         del found["select"]  # torch's select takes an axis and an index
         return found | {
             "flip": lambda x: torch.flip(x, (0,)),
@@ -77,7 +77,7 @@ def _make_matrix(array: torch.Tensor) -> torch.Tensor:
         return torch.broadcast_to(array, (2, 2))
 
 
-def _make_full_tensor(shape: tuple[int, ...], dtype: torch.dtype, value: Scalar) -> torch.Tensor:
+def _make_full_tensor(shape: tuple[int, ...], dtype: torch.dtype, value: PythonNumber) -> torch.Tensor:
     """Return a tensor of a value, made from bytes if the dtype has no kernel to fill it."""
     try:
         return torch.full(shape, value, dtype=dtype)
@@ -86,15 +86,15 @@ def _make_full_tensor(shape: tuple[int, ...], dtype: torch.dtype, value: Scalar)
         return torch.ones(elements * dtype.itemsize, dtype=torch.uint8).view(dtype).reshape(shape)
 
 
-class Autocast(Torch):
+class TorchAutocast(Torch):
     """The same functions under autocast, which first casts the operands of some of them."""
 
     name = "torch-autocast"
     how = "functions of torch and Python's operators on CPU tensors, under torch.autocast in bfloat16"
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         under_autocast = torch.autocast("cpu", dtype=torch.bfloat16)
         return {op: under_autocast(function) for op, function in super().operations().items()}
 
 
-LIBRARIES = {each.name: each for each in (Torch, Autocast)}
+LIBRARIES = {each.name: each for each in (Torch, TorchAutocast)}

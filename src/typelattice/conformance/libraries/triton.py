@@ -12,8 +12,8 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.nvidia.compiler import CUDABackend
 from triton.language.semantic import TritonSemantic
 
-from typelattice.conformance.libraries.framework_base import Framework, Operations
-from typelattice.conformance.library import Scalar, versions_of
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
+from typelattice.conformance.library import PythonNumber, versions_of
 
 TRITON_TYPE_BY_DTYPE = {
     "bool": "int1",
@@ -47,23 +47,23 @@ class Triton(Framework):
         builder.set_insertion_point_to_start(kernel.add_entry_block())
         self.semantic = TritonSemantic(builder)
 
-    def make_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
         return self.semantic.full([2], value, dtype)
 
-    def make_0d_array(self, dtype: Any, value: Scalar) -> Any:
+    def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
         return self.semantic.scalar_constant(value, dtype)
 
     def result_type(self, x: Any, y: Any) -> Any:
         """Call it as the binary operators do."""
-        (x, x_is_scalar), (y, y_is_scalar) = map(self._type, (x, y))
+        (x, x_is_scalar), (y, y_is_scalar) = map(self._operand_type, (x, y))
         return self.semantic.computation_type_impl(x, x_is_scalar, y, y_is_scalar, False)
 
-    def _type(self, operand: Any) -> tuple[Any, bool]:
+    def _operand_type(self, operand: Any) -> tuple[Any, bool]:
         if isinstance(operand, Number):
             return self.semantic.to_tensor_type(operand), True
         return operand.dtype, False
 
-    def operations(self) -> Operations:
+    def operations(self) -> FunctionByOperation:
         semantic = self.semantic
         condition = self.make_array(tl.int1, True)
         unary = {"abs": tl.abs, "sqrt": tl.sqrt, "exp": tl.exp, "sin": tl.sin, "floor": tl.floor}

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pydawn import utils, webgpu
 
 from typelattice.conformance.libraries.language_base import Language, forms_from_operators
-from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
+from typelattice.conformance.library import NoSuchOperandError, PythonNumber, versions_of
 
 ERROR_PATTERN = re.compile(r":\d+:\d+ error: (?P<message>[^\n]*)")
 TYPE_MESSAGE_PATTERN = re.compile(
@@ -87,7 +87,7 @@ class WGSL(Language):
         variables = "\n".join(f"var<private> a_{name}: {own};" for name, own in self.native_types.items())
         self.head = f"enable f16;\nstruct Nothing {{ x: i32 }}\nvar<private> n: Nothing;\n{variables}\n"
 
-    def constant(self, value: Scalar) -> str:
+    def constant(self, value: PythonNumber) -> str:
         if isinstance(value, complex) or math.isinf(value):
             raise NoSuchOperandError("WGSL has no such literal")
         return str(value).lower() if isinstance(value, bool) else f"({value!r})"

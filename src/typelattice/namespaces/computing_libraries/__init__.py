@@ -16,7 +16,7 @@ from typelattice.namespaces.computing_libraries.computing_library import Computi
 from typelattice.namespaces.namespace_error import NamespaceError
 
 
-def library(module: ModuleType) -> ComputingLibrary:
+def find_library(module: ModuleType) -> ComputingLibrary:
     """The array library of a module. Raises NamespaceError for an object that is not a library, and without
     array-api-compat."""
     array_api_compat = _array_api_compat()
@@ -30,10 +30,10 @@ def library(module: ModuleType) -> ComputingLibrary:
         raise NamespaceError(f"{what}; {known}") from None
     package = type(sample).__module__.partition(".")[0]
     mutable = bool(array_api_compat.is_writeable_array(sample))
-    return _class(package)(module, xp, package, mutable)
+    return _find_library_class(package)(module, xp, package, mutable)
 
 
-def _class(package: str) -> type[ComputingLibrary]:
+def _find_library_class(package: str) -> type[ComputingLibrary]:
     """Return the class for a library: its own, in the file of its name, or the common class."""
     path = f"{__name__}.{file_of(library_of(package) or package)}"
     if find_spec(path) is None:

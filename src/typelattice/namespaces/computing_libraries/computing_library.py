@@ -13,10 +13,10 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import find_operation
-from typelattice.facts.range_and_overflow import Value
+from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.facts.shapes import Shape
 from typelattice.namespaces.namespace_error import NamespaceError
-from typelattice.namespaces.standard_signatures import standard
+from typelattice.namespaces.standard_signatures import read_standard
 from typelattice.operands.adapters import native
 from typelattice.operands.read_objects import operand
 
@@ -46,28 +46,28 @@ class ComputingLibrary:
 
     # -- dtypes
 
-    def has_dtype(self, d: DType) -> bool:
+    def has_dtype(self, dtype: DType) -> bool:
         """Return True if the library has a dtype."""
         try:
-            self.native(d)
+            self.native_dtype(dtype)
         except NamespaceError:
             return False
         return True
 
-    def native(self, d: DType) -> Any:
+    def native_dtype(self, dtype: DType) -> Any:
         """Return the library's own form of a dtype. Raises NamespaceError if the library lacks it."""
         try:
-            return self._natives[d]
+            return self._natives[dtype]
         except KeyError:
             pass
         try:
-            self._natives[d] = found = native(d, self.package)
+            self._natives[dtype] = found = native(dtype, self.package)
         except (DTypeError, TypeError) as e:
-            why = f"{self.name} cannot hold {d}, which the system answers ({e})"
+            why = f"{self.name} cannot hold {dtype}, which the system answers ({e})"
             raise NamespaceError(f"{why}; cast to one it has") from None
         return found
 
-    def dtype(self, data: Any) -> DType:
+    def dtype_of(self, data: Any) -> DType:
         """Return the dtype of an array of the library."""
         own = data.dtype
         try:
@@ -102,21 +102,21 @@ class ComputingLibrary:
         """Make an array of numbers, of sequences of them, or of an array of this or another library."""
         return self.xp.asarray(obj, **options)
 
-    def number_to_array(self, value: Value, to: Any, like: Any) -> Any:
+    def number_to_array(self, value: PythonNumber, to: Any, like: Any) -> Any:
         """Convert a Python number to an array without dimensions, on the device of another array."""
-        return self.xp.asarray(value, dtype=to, device=self.device(like))
+        return self.xp.asarray(value, dtype=to, device=self.device_of(like))
 
-    def scalar_to_array(self, x: object) -> Any:
+    def scalar_to_array(self, scalar: object) -> Any:
         """Convert a scalar of the library to an array without dimensions. Return None for anything else."""
         return None
 
-    def item(self, data: Any) -> Any:
+    def convertible_item(self, data: Any) -> Any:
         """Return the object that Python can convert to a number."""
         return data
 
-    def value(self, data: Any) -> Value:
+    def python_value(self, data: Any) -> PythonNumber:
         """Return the Python number in an array without dimensions."""
-        found: Value = data.item()
+        found: PythonNumber = data.item()
         return found
 
     def to_numpy(self, data: Any, dtype: Any, copy: bool | None) -> Any:
@@ -125,13 +125,13 @@ class ComputingLibrary:
 
         return numpy.array(data, dtype=dtype, copy=copy)
 
-    def size(self, data: Any) -> int | None:
+    def size_of(self, data: Any) -> int | None:
         """Return the number of elements, or None if it is not known yet."""
         import array_api_compat
 
         return array_api_compat.size(data)  # type: ignore[no-any-return]
 
-    def device(self, data: Any) -> Any:
+    def device_of(self, data: Any) -> Any:
         """Return the device that holds the elements."""
         import array_api_compat
 
@@ -143,17 +143,17 @@ class ComputingLibrary:
 
         return array_api_compat.to_device(data, device, stream=stream)
 
-    def elements(self, data: Any, key: Any) -> Any:
+    def select_elements(self, data: Any, key: Any) -> Any:
         """Return the elements that a key selects."""
         return data[key]
 
-    def cast_for_assignment(self, data: Any, d: DType) -> Any:
+    def cast_for_assignment(self, data: Any, dtype: DType) -> Any:
         """Cast an array for an assignment: complex numbers become their real parts, in bool their truth."""
-        if self.dtype(data).kind is Kind.COMPLEX and d.kind is not Kind.COMPLEX:
-            data = data != 0 if d.kind is Kind.BOOL else self.xp.real(data)
-        return self.cast(data, self.native(d))
+        if self.dtype_of(data).kind is Kind.COMPLEX and dtype.kind is not Kind.COMPLEX:
+            data = data != 0 if dtype.kind is Kind.BOOL else self.xp.real(data)
+        return self.cast(data, self.native_dtype(dtype))
 
-    def put(self, data: Any, key: Any, value: Any) -> Any:
+    def put_elements(self, data: Any, key: Any, value: Any) -> Any:
         """Replace elements by an array or a number. Return the array itself, or a changed copy.
 
         Raises NamespaceError if arrays of the library are immutable.
@@ -174,13 +174,13 @@ class ComputingLibrary:
 
     # -- functions
 
-    def info(self) -> Any:
+    def inspection_info(self) -> Any:
         """Return the library's inspection object."""
         return self.xp.__array_namespace_info__()
 
-    def function(self, name: str) -> Callable[..., Any]:
+    def find_function(self, name: str) -> Callable[..., Any]:
         """Return a function of the standard or of its extensions. Raises NamespaceError without one."""
-        places = standard()
+        places = read_standard()
         extension = "fft" if name in places.fft else "linalg" if name in places.linalg else None
         products = name in places.linalg and name in places.main  # functions that are in both places
         within = getattr(self.xp, extension, None) if extension and not products else self.xp
@@ -192,16 +192,16 @@ class ComputingLibrary:
     def has_function(self, name: str) -> bool:
         """Return True if the library has a function of the standard."""
         try:
-            self.function(name)
+            self.find_function(name)
         except NamespaceError:
             return False
         return True
 
-    def uncast_function(self, op: str, zero_d: bool) -> Callable[..., Any]:
+    def uncast_function(self, op_name: str, zero_d: bool) -> Callable[..., Any]:
         """Return the library's own operator or function, which takes arrays and Python scalars uncast."""
-        return self.function(find_operation(op).function)
+        return self.find_function(find_operation(op_name).function)
 
-    def refuses(self, error: Exception) -> bool:
+    def is_refusal(self, error: Exception) -> bool:
         """Return True if an error means that the library accepts a number in no dtype, e.g. an overflow."""
         return isinstance(error, OverflowError) or any(text in str(error) for text in self.refusal_messages)
 
@@ -217,7 +217,7 @@ class ComputingLibrary:
         A library without accumulators gives the same values of cast arrays.
         """
         cast = (self.cast(x, to) if hasattr(x, "dtype") else x for x in arrays)
-        return self.function(name)(*cast, **options)
+        return self.find_function(name)(*cast, **options)
 
     def call_custom(
         self,
@@ -244,7 +244,7 @@ class ComputingLibrary:
 
         `sources` are the native dtypes of the arrays. `zero_d` is True if no array has dimensions.
         """
-        function, cast = self.function(name), self.cast
+        function, cast = self.find_function(name), self.cast
         match tuple(own != to for own in sources):
             case (False,) | (False, False):
                 return function

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
-from typelattice.facts.range_and_overflow import Value
+from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.namespaces.computing_libraries.computing_library import ComputingLibrary
 
 ACCUMULATOR_PARAMETER = "preferred_element_type"  # the parameter of JAX's products
@@ -20,15 +20,15 @@ class JAX(ComputingLibrary):
     def is_weak(self, data: Any) -> bool:
         return bool(getattr(data, "weak_type", False))
 
-    def number_to_array(self, value: Value, to: Any, like: Any) -> Any:
+    def number_to_array(self, value: PythonNumber, to: Any, like: Any) -> Any:
         return self.xp.asarray(value, dtype=to)  # within a transformation `like` has no device
 
-    def put(self, data: Any, key: Any, value: Any) -> Any:
+    def put_elements(self, data: Any, key: Any, value: Any) -> Any:
         return data.at[key].set(value)
 
-    def function(self, name: str) -> Callable[..., Any]:
+    def find_function(self, name: str) -> Callable[..., Any]:
         """Wrap a function as in the standard: axes count from the end, and a wrong one is an IndexError."""
-        found = super().function(name)
+        found = super().find_function(name)
         if name == "permute_dims":
             return lambda x, /, axes: found(x, tuple(a + x.ndim if a < 0 else a for a in axes))
         return _with_index_errors(found) if name == "expand_dims" else found
@@ -36,12 +36,12 @@ class JAX(ComputingLibrary):
     def accumulate(self, name: str, to: Any, *arrays: Any, **options: Any) -> Any:
         """Call a product of arrays with its accumulator, so the arrays keep their dtypes, or cast them."""
         if self.has_accumulator(name):
-            return self.function(name)(*arrays, **{ACCUMULATOR_PARAMETER: to}, **options)
+            return self.find_function(name)(*arrays, **{ACCUMULATOR_PARAMETER: to}, **options)
         return super().accumulate(name, to, *arrays, **options)
 
     def has_accumulator(self, name: str) -> bool:
         """Return True if a function accepts the dtype to add up in, beside arrays of other dtypes."""
-        return ACCUMULATOR_PARAMETER in signature(self.function(name)).parameters
+        return ACCUMULATOR_PARAMETER in signature(self.find_function(name)).parameters
 
     def register_array_class(
         self, cls: type, flatten_array: Callable[[Any], Any], unflatten_array: Callable[..., Any]

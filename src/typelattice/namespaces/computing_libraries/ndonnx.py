@@ -19,8 +19,10 @@ class NDONNX(ComputingLibrary):
 
     def accumulate(self, name: str, to: Any, *arrays: Any, **options: Any) -> Any:
         """Call MatMulInteger. Raises NamespaceError for any other product: ONNX states no accumulator."""
-        own = [self.dtype(x).name for x in arrays]
-        is_known = name == INTEGER_PRODUCT_FUNCTION and to == self.native(DTYPES[INTEGER_ACCUMULATOR_DTYPE])
+        own = [self.dtype_of(x).name for x in arrays]
+        is_known = name == INTEGER_PRODUCT_FUNCTION and to == self.native_dtype(
+            DTYPES[INTEGER_ACCUMULATOR_DTYPE]
+        )
         if is_known and {*own} <= {*INTEGER_OPERAND_DTYPES}:
             from importlib import import_module
 

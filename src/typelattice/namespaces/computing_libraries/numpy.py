@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from typelattice.facts.range_and_overflow import Value
+from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.namespaces.computing_libraries.computing_library import ComputingLibrary
 
 MIN_BLOCKED_SIZE = 1 << 18  # elements; larger arrays are computed in blocks
@@ -27,10 +27,10 @@ class NumPy(ComputingLibrary):
     def ensure_array(self, data: Any) -> Any:
         return data if hasattr(data, "__setitem__") else np.asarray(data)
 
-    def number_to_array(self, value: Value, to: Any, like: Any) -> Any:
+    def number_to_array(self, value: PythonNumber, to: Any, like: Any) -> Any:
         return np.asarray(value).astype(to) if isinstance(value, complex) else np.asarray(value, to)
 
-    def function(self, name: str) -> Callable[..., Any]:
+    def find_function(self, name: str) -> Callable[..., Any]:
         """Return a function of the standard. `clip` and, from NumPy 2.0 on, `sign` are NumPy's own.
 
         array-api-compat's `clip` writes into read-only bounds, and its `sign` divides infinities. NumPy's
@@ -38,20 +38,20 @@ class NumPy(ComputingLibrary):
         """
         if name == "clip":
             return np.clip
-        return np.sign if name == "sign" and np.__version__ >= "2" else super().function(name)
+        return np.sign if name == "sign" and np.__version__ >= "2" else super().find_function(name)
 
-    def scalar_to_array(self, x: object) -> Any:
-        return np.asarray(x) if isinstance(x, np.generic) else None
+    def scalar_to_array(self, scalar: object) -> Any:
+        return np.asarray(scalar) if isinstance(scalar, np.generic) else None
 
-    def uncast_function(self, op: str, zero_d: bool) -> Callable[..., Any]:
+    def uncast_function(self, op_name: str, zero_d: bool) -> Callable[..., Any]:
         """Return a function, or `operator.pow`: `x ** 0.5` takes the square root, but `np.power` does not."""
-        function = operator.pow if op == "**" else super().uncast_function(op, zero_d)
+        function = operator.pow if op_name == "**" else super().uncast_function(op_name, zero_d)
         return function if not zero_d else lambda *operands: np.asarray(function(*operands))
 
     def casting_function(
         self, name: str, to: Any, sources: Sequence[Any], zero_d: bool
     ) -> Callable[..., Any]:
-        function = self.function(name)
+        function = self.find_function(name)
         casts = any(own != to for own in sources)
         if isinstance(function, np.ufunc):
             compute = function if not casts else _loop_function(function, to)

@@ -54,8 +54,8 @@ class Torch(ComputingLibrary):
 
     refusal_messages = ("without overflow", "negative integer powers", "out of bounds")
 
-    def function(self, name: str) -> Callable[..., Any]:
-        return partial(_call_with_int64, name, torch.clip if name == "clip" else super().function(name))
+    def find_function(self, name: str) -> Callable[..., Any]:
+        return partial(_call_with_int64, name, torch.clip if name == "clip" else super().find_function(name))
 
     def asarray(self, obj: Any, **options: Any) -> Any:
         """Make an array. Another library's array is read through NumPy, since PyTorch ignores its dtype."""
@@ -63,22 +63,22 @@ class Torch(ComputingLibrary):
             obj = _from_buffer(obj)
         return self.xp.asarray(obj, **options)
 
-    def uncast_function(self, op: str, zero_d: bool) -> Callable[..., Any]:
+    def uncast_function(self, op_name: str, zero_d: bool) -> Callable[..., Any]:
         """Return PyTorch's own operator or function, since those in array-api-compat promote differently."""
-        function = find_operation(op).function
+        function = find_operation(op_name).function
         method = OPERATIONS[function].special_method
-        return getattr(operator, method) if method else getattr(torch, function, _missing)
+        return getattr(operator, method) if method else getattr(torch, function, _raise_not_implemented)
 
-    def item(self, data: Any) -> Any:
+    def convertible_item(self, data: Any) -> Any:
         return data.item()  # PyTorch's own conversion stops at int64
 
     def to_numpy(self, data: Any, dtype: Any, copy: bool | None) -> Any:
         return super().to_numpy(data.detach().cpu(), dtype, copy)
 
-    def elements(self, data: Any, key: Any) -> Any:
+    def select_elements(self, data: Any, key: Any) -> Any:
         return _call_with_int64("", _read_elements, data, _expand_key(key, data))
 
-    def put(self, data: Any, key: Any, value: Any) -> Any:
+    def put_elements(self, data: Any, key: Any, value: Any) -> Any:
         parts = _expand_key(key, data)
         signed_view, is_unsigned = _as_signed(data), data.dtype in SIGNED_BY_UNSIGNED_DTYPE
         backwards = any(_is_backwards(part) for part in parts)
@@ -112,7 +112,7 @@ def _from_buffer(obj: Any) -> Any:
     return torch.tensor(data.view(same_size)).view(native(known, "torch"))
 
 
-def _missing(*operands: Any) -> Any:
+def _raise_not_implemented(*operands: Any) -> Any:
     raise NotImplementedError
 
 
@@ -126,16 +126,16 @@ def _call_with_int64(name: str, function: Callable[..., Any], *args: Any, **opti
     try:
         return function(*args, **options)
     except RuntimeError as e:
-        dtypes = [getattr(x, "dtype", None) for x in _flat((args, *options.values()))]
+        dtypes = [getattr(x, "dtype", None) for x in _flatten_nested((args, *options.values()))]
         wide = [d for d in (*dtypes, options.get("dtype")) if d in SIGNED_BY_UNSIGNED_DTYPE]
         if wide and "not implemented for 'UInt" in str(e):
-            return _in_int64(name, function, wide[0], *args, **options)
+            return _compute_in_int64(name, function, wide[0], *args, **options)
         if any(word in str(e) for word in MISSING_KERNEL_TEXTS):
             raise NotImplementedError(str(e)) from e
         raise
 
 
-def _in_int64(name: str, function: Callable[..., Any], to: Any, *args: Any, **options: Any) -> Any:
+def _compute_in_int64(name: str, function: Callable[..., Any], to: Any, *args: Any, **options: Any) -> Any:
     """Call a function on unsigned integers in int64, and convert its results back to unsigned."""
     large = to == torch.uint64
     turn = large and name in (*COMPARISON_FUNCTIONS, *CHOOSING_FUNCTIONS)
@@ -153,8 +153,10 @@ def _in_int64(name: str, function: Callable[..., Any], to: Any, *args: Any, **op
         return _turn_signed(x, turn).to(to) if getattr(x, "dtype", None) == torch.int64 else x
 
     compute = UINT64_FUNCTION_BY_NAME.get(name, function) if large else function
-    out = compute(*_each(args, view_signed), **{k: _each(v, view_signed) for k, v in options.items()})
-    return out if name in INDEX_RETURNING_FUNCTIONS else _each(out, view_unsigned)
+    out = compute(
+        *_map_nested(args, view_signed), **{k: _map_nested(v, view_signed) for k, v in options.items()}
+    )
+    return out if name in INDEX_RETURNING_FUNCTIONS else _map_nested(out, view_unsigned)
 
 
 def _as_signed(x: Any) -> Any:
@@ -213,12 +215,12 @@ def _turn_signed(x: Any, turn: bool) -> Any:
     return x ^ MIN_INT64 if turn else x
 
 
-def _flat(x: Any) -> list[Any]:
-    return [each for part in x for each in _flat(part)] if isinstance(x, (tuple, list)) else [x]
+def _flatten_nested(x: Any) -> list[Any]:
+    return [each for part in x for each in _flatten_nested(part)] if isinstance(x, (tuple, list)) else [x]
 
 
-def _each(x: Any, change: Callable[[Any], Any]) -> Any:
-    return type(x)(_each(part, change) for part in x) if type(x) in (tuple, list) else change(x)
+def _map_nested(x: Any, change: Callable[[Any], Any]) -> Any:
+    return type(x)(_map_nested(part, change) for part in x) if type(x) in (tuple, list) else change(x)
 
 
 def _unsigned_quotient(x: Any, y: Any, /) -> Any:
@@ -229,7 +231,7 @@ def _unsigned_quotient(x: Any, y: Any, /) -> Any:
     return whole.where(y > 0, ((x ^ MIN_INT64) >= (y ^ MIN_INT64)).to(x.dtype))
 
 
-def _remainder(x: Any, y: Any, /) -> Any:
+def _unsigned_remainder(x: Any, y: Any, /) -> Any:
     return x - _unsigned_quotient(x, y) * y
 
 
@@ -250,7 +252,7 @@ def _power_by_squaring(x: Any, y: Any, /) -> Any:
 # for uint64, since int64 reads its bits as other numbers
 UINT64_FUNCTION_BY_NAME: dict[str, Callable[..., Any]] = {
     "floor_divide": _unsigned_quotient,
-    "remainder": _remainder,
+    "remainder": _unsigned_remainder,
     "pow": _power_by_squaring,
     "bitwise_right_shift": _right_shift,
     "abs": lambda x, /: x,

@@ -30,7 +30,7 @@ class NotImportedError(TypelatticeError, TypeError):
     """A framework that the program names but has not imported."""
 
 
-def register() -> None:
+def register_adapters() -> None:
     """Register the adapters. Each is loaded when its first object is read."""
     NATIVE_DTYPE_MAKERS["numpy"] = lambda d: native(d, "numpy")
     READER_FINDERS.append(reader_of)
@@ -39,7 +39,7 @@ def register() -> None:
 
 def reader_of(root: str) -> ObjectReader | None:
     """Return the reader for objects from a root module, or None if no adapter knows their library."""
-    found = adapter(root)
+    found = find_adapter(root)
     if found is None:
         return None
     from typelattice.facts.libraries import library_of  # not needed as long as operands are strings
@@ -49,7 +49,7 @@ def reader_of(root: str) -> ObjectReader | None:
 
 
 @lru_cache(maxsize=256)
-def adapter(root: str) -> ModuleType | None:
+def find_adapter(root: str) -> ModuleType | None:
     """Return the adapter for a root module, the file named after its library, or None without one."""
     from importlib.util import find_spec  # operands as strings need neither
 
@@ -73,7 +73,7 @@ def native(d: object, namespace: ModuleType | str) -> object:
     found = dtype(d)
     name = namespace if isinstance(namespace, str) else getattr(namespace, "__name__", "")
     root = name.partition(".")[0]
-    own = adapter(root)
+    own = find_adapter(root)
     if own is not None:
         theirs: object = own.native(found)
         return theirs
@@ -84,7 +84,7 @@ def native(d: object, namespace: ModuleType | str) -> object:
         what = f"{name or namespace!r} is no array namespace known here"
         known = [module for library in libraries().values() for module in library.modules]
         raise TypeError(f"{what}{spelling_hint(name, known)}; give a module such as numpy")
-    return attribute(found, module)
+    return dtype_attribute(found, module)
 
 
 def find_module(module: str) -> Any:
@@ -94,22 +94,22 @@ def find_module(module: str) -> Any:
     return sys.modules[module]
 
 
-def attribute(d: DType, module: object) -> object:
+def dtype_attribute(wanted_dtype: DType, module: object) -> object:
     """Return the dtype as the attribute of that name."""
     try:
-        return getattr(module, d.name)
+        return getattr(module, wanted_dtype.name)
     except AttributeError:
         raise DTypeError(
-            f"{getattr(module, '__name__', module)} has no dtype {d}; cast to one that it has"
+            f"{getattr(module, '__name__', module)} has no dtype {wanted_dtype}; cast to one that it has"
         ) from None
 
 
-def read_by_dtype(x: Any, framework: str) -> Operand | None:
+def read_by_dtype(obj: Any, framework: str) -> Operand | None:
     """Read an array by its dtype and dimensions, never by its values, or return None without a dtype."""
-    d = getattr(x, "dtype", None)
+    d = getattr(obj, "dtype", None)
     if d is None:
         return None
-    return operand_of_dtype(dtype_named(d.name, framework), tier="0d" if x.ndim == 0 else "array")
+    return operand_of_dtype(dtype_named(d.name, framework), tier="0d" if obj.ndim == 0 else "array")
 
 
 def dtype_named(name: str, framework: str) -> DType:
@@ -124,11 +124,11 @@ def dtype_named(name: str, framework: str) -> DType:
 __all__ = [
     "NotImportedError",
     "Operand",
-    "adapter",
-    "attribute",
+    "dtype_attribute",
     "dtype_named",
+    "find_adapter",
     "find_module",
     "native",
     "read_by_dtype",
-    "register",
+    "register_adapters",
 ]

@@ -10,18 +10,18 @@ from typelattice.operands.adapters import dtype_named
 from typelattice.operands.operand import Operand, operand_of_dtype
 
 
-def read(x: Any) -> Operand | None:
+def read(obj: Any) -> Operand | None:
     """Read an array: compare its dtype with the dtypes of its namespace, as the standard allows."""
-    xp = x.__array_namespace__()
-    return operand_of_dtype(name_dtype(xp, x.dtype), tier="0d" if x.ndim == 0 else "array")
+    xp = obj.__array_namespace__()
+    return operand_of_dtype(name_dtype(xp, obj.dtype), tier="0d" if obj.ndim == 0 else "array")
 
 
-def name_dtype(xp: Any, own: Any) -> DType:
+def name_dtype(xp: Any, own_dtype: Any) -> DType:
     """Return the DType of a dtype in a namespace."""
     try:
-        return _find_dtype(xp, own)
+        return _find_dtype(xp, own_dtype)
     except TypeError:  # the standard allows dtypes without a hash
-        return _find_dtype.__wrapped__(xp, own)
+        return _find_dtype.__wrapped__(xp, own_dtype)
 
 
 def cache_key_of(cls: type) -> Any:
@@ -30,10 +30,10 @@ def cache_key_of(cls: type) -> Any:
 
 
 @lru_cache(maxsize=1024)  # some libraries make a new namespace, or a new dtype, each time
-def _find_dtype(xp: Any, own: Any) -> DType:
-    named = (d for name, d in DTYPES.items() if hasattr(xp, name) and own == getattr(xp, name))
-    return next(named, None) or dtype_named(str(own), getattr(xp, "__name__", str(type(xp).__name__)))
+def _find_dtype(xp: Any, own_dtype: Any) -> DType:
+    named = (d for name, d in DTYPES.items() if hasattr(xp, name) and own_dtype == getattr(xp, name))
+    return next(named, None) or dtype_named(str(own_dtype), getattr(xp, "__name__", str(type(xp).__name__)))
 
 
-def native(d: Any) -> Any:
+def native(dtype: Any) -> Any:
     raise TypeError("say which namespace")

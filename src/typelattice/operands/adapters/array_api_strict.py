@@ -5,14 +5,14 @@ import sys
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.operands.adapters import array_api, attribute, find_module
+from typelattice.operands.adapters import array_api, dtype_attribute, find_module
 from typelattice.operands.operand import Operand, operand_of_dtype
 
 
-def read(x: Any) -> Operand | None:
+def read(obj: Any) -> Operand | None:
     """Return a dtype, or read an array as any array of the standard."""
     xp = sys.modules["array_api_strict"]
-    return operand_of_dtype(array_api.name_dtype(xp, x)) if isinstance(x, type(xp.bool)) else None
+    return operand_of_dtype(array_api.name_dtype(xp, obj)) if isinstance(obj, type(xp.bool)) else None
 
 
 def cache_key_of(cls: type) -> Any:
@@ -25,6 +25,6 @@ def cache_key_of(cls: type) -> Any:
     return (lambda d: (cls, d)) if issubclass(cls, type(xp.bool)) else lambda x: (cls, x.dtype, x.ndim)
 
 
-def native(d: DType) -> Any:
+def native(dtype: DType) -> Any:
     """Return the dtype of that name."""
-    return attribute(d, find_module("array_api_strict"))
+    return dtype_attribute(dtype, find_module("array_api_strict"))

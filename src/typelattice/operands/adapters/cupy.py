@@ -9,9 +9,9 @@ from typelattice.operands.adapters.numpy import native as native
 from typelattice.operands.operand import Operand
 
 
-def read(x: Any) -> Operand | None:
+def read(obj: Any) -> Operand | None:
     """Read an array by its dtype and dimensions, since reading its value would copy it to the CPU."""
-    return read_by_dtype(x, "CuPy")
+    return read_by_dtype(obj, "CuPy")
 
 
 def cache_key_of(cls: type) -> Any:

@@ -9,9 +9,9 @@ from typelattice.operands.adapters.numpy import native as native
 from typelattice.operands.operand import Operand
 
 
-def read(x: Any) -> Operand | None:
+def read(obj: Any) -> Operand | None:
     """Return a Dask array, never computed."""
-    return read_by_dtype(x, "Dask")
+    return read_by_dtype(obj, "Dask")
 
 
 def cache_key_of(cls: type) -> Any:

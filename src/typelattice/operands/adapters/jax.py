@@ -12,17 +12,17 @@ from typelattice.operands.operand import Operand, operand_of_dtype
 
 
 @lru_cache(maxsize=1024)
-def _find_dtype(d: Any) -> DType:
-    return dtype_named(getattr(d, "name", None) or str(d), "JAX")
+def _find_dtype(own_dtype: Any) -> DType:
+    return dtype_named(getattr(own_dtype, "name", None) or str(own_dtype), "JAX")
 
 
-def read(x: Any) -> Operand | None:
+def read(obj: Any) -> Operand | None:
     """Return an array, a tracer, an abstract value or a scalar type such as jnp.int8."""
-    d = getattr(x, "dtype", None)
+    d = getattr(obj, "dtype", None)
     if d is None or isinstance(d, property):  # a class of arrays has a property here
         return None
     found = _find_dtype(d)
-    aval = getattr(x, "aval", x)
+    aval = getattr(obj, "aval", obj)
     return operand_of_dtype(
         found,
         bool(getattr(aval, "weak_type", False)),
@@ -38,12 +38,12 @@ def cache_key_of(cls: type) -> Any:
     return attrgetter("dtype", "weak_type", "ndim") if hasattr(cls, "weak_type") else None
 
 
-def native(d: DType) -> Any:
+def native(dtype: DType) -> Any:
     """Return the dtype of NumPy or ml_dtypes, if JAX takes it and the program has imported JAX."""
-    found, jax = numpy.native(d), sys.modules.get("jax")
+    found, jax = numpy.native(dtype), sys.modules.get("jax")
     try:
         if jax:
             jax.dtypes.result_type(found)
     except TypeError:
-        raise DTypeError(f"JAX has no dtype {d}; cast to one that it has") from None
+        raise DTypeError(f"JAX has no dtype {dtype}; cast to one that it has") from None
     return found

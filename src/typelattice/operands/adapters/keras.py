@@ -9,12 +9,12 @@ from typelattice.operands.adapters import dtype_named, find_module
 from typelattice.operands.operand import Operand, operand_of_dtype
 
 
-def read(x: Any) -> Operand | None:
+def read(obj: Any) -> Operand | None:
     """Read a KerasTensor or a Variable. Tensors of the backend have the backend's adapter."""
     keras = sys.modules["keras"]
-    if not isinstance(x, (keras.KerasTensor, keras.Variable)):
+    if not isinstance(obj, (keras.KerasTensor, keras.Variable)):
         return None
-    return operand_of_dtype(dtype_named(x.dtype, "Keras"), tier="0d" if len(x.shape) == 0 else "array")
+    return operand_of_dtype(dtype_named(obj.dtype, "Keras"), tier="0d" if len(obj.shape) == 0 else "array")
 
 
 def cache_key_of(cls: type) -> Any:
@@ -22,10 +22,10 @@ def cache_key_of(cls: type) -> Any:
     return lambda x: (x.dtype, len(x.shape) == 0)
 
 
-def native(d: DType) -> Any:
+def native(dtype: DType) -> Any:
     """Return Keras's name for a dtype. Raises DTypeError for a dtype that Keras does not accept."""
     keras = find_module("keras")
     try:
-        return keras.backend.standardize_dtype(d.name)
+        return keras.backend.standardize_dtype(dtype.name)
     except ValueError:
-        raise DTypeError(f"Keras has no dtype {d}; cast to one that it has") from None
+        raise DTypeError(f"Keras has no dtype {dtype}; cast to one that it has") from None

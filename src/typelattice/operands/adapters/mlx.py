@@ -6,19 +6,19 @@ from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
-from typelattice.operands.adapters import attribute, dtype_named, find_module
+from typelattice.operands.adapters import dtype_attribute, dtype_named, find_module
 from typelattice.operands.operand import BOOL_DTYPE, Operand, operand_of_dtype
 from typelattice.operands.read_objects import PLAIN_ARRAY_CLASSES
 
 
-def read(x: Any) -> Operand | None:
+def read(obj: Any) -> Operand | None:
     """Return an array or an mlx.core.Dtype."""
     mx = sys.modules["mlx.core"]
-    if isinstance(x, mx.Dtype):
-        return operand_of_dtype(_find_dtype(x))
-    if isinstance(x, mx.array):
+    if isinstance(obj, mx.Dtype):
+        return operand_of_dtype(_find_dtype(obj))
+    if isinstance(obj, mx.array):
         PLAIN_ARRAY_CLASSES.add(mx.array)
-        return operand_of_dtype(_find_dtype(x.dtype), tier="0d" if x.ndim == 0 else "array")
+        return operand_of_dtype(_find_dtype(obj.dtype), tier="0d" if obj.ndim == 0 else "array")
     return None
 
 
@@ -27,14 +27,14 @@ def cache_key_of(cls: type) -> Any:
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["mlx.core"].array) else lambda d: d
 
 
-def _find_dtype(d: Any) -> DType:
-    return dtype_named(str(d).removeprefix("mlx.core."), "MLX")
+def _find_dtype(own_dtype: Any) -> DType:
+    return dtype_named(str(own_dtype).removeprefix("mlx.core."), "MLX")
 
 
-def native(d: DType) -> Any:
+def native(dtype: DType) -> Any:
     """Return the mlx.core.Dtype. Raises DTypeError for a dtype that MLX lacks."""
     mx = find_module("mlx.core")
-    found = mx.bool_ if d is BOOL_DTYPE else attribute(d, mx)
+    found = mx.bool_ if dtype is BOOL_DTYPE else dtype_attribute(dtype, mx)
     if not isinstance(found, mx.Dtype):
-        raise DTypeError(f"MLX has no dtype {d}; cast to one that it has")
+        raise DTypeError(f"MLX has no dtype {dtype}; cast to one that it has")
     return found

@@ -6,14 +6,14 @@ from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.operands.adapters import array_api, attribute, find_module
+from typelattice.operands.adapters import array_api, dtype_attribute, find_module
 from typelattice.operands.operand import Operand, operand_of_dtype
 
 
-def read(x: Any) -> Operand | None:
+def read(obj: Any) -> Operand | None:
     """Return a dtype, or read an array, symbolic or not, as any array of the standard."""
     ndx = sys.modules["ndonnx"]
-    return operand_of_dtype(array_api.name_dtype(ndx, x)) if isinstance(x, ndx.DType) else None
+    return operand_of_dtype(array_api.name_dtype(ndx, obj)) if isinstance(obj, ndx.DType) else None
 
 
 def cache_key_of(cls: type) -> Any:
@@ -21,6 +21,6 @@ def cache_key_of(cls: type) -> Any:
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["ndonnx"].Array) else lambda d: d
 
 
-def native(d: DType) -> Any:
+def native(dtype: DType) -> Any:
     """Return the dtype of that name."""
-    return attribute(d, find_module("ndonnx"))
+    return dtype_attribute(dtype, find_module("ndonnx"))

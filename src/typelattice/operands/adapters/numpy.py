@@ -16,15 +16,19 @@ PLAIN_ARRAY_CLASSES.add(np.ndarray)
 OWN_SCALARS = (np.generic,)  # other libraries may read these as Python's numbers
 
 
-def read(x: Any) -> Operand | None:
+def read(obj: Any) -> Operand | None:
     """Return a dtype, a scalar type, an array or a scalar of NumPy. Its scalars count as 0-d arrays."""
-    if isinstance(x, type):
-        return operand_of_dtype(_of_type(x)) if issubclass(x, np.generic) else None
-    if isinstance(x, np.dtype):
-        return operand_of_dtype(_find_dtype(x))
-    if isinstance(x, (np.ndarray, np.generic)):
-        d = _find_dtype(x.dtype)
-        return operand_of_dtype(d, tier="0d", value=value(x)) if x.ndim == 0 else operand_of_dtype(d)
+    if isinstance(obj, type):
+        return operand_of_dtype(_dtype_of_scalar_type(obj)) if issubclass(obj, np.generic) else None
+    if isinstance(obj, np.dtype):
+        return operand_of_dtype(_find_dtype(obj))
+    if isinstance(obj, (np.ndarray, np.generic)):
+        d = _find_dtype(obj.dtype)
+        return (
+            operand_of_dtype(d, tier="0d", value=number_in_array(obj))
+            if obj.ndim == 0
+            else operand_of_dtype(d)
+        )
     return None
 
 
@@ -40,31 +44,33 @@ def cache_key_of(cls: type) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def _find_dtype(d: Any) -> DType:
-    return dtype_named(d.name, "NumPy")
+def _find_dtype(own_dtype: Any) -> DType:
+    return dtype_named(own_dtype.name, "NumPy")
 
 
-def _of_type(x: Any) -> DType:
+def _dtype_of_scalar_type(scalar_type: Any) -> DType:
     try:
-        return _find_dtype(np.dtype(x))
+        return _find_dtype(np.dtype(scalar_type))
     except TypeError:
-        raise DTypeError(f"numpy.{x.__name__} stands for many dtypes; name one, such as int8") from None
+        raise DTypeError(
+            f"numpy.{scalar_type.__name__} stands for many dtypes; name one, such as int8"
+        ) from None
 
 
-def value(x: Any) -> bool | int | float | complex | None:
+def number_in_array(x: Any) -> bool | int | float | complex | None:
     """Return the Python number in a 0-d array."""
     item = x.item()
     return item if isinstance(item, (bool, int, float, complex)) else None
 
 
-def native(d: DType) -> Any:
+def native(dtype: DType) -> Any:
     """Return the NumPy dtype. ml_dtypes provides the dtypes that NumPy lacks."""
-    if hasattr(np, d.name) and d.name not in ("float128", "complex256"):
-        return np.dtype(d.name)
+    if hasattr(np, dtype.name) and dtype.name not in ("float128", "complex256"):
+        return np.dtype(dtype.name)
     try:
         import ml_dtypes
     except ImportError:
-        raise DTypeError(f"NumPy has no {d} by itself; pip install ml_dtypes") from None
-    if not hasattr(ml_dtypes, d.name):
-        raise DTypeError(f"neither NumPy nor ml_dtypes has {d}; cast to one that they have")
-    return np.dtype(getattr(ml_dtypes, d.name))
+        raise DTypeError(f"NumPy has no {dtype} by itself; pip install ml_dtypes") from None
+    if not hasattr(ml_dtypes, dtype.name):
+        raise DTypeError(f"neither NumPy nor ml_dtypes has {dtype}; cast to one that they have")
+    return np.dtype(getattr(ml_dtypes, dtype.name))

@@ -10,11 +10,11 @@ from typelattice.operands.adapters import dtype_named, find_module, numpy, pyarr
 from typelattice.operands.operand import Operand, operand_of_dtype
 
 
-def read(x: Any) -> Operand | None:
+def read(obj: Any) -> Operand | None:
     """Read an object that has one data type or is one. A frame has many, so it is not an operand."""
-    if isinstance(x, type):
+    if isinstance(obj, type):
         return None
-    d = getattr(x, "dtype", x)
+    d = getattr(obj, "dtype", obj)
     own = sys.modules["pandas"].api.extensions.ExtensionDtype
     if not isinstance(d, (own, sys.modules["numpy"].dtype)):
         return None
@@ -29,15 +29,15 @@ def cache_key_of(cls: type) -> Any:
     return (lambda d: d) if issubclass(cls, own) else attrgetter("dtype") if hasattr(cls, "dtype") else None
 
 
-def native(d: DType) -> Any:
+def native(dtype: DType) -> Any:
     """Return the NumPy dtype, pandas' default for numbers.
 
     Raises DTypeError for a dtype that pandas does not store.
     """
     pandas = find_module("pandas")
     try:
-        found = numpy.native(d)
+        found = numpy.native(dtype)
         pandas.Series([1], dtype=found)
     except (TypeError, ValueError, NotImplementedError):
-        raise DTypeError(f"pandas has no dtype {d}; cast to one that it has") from None
+        raise DTypeError(f"pandas has no dtype {dtype}; cast to one that it has") from None
     return found

@@ -15,23 +15,23 @@ DTYPE_BY_POLARS_NAME = {own: name for name, own in POLARS_NAME_BY_DTYPE.items()}
 DYNAMIC_LITERAL_PREFIX = "dyn "  # Polars's prefix for a literal without a fixed type
 
 
-def read(x: Any) -> Operand | None:
+def read(obj: Any) -> Operand | None:
     """Read a series, a data type or its class, or a literal. An expression over columns has no dtype."""
     pl = sys.modules["polars"]
-    if isinstance(x, pl.Series):
-        return operand_of_dtype(_find_dtype(x.dtype))
-    if isinstance(x, pl.DataType) or (isinstance(x, type) and issubclass(x, pl.DataType)):
-        return operand_of_dtype(_find_dtype(x))
-    return _read_literal(x, pl) if isinstance(x, pl.Expr) and x.meta.is_literal() else None
+    if isinstance(obj, pl.Series):
+        return operand_of_dtype(_find_dtype(obj.dtype))
+    if isinstance(obj, pl.DataType) or (isinstance(obj, type) and issubclass(obj, pl.DataType)):
+        return operand_of_dtype(_find_dtype(obj))
+    return _read_literal(obj, pl) if isinstance(obj, pl.Expr) and obj.meta.is_literal() else None
 
 
-def _read_literal(x: Any, pl: Any) -> Operand:
+def _read_literal(literal: Any, pl: Any) -> Operand:
     """Read a literal: without a type a Python number, with one a 0-d array, or a series."""
-    column = pl.select(x).to_series()
-    if str(x).startswith(DYNAMIC_LITERAL_PREFIX):
+    column = pl.select(literal).to_series()
+    if str(literal).startswith(DYNAMIC_LITERAL_PREFIX):
         return number_operand(column.item())
     found = _find_dtype(column.dtype)
-    if str(x).startswith("Series"):
+    if str(literal).startswith("Series"):
         return operand_of_dtype(found)
     value = column.item()
     return operand_of_dtype(found, tier="0d", value=value if type(value) in KIND_BY_PYTHON_TYPE else None)
@@ -45,17 +45,17 @@ def cache_key_of(cls: type) -> Any:
     return attrgetter("dtype") if issubclass(cls, pl.Series) else lambda d: d
 
 
-def _find_dtype(d: Any) -> DType:
-    name = str(d)
+def _find_dtype(own_dtype: Any) -> DType:
+    name = str(own_dtype)
     ours = DTYPE_BY_POLARS_NAME.get(name.lower(), name.lower())
     return dtype_named(ours if ours in DTYPES else name, "Polars")
 
 
-def native(d: DType) -> Any:
+def native(dtype: DType) -> Any:
     """Return the class of the data type. Raises DTypeError for a dtype that Polars lacks."""
     pl: Any = find_module("polars")
-    wanted = POLARS_NAME_BY_DTYPE.get(d.name, d.name)
+    wanted = POLARS_NAME_BY_DTYPE.get(dtype.name, dtype.name)
     found = next((getattr(pl, own) for own in vars(pl) if own.lower() == wanted), None)
     if not (isinstance(found, type) and issubclass(found, pl.DataType)):
-        raise DTypeError(f"Polars has no dtype {d}; cast to one that it has")
+        raise DTypeError(f"Polars has no dtype {dtype}; cast to one that it has")
     return found

@@ -13,15 +13,15 @@ from typelattice.operands.operand import BOOL_DTYPE, KIND_BY_PYTHON_TYPE, Operan
 DTYPE_BY_ARROW_NAME = {"halffloat": "float16", "float": "float32", "double": "float64"}
 
 
-def read(x: Any) -> Operand | None:
+def read(obj: Any) -> Operand | None:
     """Return an array, a scalar or a data type. A scalar counts as a 0-d array."""
     pa = sys.modules["pyarrow"]
-    if isinstance(x, pa.DataType):
-        return operand_of_dtype(_find_dtype(x))
-    if isinstance(x, (pa.Array, pa.ChunkedArray)):
-        return operand_of_dtype(_find_dtype(x.type))
-    if isinstance(x, pa.Scalar):
-        found, value = _find_dtype(x.type), x.as_py()
+    if isinstance(obj, pa.DataType):
+        return operand_of_dtype(_find_dtype(obj))
+    if isinstance(obj, (pa.Array, pa.ChunkedArray)):
+        return operand_of_dtype(_find_dtype(obj.type))
+    if isinstance(obj, pa.Scalar):
+        found, value = _find_dtype(obj.type), obj.as_py()
         return operand_of_dtype(found, tier="0d", value=value if type(value) in KIND_BY_PYTHON_TYPE else None)
     return None
 
@@ -34,14 +34,14 @@ def cache_key_of(cls: type) -> Any:
     return attrgetter("type") if issubclass(cls, (pa.Array, pa.ChunkedArray)) else lambda d: d
 
 
-def _find_dtype(d: Any) -> DType:
-    return dtype_named(DTYPE_BY_ARROW_NAME.get(str(d), str(d)), "Arrow")
+def _find_dtype(own_dtype: Any) -> DType:
+    return dtype_named(DTYPE_BY_ARROW_NAME.get(str(own_dtype), str(own_dtype)), "Arrow")
 
 
-def native(d: DType) -> Any:
+def native(dtype: DType) -> Any:
     """Return the pyarrow.DataType. Raises DTypeError for a dtype that Arrow lacks."""
     pa: Any = find_module("pyarrow")
-    make = getattr(pa, "bool_" if d is BOOL_DTYPE else d.name, None)
+    make = getattr(pa, "bool_" if dtype is BOOL_DTYPE else dtype.name, None)
     if make is None:
-        raise DTypeError(f"Arrow has no dtype {d}; cast to one that it has")
+        raise DTypeError(f"Arrow has no dtype {dtype}; cast to one that it has")
     return make()

@@ -4,20 +4,20 @@ from __future__ import annotations
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.operands.adapters import attribute, dtype_named, find_module
+from typelattice.operands.adapters import dtype_attribute, dtype_named, find_module
 from typelattice.operands.operand import Operand, operand_of_dtype
 
 
-def read(x: Any) -> Operand | None:
+def read(obj: Any) -> Operand | None:
     """Return a tf.DType, or whatever has one."""
-    own = x if type(x).__name__ == "DType" else getattr(x, "dtype", None)
+    own = obj if type(obj).__name__ == "DType" else getattr(obj, "dtype", None)
     name = getattr(own, "name", None)
     if not isinstance(name, str):
         return None
-    rank = getattr(getattr(x, "shape", None), "rank", None)
+    rank = getattr(getattr(obj, "shape", None), "rank", None)
     return operand_of_dtype(
         dtype_named(name.removesuffix("_ref"), "TensorFlow"),
-        type(x).__name__ == "WeakTensor",
+        type(obj).__name__ == "WeakTensor",
         "0d" if rank == 0 else "array",
     )
 
@@ -27,6 +27,6 @@ def cache_key_of(cls: type) -> Any:
     return lambda x: (cls, getattr(x, "dtype", x), getattr(getattr(x, "shape", None), "rank", None) == 0)
 
 
-def native(d: DType) -> Any:
+def native(dtype: DType) -> Any:
     """Return the tf.DType."""
-    return attribute(d, find_module("tensorflow").dtypes)
+    return dtype_attribute(dtype, find_module("tensorflow").dtypes)

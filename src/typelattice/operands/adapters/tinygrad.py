@@ -13,21 +13,21 @@ from typelattice.operands.operand import Operand, operand_of_dtype
 TINYGRAD_NAME_BY_DTYPE = {"float8_e4m3fn": "fp8e4m3", "float8_e4m3": ""}
 
 
-def read(x: Any) -> Operand | None:
+def read(obj: Any) -> Operand | None:
     """Return a tensor or a dtype. A weak one has the default dtype of its kind."""
     tinygrad = sys.modules["tinygrad"]
-    if isinstance(x, tinygrad.Tensor):
-        return _operand_of_dtype_name(x.dtype, "0d" if x.ndim == 0 else "array")
-    return _operand_of_dtype_name(x, "array") if isinstance(x, type(tinygrad.dtypes.bool)) else None
+    if isinstance(obj, tinygrad.Tensor):
+        return _operand_of_dtype_name(obj.dtype, "0d" if obj.ndim == 0 else "array")
+    return _operand_of_dtype_name(obj, "array") if isinstance(obj, type(tinygrad.dtypes.bool)) else None
 
 
-def _operand_of_dtype_name(own: Any, tier: Any) -> Operand:
+def _operand_of_dtype_name(own_dtype: Any, tier: Any) -> Operand:
     dtypes = sys.modules["tinygrad"].dtypes
     weak = {"weakint": dtypes.default_int, "weakfloat": dtypes.default_float}
     for name in DTYPES:
-        if getattr(dtypes, _own_name(name), None) == weak.get(own.name, own):
-            return operand_of_dtype(DTYPES[name], own.name in weak, tier)
-    return operand_of_dtype(dtype_named(own.name, "tinygrad"))
+        if getattr(dtypes, _own_name(name), None) == weak.get(own_dtype.name, own_dtype):
+            return operand_of_dtype(DTYPES[name], own_dtype.name in weak, tier)
+    return operand_of_dtype(dtype_named(own_dtype.name, "tinygrad"))
 
 
 def _own_name(name: str) -> str:
@@ -40,10 +40,10 @@ def cache_key_of(cls: type) -> Any:
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["tinygrad"].Tensor) else lambda d: d
 
 
-def native(d: DType) -> Any:
+def native(dtype: DType) -> Any:
     """Return the dtype of tinygrad. Raises DTypeError for a dtype that it lacks."""
     dtypes = find_module("tinygrad").dtypes
-    found = getattr(dtypes, _own_name(d.name), None)
+    found = getattr(dtypes, _own_name(dtype.name), None)
     if not isinstance(found, type(dtypes.bool)):
-        raise DTypeError(f"tinygrad has no dtype {d}; cast to one that it has")
+        raise DTypeError(f"tinygrad has no dtype {dtype}; cast to one that it has")
     return found

@@ -6,20 +6,21 @@ from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.operands.adapters import attribute, dtype_named, find_module
+from typelattice.operands.adapters import dtype_attribute, dtype_named, find_module
 from typelattice.operands.operand import Operand, operand_of_dtype
 from typelattice.operands.read_objects import PLAIN_ARRAY_CLASSES
 
 
-def read(x: Any) -> Operand | None:
+def read(obj: Any) -> Operand | None:
     """Return a tensor or a torch.dtype."""
     torch = sys.modules["torch"]
-    if isinstance(x, torch.dtype):
-        return operand_of_dtype(dtype_named(str(x).removeprefix("torch."), "PyTorch"))
-    if isinstance(x, torch.Tensor):
+    if isinstance(obj, torch.dtype):
+        return operand_of_dtype(dtype_named(str(obj).removeprefix("torch."), "PyTorch"))
+    if isinstance(obj, torch.Tensor):
         PLAIN_ARRAY_CLASSES.add(torch.Tensor)
         return operand_of_dtype(
-            dtype_named(str(x.dtype).removeprefix("torch."), "PyTorch"), tier="0d" if x.ndim == 0 else "array"
+            dtype_named(str(obj.dtype).removeprefix("torch."), "PyTorch"),
+            tier="0d" if obj.ndim == 0 else "array",
         )
     return None
 
@@ -41,6 +42,6 @@ def own_attribute(base: type, name: str) -> Any:
     return get
 
 
-def native(d: DType) -> Any:
+def native(dtype: DType) -> Any:
     """Return the torch.dtype."""
-    return attribute(d, find_module("torch"))
+    return dtype_attribute(dtype, find_module("torch"))

@@ -10,9 +10,9 @@ from typelattice.operands.adapters.numpy import native as native
 from typelattice.operands.operand import Operand
 
 
-def read(x: Any) -> Operand | None:
+def read(obj: Any) -> Operand | None:
     """Read an object that has one dtype. A dataset has many, so it is not an operand."""
-    d = None if isinstance(x, type) else getattr(x, "dtype", None)
+    d = None if isinstance(obj, type) else getattr(obj, "dtype", None)
     return numpy.read(d) if isinstance(d, sys.modules["numpy"].dtype) else None
 
 

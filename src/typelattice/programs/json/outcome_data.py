@@ -13,15 +13,20 @@ def replay_data(replay: Replay) -> dict[str, object]:
     return {"system": replay.name, "steps": [outcome_data(o) for o in replay]}
 
 
-def outcome_data(o: Outcome) -> dict[str, object]:
+def outcome_data(outcome: Outcome) -> dict[str, object]:
     """Return the outcome of one step as plain data."""
-    promotion = promotion_data(o.promotion) if o.promotion else None
-    return {"answer": str(o), "never_asked": o.is_unrecorded, "reason": o.reason, "promotion": promotion}
+    promotion = promotion_data(outcome.promotion) if outcome.promotion else None
+    return {
+        "answer": str(outcome),
+        "never_asked": outcome.is_unrecorded,
+        "reason": outcome.reason,
+        "promotion": promotion,
+    }
 
 
-def steps_data(p: Program) -> list[dict[str, object]]:
+def steps_data(program: Program) -> list[dict[str, object]]:
     """Return the steps of a program. Each has its source location and the numbers of its operands' steps."""
-    return [step_data(step) for step in p.steps]
+    return [step_data(step) for step in program.steps]
 
 
 def step_data(step: Step) -> dict[str, object]:

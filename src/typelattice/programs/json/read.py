@@ -54,25 +54,25 @@ def read_json(text: str) -> tuple[tuple[Step, ...], tuple[int, ...], str]:
     except (ValueError, RecursionError) as e:
         why = "nested too deep" if isinstance(e, RecursionError) else clip_text(str(e), 200)
         raise ProgramError(f"not JSON: {why}; give what to_json made") from None
-    whole = _Reader("", data)
+    whole = _JSONValue("", data)
     if not isinstance(data, dict) or data.get("typelattice") != "program":
         raise whole.make_error('no program; give what to_json made, with "typelattice": "program"')
     if data.get("version") != PROGRAM_FORMAT_VERSION:
-        raise whole.at("version").make_error(
+        raise whole.value_at("version").make_error(
             f"no version that is known; it should be {PROGRAM_FORMAT_VERSION}"
         )
-    listed = whole.at("steps").read_list(MAX_STEPS)
+    listed = whole.value_at("steps").read_list(MAX_STEPS)
     steps: list[Step] = []
     for i, step in enumerate(listed):
-        steps.append(_step(_Reader(f"steps[{i}]", step, i)))
-    chosen = enumerate(whole.at("results").read_list(MAX_STEPS))
-    results = tuple(_Reader(f"results[{i}]", x, len(steps)).read_earlier_step() for i, x in chosen)
+        steps.append(_read_step(_JSONValue(f"steps[{i}]", step, i)))
+    chosen = enumerate(whole.value_at("results").read_list(MAX_STEPS))
+    results = tuple(_JSONValue(f"results[{i}]", x, len(steps)).read_earlier_step() for i, x in chosen)
     if not results:
-        raise whole.at("results").make_error("empty; give the number of a step")
-    return tuple(steps), results, whole.at("source", "").read_text(None)
+        raise whole.value_at("results").make_error("empty; give the number of a step")
+    return tuple(steps), results, whole.value_at("source", "").read_text(None)
 
 
-class _Reader:
+class _JSONValue:
     """A value in JSON with its path of keys. `earlier_count` is the number of steps before it."""
 
     def __init__(self, path: str, data: Any, earlier_count: int = 0) -> None:
@@ -81,16 +81,16 @@ class _Reader:
     def make_error(self, reason: str) -> ProgramError:
         return ProgramError(f"{self.path or 'the whole'}: {reason}")
 
-    def at(self, key: str, default: Any = ...) -> _Reader:
+    def value_at(self, key: str, default: Any = ...) -> _JSONValue:
         """Return the value under a key."""
         if not isinstance(self.data, dict):
             raise self.make_error("no object; give one with keys")
         if key not in self.data and default is ...:
             raise self.make_error(f"{key} is missing; give it")
         path = f"{self.path}.{key}" if self.path else key
-        return _Reader(path, self.data.get(key, default), self.earlier_count)
+        return _JSONValue(path, self.data.get(key, default), self.earlier_count)
 
-    def has(self, key: str) -> bool:
+    def has_key(self, key: str) -> bool:
         return isinstance(self.data, dict) and key in self.data
 
     def read_list(self, max_length: int) -> list[Any]:
@@ -98,9 +98,9 @@ class _Reader:
             raise self.make_error(f"no list of at most {max_length:,}; give one")
         return self.data
 
-    def read_items(self, max_length: int) -> list[_Reader]:
+    def read_items(self, max_length: int) -> list[_JSONValue]:
         return [
-            _Reader(f"{self.path}[{i}]", x, self.earlier_count)
+            _JSONValue(f"{self.path}[{i}]", x, self.earlier_count)
             for i, x in enumerate(self.read_list(max_length))
         ]
 
@@ -113,10 +113,10 @@ class _Reader:
             )
         return self.data
 
-    def read_integer(self, least: int, maximum: int, noun: str) -> int:
-        if type(self.data) is not int or not least <= self.data <= maximum:
+    def read_integer(self, minimum: int, maximum: int, noun: str) -> int:
+        if type(self.data) is not int or not minimum <= self.data <= maximum:
             raise self.make_error(
-                f"{clip_text(str(self.data), 40)} is no {noun}; give a number from {least} to {maximum}"
+                f"{clip_text(str(self.data), 40)} is no {noun}; give a number from {minimum} to {maximum}"
             )
         return self.data
 
@@ -143,7 +143,7 @@ class _Reader:
                     f"unknown key {quote_short(key)}{spelling_hint(key, OBJECT_READER_BY_KEY)}; "
                     f"give one of {', '.join(OBJECT_READER_BY_KEY)}"
                 )
-            return OBJECT_READER_BY_KEY[key](self.at(key), depth)
+            return OBJECT_READER_BY_KEY[key](self.value_at(key), depth)
         if isinstance(x, int) and x.bit_length() > MAX_INT_BITS:
             raise self.make_error(f"a number of more than {MAX_INT_BITS:,} bits; no dtype holds it")
         return x
@@ -163,7 +163,7 @@ class _Reader:
     def as_float(self) -> float:
         words = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
         if isinstance(self.data, dict):
-            return self.at("float").as_float()
+            return self.value_at("float").as_float()
         if isinstance(self.data, str) and self.data in words:
             return words[self.data]
         if not isinstance(self.data, (int, float)) or isinstance(self.data, bool):
@@ -171,46 +171,48 @@ class _Reader:
         return float(self.data)
 
 
-def _slice(x: _Reader, depth: int) -> Slice:
-    bounds = [item.read_argument(depth + 1) for item in x.read_items(3)]
+def _read_slice(value: _JSONValue, depth: int) -> Slice:
+    bounds = [item.read_argument(depth + 1) for item in value.read_items(3)]
     if len(bounds) != 3:
-        raise x.make_error(f"{len(bounds)} bounds; give three")
+        raise value.make_error(f"{len(bounds)} bounds; give three")
     return Slice(*bounds)
 
 
-def _complex(x: _Reader, depth: int) -> complex:
-    parts = [item.as_float() for item in x.read_items(2)]
+def _read_complex(value: _JSONValue, depth: int) -> complex:
+    parts = [item.as_float() for item in value.read_items(2)]
     if len(parts) != 2:
-        raise x.make_error(f"{len(parts)} parts; give two")
+        raise value.make_error(f"{len(parts)} parts; give two")
     return complex(*parts)
 
 
-OBJECT_READER_BY_KEY: Mapping[str, Callable[[_Reader, int], Any]] = {
+OBJECT_READER_BY_KEY: Mapping[str, Callable[[_JSONValue, int], Any]] = {
     "step": lambda x, depth: Ref(x.read_earlier_step()),
     "dtype_of": lambda x, depth: DTypeOf(x.read_earlier_step()),
     "dtype": lambda x, depth: NamedDType(x.read_text()),
-    "slice": _slice,
-    "complex": _complex,
+    "slice": _read_slice,
+    "complex": _read_complex,
     "float": lambda x, depth: x.as_float(),
     "ellipsis": lambda x, depth: ...,
 }
 
 
-def _step(x: _Reader) -> Step:
-    kind = x.at("is").read_text()
+def _read_step(value: _JSONValue) -> Step:
+    kind = value.value_at("is").read_text()
     location = (
-        SourceLocation(x.at("file").read_text(), x.at("line").read_integer(0, 10**9, "line"))
-        if x.has("file")
+        SourceLocation(
+            value.value_at("file").read_text(), value.value_at("line").read_integer(0, 10**9, "line")
+        )
+        if value.has_key("file")
         else None
     )
     common: dict[str, Any] = {
-        "text": clip_text(x.at("text").read_text(None), MAX_STEP_CHARS),
+        "text": clip_text(value.value_at("text").read_text(None), MAX_STEP_CHARS),
         "location": location,
-        "shape": _shape(x.at("shape")) if x.has("shape") else None,
-        "owner": x.at("owner").read_text() if x.has("owner") else None,
+        "shape": _read_shape(value.value_at("shape")) if value.has_key("shape") else None,
+        "owner": value.value_at("owner").read_text() if value.has_key("owner") else None,
     }
     if kind not in STEP_CLASS_BY_NAME:
-        raise x.at("is").make_error(
+        raise value.value_at("is").make_error(
             f"unknown step {quote_short(kind)}{spelling_hint(kind, STEP_CLASS_BY_NAME)}; "
             f"a step is one of {', '.join(STEP_CLASS_BY_NAME)}"
         )
@@ -218,15 +220,17 @@ def _step(x: _Reader) -> Step:
     read_fields: dict[str, Any] = {f.name: f.default for f in fields(cls) if f.name not in common}
     for name, default in read_fields.items():
         key = KEY_BY_FIELD.get(name, name)
-        if default is MISSING or x.has(key):
+        if default is MISSING or value.has_key(key):
             read_fields[name] = FIELD_READER_BY_STEP_AND_KEY.get(
                 (kind, key), FIELD_READER_BY_STEP_AND_KEY["", key]
-            )(x.at(key, {} if key == "keywords" else ...))
+            )(value.value_at(key, {} if key == "keywords" else ...))
     if cls is Call:
         custom = (
-            _read_custom_operation(x.at("own"), read_fields["name"]) if x.has("own") else None
+            _read_custom_operation(value.value_at("own"), read_fields["name"])
+            if value.has_key("own")
+            else None
         )
-        _check_operation(x, read_fields["name"], len(read_fields["operands"]), custom)
+        _check_operation(value, read_fields["name"], len(read_fields["operands"]), custom)
         writes = read_fields["name"] in FUNCTION_OF_IN_PLACE or (
             read_fields["is_operator"] and read_fields["name"] in IN_PLACE_OF_FUNCTION
         )
@@ -235,98 +239,101 @@ def _step(x: _Reader) -> Step:
     return cls(**read_fields, **common)
 
 
-def _args(x: _Reader) -> tuple[Any, ...]:
-    args = x.read_argument()
+def _read_args(value: _JSONValue) -> tuple[Any, ...]:
+    args = value.read_argument()
     if not isinstance(args, tuple):
-        raise x.make_error("no list; give one")
+        raise value.make_error("no list; give one")
     return args
 
 
-def _keywords(x: _Reader) -> tuple[tuple[str, Any], ...]:
-    if not isinstance(x.data, dict) or len(x.data) > MAX_NAME_CHARS:
-        raise x.make_error("no object; give one with keys")
-    return tuple((key, x.at(key).read_argument()) for key in x.data)
+def _read_keywords(value: _JSONValue) -> tuple[tuple[str, Any], ...]:
+    if not isinstance(value.data, dict) or len(value.data) > MAX_NAME_CHARS:
+        raise value.make_error("no object; give one with keys")
+    return tuple((key, value.value_at(key).read_argument()) for key in value.data)
 
 
-def _earlier_steps(x: _Reader) -> tuple[int, ...]:
-    return tuple(part.read_earlier_step() for part in x.read_items(MAX_STEPS))
+def _read_earlier_steps(value: _JSONValue) -> tuple[int, ...]:
+    return tuple(part.read_earlier_step() for part in value.read_items(MAX_STEPS))
 
 
-def _target(x: _Reader) -> NamedDType | DTypeOf:
-    to = x.read_dtype()
+def _read_target(value: _JSONValue) -> NamedDType | DTypeOf:
+    to = value.read_dtype()
     if to is None:
-        raise x.make_error("no dtype; give one")
+        raise value.make_error("no dtype; give one")
     return to
 
 
-def _lists_in_index(x: _Reader) -> str:
-    listed = x.read_text(None)
+def _read_list_form(value: _JSONValue) -> str:
+    listed = value.read_text(None)
     if listed not in ("", *INDEX_FORMS):
-        raise x.make_error(f"unknown; it is one of {', '.join(INDEX_FORMS)}")
+        raise value.make_error(f"unknown; it is one of {', '.join(INDEX_FORMS)}")
     return listed
 
 
-def _read_custom_operation(x: _Reader, name: str) -> Operation:
+def _read_custom_operation(value: _JSONValue, name: str) -> Operation:
     """Return an operation that a system's file defined. Raises ProgramError if one of its keys is wrong."""
-    listed = [[y.read_text() for y in x.at(key).read_items(MAX_AXES)] for key in ("operands", "parameters")]
+    listed = [
+        [y.read_text() for y in value.value_at(key).read_items(MAX_AXES)]
+        for key in ("operands", "parameters")
+    ]
     try:
-        return make_custom_operation(name, x.at("like").read_text(), *listed)
+        return make_custom_operation(name, value.value_at("like").read_text(), *listed)
     except OpError as e:
-        raise x.make_error(str(e)) from None
+        raise value.make_error(str(e)) from None
 
 
-def _check_operation(x: _Reader, name: str, operands: int, custom_operation: Operation | None) -> None:
+def _check_operation(value: _JSONValue, name: str, operands: int, custom_operation: Operation | None) -> None:
     """Raise ProgramError if an operation is unknown, or takes a different number of operands."""
     known = custom_operation or OPERATIONS.get(FUNCTION_OF_IN_PLACE.get(name, name))
     if known is None:
-        raise x.at("name").make_error(
+        raise value.value_at("name").make_error(
             f"unknown operation {quote_short(name)}{spelling_hint(name, OPERATIONS)}; give a known one"
         )
     try:
-        known.check(operands)
+        known.check_operand_count(operands)
     except TypelatticeError as e:
-        raise x.at("operands").make_error(str(e)) from None
+        raise value.value_at("operands").make_error(str(e)) from None
 
 
-def _read_input(x: _Reader) -> Operand | str:
+def _read_input(value: _JSONValue) -> Operand | str:
     try:
-        return read_input(x.read_text())[0]
+        return read_input(value.read_text())[0]
     except TypelatticeError as e:
-        raise x.make_error(str(e)) from None
+        raise value.make_error(str(e)) from None
 
 
-def _operand(x: _Reader) -> Operand:
+def _read_operand(value: _JSONValue) -> Operand:
     try:
-        return parse_operand(x.read_text())
+        return parse_operand(value.read_text())
     except TypelatticeError as e:
-        raise x.make_error(str(e)) from None
+        raise value.make_error(str(e)) from None
 
 
-def _shape(x: _Reader) -> tuple[int | None, ...]:
-    lengths = x.read_items(MAX_AXES)
+def _read_shape(value: _JSONValue) -> tuple[int | None, ...]:
+    lengths = value.read_items(MAX_AXES)
     return tuple(
         None if n.data is None else n.read_integer(0, 2**63 - 1, "length of an axis") for n in lengths
     )
 
 
 # Readers for fields of steps, unless a class of steps has its own reader.
-FIELD_READER_BY_STEP_AND_KEY: Mapping[tuple[str, str], Callable[[_Reader], Any]] = {
-    ("", "args"): _args,
-    ("", "dtype"): _Reader.read_dtype,
+FIELD_READER_BY_STEP_AND_KEY: Mapping[tuple[str, str], Callable[[_JSONValue], Any]] = {
+    ("", "args"): _read_args,
+    ("", "dtype"): _JSONValue.read_dtype,
     ("", "given"): _read_input,
-    ("", "key"): _Reader.read_argument,
-    ("", "keywords"): _keywords,
-    ("", "like"): lambda x: x.read_earlier_step() if isinstance(x.data, int) else _operand(x),
-    ("", "lists"): _earlier_steps,
-    ("", "made_of"): _earlier_steps,
-    ("", "module"): _Reader.read_text,
-    ("", "name"): _Reader.read_text,
+    ("", "key"): _JSONValue.read_argument,
+    ("", "keywords"): _read_keywords,
+    ("", "like"): lambda x: x.read_earlier_step() if isinstance(x.data, int) else _read_operand(x),
+    ("", "lists"): _read_earlier_steps,
+    ("", "made_of"): _read_earlier_steps,
+    ("", "module"): _JSONValue.read_text,
+    ("", "name"): _JSONValue.read_text,
     ("", "own"): lambda x: None,  # read when the name is known
-    ("", "operands"): _earlier_steps,
+    ("", "operands"): _read_earlier_steps,
     ("", "operator"): lambda x: x.data is True,
     ("", "rebinds"): lambda x: x.data is True,
-    ("", "source"): _Reader.read_earlier_step,
-    ("", "to"): _target,
-    ("", "value"): _Reader.read_number,
-    ("index", "lists"): _lists_in_index,
+    ("", "source"): _JSONValue.read_earlier_step,
+    ("", "to"): _read_target,
+    ("", "value"): _JSONValue.read_number,
+    ("index", "lists"): _read_list_form,
 }

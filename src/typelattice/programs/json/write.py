@@ -47,7 +47,7 @@ def encode_step(step: Step) -> dict[str, object]:
     if step.owner:
         data["owner"] = step.owner
     cls: Any = type(step)
-    for name, default in _own_fields(cls):
+    for name, default in _optional_fields(cls):
         value = getattr(step, name)
         if value != default:
             data[KEY_BY_FIELD.get(name, name)] = _field_data(name, value)
@@ -55,27 +55,31 @@ def encode_step(step: Step) -> dict[str, object]:
 
 
 @cache
-def _own_fields(cls: Any) -> tuple[tuple[str, object], ...]:
+def _optional_fields(cls: Any) -> tuple[tuple[str, object], ...]:
     """Return the optional fields of a class of steps, each with the default that is left out."""
     common = {field.name for field in fields(Step)}
     left_out = {"keywords": ()}
     return tuple((f.name, left_out.get(f.name, f.default)) for f in fields(cls) if f.name not in common)
 
 
-def _field_data(name: str, x: Any) -> object:
+def _field_data(name: str, field_value: Any) -> object:
     """Return the value of a field: named arguments as an object, operands as strings, others as arguments."""
     if name == "keywords":
-        return {key: encode_argument(value) for key, value in x}
-    if isinstance(x, Operation):
-        return {"like": x.like, "operands": list(x.operand_names), "parameters": list(x.parameter_names)}
-    return str(x) if isinstance(x, Operand) else encode_argument(x)
+        return {key: encode_argument(value) for key, value in field_value}
+    if isinstance(field_value, Operation):
+        return {
+            "like": field_value.like,
+            "operands": list(field_value.operand_names),
+            "parameters": list(field_value.parameter_names),
+        }
+    return str(field_value) if isinstance(field_value, Operand) else encode_argument(field_value)
 
 
-def encode_argument(x: Argument) -> object:
+def encode_argument(argument: Argument) -> object:
     """Return an argument: JSON's own values and lists as they are, any other as an object with one key."""
-    if isinstance(x, Ref):  # nearly every argument is one
-        return {"step": x.step}
-    match x:
+    if isinstance(argument, Ref):  # nearly every argument is one
+        return {"step": argument.step}
+    match argument:
         case DTypeOf(step):
             return {"dtype_of": step}
         case NamedDType(name):
@@ -83,13 +87,13 @@ def encode_argument(x: Argument) -> object:
         case Slice(start, stop, step):
             return {"slice": _encode_list((start, stop, step))}
         case tuple():
-            return _encode_list(x)
+            return _encode_list(argument)
         case complex():
-            return {"complex": [encode_argument(x.real), encode_argument(x.imag)]}
-        case float() if not math.isfinite(x):
-            return {"float": str(x)}
-    return {"ellipsis": True} if x is ... else x
+            return {"complex": [encode_argument(argument.real), encode_argument(argument.imag)]}
+        case float() if not math.isfinite(argument):
+            return {"float": str(argument)}
+    return {"ellipsis": True} if argument is ... else argument
 
 
-def _encode_list(x: Sequence[Argument]) -> list[object]:
-    return [encode_argument(each) for each in x]
+def _encode_list(items: Sequence[Argument]) -> list[object]:
+    return [encode_argument(each) for each in items]

@@ -48,7 +48,7 @@ class OnnxGraph:
 
     # -- stated dtypes and shapes
 
-    def dtype(self, node_name: str, number: int) -> str:
+    def dtype_of_number(self, node_name: str, number: int) -> str:
         """Return a dtype by ONNX's number."""
         try:
             found = str(onnx.TensorProto.DataType.Name(number)).lower()
@@ -72,7 +72,7 @@ class OnnxGraph:
         if lengths is not None:
             known = [n.dim_value if n.HasField("dim_value") else -1 for n in lengths]
             shape = tuple(None if n < 0 else n for n in known)
-        return self.dtype(node_name, tensor.elem_type), shape
+        return self.dtype_of_number(node_name, tensor.elem_type), shape
 
     # -- values and their steps
 
@@ -91,16 +91,16 @@ class OnnxGraph:
         self.dtype_of(node_name, name)
         if name in self.constants:
             step, dtype = self.constants.pop(name)
-            self.cached_values[name] = self.add(step), dtype
+            self.cached_values[name] = self.add_step(step), dtype
         return self.cached_values[name][0]
 
-    def text(self, node_name: str, name: str) -> str:
+    def text_of(self, node_name: str, name: str) -> str:
         """Return the text of the step that a value is, or would be."""
         if name in self.constants:
             return self.constants[name][0].text
         return self.steps[self.step_of(node_name, name)].text
 
-    def add(self, step: Step) -> int:
+    def add_step(self, step: Step) -> int:
         """Return the number of a step that is added."""
         self.steps.append(step)
         return len(self.steps) - 1
@@ -113,7 +113,7 @@ class OnnxGraph:
             )
         self.cached_values[name] = step, dtype
 
-    def input(self, node_name: str, name: str, dtype: str, shape: Shape | None) -> None:
+    def add_input(self, node_name: str, name: str, dtype: str, shape: Shape | None) -> None:
         """Add an input of the graph. Its name is changed to a valid Python name that is still free."""
         python_name = clip_text(re.sub(r"\W", "_", name), MAX_STEP_CHARS).replace(".", "_") or "x"
         python_name = python_name if python_name.isidentifier() else f"x_{python_name}"
@@ -121,16 +121,16 @@ class OnnxGraph:
             python_name += "_"
         self.names.add(python_name)
         given, _ = read_input(f"{dtype}:0d" if shape == () else dtype)
-        self.record_value(node_name, name, dtype, self.add(Input(given, text=python_name, shape=shape)))
+        self.record_value(node_name, name, dtype, self.add_step(Input(given, text=python_name, shape=shape)))
 
-    def constant(self, node_name: str, name: str, tensor: Any) -> None:
+    def add_constant(self, node_name: str, name: str, tensor: Any) -> None:
         """Add a tensor of the model: written out if small, or as an input if large or stored elsewhere."""
-        dtype, shape = self.dtype(node_name, tensor.data_type), tuple(tensor.dims)
+        dtype, shape = self.dtype_of_number(node_name, tensor.data_type), tuple(tensor.dims)
         count = 1
         for n in shape:
             count *= max(n, 0)
         if count > MAX_SETTING_ELEMENTS or tensor.data_location == onnx.TensorProto.EXTERNAL:
-            self.input(node_name, name, dtype, shape)
+            self.add_input(node_name, name, dtype, shape)
             return
         try:
             value = numpy_helper.to_array(tensor)
@@ -139,7 +139,7 @@ class OnnxGraph:
         if DTYPES[dtype].kind.python_name == "int" and value.ndim < 2:
             self.settings[name] = tuple(value.reshape(-1).tolist())
         if count > MAX_WRITTEN_ELEMENTS:
-            self.input(node_name, name, dtype, shape)
+            self.add_input(node_name, name, dtype, shape)
             return
         made = create_constant(value.tolist(), dtype, clip_text(name, MAX_STEP_CHARS), shape)
         if name in self.cached_values or name in self.constants:
@@ -176,39 +176,43 @@ class OnnxNode:
     def has_operand(self, position: int) -> bool:
         return position < len(self.dtypes) and self.dtypes[position] is not None
 
-    def operand(self, position: int) -> int:
+    def operand_step(self, position: int) -> int:
         """Return the step of the operand at a position. It must not be left out."""
         return self.graph.step_of(self.node_name, self.node.input[position])
 
-    def operands(self) -> list[int]:
-        return [self.operand(i) for i, dtype in enumerate(self.dtypes) if dtype is not None]
+    def operand_steps(self) -> list[int]:
+        return [self.operand_step(i) for i, dtype in enumerate(self.dtypes) if dtype is not None]
 
     def shape_of(self, position: int) -> Shape | None:
-        return self.graph.steps[self.operand(position)].shape
+        return self.graph.steps[self.operand_step(position)].shape
 
-    def has(self, name: str) -> bool:
+    def has_attribute(self, name: str) -> bool:
         return name in self.attributes
 
-    def integer(self, name: str, default: int) -> int:
+    def read_integer(self, name: str, default: int) -> int:
         """Return an attribute that is a whole number."""
-        return int(self._attribute(name, "INT").i) if self.has(name) else default
+        return int(self._find_attribute(name, "INT").i) if self.has_attribute(name) else default
 
-    def number(self, name: str, default: float) -> float:
-        return float(self._attribute(name, "FLOAT").f) if self.has(name) else default
+    def read_number(self, name: str, default: float) -> float:
+        return float(self._find_attribute(name, "FLOAT").f) if self.has_attribute(name) else default
 
-    def word(self, name: str) -> str:
+    def read_text(self, name: str) -> str:
         """Return an attribute that is a text, or "" if it is missing or damaged."""
-        return bytes(self._attribute(name, "STRING").s).decode("ascii", "replace") if self.has(name) else ""
+        return (
+            bytes(self._find_attribute(name, "STRING").s).decode("ascii", "replace")
+            if self.has_attribute(name)
+            else ""
+        )
 
-    def setting(self, position: int | None, name: str) -> tuple[int, ...] | None:
+    def read_integers(self, position: int | None, name: str) -> tuple[int, ...] | None:
         """Return whole numbers from an attribute or a constant operand, or None if they are not known."""
-        if self.has(name):
-            return tuple(self._attribute(name, "INTS").ints)
+        if self.has_attribute(name):
+            return tuple(self._find_attribute(name, "INTS").ints)
         if position is None or not self.has_operand(position):
             return None
         return self.graph.settings.get(self.node.input[position])
 
-    def _attribute(self, name: str, kind: str) -> Any:
+    def _find_attribute(self, name: str, kind: str) -> Any:
         found = self.attributes[name]
         if found.type != onnx.AttributeProto.AttributeType.Value(kind):
             raise ProgramError(f"{self.node_name}: the attribute {name} is no {kind}; see ONNX's operators")
@@ -216,7 +220,7 @@ class OnnxNode:
 
     # -- steps
 
-    def call(
+    def add_call(
         self,
         name: str,
         operands: Sequence[int],
@@ -240,14 +244,14 @@ class OnnxNode:
             op.name, whole, tuple(named.items()), tuple(operands), False, NamedDType(dtype),
             text=self.text, shape=shape,
         )  # fmt: skip
-        return self.graph.add(step)
+        return self.graph.add_step(step)
 
-    def index(self, key: tuple[Argument, ...]) -> int:
+    def add_index(self, key: tuple[Argument, ...]) -> int:
         """Return the step of elements of the first operand."""
-        return self.graph.add(Index(self.operand(0), key, text=self.text, shape=self.shape))
+        return self.graph.add_step(Index(self.operand_step(0), key, text=self.text, shape=self.shape))
 
-    def constant(self, value: float) -> int:
+    def add_constant(self, value: float) -> int:
         """Return the step of a number of the dtype of the first operand."""
         dtype = self.dtypes[0] or self.dtype
         number = int(value) if DTYPES[dtype].kind.python_name == "int" else value
-        return self.graph.add(create_constant(number, dtype, str(value), ()))
+        return self.graph.add_step(create_constant(number, dtype, str(value), ()))

@@ -22,38 +22,44 @@ def _reduction_reader(name: str) -> OperatorReader:
     """Read a reduction, by default of all axes. An attribute or, in newer models, a constant has the axes."""
 
     def read(node: OnnxNode) -> int | None:
-        given = node.has("axes") or node.has_operand(1)
-        axes = node.setting(1, "axes")
+        given = node.has_attribute("axes") or node.has_operand(1)
+        axes = node.read_integers(1, "axes")
         if given and axes is None:
             return None
-        if not axes and node.integer("noop_with_empty_axes", 0):
+        if not axes and node.read_integer("noop_with_empty_axes", 0):
             return None
         named: dict[str, Argument] = {"axis": axes} if axes else {}
-        named["keepdims"] = bool(node.integer("keepdims", 1))
-        return node.call(name, [node.operand(0)], (), named)
+        named["keepdims"] = bool(node.read_integer("keepdims", 1))
+        return node.add_call(name, [node.operand_step(0)], (), named)
 
     return read
 
 
 def _operation_reader(
     name: str,
-    operands: int | None = 1,
+    operand_count: int | None = 1,
     since: int = 1,
     ignored_attribute: str = "",
     **fixed_arguments: int | bool,
 ) -> OperatorReader:
     """Return the reader of an operator with attributes that are our arguments by name, with these defaults.
 
-    It takes this number of `operands`, or all if None. `since` is the first version of the operators that
-    means what ours does. `ignored_attribute` is an attribute that ours does not have.
+    It takes `operand_count` operands, or all if that is None. `since` is the first version of the operators
+    that means what ours does. `ignored_attribute` is an attribute that ours does not have.
     """
 
     def read(node: OnnxNode) -> int | None:
-        if node.version < since or (ignored_attribute and node.integer(ignored_attribute, 0)):
+        if node.version < since or (ignored_attribute and node.read_integer(ignored_attribute, 0)):
             return None
-        taken = node.operands() if operands is None else [node.operand(i) for i in range(operands)]
-        given = {key: type(default)(node.integer(key, default)) for key, default in fixed_arguments.items()}
-        return node.call(name, taken, (), given)
+        taken = (
+            node.operand_steps()
+            if operand_count is None
+            else [node.operand_step(i) for i in range(operand_count)]
+        )
+        given = {
+            key: type(default)(node.read_integer(key, default)) for key, default in fixed_arguments.items()
+        }
+        return node.add_call(name, taken, (), given)
 
     return read
 
@@ -62,9 +68,9 @@ def _folded_reader(name: str) -> OperatorReader:
     """Return the steps of an operator of any number of operands, applied from left to right."""
 
     def read(node: OnnxNode) -> int | None:
-        first, *others = node.operands()
+        first, *others = node.operand_steps()
         for i, each in enumerate(others, 1):
-            first = node.call(name, [first, each], is_last=i == len(others))
+            first = node.add_call(name, [first, each], is_last=i == len(others))
         return first if others else None
 
     return read
@@ -72,30 +78,34 @@ def _folded_reader(name: str) -> OperatorReader:
 
 def _read_gemm(node: OnnxNode) -> int | None:
     """Read `Gemm`: alpha times the product of two matrices, maybe transposed, plus beta times a third."""
-    a, b, c = node.operand(0), node.operand(1), node.operand(2) if node.has_operand(2) else None
-    if node.integer("transA", 0):
-        a = node.call("matrix_transpose", [a], is_last=False)
-    if node.integer("transB", 0):
-        b = node.call("matrix_transpose", [b], is_last=False)
-    alpha, beta = node.number("alpha", 1.0), node.number("beta", 1.0)
-    found = node.call("matmul", [a, b], is_last=alpha == 1 and c is None)
+    a, b, c = (
+        node.operand_step(0),
+        node.operand_step(1),
+        node.operand_step(2) if node.has_operand(2) else None,
+    )
+    if node.read_integer("transA", 0):
+        a = node.add_call("matrix_transpose", [a], is_last=False)
+    if node.read_integer("transB", 0):
+        b = node.add_call("matrix_transpose", [b], is_last=False)
+    alpha, beta = node.read_number("alpha", 1.0), node.read_number("beta", 1.0)
+    found = node.add_call("matmul", [a, b], is_last=alpha == 1 and c is None)
     if alpha != 1:
-        found = node.call("multiply", [found, node.constant(alpha)], is_last=c is None)
+        found = node.add_call("multiply", [found, node.add_constant(alpha)], is_last=c is None)
     if c is None:
         return found
     if beta != 1:
-        c = node.call("multiply", [c, node.constant(beta)], is_last=False)
-    return node.call("add", [found, c])
+        c = node.add_call("multiply", [c, node.add_constant(beta)], is_last=False)
+    return node.add_call("add", [found, c])
 
 
 def _read_transpose(node: OnnxNode) -> int | None:
     shape = node.shape_of(0)
-    axes = node.setting(None, "perm")
+    axes = node.read_integers(None, "perm")
     if axes is None:
         if shape is None:
             return None
         axes = tuple(reversed(range(len(shape))))
-    return node.call("permute_dims", [node.operand(0)], (axes,))
+    return node.add_call("permute_dims", [node.operand_step(0)], (axes,))
 
 
 def _reshape_reader(name: str) -> OperatorReader:
@@ -108,7 +118,7 @@ def _reshape_reader(name: str) -> OperatorReader:
         if node.shape is None or node.shape.count(None) > (name == "reshape"):
             return None
         lengths = tuple(-1 if n is None else n for n in node.shape)
-        return node.call(name, [node.operand(0)], (lengths,))
+        return node.add_call(name, [node.operand_step(0)], (lengths,))
 
     return read
 
@@ -117,50 +127,52 @@ def _read_gather(node: OnnxNode) -> int | None:
     shape = node.shape_of(1)
     if shape is None or len(shape) != 1:
         return None
-    return node.call("take", [node.operand(0), node.operand(1)], (), {"axis": node.integer("axis", 0)})
+    return node.add_call(
+        "take", [node.operand_step(0), node.operand_step(1)], (), {"axis": node.read_integer("axis", 0)}
+    )
 
 
 def _read_clip(node: OnnxNode) -> int | None:
     """Read `Clip`. Its bounds are optional operands, or attributes before version 11."""
     bounds = {}
     for i, (attribute, alone) in enumerate((("min", "maximum"), ("max", "minimum")), 1):
-        if node.has(attribute):
-            bounds[alone] = node.constant(node.number(attribute, 0.0))
+        if node.has_attribute(attribute):
+            bounds[alone] = node.add_constant(node.read_number(attribute, 0.0))
         elif node.has_operand(i):
-            bounds[alone] = node.operand(i)
+            bounds[alone] = node.operand_step(i)
     if not bounds:
         return None
     name = "clip" if len(bounds) == 2 else next(iter(bounds))
-    return node.call(name, [node.operand(0), *bounds.values()])
+    return node.add_call(name, [node.operand_step(0), *bounds.values()])
 
 
 def _read_div(node: OnnxNode) -> int | None:
     """Read `Div` of floats as `divide`. Return None for integers: no operation truncates as it does."""
     real = DTYPES[node.dtype].kind is Kind.FLOAT
-    return node.call("divide", node.operands()) if real else None
+    return node.add_call("divide", node.operand_steps()) if real else None
 
 
 def _read_remainder(node: OnnxNode) -> int | None:
-    return node.call("fmod" if node.integer("fmod", 0) else "remainder", node.operands())
+    return node.add_call("fmod" if node.read_integer("fmod", 0) else "remainder", node.operand_steps())
 
 
-def _running_sum(node: OnnxNode) -> int | None:
-    axis = node.setting(1, "axis")
-    if not axis or node.integer("exclusive", 0) or node.integer("reverse", 0):
+def _read_running_sum(node: OnnxNode) -> int | None:
+    axis = node.read_integers(1, "axis")
+    if not axis or node.read_integer("exclusive", 0) or node.read_integer("reverse", 0):
         return None
-    return node.call("cumulative_sum", [node.operand(0)], (), {"axis": axis[0]})
+    return node.add_call("cumulative_sum", [node.operand_step(0)], (), {"axis": axis[0]})
 
 
 def _read_tile(node: OnnxNode) -> int | None:
-    times = node.setting(1, "repeats")
-    return None if times is None else node.call("tile", [node.operand(0)], (times,))
+    times = node.read_integers(1, "repeats")
+    return None if times is None else node.add_call("tile", [node.operand_step(0)], (times,))
 
 
 def _read_slice(node: OnnxNode) -> int | None:
-    shape, starts, ends = node.shape_of(0), node.setting(1, "starts"), node.setting(2, "ends")
+    shape, starts, ends = node.shape_of(0), node.read_integers(1, "starts"), node.read_integers(2, "ends")
     if shape is None or starts is None or ends is None or len(starts) != len(ends):
         return None
-    axes, steps = node.setting(3, "axes"), node.setting(4, "steps")
+    axes, steps = node.read_integers(3, "axes"), node.read_integers(4, "steps")
     if (node.has_operand(3) and axes is None) or (node.has_operand(4) and steps is None):
         return None
     axes, steps = axes or tuple(range(len(starts))), steps or (1,) * len(starts)
@@ -172,30 +184,30 @@ def _read_slice(node: OnnxNode) -> int | None:
             return None
         stop, by = None if end >= SLICE_TO_THE_END else end, None if step == 1 else step
         key[axis % len(shape)] = Slice(start, stop, by)
-    return node.index(tuple(key))
+    return node.add_index(tuple(key))
 
 
 def _read_triangle(node: OnnxNode) -> int | None:
-    diagonal = node.setting(1, "k") if node.has_operand(1) else (0,)
+    diagonal = node.read_integers(1, "k") if node.has_operand(1) else (0,)
     if diagonal is None:
         return None
-    name = "triu" if node.integer("upper", 1) else "tril"
-    return node.call(name, [node.operand(0)], (), {"k": diagonal[0]} if diagonal[0] else {})
+    name = "triu" if node.read_integer("upper", 1) else "tril"
+    return node.add_call(name, [node.operand_step(0)], (), {"k": diagonal[0]} if diagonal[0] else {})
 
 
 def _read_einsum(node: OnnxNode) -> int | None:
-    equation = node.word("equation")
-    return node.call("einsum", node.operands(), (equation,)) if equation else None
+    equation = node.read_text("equation")
+    return node.add_call("einsum", node.operand_steps(), (equation,)) if equation else None
 
 
 def _read_bit_shift(node: OnnxNode) -> int | None:
-    side = node.word("direction").lower()
-    return node.call(f"bitwise_{side}_shift", node.operands()) if side in ("left", "right") else None
+    side = node.read_text("direction").lower()
+    return node.add_call(f"bitwise_{side}_shift", node.operand_steps()) if side in ("left", "right") else None
 
 
 def _read_infinite(node: OnnxNode) -> int | None:
-    both = node.integer("detect_negative", 1) and node.integer("detect_positive", 1)
-    return node.call("isinf", [node.operand(0)]) if both else None
+    both = node.read_integer("detect_negative", 1) and node.read_integer("detect_positive", 1)
+    return node.add_call("isinf", [node.operand_step(0)]) if both else None
 
 
 READER_BY_ONNX_OPERATOR: Mapping[str, OperatorReader] = {
@@ -204,7 +216,7 @@ READER_BY_ONNX_OPERATOR: Mapping[str, OperatorReader] = {
     "BitShift": _read_bit_shift,
     "Clip": _read_clip,
     "Concat": _operation_reader("concat", None, axis=0),
-    "CumSum": _running_sum,
+    "CumSum": _read_running_sum,
     "Div": _read_div,
     "Einsum": _read_einsum,
     "Expand": _reshape_reader("broadcast_to"),

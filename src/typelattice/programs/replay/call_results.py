@@ -11,36 +11,38 @@ from typelattice.calls.call_tables import (
 )
 from typelattice.calls.multiple_results import result_dtype_origin
 from typelattice.calls.steps import Call
-from typelattice.engine.evaluate_operation import operation_rules
+from typelattice.engine.evaluate_operation import find_operation_rules
 from typelattice.engine.operation_rules import INT_WITHOUT_AXIS_RESULT
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import OPERATIONS
 from typelattice.namespaces.inspection import promote_to_kind
-from typelattice.operands.operand import Operand, Tier, operand_of_dtype, scalar
+from typelattice.operands.operand import Operand, Tier, operand_of_dtype, scalar_operand
 
 
-def result_of(
-    system: System, p: Promotion, step: Call, operands: Sequence[Operand], tier: Tier
+def result_of_call(
+    system: System, promotion: Promotion, step: Call, operands: Sequence[Operand], tier: Tier
 ) -> tuple[Operand | None, str | None]:
-    """Return the result of a call with the promotion `p`. If it is refused, return None and the reason."""
-    assert p.dtype is not None
-    made, named = operand_of_dtype(p.dtype, p.weak, tier), dict(step.keywords)
-    counts = step.name in OPERATIONS and operation_rules(system, step.name).gives == INT_WITHOUT_AXIS_RESULT
-    number = Kind.SIGNED if counts else p.python_number_kind
+    """Return the result of a call with a promotion. If it is refused, return None and the reason."""
+    assert promotion.dtype is not None
+    made, named = operand_of_dtype(promotion.dtype, promotion.weak, tier), dict(step.keywords)
+    counts = (
+        step.name in OPERATIONS and find_operation_rules(system, step.name).gives == INT_WITHOUT_AXIS_RESULT
+    )
+    number = Kind.SIGNED if counts else promotion.python_number_kind
     if number and not step.shape and "axis" not in named:
-        return scalar(number), None
+        return scalar_operand(number), None
     if step.name == "result_type" and named:
-        found = promote_to_kind(system, p.dtype, named["kind"], system.defaults.get)
+        found = promote_to_kind(system, promotion.dtype, named["kind"], system.defaults.get)
         return (
             (operand_of_dtype(found, tier=tier), None)
             if found
             else (None, f"has no dtype of kind {named['kind']}")
         )
     source = result_dtype_origin(step.name, named) if named else DTYPE_OF_FUNCTION_ITSELF
-    if source == DTYPE_OF_COMPUTED_RESULT and p.compute is not None:
-        return operand_of_dtype(p.compute, p.weak, tier), None
+    if source == DTYPE_OF_COMPUTED_RESULT and promotion.compute is not None:
+        return operand_of_dtype(promotion.compute, promotion.weak, tier), None
     if source == DTYPE_OF_FUNCTION_ITSELF:
         return made, None
     of_which = operands[0] if source.endswith(OPERAND_DTYPE_SUFFIX) else made

@@ -57,11 +57,13 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
             yield _make_cast(i, steps, i, computed, given)
 
 
-def promoting_inputs(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
+def promoting_inputs(step: Call, promotion: Promotion) -> list[tuple[int, Operand]]:
     """Return the operand steps that promote. Conditions, indices and ignored exponents do not."""
-    assert p.op is not None
-    chosen = [*zip(step.operands, p.operands, strict=True)][p.system.find_operation(p.op).promoting]
-    return chosen[p.joining_places]
+    assert promotion.op is not None
+    chosen = [*zip(step.operands, promotion.operands, strict=True)][
+        promotion.system.find_operation(promotion.op).promoting_slice
+    ]
+    return chosen[promotion.joining_places]
 
 
 def _make_cast(

@@ -15,8 +15,8 @@ from typelattice.facts.cast_rounding_and_overflow import (
     TOWARD_ZERO,
 )
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.finite_values import FiniteValues, find_finite_values, scale
-from typelattice.facts.range_and_overflow import Value
+from typelattice.facts.finite_values import FiniteValues, find_finite_values, scale_exactly
+from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.operands.operand import BOOL_DTYPE
 from typelattice.programs.replay.outcome import ExplicitCast
 
@@ -27,16 +27,16 @@ FUNCTION_BY_ROUNDING = {
     ROUND_UP: "ceil",
     ROUND_DOWN: "floor",
 }
-Add = Callable[[Step], int]  # adds a step to a program, and returns its number
+StepAdder = Callable[[Step], int]  # adds a step to a program, and returns its number
 
 
 class PlainStepWriter:
     """Writes steps before a plain cast, so that the result is what the system's rule for casts gives."""
 
-    def __init__(self, add: Add, step: Cast, cast: ExplicitCast) -> None:
+    def __init__(self, add: StepAdder, step: Cast, cast: ExplicitCast) -> None:
         self.add, self.step, self.cast = add, step, cast
 
-    def write(self, source: int) -> int:
+    def write_steps(self, source: int) -> int:
         """Add the steps, and return the one to cast. Raises ProgramError if the rule has no plain steps."""
         rule, source_dtype, target_dtype = self.cast.cast_rule, self.cast.source, self.cast.target
         is_real, into_whole = (
@@ -45,12 +45,12 @@ class PlainStepWriter:
         )
         if rule.rounding and into_whole:
             if rule.rounding not in FUNCTION_BY_ROUNDING:
-                raise self._refuse(f"that rounds {rule.rounding}")
+                raise self._make_refusal(f"that rounds {rule.rounding}")
             source = self._add_call(FUNCTION_BY_ROUNDING[rule.rounding], source_dtype, source)
         elif rule.rounding not in ("", NEAREST_EVEN):
-            raise self._refuse(f"that rounds {rule.rounding}")
+            raise self._make_refusal(f"that rounds {rule.rounding}")
         if rule.beyond == OVERFLOW_WRAPS and is_real:
-            raise self._refuse("that wraps floats")
+            raise self._make_refusal("that wraps floats")
         if rule.beyond != OVERFLOW_CLAMPS or Kind.COMPLEX in (source_dtype.kind, target_dtype.kind):
             return source
         if is_real and "n" not in target_dtype.specials:
@@ -62,7 +62,7 @@ class PlainStepWriter:
             or target_values is None
             or None in (source_dtype.min, source_dtype.max, target_dtype.min, target_dtype.max)
         ):
-            raise self._refuse("whose range is not known")
+            raise self._make_refusal("whose range is not known")
         if (
             "i" not in source_dtype.specials
             and target_values.low <= source_values.low
@@ -87,29 +87,31 @@ class PlainStepWriter:
         source_bound: Any,
         target_bound: Any,
         choose_nearer: Callable[[float, float], float],
-    ) -> Value:
+    ) -> PythonNumber:
         """Return the bound of both dtypes, or the value that infinity becomes. The source must hold it."""
         d = self.cast.source
         bound = target_bound if "i" in d.specials else choose_nearer(source_bound, target_bound)
-        if not source_values.holds(scale(bound)):
-            raise self._refuse(f"whose bound {bound} {d} does not hold")
+        if not source_values.holds(scale_exactly(bound)):
+            raise self._make_refusal(f"whose bound {bound} {d} does not hold")
         return int(bound) if d.kind.category < Kind.FLOAT.category else float(bound)
 
-    def _add_number(self, value: Value, d: DType) -> int:
+    def _add_number(self, value: PythonNumber, dtype: DType) -> int:
         number = self.add(Number(value, text=str(value), location=self.step.location, shape=()))
-        text = f"{value}.astype({d})"
-        return self.add(Cast(number, NamedDType(str(d)), text=text, location=self.step.location, shape=()))
+        text = f"{value}.astype({dtype})"
+        return self.add(
+            Cast(number, NamedDType(str(dtype)), text=text, location=self.step.location, shape=())
+        )
 
-    def _add_call(self, name: str, d: DType, *operands: int) -> int:
+    def _add_call(self, name: str, dtype: DType, *operands: int) -> int:
         step, refs = self.step, tuple(map(Ref, operands))
         return self.add(
             Call(
-                name, refs, (), operands, False, NamedDType(str(d)),
+                name, refs, (), operands, False, NamedDType(str(dtype)),
                 text=step.text, location=step.location, shape=step.shape, owner=step.owner,
             )
         )  # fmt: skip
 
-    def _refuse(self, reason: str) -> ProgramError:
+    def _make_refusal(self, reason: str) -> ProgramError:
         cast = self.cast
         where = f" ({self.step.location})" if self.step.location else ""
         which = f"a cast of {cast.source} to {cast.target} {reason}"

@@ -27,11 +27,11 @@ from typelattice.calls.steps import (
     ProgramError,
     Ref,
     Step,
-    leaves,
+    yield_leaves,
 )  # fmt: skip
 from typelattice.engine.decisions import RefusalError
-from typelattice.engine.evaluate_operation import left_dtype_after_write, operation_rules
-from typelattice.engine.foreign_arrays import MASK_FORM, converted_dtype, why_index_refused
+from typelattice.engine.evaluate_operation import find_operation_rules, left_dtype_after_write
+from typelattice.engine.foreign_arrays import MASK_FORM, converted_dtype, index_refusal_reason
 from typelattice.engine.operand_checks import check_scalar_limits, dtype_of_pair
 from typelattice.engine.operation_rules import LAST_ARRAY_RESULT
 from typelattice.engine.promotion import Promotion
@@ -54,16 +54,16 @@ from typelattice.operands.operand import (
     Operand,
     Tier,
     operand_of_dtype,
-    scalar,
+    scalar_operand,
 )
-from typelattice.programs.replay.call_results import result_of
+from typelattice.programs.replay.call_results import result_of_call
 from typelattice.programs.replay.outcome import NOT_REACHED_OUTCOME, EarlierOutcomes, ExplicitCast, Outcome
 from typelattice.support.frozen_classes import replace as with_fields
 
-Systems = Mapping[str, System]  # the system of each library that owns steps
+SystemByLibrary = Mapping[str, System]  # the system of each library that owns steps
 
 
-def replay(steps: Sequence[Step], system: System | Systems) -> tuple[Outcome, ...]:
+def replay_steps(steps: Sequence[Step], system: System | SystemByLibrary) -> tuple[Outcome, ...]:
     """Return the outcome of each step, under one system or under the system of the step's library.
 
     Raises DTypeError or OperandError if an input is not an operand. Raises ProgramError if no system knows
@@ -72,12 +72,12 @@ def replay(steps: Sequence[Step], system: System | Systems) -> tuple[Outcome, ..
     find_evaluator = evaluator_finder(system, steps)
     found: list[Outcome] = []
     for step in steps:
-        found.append(find_evaluator(step).outcome(step, found))
+        found.append(find_evaluator(step).outcome_of_step(step, found))
     return tuple(found)
 
 
 def predict_each_step(
-    steps: Sequence[Step], find_evaluator: FindEvaluator, known_outcomes: Sequence[Outcome | None]
+    steps: Sequence[Step], find_evaluator: EvaluatorFinder, known_outcomes: Sequence[Outcome | None]
 ) -> tuple[Outcome, ...]:
     """Return the outcome of each step by itself, independent of the outcomes of the earlier steps.
 
@@ -87,16 +87,16 @@ def predict_each_step(
     outcomes: list[Outcome] = []
     used_outcomes: list[Outcome] = []
     for step, outcome in zip(steps, known_outcomes, strict=True):
-        outcomes.append(find_evaluator(step).outcome(step, used_outcomes))
+        outcomes.append(find_evaluator(step).outcome_of_step(step, used_outcomes))
         used_outcomes.append(
             outcome if outcome and not _adds_known_value(outcome, outcomes[-1]) else outcomes[-1]
         )
     return tuple(outcomes)
 
 
-def _adds_known_value(known_outcome: Outcome, computed: Outcome) -> bool:
+def _adds_known_value(known_outcome: Outcome, computed_outcome: Outcome) -> bool:
     """Return True if the computed outcome differs from the given one only by a known value."""
-    known_operand, computed_operand = known_outcome.operand, computed.operand
+    known_operand, computed_operand = known_outcome.operand, computed_outcome.operand
     return (
         computed_operand is not None
         and computed_operand.value is not None
@@ -104,7 +104,7 @@ def _adds_known_value(known_outcome: Outcome, computed: Outcome) -> bool:
     )
 
 
-def evaluator_finder(system: System | Systems, steps: Sequence[Step]) -> FindEvaluator:
+def evaluator_finder(system: System | SystemByLibrary, steps: Sequence[Step]) -> EvaluatorFinder:
     """Return a function that finds the evaluator of a step: for one system, or for the step's library.
 
     NumPy's constants keep NumPy's rules in a program of another library, if the system has a rule for NumPy's
@@ -126,7 +126,7 @@ def evaluator_finder(system: System | Systems, steps: Sequence[Step]) -> FindEva
     return _module_evaluator_finder(lambda step: _find_owner_evaluator(evaluators, step), steps)
 
 
-def _module_evaluator_finder(find_evaluator: FindEvaluator, steps: Sequence[Step]) -> FindEvaluator:
+def _module_evaluator_finder(find_evaluator: EvaluatorFinder, steps: Sequence[Step]) -> EvaluatorFinder:
     """Return a finder of evaluators for functions of modules such as `jax.lax`, by the modules' systems."""
     found: dict[tuple[str, str], _Evaluator] = {}
     if not any(isinstance(step, Call) and step.module for step in steps):
@@ -219,7 +219,7 @@ class _Evaluator:
         self.system, self.owners = system, owners
         self.outcomes_of_calls: dict[object, Outcome] = {}
 
-    def outcome(self, step: Step, earlier_outcomes: EarlierOutcomes) -> Outcome:
+    def outcome_of_step(self, step: Step, earlier_outcomes: EarlierOutcomes) -> Outcome:
         for i in step.inputs:
             if earlier_outcomes[i].operand is None:
                 return NOT_REACHED_OUTCOME
@@ -228,7 +228,7 @@ class _Evaluator:
                 written = replace(
                     step, name=IN_PLACE_OF_FUNCTION[step.name], is_operator=False, rebinds=False
                 )
-                return self.outcome(written, earlier_outcomes)
+                return self.outcome_of_step(written, earlier_outcomes)
             case Call(name, _, _, operands):
                 call_operands = tuple([o for i in operands if (o := earlier_outcomes[i].operand)])
                 foreign_arrays = self.foreign_arrays(step, call_operands)
@@ -282,12 +282,12 @@ class _Evaluator:
             case Item(operand=source):
                 o = earlier_outcomes[source].operand
                 assert o is not None
-                return Outcome(scalar(KIND_BY_NAME.get(o.kind.python_name, o.kind)))
+                return Outcome(scalar_operand(KIND_BY_NAME.get(o.kind.python_name, o.kind)))
             case Created():
                 return self.outcome_of_creation(step, earlier_outcomes)
         raise TypeError(f"a {type(step).__name__} is no step")
 
-    def dtype_from_foreign(self, o: Operand, source: int) -> DType | None:
+    def dtype_from_foreign(self, operand: Operand, source: int) -> DType | None:
         """Return the dtype of the array that the library makes from another library's array.
 
         The array promotes by itself: Keras on JAX makes float32 of NumPy's float64. So does MLX, although it
@@ -295,8 +295,8 @@ class _Evaluator:
         """
         owner = self.owners[source] if self.owners else None
         library = (owner or LIBRARY_YIELDING_TO_OTHERS).removesuffix(FOREIGN_SCALAR_SUFFIX)
-        made = converted_dtype(self.system, library, o.dtype) if o.dtype else None
-        return dtype(made) if made else self.system.explain(o).dtype
+        made = converted_dtype(self.system, library, operand.dtype) if operand.dtype else None
+        return dtype(made) if made else self.system.explain(operand).dtype
 
     def outcome_among_arrays(self, step: Call, earlier_outcomes: EarlierOutcomes) -> Outcome | None:
         """Return the outcome of one of several arrays if its dtype depends on the others, or None.
@@ -307,7 +307,7 @@ class _Evaluator:
         """
         if step.name in FUNCTION_OF_IN_PLACE or step.operation.call_form != "separate":
             return None
-        op = operation_rules(self.system, step.name)
+        op = find_operation_rules(self.system, step.name)
         if op.gives != LAST_ARRAY_RESULT and op.joins is not JoinRule.SAME_DTYPE:
             return None
         args, _, number = source_arguments(step)
@@ -326,7 +326,7 @@ class _Evaluator:
 
     def why_out_refused(self, output: Operand, result: Operand) -> str | None:
         """Return the reason why the library does not write a result into the `out=` array."""
-        writes, into = operation_rules(self.system, "+="), result.dtype
+        writes, into = find_operation_rules(self.system, "+="), result.dtype
         try:
             if into is not None:
                 left_dtype_after_write(self.system, writes, into, output, [])
@@ -338,9 +338,9 @@ class _Evaluator:
         """Return the reason why the system's library refuses a list, or bools, in an index."""
         keys = key if isinstance(key, tuple) else (key,)
         if lists:
-            is_mask = any(isinstance(x, bool) for each in keys for x in leaves(each))
+            is_mask = any(isinstance(x, bool) for each in keys for x in yield_leaves(each))
             forms = (lists, MASK_FORM) if is_mask else (lists,)
-            return next((why for form in forms if (why := why_index_refused(self.system, form))), None)
+            return next((why for form in forms if (why := index_refusal_reason(self.system, form))), None)
         instead = name_meaning(NameSort.NO_BOOL_INDEX, "index", self.system.library.partition(" ")[0])
         if instead is None:
             return None
@@ -375,10 +375,10 @@ class _Evaluator:
         if requested.name == "bool":
             return BOOL_DTYPE
         if requested.name in KIND_BY_NAME:
-            return scalar(KIND_BY_NAME[requested.name])
+            return scalar_operand(KIND_BY_NAME[requested.name])
         return read_dtype(requested.name, self.system.custom_dtypes)
 
-    def outcome_of_cast(self, o: Operand, target: DType | Operand, tier: Tier) -> Outcome:
+    def outcome_of_cast(self, operand: Operand, target: DType | Operand, tier: Tier) -> Outcome:
         """Return an operand cast to a dtype. A 0-d operand keeps its value if the value fits."""
         if isinstance(target, Operand):
             p = self.system.explain(target)
@@ -389,26 +389,26 @@ class _Evaluator:
         target = self.system.dtype_of_new_array(target)
         kept = (
             tier == "0d"
-            and o.value is not None
-            and o.kind.category <= target.kind.category
-            and is_in_range(o.value, target)
+            and operand.value is not None
+            and operand.kind.category <= target.kind.category
+            and is_in_range(operand.value, target)
         )
-        return Outcome(operand_of_dtype(target, tier=tier, value=o.value if kept else None))
+        return Outcome(operand_of_dtype(target, tier=tier, value=operand.value if kept else None))
 
-    def outcome_of_explicit_cast(self, o: Operand, target: DType | Operand, tier: Tier) -> Outcome:
+    def outcome_of_explicit_cast(self, operand: Operand, target: DType | Operand, tier: Tier) -> Outcome:
         """Return the outcome of a cast that the source writes, by the system's rule for it if it has one."""
-        made = self.outcome_of_cast(o, target, tier)
-        if why := self.why_number_refused("asarray", (o,), made):
+        made = self.outcome_of_cast(operand, target, tier)
+        if why := self.why_number_refused("asarray", (operand,), made):
             return Outcome(None, reason=why)
-        if o.dtype is None or made.dtype is None or not self.system.casts:
+        if operand.dtype is None or made.dtype is None or not self.system.casts:
             return made
-        cast_rule = self.system.cast_rule(o.dtype, made.dtype)
+        cast_rule = self.system.cast_rule(operand.dtype, made.dtype)
         if cast_rule == PLAIN_CAST_RULE:
             return made
         rule = self.system.origin.rule_of_key("casts", cast_rule.entry)
-        cast = ExplicitCast(o.dtype, made.dtype, cast_rule, rule)
+        cast = ExplicitCast(operand.dtype, made.dtype, cast_rule, rule)
         if cast_rule.obstacle:
-            why = f"{o.dtype} is not cast to {made.dtype}: {cast_rule.obstacle}"
+            why = f"{operand.dtype} is not cast to {made.dtype}: {cast_rule.obstacle}"
             return Outcome(None, reason=why, cast=cast)
         assert made.operand is not None
         return replace(made, operand=replace(made.operand, value=None), cast=cast)
@@ -423,7 +423,7 @@ class _Evaluator:
         to = outcome.dtype
         if to is None or to.kind is Kind.BOOL or not known_numbers:
             return None
-        op = operation_rules(self.system, name)
+        op = find_operation_rules(self.system, name)
         checked = [x for x in known_numbers if x.kind is Kind.SIGNED or x.kind.python_name in (op.fit or ())]
         try:
             check_scalar_limits(
@@ -447,7 +447,7 @@ class _Evaluator:
             made = self.outcome_of_cast(
                 described_operand, self.requested_dtype(step.dtype, earlier_outcomes), tier
             )
-            listed = leaves(step.args[0]) if step.name == "asarray" and step.args else ()
+            listed = yield_leaves(step.args[0]) if step.name == "asarray" and step.args else ()
             numbers = [self.system.operand(x) for x in listed if isinstance(x, int)]
             why = self.why_number_refused(step.name, (described_operand, *numbers), made)
             return Outcome(None, reason=why) if why else made
@@ -468,7 +468,7 @@ class _Evaluator:
         bounds = [x for x in step.args if isinstance(x, (bool, int, float, complex))][:2]
         if step.name == "linspace" and len(bounds) == 2:
             return self.system.explain(*bounds, op="linspace")
-        listed = [*leaves(step.args[0])] if step.name == "asarray" and step.args else []
+        listed = [*yield_leaves(step.args[0])] if step.name == "asarray" and step.args else []
         is_large = any(isinstance(x, int) and exceeds_int32(x) for x in listed)
         if is_large and Kind.SIGNED in self.system.kinds_widening_alone:
             each = [self.system.explain(x, op="asarray") for x in listed]
@@ -491,7 +491,7 @@ class _Evaluator:
         if (
             step.name == "setitem"
             and step.is_operator
-            and operation_rules(self.system, "setitem").gives_into is InPlaceRule.COPY_ANY_CAST
+            and find_operation_rules(self.system, "setitem").gives_into is InPlaceRule.COPY_ANY_CAST
         ):
             cause = f"{self.system.name} has no assignment to elements: its arrays do not change"
             return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")
@@ -522,14 +522,14 @@ class _Evaluator:
             return Outcome(None, reason=str(e))
         if p.dtype is None:
             return Outcome(None, p, p.reason)
-        given, why = result_of(self.system, p, step, operands, tier)
+        given, why = result_of_call(self.system, p, step, operands, tier)
         return Outcome(given, p, why)
 
     def dtype_refusal(self, step: Call, operands: Sequence[Operand]) -> Outcome | None:
         """Return the refusal of an operation that is given a dtype, or None if it accepts its operands."""
         asked = [self.system.explain(o) for o in operands if o.foreign_library]
         takes_dtype = step.name not in FUNCTION_OF_IN_PLACE and step.operation.takes_dtype
-        if takes_dtype and operands[0].kind not in operation_rules(self.system, step.name).kernels:
+        if takes_dtype and operands[0].kind not in find_operation_rules(self.system, step.name).kernels:
             asked.append(self.system.explain(*operands, op=step.name))
         return next((Outcome(None, p, p.reason) for p in asked if p.dtype is None), None)
 
@@ -551,7 +551,7 @@ class _Evaluator:
         return Outcome(operand_of_dtype(p.dtype, p.weak, tier), p)
 
 
-FindEvaluator = Callable[[Step], _Evaluator]  # finds the evaluator of a step
+EvaluatorFinder = Callable[[Step], _Evaluator]  # finds the evaluator of a step
 
 
 def _find_tier(step: Step, operands: Sequence[Operand]) -> Tier:
@@ -561,6 +561,6 @@ def _find_tier(step: Step, operands: Sequence[Operand]) -> Tier:
     return "array" if any(o.tier == "array" for o in operands) else "0d"
 
 
-def _with_tier_of_shape(o: Operand, shape: Shape | None) -> Operand:
+def _with_tier_of_shape(operand: Operand, shape: Shape | None) -> Operand:
     """Return an operand, in the tier `0d` if its shape is `()` but a string described it as an array."""
-    return replace(o, tier="0d") if shape == () and o.tier == "array" else o
+    return replace(operand, tier="0d") if shape == () and operand.tier == "array" else operand

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.function_handlers import PYTHON_TYPE_BY_NAME
+from typelattice.calls.creation_and_cast_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, source_arguments
 from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
@@ -40,7 +40,9 @@ from typelattice.support.error_texts import spelling_hint
 EXTENSION_SUBMODULES = ("linalg", "fft")  # submodules where a namespace also has functions
 
 
-def run(steps: Sequence[Step], results: Sequence[int], xp: Any, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
+def run_steps(
+    steps: Sequence[Step], results: Sequence[int], xp: Any, inputs: Mapping[str, Any]
+) -> tuple[Any, ...]:
     """Return the results of a program, computed by a namespace from values of its inputs.
 
     Raises ProgramError if an input is missing, or if a step cannot run there. If the namespace raises an
@@ -52,7 +54,7 @@ def run(steps: Sequence[Step], results: Sequence[int], xp: Any, inputs: Mapping[
             raise ProgramError(
                 f"the program has no input {name}{spelling_hint(name, names)}; it has {', '.join(names)}"
             )
-    runner = _Runner(xp, inputs)
+    runner = _StepRunner(xp, inputs)
     for step in steps:
         try:
             runner.values.append(runner.compute_value(step))
@@ -62,7 +64,7 @@ def run(steps: Sequence[Step], results: Sequence[int], xp: Any, inputs: Mapping[
     return tuple(runner.values[i] for i in results)
 
 
-class _Runner:
+class _StepRunner:
     """The values of the steps so far."""
 
     def __init__(self, xp: Any, inputs: Mapping[str, Any]) -> None:
@@ -76,22 +78,24 @@ class _Runner:
             case Number(value=value):
                 return value
             case Cast(operand=source, to=to):
-                return self.cast(self.values[source], self.dtype(to))
+                return self.cast(self.values[source], self.read_dtype(to))
             case Index(operand=source, key=key, list_form=lists):
-                return self.values[source][self.lists(key, lists) if lists else self.argument(key)]
+                return self.values[source][
+                    self.read_index_with_lists(key, lists) if lists else self.read_argument(key)
+                ]
             case Item(operand=source):
                 x = self.values[source]
                 return PYTHON_TYPE_BY_NAME[operand(x).kind.python_name](x)
             case Created(name=name, args=args, keywords=keywords, dtype=dtype):
-                named = {key: self.argument(value) for key, value in keywords}
+                named = {key: self.read_argument(value) for key, value in keywords}
                 if dtype is not None:
-                    named["dtype"] = self.dtype(dtype)
-                return self.find_function(step, name)(*map(self.argument, args), **named)
+                    named["dtype"] = self.read_dtype(dtype)
+                return self.find_function(step, name)(*map(self.read_argument, args), **named)
             case Call():
                 return self.run_call(step)
             case Opaque(name=name, input_steps=parts):
                 if name.partition(".")[0] in LIMITS_FUNCTION_AND_ATTRIBUTES:
-                    return self.limit(name, self.values[parts[0]])
+                    return self.find_limit(name, self.values[parts[0]])
                 function = PYTHON_TYPE_BY_NAME.get(name) or vars(math).get(name.removeprefix("math."))
                 if function is not None:
                     return function(*(self.values[part] for part in parts))
@@ -99,10 +103,10 @@ class _Runner:
             f"{step.op} {step.text!r} is not known well enough to be carried out; leave it out"
         )
 
-    def limit(self, name: str, x: Any) -> Any:
+    def find_limit(self, name: str, array: Any) -> Any:
         """A limit of an array's dtype, such as `finfo.eps`."""
         which, _, field = name.partition(".")
-        found = operand(x).dtype
+        found = operand(array).dtype
         assert found is not None
         return getattr(
             LIMITS_FUNCTION_AND_ATTRIBUTES[which][0](found), "smallest_normal" if field == "tiny" else field
@@ -129,8 +133,8 @@ class _Runner:
         if STANDS_FOR_KEYWORD in keywords:
             what = f"it has the dtype of {step.name}, and its values are not computed here"
             raise ProgramError(f"{step.text!r}: {what}; leave it out")
-        args = [self.argument(x) for x in taken]
-        named = {key: self.argument(value) for key, value in keywords.items()}
+        args = [self.read_argument(x) for x in taken]
+        named = {key: self.read_argument(value) for key, value in keywords.items()}
         if step.name == "setitem":
             x = self.xp.asarray(args[0], copy=True)
             x[named["key"]] = args[1]
@@ -145,12 +149,12 @@ class _Runner:
         if op.like and isinstance(self.xp, Namespace):
             return self.call_custom(op, step, args, named)
         if step.dtype is not None and not op.takes_dtype and self.has_accumulator(op, step):
-            return self.accumulate(op, args, named, self.dtype(step.dtype))
+            return self.accumulate(op, args, named, self.read_dtype(step.dtype))
         if step.is_operator and op.special_method:
             result = getattr(operator, op.special_method)(*args)
         else:
             if step.dtype is not None and op.takes_dtype:
-                named["dtype"] = self.dtype(step.dtype)
+                named["dtype"] = self.read_dtype(step.dtype)
             if op.call_form == "list":
                 args[0] = [*args[0]]
             else:
@@ -159,43 +163,49 @@ class _Runner:
             result = result if number is None else result[number]
         if step.dtype is None or not hasattr(result, "dtype"):
             return result
-        to = self.dtype(step.dtype)
+        to = self.read_dtype(step.dtype)
         return result if not getattr(result, "weak", False) and result.dtype == to else self.cast(result, to)
 
-    def call_custom(self, op: Operation, step: Call, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    def call_custom(
+        self, operation: Operation, step: Call, args: Sequence[Any], keywords: Mapping[str, Any]
+    ) -> Any:
         """Return a call in a graph of an operation that the system defines. Raises ProgramError."""
         if step.dtype is None or step.shape is None or None in step.shape:
-            how = f"state it in the call: {op.name}(..., {RESULT_SHAPE_ARGUMENT}=(3, 4))"
+            how = f"state it in the call: {operation.name}(..., {RESULT_SHAPE_ARGUMENT}=(3, 4))"
             raise ProgramError(f"{step.text!r}: the shape of its result is not known; {how}")
         for key, x in keywords.items():
             is_list = isinstance(x, tuple) and all(type(each) is int for each in x)
             if not (is_list or isinstance(x, (bool, int, float, str, Array, DType))):
                 takes = "an array, a number, a text, or a list of ints"
                 raise ProgramError(f"{step.text!r}: {key} is {x!r}; give {takes}")
-        return self.xp._context.call_custom(op, self.dtype(step.dtype), step.shape, args, keywords)
+        return self.xp._context.call_custom(
+            operation, self.read_dtype(step.dtype), step.shape, args, keywords
+        )
 
-    def has_accumulator(self, op: Operation, step: Call) -> bool:
+    def has_accumulator(self, operation: Operation, step: Call) -> bool:
         """Return True if the dtype that a step states is its accumulator, and its operands differ from it."""
         assert step.dtype is not None
-        to = self.dtype(step.dtype)
-        return op.adds_up and all(getattr(self.values[i], "dtype", to) != to for i in step.operands)
+        to = self.read_dtype(step.dtype)
+        return operation.adds_up and all(getattr(self.values[i], "dtype", to) != to for i in step.operands)
 
-    def accumulate(self, op: Operation, args: Sequence[Any], keywords: Mapping[str, Any], target: Any) -> Any:
+    def accumulate(
+        self, operation: Operation, args: Sequence[Any], keywords: Mapping[str, Any], target: Any
+    ) -> Any:
         """Return an operation that adds up in a dtype different from its operands'."""
         if isinstance(self.xp, Namespace):
-            return self.xp._context.accumulate(op.name, target, args, **keywords)
+            return self.xp._context.accumulate(operation.name, target, args, **keywords)
         cast = [self.cast(x, target) if hasattr(x, "dtype") else x for x in args]
-        return getattr(self.xp, op.name)(*cast, **keywords)
+        return getattr(self.xp, operation.name)(*cast, **keywords)
 
     def list_arrays(
-        self, op: Operation, step: Call, array_arguments: Sequence[Argument], args: list[Any]
+        self, operation: Operation, step: Call, array_arguments: Sequence[Argument], args: list[Any]
     ) -> list[Any]:
         """Convert arguments to arrays where the standard needs them: at least one, and any condition."""
         refs = [i for i, x in enumerate(array_arguments) if isinstance(x, Ref) and x.step in step.operands]
         numbers = [i for i in refs if not hasattr(args[i], "dtype")]
-        if op.call_form == "elementwise":
+        if operation.call_form == "elementwise":
             numbers = numbers[:1] if len(numbers) == len(refs) else []
-        elif op.call_form == "choice":
+        elif operation.call_form == "choice":
             branches = numbers[-1:] if {*refs[-2:]} <= {*numbers} else []
             numbers = [i for i in numbers if i == refs[0]] + branches
         return [self.xp.asarray(x) if i in numbers else x for i, x in enumerate(args)]
@@ -209,13 +219,13 @@ class _Runner:
                 return function
         raise ProgramError(f"{step.text!r}: {self.xp!r} has no function {name}; write it with others")
 
-    def cast(self, x: Any, target: Any) -> Any:
+    def cast(self, value: Any, target: Any) -> Any:
         """Return an array, or a Python number, as an array of a dtype."""
-        if isinstance(x, (bool, int, float, complex)) and not hasattr(x, "dtype"):
-            return self.xp.asarray(x, dtype=target)
-        return self.xp.astype(x, target)
+        if isinstance(value, (bool, int, float, complex)) and not hasattr(value, "dtype"):
+            return self.xp.asarray(value, dtype=target)
+        return self.xp.astype(value, target)
 
-    def dtype(self, requested: NamedDType | DTypeOf) -> Any:
+    def read_dtype(self, requested: NamedDType | DTypeOf) -> Any:
         """Return a dtype as the namespace takes it."""
         if isinstance(requested, DTypeOf):
             value = self.values[requested.step]
@@ -226,23 +236,25 @@ class _Runner:
             return self.xp._context.read_dtype(requested.name)
         return getattr(self.xp, requested.name, requested.name)
 
-    def lists(self, key: Argument, form: str) -> Any:
+    def read_index_with_lists(self, key: Argument, form: str) -> Any:
         """Return an index with lists in it, which a step has as tuples."""
-        found = [_convert_to_lists(self.argument(k)) for k in (key if isinstance(key, tuple) else (key,))]
+        found = [
+            _convert_to_lists(self.read_argument(k)) for k in (key if isinstance(key, tuple) else (key,))
+        ]
         return found[0] if form == INDEX_FORMS[0] else tuple(found)
 
-    def argument(self, x: Argument) -> Any:
+    def read_argument(self, argument: Argument) -> Any:
         """Return an argument with the values of earlier steps."""
-        match x:
+        match argument:
             case Ref(step):
                 return self.values[step]
             case NamedDType() | DTypeOf():
-                return self.dtype(x)
+                return self.read_dtype(argument)
             case Slice(start, stop, step):
-                return slice(*map(self.argument, (start, stop, step)))
+                return slice(*map(self.read_argument, (start, stop, step)))
             case tuple():
-                return tuple(map(self.argument, x))
-        return x
+                return tuple(map(self.read_argument, argument))
+        return argument
 
 
 def _convert_to_lists(x: Any) -> Any:

@@ -31,7 +31,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import ACCUMULATOR_DTYPE_ARGUMENT, COMPARING_CLASSES
-from typelattice.facts.range_and_overflow import Value, is_in_range
+from typelattice.facts.range_and_overflow import PythonNumber, is_in_range
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.implicit_casts import promoting_inputs
 from typelattice.programs.replay.outcome import Outcome
@@ -48,17 +48,17 @@ def write_out_casts(
     accumulator. Its operands keep their dtypes, and its result is cast afterwards. Raises ProgramError if a
     step of the program is refused.
     """
-    writer = _Writer(steps, outcomes)
+    writer = _CastWriter(steps, outcomes)
     for i, outcome in enumerate(outcomes):
         if outcome.operand is None:
             has_function = outcome.cast is not None and outcome.cast.cast_rule.function
             remedy = "" if has_function else "; cast its operands first"
             raise ProgramError(f"{_step_text(steps[i])} is {outcome}: {outcome.reason}{remedy}")
-        writer.write(i)
+        writer.write_step(i)
     return tuple(writer.new_steps), tuple(writer.new_numbers[i] for i in results)
 
 
-class _Writer:
+class _CastWriter:
     """The explicit steps so far. `new_numbers` maps each old step to its new number.
 
     `refs` has a reference to each, and `named_dtypes` the names of dtypes: steps share them, as there are
@@ -73,37 +73,41 @@ class _Writer:
         self.new_numbers: dict[int, int] = {}
         self.casts: dict[tuple[int, str, str], int] = {}
 
-    def add(self, step: Step) -> int:
+    def add_step(self, step: Step) -> int:
         self.new_steps.append(step)
         self.refs.append(Ref(len(self.refs)))
         return len(self.refs) - 1
 
-    def named_dtype(self, d: DType | None) -> NamedDType:
-        if d not in self.named_dtypes:
-            self.named_dtypes[d] = NamedDType(str(d))
-        return self.named_dtypes[d]
+    def named_dtype(self, dtype: DType | None) -> NamedDType:
+        if dtype not in self.named_dtypes:
+            self.named_dtypes[dtype] = NamedDType(str(dtype))
+        return self.named_dtypes[dtype]
 
-    def operand(self, i: int) -> Operand:
-        found = self.outcomes[i].operand
+    def operand_of_step(self, step_number: int) -> Operand:
+        found = self.outcomes[step_number].operand
         assert found is not None
         return found
 
-    def rename_steps(self, x: Argument) -> Argument:
+    def rename_steps(self, argument: Argument) -> Argument:
         """Return a single argument with the new steps' numbers, and with an earlier step's dtype by name."""
-        if isinstance(x, Ref):
-            return self.refs[self.new_numbers[x.step]]
-        return self.named_dtype(self.operand(x.step).dtype) if isinstance(x, DTypeOf) else x
+        if isinstance(argument, Ref):
+            return self.refs[self.new_numbers[argument.step]]
+        return (
+            self.named_dtype(self.operand_of_step(argument.step).dtype)
+            if isinstance(argument, DTypeOf)
+            else argument
+        )
 
-    def write(self, i: int) -> None:
+    def write_step(self, step_number: int) -> None:
         """Return the explicit form of a step, after the casts that it needs."""
-        step, result_operand = self.steps[i], self.operand(i)
+        step, result_operand = self.steps[step_number], self.operand_of_step(step_number)
         if isinstance(step, Call):
-            self.new_numbers[i] = self.add_call(step, self.outcomes[i], result_operand)
+            self.new_numbers[step_number] = self.add_call(step, self.outcomes[step_number], result_operand)
             return
-        cast = self.outcomes[i].cast
+        cast = self.outcomes[step_number].cast
         if isinstance(step, Cast) and cast is not None:
-            source = PlainStepWriter(self.add, step, cast).write(self.new_numbers[step.operand])
-            self.new_numbers[i] = self.add(
+            source = PlainStepWriter(self.add_step, step, cast).write_steps(self.new_numbers[step.operand])
+            self.new_numbers[step_number] = self.add_step(
                 replace(step, operand=source, to=self.named_dtype(result_operand.dtype))
             )
             return
@@ -111,7 +115,7 @@ class _Writer:
         if new_step.DTYPE_FIELD:
             stated: Any = {new_step.DTYPE_FIELD: self.named_dtype(result_operand.dtype)}
             new_step = replace(new_step, **stated)
-        self.new_numbers[i] = self.add(new_step)
+        self.new_numbers[step_number] = self.add_step(new_step)
 
     def add_call(self, step: Call, outcome: Outcome, result_operand: Operand) -> int:
         """Add an operation on operands of one dtype. If the library gives a Python number, take its item."""
@@ -133,7 +137,7 @@ class _Writer:
         )
         is_in_place = step.name in FUNCTION_OF_IN_PLACE
         has_dtype = number or result_operand.tier != "scalar"
-        made = self.add(
+        made = self.add_step(
             Call(
                 FUNCTION_OF_IN_PLACE.get(step.name, step.name),
                 self.place_arguments(step, cast_steps),
@@ -149,9 +153,9 @@ class _Writer:
             )
         )
         if cast_after and computed is not result:
-            made = self.add(self.make_cast(step, made, self.named_dtype(result)))
+            made = self.add_step(self.make_cast(step, made, self.named_dtype(result)))
         if number:
-            made = self.add(Item(made, text=step.text, location=step.location, shape=()))
+            made = self.add_step(Item(made, text=step.text, location=step.location, shape=()))
         return made
 
     def place_arguments(self, step: Call, cast_steps: Mapping[int, int]) -> tuple[Argument, ...]:
@@ -165,37 +169,40 @@ class _Writer:
         placed: tuple[Argument, ...] = map_argument(step.args, place_argument)
         return placed
 
-    def cast_operands(self, step: Call, p: Promotion | None, requested: DType | None) -> dict[int, int]:
+    def cast_operands(
+        self, step: Call, promotion: Promotion | None, requested: DType | None
+    ) -> dict[int, int]:
         """Map the operands of a call to new steps, cast to the compute dtype or to the requested one."""
         cast_steps = {part: self.new_numbers[part] for part in step.operands}
-        if p is not None and p.compute is not None:
-            compared = self.comparison_dtype(step, p)
-            for part, o in promoting_inputs(step, p):
-                to = compared or p.cast_target(o) or p.compute
-                cast_steps[part] = self.cast(step, part, o, to, p)
+        if promotion is not None and promotion.compute is not None:
+            compared = self.comparison_dtype(step, promotion)
+            for part, o in promoting_inputs(step, promotion):
+                to = compared or promotion.cast_target(o) or promotion.compute
+                cast_steps[part] = self.add_cast(step, part, o, to, promotion)
         elif step.dtype is not None and requested is not None and not _keeps_operands(step):
             cast_steps = {
-                part: self.cast(step, part, self.operand(part), requested, None) for part in cast_steps
+                part: self.add_cast(step, part, self.operand_of_step(part), requested, None)
+                for part in cast_steps
             }
         return cast_steps
 
-    def comparison_dtype(self, step: Call, p: Promotion) -> DType | None:
+    def comparison_dtype(self, step: Call, promotion: Promotion) -> DType | None:
         """Return the first dtype that holds the array's values and an out-of-range number.
 
         The two operands are compared in this dtype. It is None if the step does not compare, or no number is
         out of range. Raises ProgramError if no dtype holds both.
         """
         out_of_range_values = [
-            f.value for f in p.fits if f.outcome not in ("fits", "wrap", "inf", "saturate", "raise")
+            f.value for f in promotion.fits if f.outcome not in ("fits", "wrap", "inf", "saturate", "raise")
         ]
         if (
             not out_of_range_values
             or step.operation.operation_class not in COMPARING_CLASSES
-            or not isinstance(p.system, System)
+            or not isinstance(promotion.system, System)
         ):
             return None
-        operand_dtypes = [o.dtype for o in p.operands if o.dtype]
-        for d in p.system.dtypes:
+        operand_dtypes = [o.dtype for o in promotion.operands if o.dtype]
+        for d in promotion.system.dtypes:
             if all(not loss(x, d) for x in operand_dtypes) and all(
                 is_in_range(value, d) for value in out_of_range_values
             ):
@@ -204,32 +211,40 @@ class _Writer:
         what = f"{_step_text(step)} compares with {value}, which no dtype beside {operand_dtypes[0]} holds"
         raise ProgramError(f"{what}; compare with a number within its range")
 
-    def cast(self, step: Call, operand_step: int, o: Operand, target: DType, p: Promotion | None) -> int:
+    def add_cast(
+        self, step: Call, operand_step: int, operand: Operand, target: DType, promotion: Promotion | None
+    ) -> int:
         """Cast an operand to a dtype if it has another. The system decides how it converts a number."""
-        if o.dtype is target and not o.weak and o.tier != "scalar":
+        if operand.dtype is target and not operand.weak and operand.tier != "scalar":
             return self.new_numbers[operand_step]
-        value = self.number_after_cast(step, o, target, p)
+        value = self.number_after_cast(step, operand, target, promotion)
         key = operand_step, target.name, repr(value)
         if key not in self.casts:
             source = self.new_numbers[operand_step]
-            if value is not None and value is not o.value:
-                source = self.add(
+            if value is not None and value is not operand.value:
+                source = self.add_step(
                     Number(value, text=str(value)[:MAX_STEP_CHARS], location=step.location, shape=())
                 )
-            self.casts[key] = self.add(
+            self.casts[key] = self.add_step(
                 self.make_cast(self.steps[operand_step], source, self.named_dtype(target))
             )
         return self.casts[key]
 
-    def number_after_cast(self, step: Call, o: Operand, target: DType, p: Promotion | None) -> Value | None:
+    def number_after_cast(
+        self, step: Call, operand: Operand, target: DType, promotion: Promotion | None
+    ) -> PythonNumber | None:
         """Return the number that a Python number becomes. Raises ProgramError if the system does not say."""
-        if o.tier != "scalar" or o.value is None or is_in_range(o.value, target):
-            return o.value if o.tier == "scalar" else None
-        fits = [f for f in (p.fits if p else ()) if f.value is o.value or f.value == o.value]
+        if operand.tier != "scalar" or operand.value is None or is_in_range(operand.value, target):
+            return operand.value if operand.tier == "scalar" else None
+        fits = [
+            f
+            for f in (promotion.fits if promotion else ())
+            if f.value is operand.value or f.value == operand.value
+        ]
         if fits and fits[0].becomes is not None:
             return fits[0].becomes
         what = (
-            f"{_step_text(step)}: {o.value} is out of range for {target}, "
+            f"{_step_text(step)}: {operand.value} is out of range for {target}, "
             "and it is not said what becomes of it"
         )
         raise ProgramError(f"{what}; use a value within it, or cast first")
@@ -249,22 +264,33 @@ def _keeps_operands(step: Call) -> bool:
     return of_result or (step.operation.adds_up and not step.operation.takes_dtype)
 
 
-def _writes_into_operand(step: Call, p: Promotion | None) -> bool:
+def _writes_into_operand(step: Call, promotion: Promotion | None) -> bool:
     """Return True if an operation writes into its first operand, or rebinds its name as if it did."""
-    in_place = p is not None and p.op is not None and p.system.find_operation(p.op).is_in_place
+    in_place = (
+        promotion is not None
+        and promotion.op is not None
+        and promotion.system.find_operation(promotion.op).is_in_place
+    )
     return step.name in FUNCTION_OF_IN_PLACE or (step.rebinds and in_place)
 
 
-def _narrows_result(step: Call, p: Promotion | None, result: DType | None) -> bool:
+def _narrows_result(step: Call, promotion: Promotion | None, result: DType | None) -> bool:
     """Return True if an operation casts its own result: a bfloat16 sum may add in float32 and then cast.
 
     Indices and counts are not cast: `argmax`, and the second result of `sort`, have a dtype of their own.
     """
-    if p is None or p.compute is None or result is None or p.compute in (result, result.family):
+    if (
+        promotion is None
+        or promotion.compute is None
+        or result is None
+        or promotion.compute in (result, result.family)
+    ):
         return False
     of_values = STANDARD_RULES_BY_CLASS[step.operation.operation_class].gives in (None, "real")
     return (
-        p.compute.kind is result.kind and of_values and all(key != RESULT_KEYWORD for key, _ in step.keywords)
+        promotion.compute.kind is result.kind
+        and of_values
+        and all(key != RESULT_KEYWORD for key, _ in step.keywords)
     )
 
 
@@ -283,24 +309,24 @@ def check_no_implicit_cast(steps: Sequence[Step]) -> None:
             case Index(operand=source):
                 dtypes.append(dtypes[source])
             case Call():
-                dtypes.append(_check_operands(step, [dtypes[part] for part in step.operands]))
+                dtypes.append(_checked_result_dtype(step, [dtypes[part] for part in step.operands]))
             case _:
-                dtypes.append(_write_requested(step))
+                dtypes.append(_write_requested_dtype(step))
 
 
-def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
+def _checked_result_dtype(step: Call, operands: Sequence[str | None]) -> str | None:
     """Return the dtype of a call's result. Raises ProgramError if operands need an implicit cast."""
     if step.is_operator and all(d is None for d in operands):
         return None
     if step.name in FUNCTION_OF_IN_PLACE:
         raise ProgramError(f"{_step_text(step)} writes into its left operand; take .explicit(system)")
-    promoting_dtypes = operands[step.operation.promoting]
+    promoting_dtypes = operands[step.operation.promoting_slice]
     # an exponent may keep its own dtype
     if (
         step.operation.operation_class in ("power", "shift") and len({*promoting_dtypes}) > 1
     ):
         promoting_dtypes = promoting_dtypes[:1]
-    accumulates = step.operation.adds_up and _write_requested(step) not in promoting_dtypes
+    accumulates = step.operation.adds_up and _write_requested_dtype(step) not in promoting_dtypes
     keep_their_own = step.custom_operation is not None or accumulates
     families = {
         d.partition("(")[0] for d in promoting_dtypes if d
@@ -308,10 +334,10 @@ def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
     if None in promoting_dtypes or (len(families) > 1 and not keep_their_own):
         what = " and ".join(d or "a Python number" for d in dict.fromkeys(promoting_dtypes))
         raise ProgramError(f"{_step_text(step)} casts implicitly, of {what}; take .explicit(system)")
-    return _write_requested(step)
+    return _write_requested_dtype(step)
 
 
-def _write_requested(step: Step) -> str:
+def _write_requested_dtype(step: Step) -> str:
     if not isinstance(step.requested_dtype, NamedDType):
         raise ProgramError(f"{_step_text(step)} does not say its dtype; take .explicit(system)")
     return step.requested_dtype.name

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
-from typelattice.calls.function_handlers import PYTHON_TYPE_BY_NAME
+from typelattice.calls.creation_and_cast_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.result_shapes import UNKNOWN_SHAPE_MESSAGE
-from typelattice.calls.steps import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref, leaves
+from typelattice.calls.steps import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref, yield_leaves
 from typelattice.facts.dtypes import Kind
-from typelattice.operands.operand import Operand, scalar
+from typelattice.operands.operand import Operand, scalar_operand
 from typelattice.programs.source.name_meanings import (
     MAX_RANGE_LENGTH,
     NEEDS_VALUES_MESSAGE,
@@ -65,7 +65,7 @@ def call_builtin(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_arg
 def _call_len(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
     if len(known_args) != 1 or not isinstance(known_args[0], Ref):
         return USE_PYTHON
-    shape = builder.shape(known_args[0])
+    shape = builder.shape_of(known_args[0])
     length: Argument = shape[0] if shape else None
     if length is None and shape != ():
         length = builder.add_length(excerpt, known_args[0])
@@ -115,7 +115,7 @@ ARRAY_BUILTIN_BY_NAME: Mapping[str, Callable[[ProgramBuilder, Excerpt, str, Sequ
 
 def _has_array(known_args: Sequence[Any]) -> bool:
     """Return True if an array or an unknown number is among the values, or in a list among them."""
-    return any(isinstance(x, Ref) for x in leaves(tuple(known_args)))
+    return any(isinstance(x, Ref) for x in yield_leaves(tuple(known_args)))
 
 
 def _call_sum(
@@ -127,28 +127,28 @@ def _call_sum(
     return start
 
 
-def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any) -> bool:
+def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, value: Any, classes: Any) -> bool:
     """Return True if a value is of one of these Python classes. Raises ProgramError if one is an array's."""
     names = [
         each.path[-1] if isinstance(each, DottedName) else each.name for each in _flatten_classes(classes)
     ]
     asked = tuple(PYTHON_TYPE_BY_NAME.get(name) or PYTHON_CLASS_BY_NAME.get(name) for name in names)
-    if isinstance(x, (DefinedFunction, DottedName, BoundMethod)) or None in asked:
+    if isinstance(value, (DefinedFunction, DottedName, BoundMethod)) or None in asked:
         raise excerpt.error("it asks for a class that libraries have of their own; leave it out")
-    if not isinstance(x, Ref):
-        return isinstance(x, tuple(each for each in asked if each))
-    given = builder.steps[x.step]
+    if not isinstance(value, Ref):
+        return isinstance(value, tuple(each for each in asked if each))
+    given = builder.steps[value.step]
     if (
         isinstance(given, (Input, Opaque))
         and isinstance(given.fixed_result, Operand)
-        and builder.is_scalar(x)
+        and builder.is_scalar(value)
     ):
         return any(
             issubclass(PYTHON_TYPE_BY_NAME[given.fixed_result.kind.python_name], each)
             for each in asked
             if each
         )
-    if builder.is_scalar(x):
+    if builder.is_scalar(value):
         raise excerpt.error("it asks of what kind a number is, which is not known; leave it out")
     return False
 
@@ -173,4 +173,4 @@ def call_math(
         except (TypeError, ValueError, OverflowError) as e:
             raise excerpt.error(f"Python refuses it: {e}; give other values") from None
     refs = [x.step for x in args if isinstance(x, Ref)]
-    return builder.add_opaque(excerpt, f"math.{name}", scalar(Kind.FLOAT), refs, ())
+    return builder.add_opaque(excerpt, f"math.{name}", scalar_operand(Kind.FLOAT), refs, ())

@@ -11,19 +11,19 @@ from typelattice.support.error_texts import clip_text
 DICTIONARY_METHODS = ("get", "items", "keys", "values")
 
 
-def key_of(excerpt: Excerpt, x: Any) -> Any:
+def read_key(excerpt: Excerpt, value: Any) -> Any:
     """Return a key: a text, a number, None, or a tuple of these. Raises ProgramError if it is another."""
-    for each in x if isinstance(x, tuple) else (x,):
+    for each in value if isinstance(value, tuple) else (value,):
         if isinstance(each, (Ref, DTypeOf)):
             raise excerpt.error("it looks up the value of an array; give a key that is known")
         if each is not None and not isinstance(each, (str, bool, int, float, complex)):
             raise excerpt.error("it is no key; give a text or a number")
-    return x
+    return value
 
 
 def look_up(excerpt: Excerpt, dictionary: Mapping[Any, Any], key: Any) -> Any:
     """Return the value of a key. Raises ProgramError if the dictionary lacks it."""
-    if key_of(excerpt, key) not in dictionary:
+    if read_key(excerpt, key) not in dictionary:
         has = clip_text(", ".join(map(repr, dictionary)) or "none", 80)
         raise excerpt.error(f"the dictionary has no key {clip_text(repr(key), 40)}; it has {has}")
     return dictionary[key]
@@ -34,7 +34,7 @@ def read_dictionary_attribute(
 ) -> Any:
     """Return the result of one of DICTIONARY_METHODS of a dictionary. Raises ProgramError for another."""
     if method == "get" and args:
-        return dictionary.get(key_of(excerpt, args[0]), *args[1:2])
+        return dictionary.get(read_key(excerpt, args[0]), *args[1:2])
     if method in ("items", "keys", "values") and not args:
         return tuple(getattr(dictionary, method)())
     raise excerpt.error(

@@ -12,7 +12,7 @@ from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, N
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.operations import find_operation
 from typelattice.namespaces.inspection import ISDTYPE_KINDS, float_limits, integer_limits
-from typelattice.operands.operand import KIND_BY_NAME, scalar
+from typelattice.operands.operand import KIND_BY_NAME, scalar_operand
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
 
@@ -59,26 +59,26 @@ class DTypeLimits:
     is_array: bool
 
 
-def known_dtype(builder: ProgramBuilder, excerpt: Excerpt, x: Argument) -> DType:
+def known_dtype(builder: ProgramBuilder, excerpt: Excerpt, argument: Argument) -> DType:
     """Return a dtype, or the dtype of an array, if no system decides it. Raises ProgramError otherwise."""
     found = None
-    if isinstance(x, (NamedDType, DTypeOf, Ref)):
-        found = builder.dtype(x)
-    elif isinstance(x, str):
-        found = builder.dtype(NamedDType(x))
+    if isinstance(argument, (NamedDType, DTypeOf, Ref)):
+        found = builder.dtype_of(argument)
+    elif isinstance(argument, str):
+        found = builder.dtype_of(NamedDType(argument))
     if found is None:
         raise excerpt.error(f"it asks for {SYSTEM_DEPENDENT_DTYPE_MESSAGE}")
     return found
 
 
-def is_kind(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, kinds: Argument) -> bool:
+def is_kind(builder: ProgramBuilder, excerpt: Excerpt, argument: Argument, kinds: Argument) -> bool:
     """Return True if a dtype matches `kinds`: a kind of the standard, a dtype, or a tuple of these."""
     if isinstance(kinds, tuple):
-        return any(is_kind(builder, excerpt, x, each) for each in kinds)
-    found = known_dtype(builder, excerpt, x)
+        return any(is_kind(builder, excerpt, argument, each) for each in kinds)
+    found = known_dtype(builder, excerpt, argument)
     if isinstance(kinds, str) and kinds in ISDTYPE_KINDS:
         return found.kind in ISDTYPE_KINDS[kinds]
-    if isinstance(kinds, str) and builder.dtype(NamedDType(kinds)) is None:
+    if isinstance(kinds, str) and builder.dtype_of(NamedDType(kinds)) is None:
         near = spelling_hint(kinds, ISDTYPE_KINDS)
         raise excerpt.error(
             f"unknown kind {quote_short(kinds)}{near}; give one of {', '.join(ISDTYPE_KINDS)}"
@@ -86,14 +86,14 @@ def is_kind(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, kinds: Argum
     return found is known_dtype(builder, excerpt, kinds)
 
 
-def same_dtype(builder: ProgramBuilder, excerpt: Excerpt, a: Argument, b: Argument) -> bool | Ref:
+def is_same_dtype(builder: ProgramBuilder, excerpt: Excerpt, a: Argument, b: Argument) -> bool | Ref:
     """Return True if two dtypes are equal. If a system decides that, return the step of a Python bool."""
     if isinstance(a, DTypeOf) and a == b:
         return True
-    decided = [x for x in (a, b) if isinstance(x, DTypeOf) and builder.dtype(x) is None]
+    decided = [x for x in (a, b) if isinstance(x, DTypeOf) and builder.dtype_of(x) is None]
     if decided:
         arrays = [x.step for x in (a, b) if isinstance(x, DTypeOf)]
-        return builder.add_opaque(excerpt, SAME_DTYPE_QUESTION, scalar(Kind.BOOL), arrays, ())
+        return builder.add_opaque(excerpt, SAME_DTYPE_QUESTION, scalar_operand(Kind.BOOL), arrays, ())
     return known_dtype(builder, excerpt, a) is known_dtype(builder, excerpt, b)
 
 
@@ -103,7 +103,7 @@ def is_dtype_question(builder: ProgramBuilder, x: Argument) -> bool:
     return isinstance(step, Opaque) and step.name == SAME_DTYPE_QUESTION
 
 
-def question(
+def answer_question(
     builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]
 ) -> bool | DTypeLimits:
     """Return the result of a function of QUESTION_FUNCTIONS. Raises ProgramError."""
@@ -116,9 +116,15 @@ def question(
     )
 
 
-def limits_of(excerpt: Excerpt, name: str, x: Argument) -> DTypeLimits:
+def limits_of(excerpt: Excerpt, name: str, argument: Argument) -> DTypeLimits:
     """Return the result of `finfo` or `iinfo` for a dtype or an array's dtype. Raises ProgramError."""
-    dtype_argument = NamedDType(x) if isinstance(x, str) else DTypeOf(x.step) if isinstance(x, Ref) else x
+    dtype_argument = (
+        NamedDType(argument)
+        if isinstance(argument, str)
+        else DTypeOf(argument.step)
+        if isinstance(argument, Ref)
+        else argument
+    )
     if not isinstance(dtype_argument, (NamedDType, DTypeOf)):
         raise excerpt.error(f"{name} takes a dtype; give one such as float32")
     return DTypeLimits(
@@ -126,7 +132,7 @@ def limits_of(excerpt: Excerpt, name: str, x: Argument) -> DTypeLimits:
     )
 
 
-def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: DTypeLimits, field: str) -> Argument:
+def read_limit(builder: ProgramBuilder, excerpt: Excerpt, limits: DTypeLimits, field: str) -> Argument:
     """One of the numbers of `finfo` and `iinfo`. Its kind is known even if a system decides the dtype."""
     find_limits, fields = LIMITS_FUNCTION_AND_ATTRIBUTES[limits.name]
     if field not in fields:
@@ -134,7 +140,7 @@ def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: DTypeLimits, field:
         raise excerpt.error(f"{limits.name} has no {quote_short(field)}{near}; it has {', '.join(fields)}")
     if field == "dtype":
         return limits.dtype
-    known, typed = builder.dtype(limits.dtype), limits.is_array and field != "bits"
+    known, typed = builder.dtype_of(limits.dtype), limits.is_array and field != "bits"
     if known is not None:
         try:
             info = find_limits(known)
@@ -146,22 +152,26 @@ def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: DTypeLimits, field:
         dtype_text = f"{limits.dtype.name}, whose limits are no system's alone"
         raise excerpt.error(f"it asks for those of {dtype_text}; write the number")
     kind = KIND_BY_NAME["int" if limits.name == "iinfo" or field == "bits" else "float"]
-    number = builder.add_opaque(excerpt, f"{limits.name}.{field}", scalar(kind), (limits.dtype.step,), ())
+    number = builder.add_opaque(
+        excerpt, f"{limits.name}.{field}", scalar_operand(kind), (limits.dtype.step,), ()
+    )
     if not typed:
         return number
     cast = builder.add_cast(excerpt, number, limits.dtype)
     return builder.add_call(excerpt, find_operation("abs"), [cast])  # the limits of a complex dtype are real
 
 
-def dtype_attribute(builder: ProgramBuilder, excerpt: Excerpt, x: DTypeArgument, name: str) -> Argument:
+def read_dtype_attribute(
+    builder: ProgramBuilder, excerpt: Excerpt, dtype: DTypeArgument, name: str
+) -> Argument:
     """Return an attribute of a dtype: `x.dtype.itemsize`, `x.dtype.is_floating_point`."""
     if name == "type":  # `x.dtype.type(2)` is a cast
-        return x
+        return dtype
     if name in KINDS_BY_TEST_FUNCTION:
-        return is_kind(builder, excerpt, x, KINDS_BY_TEST_FUNCTION[name])
+        return is_kind(builder, excerpt, dtype, KINDS_BY_TEST_FUNCTION[name])
     if name not in ("kind", "itemsize", "name"):
         raise excerpt.error(f"nothing is known of its {quote_short(name)}; ask for its kind with isdtype")
-    found = known_dtype(builder, excerpt, x)
+    found = known_dtype(builder, excerpt, dtype)
     if name == "itemsize" and found.storage_bits is not None:
         return found.storage_bits // 8
     return found.kind.letter if name == "kind" else found.name

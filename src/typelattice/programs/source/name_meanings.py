@@ -57,7 +57,7 @@ class DefinedFunction:
         return self.node.name if isinstance(self.node, ast.FunctionDef) else "the lambda"
 
     @property
-    def lines(self) -> Sequence[ast.stmt]:
+    def statements(self) -> Sequence[ast.stmt]:
         """Its lines. For a lambda, the line that returns its expression."""
         if isinstance(self.node, ast.FunctionDef):
             return self.node.body
@@ -112,7 +112,7 @@ ReadValue: TypeAlias = (
 Reading: TypeAlias = Generator[Any, Any, Any]
 
 
-def run(reading: Reading) -> Any:
+def run_reading(reading: Reading) -> Any:
     """Run a generator and each generator it yields, without recursion. Return the first one's result."""
     stack, value = [reading], None
     while stack:

@@ -8,13 +8,13 @@ from threading import Lock
 _FILTERS_LOCK = Lock()  # warning filters belong to the whole process
 
 
-def parse(text: str) -> ast.Module:
+def parse_source(text: str) -> ast.Module:
     r"""Parse a source as `ast.parse` does, without its warnings of texts such as `1or 2` and `"\d"`.
 
     Raises SyntaxError or ValueError if a text is not Python. Raises RecursionError or MemoryError if it is
     nested too deep.
 
-    >>> type(parse("1or x").body[0].value.op).__name__
+    >>> type(parse_source("1or x").body[0].value.op).__name__
     'Or'
     """
     with _FILTERS_LOCK, warnings.catch_warnings():

@@ -11,16 +11,22 @@ from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import is_operand
 from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, ProgramError, SourceLocation
 from typelattice.facts.operations import Operation
-from typelattice.programs.source.name_meanings import DefinedFunction, Reading, Scope, library_used_by, run
-from typelattice.programs.source.quiet_parser import parse
-from typelattice.programs.source.syntax_reader import NOTHING_RETURNED, SourceReader, parameters
+from typelattice.programs.source.name_meanings import (
+    DefinedFunction,
+    Reading,
+    Scope,
+    library_used_by,
+    run_reading,
+)
+from typelattice.programs.source.quiet_parser import parse_source
+from typelattice.programs.source.syntax_reader import NOTHING_RETURNED, SourceReader, list_parameter_names
 from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
 
 MAX_SOURCE_CHARS = 8_000_000  # characters; a longer source is refused
 ACCEPTED_SOURCE = "operators, functions of arrays, .astype(dtype), names and numbers, on one line or several"
 
 
-def read(
+def read_source(
     text: str,
     bound: Mapping[str, object],
     custom_operations: Mapping[str, Operation],
@@ -42,9 +48,9 @@ def read(
     source.library = library_used_by(lines)
     scope: Scope = {}
     if function is not None or _is_function(lines):
-        found = run(_read_function(source, lines, scope, function))
+        found = run_reading(_read_function(source, lines, scope, function))
     else:
-        found = run(_read_script(source, lines, scope))
+        found = run_reading(_read_script(source, lines, scope))
     excerpt = Excerpt(clip_text(clean, MAX_STEP_CHARS))
     results = found if isinstance(found, tuple) and not _is_list(lines) else (found,)
     return source.builder, [source.builder.ensure_ref(excerpt, x).step for x in results]
@@ -53,12 +59,12 @@ def read(
 def _parse_lines(source: SourceReader) -> list[ast.stmt]:
     """Return the lines of a source. Raises ProgramError if Python cannot parse it."""
     try:
-        lines = parse(source.text).body
+        lines = parse_source(source.text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
         why = getattr(e, "msg", None) or "nested too deep; give parts of it names on lines of their own"
         line = getattr(e, "lineno", None) or 1
         where = f"{SourceLocation(source.file or '<source>', line)}: " if source.has_several_lines else ""
-        why += _point_at(e)
+        why += _describe_error_position(e)
         raise ProgramError(
             f"{where}{quote_short(source.text)} is no program: {why}; give {ACCEPTED_SOURCE}"
         ) from None
@@ -68,9 +74,9 @@ def _parse_lines(source: SourceReader) -> list[ast.stmt]:
     return lines
 
 
-def _point_at(e: BaseException) -> str:
+def _describe_error_position(error: BaseException) -> str:
     """Return the column of a syntax error and the text there, or nothing if Python does not state it."""
-    offset, text = getattr(e, "offset", None), getattr(e, "text", None)
+    offset, text = getattr(error, "offset", None), getattr(error, "text", None)
     if not offset or not text or offset > len(text.rstrip()):
         return " at its end" if offset else ""
     return f" at column {offset}, {quote_short(text[offset - 1 :].rstrip())}"
@@ -132,7 +138,7 @@ def _read_lines(source: SourceReader, lines: Sequence[ast.stmt], scope: Scope) -
         case ast.Assign(targets=[*_, target]) | ast.AugAssign(target=target) | ast.AnnAssign(target=target):
             named = target.value if isinstance(target, ast.Subscript) else target
             return source.as_argument(last, (yield source.read_expression(named, scope)))
-    raise source.excerpt(last).error("nothing is returned; end with an expression or with return")
+    raise source.excerpt_of(last).error("nothing is returned; end with an expression or with return")
 
 
 def _check_used(source: SourceReader, lines: Sequence[ast.stmt]) -> None:
@@ -180,8 +186,8 @@ def _read_function(
     for line in _find_needed_lines(lines, name):
         yield source.read_line(line, scope)
     function: DefinedFunction = scope[name]
-    known = parameters(function.node)
-    defaults = yield source.defaults(function)
+    known = list_parameter_names(function.node)
+    defaults = yield source.read_defaults(function)
     for given in source.bound:
         if given not in known:
             near = spelling_hint(given, known)
@@ -194,7 +200,7 @@ def _read_function(
         if needed not in source.bound and needed not in defaults:
             raise source.unbound_name_error(function.node, needed)
     args = _bind_names(source, [name for name in known if name in source.bound])
-    found = yield source.read_block(function.lines, {**scope, **defaults, **args})
+    found = yield source.read_block(function.statements, {**scope, **defaults, **args})
     if found is NOTHING_RETURNED or found is None:
-        raise source.excerpt(function.node).error("it returns nothing; end it with return")
+        raise source.excerpt_of(function.node).error("it returns nothing; end it with return")
     return found

@@ -13,7 +13,7 @@ from typelattice.calls.attributes import READABLE_ATTRIBUTES, read_attribute
 from typelattice.calls.call_tables import (
     NameSort,
     attribute_dtype,
-    constant,
+    find_constant,
     libraries_with_several_results,
     module_with_rules,
     name_meaning,
@@ -21,7 +21,7 @@ from typelattice.calls.call_tables import (
 )
 from typelattice.calls.calls_to_steps import call_function
 from typelattice.calls.compositions import is_composition
-from typelattice.calls.function_handlers import CREATION_HANDLERS, PYTHON_TYPE_BY_NAME, cast_to
+from typelattice.calls.creation_and_cast_handlers import CREATION_HANDLERS, PYTHON_TYPE_BY_NAME, add_cast_to
 from typelattice.calls.methods import METHOD_HANDLERS, call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
@@ -50,17 +50,17 @@ from typelattice.programs.source.builtins_and_math import (
     call_builtin,
     call_math,
 )
-from typelattice.programs.source.dictionary_literals import key_of, look_up, read_dictionary_attribute
+from typelattice.programs.source.dictionary_literals import look_up, read_dictionary_attribute, read_key
 from typelattice.programs.source.dtype_questions import (
     KINDS_BY_SCALAR_CLASS,
     QUESTION_FUNCTIONS,
     SYSTEM_DEPENDENT_DTYPE_MESSAGE,
     DTypeLimits,
-    dtype_attribute,
+    answer_question,
     is_dtype_question,
-    limit,
-    question,
-    same_dtype,
+    is_same_dtype,
+    read_dtype_attribute,
+    read_limit,
 )
 from typelattice.programs.source.name_meanings import (
     BRANCH_REMEDY,
@@ -159,7 +159,7 @@ class SourceReader:
 
     # -- names
 
-    def name(self, node: ast.AST, name: str, scope: Scope) -> ReadValue:
+    def resolve_name(self, node: ast.AST, name: str, scope: Scope) -> ReadValue:
         """Return the value that a name is bound to. An unbound name is a dtype, or the name itself."""
         if name in scope:
             self.used_names.add(name)
@@ -171,62 +171,68 @@ class SourceReader:
             else attribute_dtype(name, None) or DottedName((name,))
         )
 
-    def attribute(self, node: ast.Attribute, x: ReadValue, name: str) -> ReadValue:
+    def attribute_of_value(self, node: ast.Attribute, value: ReadValue, name: str) -> ReadValue:
         """Return the value of an attribute: of an array, a dtype, a library and others."""
-        match x:
+        match value:
             case DottedName():
-                return self.attribute_of_name(node, x, name)
+                return self.attribute_of_name(node, value, name)
             case DTypeLimits():
-                return limit(self.builder, self.excerpt(node), x, name)
+                return read_limit(self.builder, self.excerpt_of(node), value, name)
             case NamedDType() | DTypeOf():
-                return dtype_attribute(self.builder, self.excerpt(node), x, name)
-            case MultipleResults() if name in x.fields:
-                return x[x.fields.index(name)]
+                return read_dtype_attribute(self.builder, self.excerpt_of(node), value, name)
+            case MultipleResults() if name in value.fields:
+                return value[value.fields.index(name)]
             case Ref():
-                return self.attribute_of_array(node, x, name)
-        raise self.excerpt(node).error(f"nothing is known of its {name}; give it as a value")
+                return self.attribute_of_array(node, value, name)
+        raise self.excerpt_of(node).error(f"nothing is known of its {name}; give it as a value")
 
-    def attribute_of_name(self, node: ast.Attribute, x: DottedName, name: str) -> ReadValue:
+    def attribute_of_name(self, node: ast.Attribute, dotted_name: DottedName, name: str) -> ReadValue:
         """Return an attribute of an unbound name: a constant or a dtype of a library, or a longer name."""
         if name == "newaxis":
             return None
-        if name in ("dtype", "shape", "ndim", "size", "T", "mT") and x.owner is None:
-            raise self.unbound_name_error(node, x.path[0])
-        number = constant(name)
-        return number if number is not None else attribute_dtype(name, x.owner) or DottedName((*x.path, name))
+        if name in ("dtype", "shape", "ndim", "size", "T", "mT") and dotted_name.owner is None:
+            raise self.unbound_name_error(node, dotted_name.path[0])
+        number = find_constant(name)
+        return (
+            number
+            if number is not None
+            else attribute_dtype(name, dotted_name.owner) or DottedName((*dotted_name.path, name))
+        )
 
-    def attribute_of_array(self, node: ast.Attribute, x: Ref, name: str) -> ReadValue:
+    def attribute_of_array(self, node: ast.Attribute, array: Ref, name: str) -> ReadValue:
         """Return an attribute of an array: a dtype, lengths, a view or a method."""
         if name in READABLE_ATTRIBUTES:
-            return read_attribute(self.builder, self.excerpt(node), name, x)
+            return read_attribute(self.builder, self.excerpt_of(node), name, array)
         if name == "dtype":
-            return DTypeOf(x.step)
-        if name_meaning(NameSort.ATTRIBUTE_ITSELF, name, self.builder.steps[x.step].owner):
-            return x
-        return None if name == "device" else BoundMethod(x, name)
+            return DTypeOf(array.step)
+        if name_meaning(NameSort.ATTRIBUTE_ITSELF, name, self.builder.steps[array.step].owner):
+            return array
+        return None if name == "device" else BoundMethod(array, name)
 
-    def as_argument(self, node: ast.AST, x: ReadValue) -> Argument:
+    def as_argument(self, node: ast.AST, value: ReadValue) -> Argument:
         """Return a value as an argument of an operation. Raises ProgramError if it cannot be one."""
-        match x:
+        match value:
             case DottedName(path=(name, *more)):
                 if more:
-                    raise self.excerpt(node).error(
+                    raise self.excerpt_of(node).error(
                         "nothing that promotion knows of; give an array or a number"
                     )
                 raise self.unbound_name_error(node, name)
             case MultipleResults(name=name):
-                raise self.excerpt(node).error(f"{name} gives several arrays; take one: {name}(x)[0]")
+                raise self.excerpt_of(node).error(f"{name} gives several arrays; take one: {name}(x)[0]")
             case Mapping():
-                raise self.excerpt(node).error("a dictionary; take one of its values, or give them names")
+                raise self.excerpt_of(node).error("a dictionary; take one of its values, or give them names")
             case DTypeLimits(name=name):
-                raise self.excerpt(node).error(f"{name} gives several numbers; take one: {name}(dtype).max")
+                raise self.excerpt_of(node).error(
+                    f"{name} gives several numbers; take one: {name}(dtype).max"
+                )
             case BoundMethod(name=name) if near := spelling_hint(name, ("dtype", *READABLE_ATTRIBUTES)):
-                raise self.excerpt(node).error(f"no array has {quote_short(name)}{near}")
+                raise self.excerpt_of(node).error(f"no array has {quote_short(name)}{near}")
             case DottedName() | IndexUpdateRef() | DefinedFunction() | BoundMethod():
-                raise self.excerpt(node).error("a function that is not called; call it")
-        return x
+                raise self.excerpt_of(node).error("a function that is not called; call it")
+        return value
 
-    def resolve_known_number(self, x: ReadValue) -> Any:
+    def resolve_known_number(self, value: ReadValue) -> Any:
         """Return the number that a step gives if it is known, or else the step."""
         others = (
             DottedName,
@@ -237,15 +243,15 @@ class SourceReader:
             BoundMethod,
             MultipleResults,
         )
-        return x if isinstance(x, others) else self.builder.known_number(x)
+        return value if isinstance(value, others) else self.builder.known_number(value)
 
-    def known_truth(self, node: ast.AST, x: ReadValue, remedy: str = BRANCH_REMEDY) -> bool:
+    def known_truth(self, node: ast.AST, condition: ReadValue, remedy: str = BRANCH_REMEDY) -> bool:
         """Return True if a plain value is true. Raises ProgramError if it is an array."""
-        value = self.resolve_known_number(x)
+        value = self.resolve_known_number(condition)
         if is_dtype_question(self.builder, value):
-            raise self.excerpt(node).error(f"it asks for {SYSTEM_DEPENDENT_DTYPE_MESSAGE}")
+            raise self.excerpt_of(node).error(f"it asks for {SYSTEM_DEPENDENT_DTYPE_MESSAGE}")
         if isinstance(value, (Ref, DTypeOf)):
-            raise self.excerpt(node).error(f"it {NEEDS_VALUES_MESSAGE}; {remedy}")
+            raise self.excerpt_of(node).error(f"it {NEEDS_VALUES_MESSAGE}; {remedy}")
         return bool(value)
 
     # -- operators
@@ -261,12 +267,12 @@ class SourceReader:
                     len(a) * n <= MAX_RANGE_LENGTH
                 ):
                     return a * n
-        return self.builder.add_operator(self.excerpt(node), name, arguments)
+        return self.builder.add_operator(self.excerpt_of(node), name, arguments)
 
-    def apply_comparison(self, node: ast.AST, op: ast.cmpop, a: ReadValue, b: ReadValue) -> Argument:
+    def apply_comparison(self, node: ast.AST, comparison: ast.cmpop, a: ReadValue, b: ReadValue) -> Argument:
         """Return the result of a comparison: a step, or a bool for plain operands."""
         left, right = self.resolve_known_number(a), self.resolve_known_number(b)
-        if not isinstance(op, (ast.Is, ast.IsNot)):
+        if not isinstance(comparison, (ast.Is, ast.IsNot)):
             left = self.resolve_known_number(self.as_argument(node, left))
             right = (
                 right
@@ -274,101 +280,109 @@ class SourceReader:
                 else self.resolve_known_number(self.as_argument(node, right))
             )
         if any(isinstance(x, (DTypeOf, NamedDType)) for x in (left, right)) and None not in (left, right):
-            return self.dtypes_compared(node, op, left, right)
+            return self.compare_dtypes(node, comparison, left, right)
         numbers = all(isinstance(x, (int, float, complex)) for x in (left, right))
-        if type(op) in PYTHON_TEST_BY_COMPARISON and not numbers:
-            known = isinstance(op, (ast.Is, ast.IsNot))
+        if type(comparison) in PYTHON_TEST_BY_COMPARISON and not numbers:
+            known = isinstance(comparison, (ast.Is, ast.IsNot))
             if known or not any(isinstance(x, Ref) for x in (left, right)):
-                return self.plain_test(node, op, left, right)
-        if type(op) not in OPERATOR_BY_SYNTAX:
-            raise self.excerpt(node).error(f"it {NEEDS_VALUES_MESSAGE}; {BRANCH_REMEDY}")
+                return self.compare_plain_values(node, comparison, left, right)
+        if type(comparison) not in OPERATOR_BY_SYNTAX:
+            raise self.excerpt_of(node).error(f"it {NEEDS_VALUES_MESSAGE}; {BRANCH_REMEDY}")
         return self.builder.add_operator(
-            self.excerpt(node), OPERATOR_BY_SYNTAX[type(op)], [self.as_argument(node, x) for x in (a, b)]
+            self.excerpt_of(node),
+            OPERATOR_BY_SYNTAX[type(comparison)],
+            [self.as_argument(node, x) for x in (a, b)],
         )
 
-    def dtypes_compared(self, node: ast.AST, op: ast.cmpop, left: Argument, right: Argument) -> Argument:
+    def compare_dtypes(
+        self, node: ast.AST, comparison: ast.cmpop, left: Argument, right: Argument
+    ) -> Argument:
         """Return the result of `==`, `is`, `in` or a negation of these, between dtypes."""
-        excerpt = self.excerpt(node)
-        match op:
+        excerpt = self.excerpt_of(node)
+        match comparison:
             case ast.Eq() | ast.Is() | ast.NotEq() | ast.IsNot():
-                found = same_dtype(self.builder, excerpt, left, right)
+                found = is_same_dtype(self.builder, excerpt, left, right)
             case ast.In() | ast.NotIn() if isinstance(right, tuple):
-                each_found = [same_dtype(self.builder, excerpt, left, each) for each in right]
+                each_found = [is_same_dtype(self.builder, excerpt, left, each) for each in right]
                 decided = (x for x in each_found if isinstance(x, Ref))
                 found = True in each_found or next(decided, False)
             case _:
                 raise excerpt.error("dtypes have no order; ask for the kind with isdtype")
         if isinstance(found, Ref):
             return found
-        return found is not isinstance(op, (ast.NotEq, ast.IsNot, ast.NotIn))
+        return found is not isinstance(comparison, (ast.NotEq, ast.IsNot, ast.NotIn))
 
-    def plain_test(self, node: ast.AST, op: ast.cmpop, left: Any, right: Any) -> bool:
+    def compare_plain_values(self, node: ast.AST, comparison: ast.cmpop, left: Any, right: Any) -> bool:
         """Compare known values, as Python does."""
         try:
-            return bool(PYTHON_TEST_BY_COMPARISON[type(op)](left, right))
+            return bool(PYTHON_TEST_BY_COMPARISON[type(comparison)](left, right))
         except TypeError as e:
-            raise self.excerpt(node).error(f"Python refuses it: {e}; compare others") from None
+            raise self.excerpt_of(node).error(f"Python refuses it: {e}; compare others") from None
 
-    def subscript(self, node: ast.Subscript, x: ReadValue, key: ReadValue) -> ReadValue:
+    def elements_of_value(self, node: ast.Subscript, container: ReadValue, key: ReadValue) -> ReadValue:
         """Return elements of an array, or of a known list or dictionary."""
         at: Any = self.resolve_known_number(key)
-        if isinstance(x, MultipleResults) and isinstance(at, (int, Slice)):
+        if isinstance(container, MultipleResults) and isinstance(at, (int, Slice)):
             try:
-                return x[at] if isinstance(at, int) else x.take_slice(slice(at.start, at.stop, at.step))
+                return (
+                    container[at]
+                    if isinstance(at, int)
+                    else container.take_slice(slice(at.start, at.stop, at.step))
+                )
             except (IndexError, TypeError) as e:
-                raise self.excerpt(node).error(f"{e}; give another index") from None
-        if isinstance(x, BoundMethod) and x.name == "at":
-            return IndexUpdateRef(x.receiver, self.as_argument(node, at))
-        if isinstance(x, Mapping):
-            value: ReadValue = look_up(self.excerpt(node), x, at)
+                raise self.excerpt_of(node).error(f"{e}; give another index") from None
+        if isinstance(container, BoundMethod) and container.name == "at":
+            return IndexUpdateRef(container.receiver, self.as_argument(node, at))
+        if isinstance(container, Mapping):
+            value: ReadValue = look_up(self.excerpt_of(node), container, at)
             return value
-        x = self.as_argument(node, x)
-        if isinstance(x, tuple):
+        container = self.as_argument(node, container)
+        if isinstance(container, tuple):
             try:
                 place: Any = slice(at.start, at.stop, at.step) if isinstance(at, Slice) else at
-                chosen: Argument = x[place]
+                chosen: Argument = container[place]
                 return chosen
             except (IndexError, TypeError) as e:
-                raise self.excerpt(node).error(f"Python refuses it: {e}; give another index") from None
-        if not isinstance(x, Ref):
-            raise self.excerpt(node).error("a number has no elements; index an array")
+                raise self.excerpt_of(node).error(f"Python refuses it: {e}; give another index") from None
+        if not isinstance(container, Ref):
+            raise self.excerpt_of(node).error("a number has no elements; index an array")
         return self.builder.add_index(
-            self.excerpt(node), x, self.as_argument(node, at), _find_lists_form(node.slice)
+            self.excerpt_of(node), container, self.as_argument(node, at), _find_lists_form(node.slice)
         )
 
-    def refuse_unclear_result(self, call: ast.Call, x: Ref) -> None:
+    def refuse_unclear_result(self, call: ast.Call, array: Ref) -> None:
         """Raise ProgramError for `x.max(1)[1]` if the library of x is unknown: a row, or the indices."""
-        step = self.builder.steps[x.step]
+        step = self.builder.steps[array.step]
         if step.owner is not None or not isinstance(step, Call):
             return
         name = step.name
         for library in libraries_with_several_results(name, dict(step.keywords)):
             several = f"here .{name}() gives several arrays in {library}, and one in most libraries"
             ways = f"{library}.{name}(...) for several, xp.{name}(...) for one"
-            raise self.excerpt(call).error(f"{several}; write {ways}")
+            raise self.excerpt_of(call).error(f"{several}; write {ways}")
 
-    def read_loop_items(self, node: ast.AST, over: ReadValue) -> Sequence[Any]:
+    def read_loop_items(self, node: ast.AST, iterable: ReadValue) -> Sequence[Any]:
         """Return the items of a loop. Raises ProgramError for an array, or beyond MAX_LOOP_PASSES."""
-        if isinstance(over, (bool, int, float, complex)) or over is None:
-            raise self.excerpt(node).error("nothing to loop over; give a list, or range(n)")
-        if not isinstance(over, (tuple, Mapping, str)):
-            raise self.excerpt(node).error(
+        if isinstance(iterable, (bool, int, float, complex)) or iterable is None:
+            raise self.excerpt_of(node).error("nothing to loop over; give a list, or range(n)")
+        if not isinstance(iterable, (tuple, Mapping, str)):
+            raise self.excerpt_of(node).error(
                 f"a loop over an array {NEEDS_VALUES_MESSAGE}; use whole-array functions"
             )
-        self.pass_count += len(over)
+        self.pass_count += len(iterable)
         if self.pass_count > MAX_LOOP_PASSES:
-            raise self.excerpt(node).error(f"more than {MAX_LOOP_PASSES:,} passes of loops; take it apart")
-        return tuple(over)
+            raise self.excerpt_of(node).error(f"more than {MAX_LOOP_PASSES:,} passes of loops; take it apart")
+        return tuple(iterable)
 
     def read_comprehension(
         self, items: Sequence[ast.expr], generators: Sequence[ast.comprehension], scope: Scope
     ) -> Reading:
         """Read a comprehension: return for each pass a value for each of `items`."""
         found: list[tuple[ReadValue, ...]] = []
-        yield self.passes(items, generators, ChainMap({}, scope), found)
+        yield self.read_passes(items, generators, ChainMap({}, scope), found)
         return found
 
-    def passes(
+    def read_passes(
         self,
         items: Sequence[ast.expr],
         generators: Sequence[ast.comprehension],
@@ -384,27 +398,27 @@ class SourceReader:
             return
         loop, *within = generators
         for each in self.read_loop_items(loop.iter, (yield self.read_expression(loop.iter, scope))):
-            self.assign(loop.target, each, scope)
+            self.assign_target(loop.target, each, scope)
             passes_tests = True
             for test in loop.ifs:
                 passes_tests = passes_tests and self.known_truth(
                     test, (yield self.read_expression(test, scope))
                 )
             if passes_tests:
-                yield self.passes(items, within, scope, lists)
+                yield self.read_passes(items, within, scope, lists)
 
-    def assign(self, target: ast.expr, value: ReadValue, scope: Scope) -> None:
+    def assign_target(self, target: ast.expr, value: ReadValue, scope: Scope) -> None:
         """Bind a name to a value, or several names to as many values."""
         match target:
             case ast.Name(id=name):
                 scope[name] = value
             case ast.Tuple(elts=names) | ast.List(elts=names):
-                for each, part in zip(names, self.unpacked(target, value, len(names)), strict=True):
-                    self.assign(each, part, scope)
+                for each, part in zip(names, self.unpack_value(target, value, len(names)), strict=True):
+                    self.assign_target(each, part, scope)
             case _:
-                raise self.excerpt(target).error("an attribute that is set; give the value a name")
+                raise self.excerpt_of(target).error("an attribute that is set; give the value a name")
 
-    def unpacked(self, target: ast.expr, value: ReadValue, count: int) -> Iterator[ReadValue]:
+    def unpack_value(self, target: ast.expr, value: ReadValue, count: int) -> Iterator[ReadValue]:
         """Yield the parts of a value: items of a list, results of a call, or rows of an array."""
         match value:
             case tuple() if len(value) == count:
@@ -412,13 +426,15 @@ class SourceReader:
             case MultipleResults() if value.count in (None, count):
                 yield from map(value.__getitem__, range(count))
             case Ref() if self.has_rows(value, count):
-                yield from (self.builder.add_index(self.excerpt(target), value, i) for i in range(count))
+                yield from (self.builder.add_index(self.excerpt_of(target), value, i) for i in range(count))
             case _:
-                raise self.excerpt(target).error("as many names as there are values; give each its own line")
+                raise self.excerpt_of(target).error(
+                    "as many names as there are values; give each its own line"
+                )
 
     def has_rows(self, value: Ref, count: int) -> bool:
         """Return True if a value is an array that may be unpacked into this number of rows."""
-        shape = () if self.builder.is_scalar(value) else self.builder.shape(value)
+        shape = () if self.builder.is_scalar(value) else self.builder.shape_of(value)
         return shape is None or (shape != () and shape[0] in (None, count))
 
     def refusal_of(self, node: ast.expr) -> ProgramError:
@@ -426,7 +442,7 @@ class SourceReader:
         why = REFUSAL_BY_EXPRESSION.get(
             type(node), "nothing that promotion knows of; give operators, functions of arrays and numbers"
         )
-        return self.excerpt(node).error(f"it is {why}")
+        return self.excerpt_of(node).error(f"it is {why}")
 
     def read_call(self, node: ast.Call, scope: Scope) -> Reading:
         """Read a call and return its result."""
@@ -449,7 +465,7 @@ class SourceReader:
         if isinstance(function, DefinedFunction):
             return (yield self.read_defined_function(function, node, args, keywords))
         if isinstance(function, DTypeOf) and len(args) == 1:
-            return cast_to(self.builder, self.excerpt(node), self.as_argument(node, args[0]), function)
+            return add_cast_to(self.builder, self.excerpt_of(node), self.as_argument(node, args[0]), function)
         if isinstance(function, BoundMethod):
             return self.read_method(node, function, args, keywords, scope)
         if isinstance(function, DottedName) and is_ufunc_method(function.path):
@@ -468,9 +484,9 @@ class SourceReader:
             and len(args) == 1
             and isinstance(args[0], str)
         ):
-            return self.as_argument(node, self.name(node, args[0], scope))
+            return self.as_argument(node, self.resolve_name(node, args[0], scope))
         if name_meaning(NameSort.TAKES_COLUMN_NAMES, name, owner):
-            args = [self.name(node, x, scope) if isinstance(x, str) else x for x in args]
+            args = [self.resolve_name(node, x, scope) if isinstance(x, str) else x for x in args]
         return self.call_named_function(node, name, owner, module, args, keywords)
 
     def read_method(
@@ -496,7 +512,7 @@ class SourceReader:
         read_args, read_keywords = self.read_arguments(node, "", args, keywords)
         *_, ufunc, method = function.path
         result = call_ufunc_method(
-            self.builder, self.excerpt(node).of_library(owner), ufunc, method, read_args, read_keywords
+            self.builder, self.excerpt_of(node).of_library(owner), ufunc, method, read_args, read_keywords
         )
         if changes_array(function.path, read_keywords) and isinstance(node.args[0], ast.Name):
             scope[node.args[0].id] = result
@@ -522,9 +538,9 @@ class SourceReader:
             value = yield self.read_expression(keyword.value, scope)
             given = {keyword.arg: value} if keyword.arg else value
             if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-                raise self.excerpt(node).error(REFUSAL_BY_EXPRESSION[ast.Starred])
+                raise self.excerpt_of(node).error(REFUSAL_BY_EXPRESSION[ast.Starred])
             if {*found} & {*given}:
-                raise self.excerpt(node).error("a name is given twice; give it once")
+                raise self.excerpt_of(node).error("a name is given twice; give it once")
             found |= given
         return found
 
@@ -533,7 +549,7 @@ class SourceReader:
     ) -> Reading:
         """Read the arguments of a dictionary's method and return its result."""
         args = [self.resolve_known_number(x) for x in (yield self.read_items(node.args, scope))]
-        return read_dictionary_attribute(self.excerpt(node), dictionary, method, args)
+        return read_dictionary_attribute(self.excerpt_of(node), dictionary, method, args)
 
     def read_at_method(
         self, node: ast.Call, target: IndexUpdateRef, method: str, args: Sequence[Argument]
@@ -543,7 +559,7 @@ class SourceReader:
         `casting="same_kind"` is our own notation: a program writes it where the source has `out=`.
         """
         excerpt, update_methods = (
-            self.excerpt(node),
+            self.excerpt_of(node),
             {name: op for (_, name), op in name_meanings(NameSort.ELEMENT_METHOD).items()},
         )
         if method == "get" and not args:
@@ -565,11 +581,11 @@ class SourceReader:
         if isinstance(receiver, Ref):
             return BoundMethod(receiver, name)
         if isinstance(receiver, tuple):
-            raise self.excerpt(node).error(
+            raise self.excerpt_of(node).error(
                 "a list that changes; write it out at once: [f(x) for x in (a, b)]"
             )
         has_attributes = isinstance(receiver, (DottedName, DTypeOf, NamedDType))
-        return self.attribute(node, receiver, name) if has_attributes else None
+        return self.attribute_of_value(node, receiver, name) if has_attributes else None
 
     def call_array_method(
         self,
@@ -582,9 +598,9 @@ class SourceReader:
         if method.name in NAMESPACE_FUNCTIONS:
             return DottedName((method.name,))
         if method.name in QUESTION_FUNCTIONS:
-            return question(self.builder, self.excerpt(node), method.name, [method.receiver])
+            return answer_question(self.builder, self.excerpt_of(node), method.name, [method.receiver])
         read_args, read_keywords = self.read_arguments(node, method.name, [method.receiver, *args], keywords)
-        excerpt = self.excerpt(node).of_library(self.builder.steps[method.receiver.step].owner)
+        excerpt = self.excerpt_of(node).of_library(self.builder.steps[method.receiver.step].owner)
         return call_method(self.builder, excerpt, method.name, method.receiver, read_args[1:], read_keywords)
 
     def function_name(
@@ -606,7 +622,7 @@ class SourceReader:
             if isinstance(node.func, (ast.Name, ast.Attribute))
             else "it"
         )
-        raise self.excerpt(node).error(
+        raise self.excerpt_of(node).error(
             f"{shown} is no function of the array API standard; define it in the source"
         )
 
@@ -620,14 +636,14 @@ class SourceReader:
         keywords: dict[str, ReadValue],
     ) -> ReadValue:
         """Return the result of a function called by name: a library's, a method, or a Python builtin."""
-        excerpt = self.excerpt(node)
+        excerpt = self.excerpt_of(node)
         known = [self.resolve_known_number(x) for x in args]
         if name in PYTHON_BUILTIN_BY_NAME and isinstance(node.func, ast.Name) and not keywords:
             found: ReadValue = call_builtin(self.builder, excerpt, name, known)
             if found is not USE_ARRAY_FUNCTION:
                 return found
         if isinstance(node.func, ast.Name):
-            arrays_library = self.builder.owner(excerpt, [x.step for x in known if isinstance(x, Ref)])
+            arrays_library = self.builder.find_owner(excerpt, [x.step for x in known if isinstance(x, Ref)])
             if replacement := name_meaning(NameSort.MISSING_PYTHON_FUNCTION, name, arrays_library):
                 raise excerpt.error(f"arrays of {arrays_library} have no {name}; write {replacement}")
         if name in ("filter", "map"):
@@ -643,7 +659,7 @@ class SourceReader:
             )
         if name in QUESTION_FUNCTIONS:
             asked = self.read_question(node, args, keywords)
-            return question(self.builder, excerpt.of_library(owner), name, asked)
+            return answer_question(self.builder, excerpt.of_library(owner), name, asked)
         if name in NAMESPACE_FUNCTIONS:
             return DottedName((name,))
         read_args, read_keywords = self.read_arguments(node, name, args, keywords)
@@ -675,11 +691,11 @@ class SourceReader:
         }
         return taken, said
 
-    def may_be_dtype(self, name: str, i: int) -> bool:
-        """Return True if argument `i` of a function may name a dtype, as in casts and in making arrays."""
+    def may_be_dtype(self, name: str, position: int) -> bool:
+        """Return True if the argument at `position` may name a dtype, as in casts and in making arrays."""
         if name in ("result_type", "promote_types", "dtype"):
             return True
-        return i > 0 and (
+        return position > 0 and (
             name in CREATION_HANDLERS
             or name in METHOD_HANDLERS
             or name_meaning(NameSort.CREATION_FUNCTION, name, None) is not None
@@ -691,41 +707,41 @@ class SourceReader:
         Raises ProgramError at the source location of the expression.
         """
         if isinstance(node, ast.Name):
-            return self.name(node, node.id, scope)
-        return self.constant(node) if isinstance(node, ast.Constant) else self.compound(node, scope)
+            return self.resolve_name(node, node.id, scope)
+        return self.read_constant(node) if isinstance(node, ast.Constant) else self.read_compound(node, scope)
 
-    def constant(self, node: ast.Constant) -> ReadValue:
+    def read_constant(self, node: ast.Constant) -> ReadValue:
         """Return the value of a constant. Raises ProgramError if it is a bytes object, or too large."""
         match node.value:
             case int() as value if value.bit_length() > MAX_INT_BITS:
-                raise self.excerpt(node).error(
+                raise self.excerpt_of(node).error(
                     f"a number of more than {MAX_INT_BITS:,} bits; no dtype holds it"
                 )
             case int() | float() | complex() | str() | None | EllipsisType() as value:
                 return value
         raise self.refusal_of(node)
 
-    def compound(self, node: ast.expr, scope: Scope) -> Reading:
+    def read_compound(self, node: ast.expr, scope: Scope) -> Reading:
         """Read an expression of several parts. Raises ProgramError at its source location."""
         read = READER_BY_EXPRESSION.get(type(node))
         if read is None:
             raise self.refusal_of(node)
         return (yield read(self, node, scope))
 
-    def binary(self, node: ast.BinOp, scope: Scope) -> Reading:
+    def read_binary(self, node: ast.BinOp, scope: Scope) -> Reading:
         """Read an operation of two operands."""
         left = yield self.read_expression(node.left, scope)
         right = yield self.read_expression(node.right, scope)
         return self.apply_operator(node, OPERATOR_BY_SYNTAX[type(node.op)], [left, right])
 
-    def unary(self, node: ast.UnaryOp, scope: Scope) -> Reading:
+    def read_unary(self, node: ast.UnaryOp, scope: Scope) -> Reading:
         """Read an operation of one operand."""
         given = yield self.read_expression(node.operand, scope)
         if isinstance(node.op, ast.Not):
             return not self.known_truth(node, given, "join with & or |, negate with ~")
         return self.apply_operator(node, OPERATOR_BY_SYNTAX[type(node.op)], [given])
 
-    def boolean(self, node: ast.BoolOp, scope: Scope) -> Reading:
+    def read_boolean(self, node: ast.BoolOp, scope: Scope) -> Reading:
         """Read `a and b` or `a or b`: as in Python, the first value that decides, or else the last."""
         last: Any = None
         for each in node.values:
@@ -734,12 +750,12 @@ class SourceReader:
                 break
         return last
 
-    def conditional(self, node: ast.IfExp, scope: Scope) -> Reading:
+    def read_conditional(self, node: ast.IfExp, scope: Scope) -> Reading:
         """Read the branch that the test chooses."""
         test = yield self.read_expression(node.test, scope)
         return (yield self.read_expression(node.body if self.known_truth(node, test) else node.orelse, scope))
 
-    def sequence(self, node: ast.Tuple | ast.List, scope: Scope) -> Reading:
+    def read_sequence(self, node: ast.Tuple | ast.List, scope: Scope) -> Reading:
         found = yield self.read_items(node.elts, scope)
         return tuple(self.as_argument(node, x) for x in found)
 
@@ -753,11 +769,11 @@ class SourceReader:
             )
         return Slice(*bounds)
 
-    def attribute_access(self, node: ast.Attribute, scope: Scope) -> Reading:
+    def read_attribute_access(self, node: ast.Attribute, scope: Scope) -> Reading:
         """Read `x.name`."""
-        return self.attribute(node, (yield self.read_expression(node.value, scope)), node.attr)
+        return self.attribute_of_value(node, (yield self.read_expression(node.value, scope)), node.attr)
 
-    def indexing(self, node: ast.Subscript, scope: Scope) -> Reading:
+    def read_indexing(self, node: ast.Subscript, scope: Scope) -> Reading:
         """Read `x[key]`."""
         array = yield self.read_expression(node.value, scope)
         key = yield self.read_expression(node.slice, scope)
@@ -766,22 +782,22 @@ class SourceReader:
                 pass  # a function of a module is no method of an array
             case ast.Call(func=ast.Attribute()) if isinstance(array, Ref) and isinstance(key, int):
                 self.refuse_unclear_result(node.value, array)
-        return self.subscript(node, array, key)
+        return self.elements_of_value(node, array, key)
 
-    def list_in_loop(self, node: ast.ListComp | ast.GeneratorExp, scope: Scope) -> Reading:
+    def read_list_comprehension(self, node: ast.ListComp | ast.GeneratorExp, scope: Scope) -> Reading:
         values = yield self.read_comprehension([node.elt], node.generators, scope)
         return tuple(self.as_argument(node.elt, value) for (value,) in values)
 
-    def dictionary_in_loop(self, node: ast.DictComp, scope: Scope) -> Reading:
+    def read_dictionary_comprehension(self, node: ast.DictComp, scope: Scope) -> Reading:
         pairs = yield self.read_comprehension([node.key, node.value], node.generators, scope)
-        return {key_of(self.excerpt(node.key), self.resolve_known_number(k)): v for k, v in pairs}
+        return {read_key(self.excerpt_of(node.key), self.resolve_known_number(k)): v for k, v in pairs}
 
     def read_lambda(self, node: ast.Lambda, scope: Scope) -> Reading:
         """Read a lambda, which is inlined at its calls."""
         yield from ()
         return DefinedFunction(node, scope)
 
-    def comparison(self, node: ast.Compare, scope: Scope) -> Reading:
+    def read_comparison(self, node: ast.Compare, scope: Scope) -> Reading:
         """Read a comparison, which may be a chain such as `a < x < b`."""
         if len(node.ops) > 1:
             return (yield self.read_chain(node, [node.left, *node.comparators], node.ops, scope))
@@ -803,24 +819,27 @@ class SourceReader:
             found, left = self.apply_comparison(node, op, left, right), right
         return found
 
-    def dictionary(self, node: ast.Dict, scope: Scope) -> Reading:
+    def read_dictionary(self, node: ast.Dict, scope: Scope) -> Reading:
         """Return a dictionary display, with the items of starred dictionaries in it."""
         found: dict[Any, Any] = {}
         for key, value in zip(node.keys, node.values, strict=True):
             read = yield self.read_expression(value, scope)
             if key is not None:
                 found[
-                    key_of(
-                        self.excerpt(key), self.resolve_known_number((yield self.read_expression(key, scope)))
+                    read_key(
+                        self.excerpt_of(key),
+                        self.resolve_known_number((yield self.read_expression(key, scope))),
                     )
                 ] = read
             elif isinstance(read, Mapping):
                 found |= read
             else:
-                raise self.excerpt(node).error("two stars before what is no dictionary; write its keys out")
+                raise self.excerpt_of(node).error(
+                    "two stars before what is no dictionary; write its keys out"
+                )
         return found
 
-    def text_of(self, node: ast.JoinedStr, scope: Scope) -> Reading:
+    def read_joined_text(self, node: ast.JoinedStr, scope: Scope) -> Reading:
         """Read a text with values in it. Leave out the values that are not known."""
         found = ""
         for part in node.values:
@@ -829,7 +848,7 @@ class SourceReader:
             found += str(value) if isinstance(value, (str, bool, int, float, complex)) else ""
         return found
 
-    def excerpt(self, node: ast.AST) -> Excerpt:
+    def excerpt_of(self, node: ast.AST) -> Excerpt:
         """Return the text of a node and its source location."""
         line: int = getattr(node, "lineno", 1)
         start: int = getattr(node, "col_offset", 0)
@@ -882,7 +901,7 @@ class SourceReader:
     ) -> Reading:
         """Read each pass of a loop over known items."""
         for each in self.read_loop_items(line, iterable):
-            self.assign(target, each, scope)
+            self.assign_target(target, each, scope)
             found = yield self.read_block(body, scope)
             if found is not NOTHING_RETURNED:
                 return found
@@ -897,7 +916,7 @@ class SourceReader:
                 value = yield self.read_expression(x, scope)
                 for target in targets:
                     yield self.read_assignment(target, value, scope)
-                self.share([each.id for each in (*targets, x) if isinstance(each, ast.Name)])
+                self.share_names([each.id for each in (*targets, x) if isinstance(each, ast.Name)])
             case ast.AnnAssign(target=target, annotation=annotation, value=x) if x is not None:
                 value = yield self.read_expression(x, scope)
                 if (
@@ -928,36 +947,36 @@ class SourceReader:
                 why = REFUSAL_BY_STATEMENT.get(
                     type(line), "nothing that a program is made of; write assignments and return"
                 )
-                raise self.excerpt(line).error(f"it is {why}")
+                raise self.excerpt_of(line).error(f"it is {why}")
 
     def read_assignment(self, target: ast.expr, value: ReadValue, scope: Scope) -> Reading | None:
         """Read an assignment to a name, to several names, or to elements of an array."""
         if isinstance(target, ast.Subscript):
             return self.assign_elements(target, value, scope)
-        self.assign(target, value, scope)
+        self.assign_target(target, value, scope)
         return None
 
     def assign_elements(self, target: ast.Subscript, value: ReadValue, scope: Scope) -> Reading:
         """Assign to elements of an array."""
         if not isinstance(target.value, ast.Name):
-            raise self.excerpt(target).error(
+            raise self.excerpt_of(target).error(
                 REFUSAL_BY_TARGET.get(type(target.value), NAMELESS_TARGET_MESSAGE)
             )
         array = yield self.read_expression(target.value, scope)
         if isinstance(array, (Mapping, tuple)):
-            raise self.excerpt(target).error("a list or a dictionary that changes; write it out at once")
+            raise self.excerpt_of(target).error("a list or a dictionary that changes; write it out at once")
         x = self.as_argument(target, array)
         owner = self.builder.steps[x.step].owner if isinstance(x, Ref) else None
         if instead := name_meaning(NameSort.IMMUTABLE_ARRAYS, "setitem", owner):
-            raise self.excerpt(target).error(f"arrays of {owner} do not change; write {instead}")
+            raise self.excerpt_of(target).error(f"arrays of {owner} do not change; write {instead}")
         key = self.as_argument(
             target, self.resolve_known_number((yield self.read_expression(target.slice, scope)))
         )
         given = self.as_argument(target, value)
-        changed_array = self.builder.add_setitem(self.excerpt(target), x, key, given, is_operator=True)
+        changed_array = self.builder.add_setitem(self.excerpt_of(target), x, key, given, is_operator=True)
         self.change_array(target.value.id, changed_array, scope)
 
-    def share(self, names: Sequence[str]) -> None:
+    def share_names(self, names: Sequence[str]) -> None:
         """Record that several names were bound to one array."""
         if len(names) > 1:
             together = {*names, *self.shared.get(names[-1], ())}
@@ -987,13 +1006,13 @@ class SourceReader:
     ) -> Reading:
         """Read `x += y`, or `x[i] += y`, which computes with elements of x and writes them back."""
         if isinstance(target, ast.Attribute):
-            raise self.excerpt(line).error("an attribute that is set; give the value a name")
+            raise self.excerpt_of(line).error("an attribute that is set; give the value a name")
         x = self.as_argument(line, (yield self.read_expression(target, scope)))
         y = self.as_argument(line, value)
         if isinstance(x, tuple) or name not in FUNCTION_OF_IN_PLACE.values():
             made = self.apply_operator(line, name, [x, y])
         else:
-            made = self.builder.add_in_place(self.excerpt(line), name, x, y, may_rebind=True)
+            made = self.builder.add_in_place(self.excerpt_of(line), name, x, y, may_rebind=True)
         if isinstance(target, ast.Name):
             self.change_array(target.id, made, scope)
         else:
@@ -1010,27 +1029,27 @@ class SourceReader:
     ) -> Reading:
         """Read a call of a function that the source defines: its lines, with the arguments of the call."""
         if self.calls >= MAX_CALL_DEPTH:
-            raise self.excerpt(node).error(
+            raise self.excerpt_of(node).error(
                 f"more than {MAX_CALL_DEPTH} calls within one another; write a loop out"
             )
-        parameter_names = parameters(function.node)
+        parameter_names = list_parameter_names(function.node)
         values_by_parameter: dict[str, Any] = dict(zip(parameter_names, args, strict=False))
         if function.node.args.vararg or function.node.args.kwarg:
-            raise self.excerpt(node).error(f"{function.name} has parameters with a star; name each")
+            raise self.excerpt_of(node).error(f"{function.name} has parameters with a star; name each")
         if len(values_by_parameter) < len(args) or {*keywords} - {*parameter_names}:
-            raise self.excerpt(node).error(
+            raise self.excerpt_of(node).error(
                 f"{function.name} takes {', '.join(parameter_names) or 'nothing'}; give those"
             )
-        values_by_parameter |= {**(yield self.defaults(function)), **values_by_parameter, **keywords}
+        values_by_parameter |= {**(yield self.read_defaults(function)), **values_by_parameter, **keywords}
         missing = [name for name in parameter_names if name not in values_by_parameter]
         if missing:
-            raise self.excerpt(node).error(f"{function.name} needs {missing[0]}; give it")
+            raise self.excerpt_of(node).error(f"{function.name} needs {missing[0]}; give it")
         self.calls += 1
-        found = yield self.read_block(function.lines, ChainMap(values_by_parameter, function.scope))
+        found = yield self.read_block(function.statements, ChainMap(values_by_parameter, function.scope))
         self.calls -= 1
         return None if found is NOTHING_RETURNED else found
 
-    def defaults(self, function: DefinedFunction) -> Reading:
+    def read_defaults(self, function: DefinedFunction) -> Reading:
         """Return the default values of a function's parameters, by name."""
         args = function.node.args
         names = [a.arg for a in (*args.posonlyargs, *args.args)]
@@ -1043,23 +1062,23 @@ class SourceReader:
 
 
 READER_BY_EXPRESSION: Mapping[type[ast.expr], Callable[[SourceReader, Any, Scope], Reading]] = {
-    ast.Attribute: SourceReader.attribute_access,
-    ast.BinOp: SourceReader.binary,
-    ast.BoolOp: SourceReader.boolean,
+    ast.Attribute: SourceReader.read_attribute_access,
+    ast.BinOp: SourceReader.read_binary,
+    ast.BoolOp: SourceReader.read_boolean,
     ast.Call: SourceReader.read_call,
-    ast.Compare: SourceReader.comparison,
-    ast.Dict: SourceReader.dictionary,
-    ast.DictComp: SourceReader.dictionary_in_loop,
-    ast.GeneratorExp: SourceReader.list_in_loop,
-    ast.IfExp: SourceReader.conditional,
-    ast.JoinedStr: SourceReader.text_of,
+    ast.Compare: SourceReader.read_comparison,
+    ast.Dict: SourceReader.read_dictionary,
+    ast.DictComp: SourceReader.read_dictionary_comprehension,
+    ast.GeneratorExp: SourceReader.read_list_comprehension,
+    ast.IfExp: SourceReader.read_conditional,
+    ast.JoinedStr: SourceReader.read_joined_text,
     ast.Lambda: SourceReader.read_lambda,
-    ast.List: SourceReader.sequence,
-    ast.ListComp: SourceReader.list_in_loop,
+    ast.List: SourceReader.read_sequence,
+    ast.ListComp: SourceReader.read_list_comprehension,
     ast.Slice: SourceReader.read_slice,
-    ast.Subscript: SourceReader.indexing,
-    ast.Tuple: SourceReader.sequence,
-    ast.UnaryOp: SourceReader.unary,
+    ast.Subscript: SourceReader.read_indexing,
+    ast.Tuple: SourceReader.read_sequence,
+    ast.UnaryOp: SourceReader.read_unary,
 }
 
 
@@ -1076,6 +1095,6 @@ def _read_named_dtype(x: ReadValue) -> ReadValue:
     return NamedDType(x.path[-1]) if isinstance(x, DottedName) else x
 
 
-def parameters(node: ast.FunctionDef | ast.Lambda) -> list[str]:
+def list_parameter_names(node: ast.FunctionDef | ast.Lambda) -> list[str]:
     """Return the names of a function's parameters."""
     return [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]

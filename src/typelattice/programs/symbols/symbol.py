@@ -13,7 +13,7 @@ from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS
-from typelattice.facts.range_and_overflow import Value
+from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, OperandError
 from typelattice.operands.read_objects import operand
 from typelattice.programs.symbols.caller_location import find_caller_location
@@ -44,7 +44,7 @@ class Symbol:
     @property
     def dtype(self) -> Any:
         """The dtype. It is a DType for an input or a cast. For all others a system decides it."""
-        return self._xp.builder.dtype(self._ref) or SymbolDType(self._ref)
+        return self._xp.builder.dtype_of(self._ref) or SymbolDType(self._ref)
 
     @property
     def device(self) -> None:
@@ -69,32 +69,32 @@ class Symbol:
         )
 
     def __len__(self) -> int:
-        return self.shape[0] if self.ndim else self._refuse("a length")
+        return self.shape[0] if self.ndim else self._refuse_request("a length")
 
     def __iter__(self) -> Iterator[Symbol]:
         return (self[i] for i in range(len(self)))
 
-    def _refuse(self, what_is_asked: str) -> NoReturn:
+    def _refuse_request(self, requested: str) -> NoReturn:
         raise find_caller_location().error(
-            f"it asks {self!r} for {what_is_asked}, which is not known; use functions of arrays"
+            f"it asks {self!r} for {requested}, which is not known; use functions of arrays"
         )
 
     def __float__(self) -> NoReturn:
-        self._refuse("a float")
+        self._refuse_request("a float")
 
     def __int__(self) -> NoReturn:
-        self._refuse("an int")
+        self._refuse_request("an int")
 
     def __complex__(self) -> NoReturn:
-        self._refuse("a complex number")
+        self._refuse_request("a complex number")
 
     def __index__(self) -> NoReturn:
-        self._refuse("an index")
+        self._refuse_request("an index")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not is_method(name):
             raise AttributeError(f"a symbol has no attribute {name!r}; use functions of its namespace")
-        return lambda *args, **named: self._xp._method(self, name, args, named)
+        return lambda *args, **named: self._xp._call_method(self, name, args, named)
 
     def __array__(self, *args: object, **named: object) -> NoReturn:
         what = "leave numpy.asarray out, or call asarray of its namespace"
@@ -109,19 +109,20 @@ class Symbol:
         several = type(key) is tuple and list in map(type, key)
         lists = INDEX_FORMS[0] if type(key) is list else INDEX_FORMS[1] if several else ""
         return Symbol(
-            self._xp, builder.add_index(find_caller_location(), self._ref, argument(self._xp, key), lists)
+            self._xp,
+            builder.add_index(find_caller_location(), self._ref, convert_argument(self._xp, key), lists),
         )
 
     def __setitem__(self, key: Any, value: Any) -> None:
         builder = self._xp.builder
-        given = argument(self._xp, key), argument(self._xp, value)
+        given = convert_argument(self._xp, key), convert_argument(self._xp, value)
         self._ref = builder.add_setitem(find_caller_location(), self._ref, *given, is_operator=True)
 
     # -- NumPy's own functions
 
     def __array_ufunc__(self, function: Any, method: str, *args: Any, **named: Any) -> Any:
         if method != "__call__":
-            return self._xp._ufunc_method(function.__name__, method, args, named)
+            return self._xp._call_ufunc_method(function.__name__, method, args, named)
         return self._xp._call_function(function.__name__, args, named, "numpy")
 
     def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:
@@ -143,38 +144,38 @@ class SymbolDType:
         )
 
 
-def argument(xp: Any, x: Any) -> Argument:
+def convert_argument(xp: Any, value: Any) -> Argument:
     """Return a symbol, a plain value, a dtype or an array as an argument of a step. Raises ProgramError."""
-    match x:
+    match value:
         case Symbol():
-            if x._xp is not xp:
+            if value._xp is not xp:
                 raise find_caller_location().error(
                     "it mixes symbols of two programs; call the function with those of one"
                 )
-            return x._ref
+            return value._ref
         case SymbolDType():
-            return DTypeOf(x.ref.step)
+            return DTypeOf(value.ref.step)
         case DType():
-            return NamedDType(x.name)
+            return NamedDType(value.name)
         case None | bool() | str() | EllipsisType():
-            return x
+            return value
         case list() | tuple():
-            return tuple(argument(xp, each) for each in x)
+            return tuple(convert_argument(xp, each) for each in value)
         case slice():
-            return Slice(*(argument(xp, bound) for bound in (x.start, x.stop, x.step)))
-    if type(x) in KIND_BY_PYTHON_TYPE:
-        number: Value = x
+            return Slice(*(convert_argument(xp, bound) for bound in (value.start, value.stop, value.step)))
+    if type(value) in KIND_BY_PYTHON_TYPE:
+        number: PythonNumber = value
         return number
-    if isinstance(x, type) and x in KIND_BY_PYTHON_TYPE:
-        return NamedDType(x.__name__)
+    if isinstance(value, type) and value in KIND_BY_PYTHON_TYPE:
+        return NamedDType(value.__name__)
     try:
-        found = operand(x)
+        found = operand(value)
     except OperandError as e:
         raise find_caller_location().error(str(e)) from None
-    if isinstance(x, type) or not hasattr(x, "shape") or "dtype" in type(x).__name__.lower():
+    if isinstance(value, type) or not hasattr(value, "shape") or "dtype" in type(value).__name__.lower():
         return NamedDType(str(found.dtype))
-    owner = library_of(type(x).__module__.partition(".")[0])
-    found_ref: Ref = xp.builder.add_input(Excerpt(f"constant{len(xp.builder.steps)}", owner=owner), x)
+    owner = library_of(type(value).__module__.partition(".")[0])
+    found_ref: Ref = xp.builder.add_input(Excerpt(f"constant{len(xp.builder.steps)}", owner=owner), value)
     return found_ref
 
 
@@ -182,7 +183,7 @@ def _make_operator(name: str, reflected: bool = False) -> Callable[[Symbol, Any]
 
     def method(self: Symbol, other: Any) -> Any:
         try:
-            given = argument(self._xp, other)
+            given = convert_argument(self._xp, other)
         except ProgramError:
             return NotImplemented
         operands = (given, self._ref) if reflected else (self._ref, given)
@@ -192,12 +193,12 @@ def _make_operator(name: str, reflected: bool = False) -> Callable[[Symbol, Any]
     return method
 
 
-def _in_place(name: str) -> Callable[[Symbol, Any], Symbol]:
+def _make_in_place(name: str) -> Callable[[Symbol, Any], Symbol]:
     """Build the method of an in-place operator such as `+=`. Python then binds the name to the result."""
 
     def method(self: Symbol, other: Any) -> Symbol:
         found = self._xp.builder.add_in_place(
-            find_caller_location(), name, self._ref, argument(self._xp, other), may_rebind=True
+            find_caller_location(), name, self._ref, convert_argument(self._xp, other), may_rebind=True
         )
         assert isinstance(found, Ref)
         return Symbol(self._xp, found)
@@ -214,7 +215,7 @@ def _make_unary(name: str) -> Callable[[Symbol], Any]:
 
 
 def _make_attribute(name: str) -> property:
-    return property(lambda self: self._xp._attribute(self, name))
+    return property(lambda self: self._xp._read_attribute(self, name))
 
 
 for _name in READABLE_ATTRIBUTES:
@@ -235,4 +236,4 @@ for _op in OPERATIONS.values():
                     _op.special_method.replace("__", "__r", 1),
                     _make_operator(_op.name, reflected=True),
                 )
-                setattr(Symbol, _op.special_method.replace("__", "__i", 1), _in_place(_op.name))
+                setattr(Symbol, _op.special_method.replace("__", "__i", 1), _make_in_place(_op.name))

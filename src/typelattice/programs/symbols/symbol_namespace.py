@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from typelattice.calls.attributes import read_attribute
-from typelattice.calls.call_tables import OPERATION_BY_FUNCTION, attribute_dtype, constant
+from typelattice.calls.call_tables import OPERATION_BY_FUNCTION, attribute_dtype, find_constant
 from typelattice.calls.calls_to_steps import call_function
-from typelattice.calls.function_handlers import CREATION_HANDLERS
+from typelattice.calls.creation_and_cast_handlers import CREATION_HANDLERS
 from typelattice.calls.methods import call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
@@ -21,11 +21,11 @@ from typelattice.programs.program import Program
 from typelattice.programs.source.dtype_questions import (
     LIMITS_FUNCTION_AND_ATTRIBUTES,
     is_kind,
-    limit,
     limits_of,
+    read_limit,
 )
 from typelattice.programs.symbols.caller_location import find_caller_location
-from typelattice.programs.symbols.symbol import Symbol, SymbolDType, argument
+from typelattice.programs.symbols.symbol import Symbol, SymbolDType, convert_argument
 
 
 class Symbols:
@@ -62,25 +62,27 @@ class Symbols:
 
     def output(self, *results: object) -> Program:
         """Return the program that gives these results. Raises ProgramError if one is not a symbol."""
-        refs = [self.builder.ensure_ref(find_caller_location(), argument(self, x)) for x in results]
+        refs = [self.builder.ensure_ref(find_caller_location(), convert_argument(self, x)) for x in results]
         return Program(tuple(self.builder.steps), tuple(ref.step for ref in refs))
 
     def isdtype(self, d: object, kind: Any) -> bool:
         """Return True if a known dtype is of a kind. Raises ProgramError if the dtype is not known."""
-        return is_kind(self.builder, find_caller_location(), argument(self, d), argument(self, kind))
+        return is_kind(
+            self.builder, find_caller_location(), convert_argument(self, d), convert_argument(self, kind)
+        )
 
     def finfo(self, d: object) -> SymbolLimits:
         """Return the limits of a float dtype, or of an array's: Python floats."""
-        return SymbolLimits(self, "finfo", argument(self, d))
+        return SymbolLimits(self, "finfo", convert_argument(self, d))
 
     def iinfo(self, d: object) -> SymbolLimits:
         """Return the limits of an integer dtype, or of an array's: Python ints."""
-        return SymbolLimits(self, "iinfo", argument(self, d))
+        return SymbolLimits(self, "iinfo", convert_argument(self, d))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        number = constant(name)
+        number = find_constant(name)
         if number is not None or name == "newaxis":
             return number
         if (
@@ -99,37 +101,37 @@ class Symbols:
     def _call_function(self, name: str, args: Any, keywords: dict[str, Any], owner: str | None = None) -> Any:
         """Call a function with symbols and plain values, and return its result."""
         excerpt = find_caller_location()
-        taken = [argument(self, x) for x in args]
-        said = {key: argument(self, x) for key, x in keywords.items() if x is not None}
+        taken = [convert_argument(self, x) for x in args]
+        said = {key: convert_argument(self, x) for key, x in keywords.items() if x is not None}
         found = call_function(self.builder, excerpt.of_library(owner), name, taken, said)
         if name in ("result_type", "promote_types") and isinstance(found, Ref):
             return SymbolDType(found)
         return self._wrap_result(excerpt, found)
 
-    def _method(self, x: Symbol, name: str, args: Any, keywords: dict[str, Any]) -> Any:
+    def _call_method(self, symbol: Symbol, name: str, args: Any, keywords: dict[str, Any]) -> Any:
         """Call a method of a symbol, and return its result."""
         excerpt = find_caller_location()
-        taken = [argument(self, each) for each in args]
-        said = {key: argument(self, each) for key, each in keywords.items() if each is not None}
-        found = call_method(self.builder, excerpt, name, x._ref, taken, said)
+        taken = [convert_argument(self, each) for each in args]
+        said = {key: convert_argument(self, each) for key, each in keywords.items() if each is not None}
+        found = call_method(self.builder, excerpt, name, symbol._ref, taken, said)
         if is_in_place(name) and isinstance(found, Ref):
-            x._ref = found
+            symbol._ref = found
         return self._wrap_result(excerpt, found)
 
-    def _attribute(self, x: Symbol, name: str) -> Any:
+    def _read_attribute(self, symbol: Symbol, name: str) -> Any:
         """Return an attribute of a symbol that all arrays have."""
         excerpt = find_caller_location()
-        return self._wrap_result(excerpt, read_attribute(self.builder, excerpt, name, x._ref))
+        return self._wrap_result(excerpt, read_attribute(self.builder, excerpt, name, symbol._ref))
 
-    def _ufunc_method(self, function: str, method: str, args: Any, keywords: dict[str, Any]) -> Any:
+    def _call_ufunc_method(self, function: str, method: str, args: Any, keywords: dict[str, Any]) -> Any:
         """Call a method of a NumPy function, such as `np.add.reduce(x)`, and return its result."""
         excerpt = find_caller_location()
         if not is_ufunc_method((function, method)):
             raise excerpt.error(
                 f"{function}.{method} is no operation; write it with functions of whole arrays"
             )
-        taken = [argument(self, x) for x in args]
-        said = {key: argument(self, x) for key, x in keywords.items()}
+        taken = [convert_argument(self, x) for x in args]
+        said = {key: convert_argument(self, x) for key, x in keywords.items()}
         where = excerpt.of_library("numpy")
         found = call_ufunc_method(self.builder, where, function, method, taken, said)
         if changes_array((function, method), said) and isinstance(args[0], Symbol) and isinstance(found, Ref):
@@ -167,5 +169,5 @@ class SymbolLimits:
         if name not in LIMITS_FUNCTION_AND_ATTRIBUTES[self._limits.name][1]:
             raise AttributeError(name)
         return self._xp._wrap_result(
-            find_caller_location(), limit(self._xp.builder, find_caller_location(), self._limits, name)
+            find_caller_location(), read_limit(self._xp.builder, find_caller_location(), self._limits, name)
         )

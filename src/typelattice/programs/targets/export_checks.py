@@ -5,7 +5,7 @@ from __future__ import annotations
 from typelattice.calls.steps import Input, ProgramError
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
-from typelattice.namespaces.recipe import one_line
+from typelattice.namespaces.recipe import one_line_message
 
 
 def input_dtype(step: Input, system: System) -> DType | None:
@@ -20,7 +20,7 @@ def input_dtype(step: Input, system: System) -> DType | None:
     )
 
 
-def failure_message(cannot: str, e: Exception) -> str:
+def failure_message(cannot: str, error: Exception) -> str:
     """Return the message for a library that fails at a step. The first note of the error names the step."""
-    what = next(iter(getattr(e, "__notes__", ())), "it")
-    return f"{cannot} {what}: {one_line(e)}; write it with other operations"
+    what = next(iter(getattr(error, "__notes__", ())), "it")
+    return f"{cannot} {what}: {one_line_message(error)}; write it with other operations"

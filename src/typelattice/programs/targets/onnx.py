@@ -11,11 +11,11 @@ from typelattice.calls.steps import Input, ProgramError, Step
 from typelattice.engine.system import System
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import namespace
-from typelattice.programs.replay.run_on_arrays import run
+from typelattice.programs.replay.run_on_arrays import run_steps
 from typelattice.programs.targets.export_checks import failure_message, input_dtype
 
 
-def model(steps: Sequence[Step], results: Sequence[int], system: System) -> Any:
+def write_model(steps: Sequence[Step], results: Sequence[int], system: System) -> Any:
     """Write a program without implicit casts as an ONNX model. Raises ProgramError if ndonnx lacks a step."""
     xp = namespace(system, ndonnx)
     arguments = {}
@@ -34,7 +34,7 @@ def model(steps: Sequence[Step], results: Sequence[int], system: System) -> Any:
             arguments[step.text] = ndonnx.argument(shape=lengths, dtype=native)
             given[step.text] = xp.asarray(arguments[step.text], dtype=d)
     try:
-        made = run(steps, results, xp, given)
+        made = run_steps(steps, results, xp, given)
         # a part may be a Python number
         bare = [x.bare if isinstance(x, Array) else xp.asarray(x).bare for x in made]
         outputs = {f"result{i}" if len(made) > 1 else "result": x for i, x in enumerate(bare)}

@@ -16,7 +16,7 @@ from typelattice.facts.shapes import Shape
 from typelattice.namespaces.computing_libraries.jax import JAX
 from typelattice.namespaces.namespace import Namespace
 from typelattice.operands.adapters import native
-from typelattice.programs.replay.run_on_arrays import run
+from typelattice.programs.replay.run_on_arrays import run_steps
 from typelattice.programs.targets.export_checks import failure_message, input_dtype
 
 # For this platform JAX leaves the operands of a product as they are. For a CPU it casts operands of two
@@ -35,7 +35,7 @@ class StableHLO(JAX):
         """Write a product with its accumulator: in the algorithm, or for integers as its result dtype."""
         self.accumulators += 1
         left, right = arrays[0].dtype, arrays[-1].dtype
-        if self.dtype(arrays[0]).kind is Kind.FLOAT and self.has_accumulator(name):
+        if self.dtype_of(arrays[0]).kind is Kind.FLOAT and self.has_accumulator(name):
             options["precision"] = jax.lax.DotAlgorithm(left, right, to)
         return super().accumulate(name, to, *arrays, **options)
 
@@ -53,14 +53,14 @@ class StableHLO(JAX):
         return made(*arrays, **{key: _write_attribute(x) for key, x in settings.items()})
 
 
-def _write_attribute(x: Any) -> Any:
+def _write_attribute(value: Any) -> Any:
     """Write a setting as an attribute of a custom call: a 64-bit number, a list of them, a bool or a text."""
-    if isinstance(x, (bool, str)):
-        return x
-    return np.float64(x) if isinstance(x, float) else np.asarray(x, "int64")[()]
+    if isinstance(value, (bool, str)):
+        return value
+    return np.float64(value) if isinstance(value, float) else np.asarray(value, "int64")[()]
 
 
-def module(steps: Sequence[Step], results: Sequence[int], system: System) -> str:
+def write_module(steps: Sequence[Step], results: Sequence[int], system: System) -> str:
     """Return a program as StableHLO text, with every promotion of the system as an explicit cast.
 
     Raises ProgramError if JAX lacks an operation.
@@ -80,7 +80,7 @@ def module(steps: Sequence[Step], results: Sequence[int], system: System) -> str
 
         def compute(given: dict[str, Any]) -> tuple[Any, ...]:
             taken = {name: xp.asarray(x) for name, x in given.items()}
-            return tuple(getattr(x, "bare", x) for x in run(steps, results, xp, taken))
+            return tuple(getattr(x, "bare", x) for x in run_steps(steps, results, xp, taken))
 
         try:
             traced = jax.jit(compute).trace(specs)

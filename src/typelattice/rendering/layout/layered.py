@@ -10,17 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import ceil
 
-from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex, boxes
+from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex, group_vertices
 from typelattice.rendering.grid import printable
 from typelattice.rendering.layout.node_columns import assign_columns, break_cycles
-from typelattice.rendering.layout.node_heights import levels
+from typelattice.rendering.layout.node_heights import compute_levels
 from typelattice.rendering.layout.node_order import add_bends, untangle
 from typelattice.support.frozen_classes import frozen, replace
 
-LETTER, LINE = 7.83, 17.0  # width of a letter and height of a line, in a monospaced font of 13 pixels
+# width of a letter and height of a line, in a monospaced font of 13 pixels
+LETTER_WIDTH, LINE_HEIGHT = 7.83, 17.0
 LABEL_PADDING, MIN_NODE_WIDTH = 8.0, 40.0  # space in a node on each side of its label; least width of a node
 BOX_MEMBER_GAP = 6.0  # between the members of a box
-GAP, STEEP = 30.0, 0.22  # between columns; how much wider for each pixel that an arrow rises there
+# between columns; how much wider for each pixel that an arrow rises there
+COLUMN_GAP, EXTRA_GAP_PER_RISE = 30.0, 0.22
 SAME_POINT_DISTANCE = 0.5  # points this near are one
 MAX_BOX_WIDTH = 640  # greatest width of a box, unless it would be too tall
 MAX_MEMBERS_PER_COLUMN = 5  # members of a box in one column; more get a second column
@@ -64,7 +66,7 @@ class NodeGroup:
 
 
 @frozen()
-class Edge:
+class PlacedEdge:
     """An arrow where it is drawn: from each of `sources` to each of `targets`, through `points`.
 
     Between two points of the same height the path is straight, else a curve with level ends.
@@ -85,15 +87,15 @@ class PlacedDiagram:
     height: float
     nodes: tuple[PlacedNode, ...]
     boxes: tuple[NodeGroup, ...]
-    edges: tuple[Edge, ...]
+    edges: tuple[PlacedEdge, ...]
     rows: tuple[tuple[str, float], ...]
     crossings: int
 
-    def with_marks(
+    def replace_marks(
         self,
         title: str,
         nodes: Mapping[str, tuple[str, ...]],
-        edges: Callable[[Edge], tuple[str, ...]],
+        edges: Callable[[PlacedEdge], tuple[str, ...]],
         links: Sequence[Link],
         notes: Sequence[str],
     ) -> PlacedDiagram:
@@ -120,7 +122,7 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
     >>> [(n.vertex.id, n.rect.centre_x, n.rect.centre_y) for n in drawn.nodes], drawn.crossings
     ([('a', 20.0, 13.0), ('b', 90.0, 13.0)], 0)
     """
-    groups = boxes(diagram)
+    groups = group_vertices(diagram)
     known = {v.id: v for v in diagram.vertices}
     group_of_vertex = {each: i for i, group in enumerate(groups) for each in group}
     arrows = {(group_of_vertex[a.source], group_of_vertex[a.target]): a for a in diagram.arrows}
@@ -131,7 +133,7 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
     rows = [known[group[0]].row for group in groups]
     columns, ways = add_bends(column, rows, edges)
     columns = untangle(columns)
-    heights, base = levels(columns, ways, [high for _, high, _ in inner], bool(diagram.rows))
+    heights, base = compute_levels(columns, ways, [high for _, high, _ in inner], bool(diagram.rows))
     widths = [
         max([MIN_NODE_WIDTH, *(inner[v][0] for v in order if v < len(groups))]) for order in columns.order
     ]
@@ -183,9 +185,9 @@ def _place_members(
     letters = max((len(line) for each in lines for line in each), default=0)
     # the width is even, so that half of it is a whole number
     width = max(
-        MIN_NODE_WIDTH, 2.0 * ceil(LABEL_PADDING + LETTER * letters / 2)
+        MIN_NODE_WIDTH, 2.0 * ceil(LABEL_PADDING + LETTER_WIDTH * letters / 2)
     )
-    high = max(len(each) for each in lines) * LINE + 9
+    high = max(len(each) for each in lines) * LINE_HEIGHT + 9
     if len(vertices) == 1:
         return width, high, [(0.0, 0.0, width, high)]
     across = min(
@@ -216,7 +218,7 @@ def _column_edges(
     for width, rising in zip(column_widths, hops, strict=True):
         lefts.append(float(round(x)))
         steepest = max((abs(a - b) for a, b in rising), default=0.0)
-        x += width + GAP + min(STEEP * steepest, 3 * GAP)
+        x += width + COLUMN_GAP + min(EXTRA_GAP_PER_RISE * steepest, 3 * COLUMN_GAP)
     return lefts
 
 
@@ -224,7 +226,7 @@ def _route_arrow(
     way: Sequence[int], groups: Sequence[tuple[str, ...]], arrows: Mapping[tuple[int, int], Arrow],
     rects: Sequence[Rect], column: Sequence[int], spans: Sequence[tuple[float, float]],
     level: Sequence[float],
-) -> Edge:  # fmt: skip
+) -> PlacedEdge:  # fmt: skip
     """Route an arrow from its source to its target.
 
     It leaves the column of its source, and runs level through each column that it passes.
@@ -238,4 +240,4 @@ def _route_arrow(
         a, b = b, a
         points.reverse()
     kept = [p for p, (x, y) in pairwise(points) if abs(p[0] - x) > SAME_POINT_DISTANCE or p[1] != y]
-    return Edge(groups[a], groups[b], (*((round(x, 1), y) for x, y in kept), points[-1]), arrows[a, b])
+    return PlacedEdge(groups[a], groups[b], (*((round(x, 1), y) for x, y in kept), points[-1]), arrows[a, b])

@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
 
-Edge = tuple[int, int]
+NodeEdge = tuple[int, int]
 COLUMN_PASSES = 20  # passes over all nodes; each node moves to the column where its arrows are shorter
 
 
-def break_cycles(count: int, edges: Sequence[Edge]) -> list[Edge]:
+def break_cycles(count: int, edges: Sequence[NodeEdge]) -> list[NodeEdge]:
     """Return the edges, with some reversed if they lead in a circle.
 
     >>> break_cycles(3, [(0, 1), (1, 2), (2, 0)])
     [(0, 1), (1, 2), (0, 2)]
     """
     try:
-        TopologicalSorter(_before(count, edges)).prepare()
+        TopologicalSorter(_predecessors(count, edges)).prepare()
     except CycleError:
         return _turn_back_edges(count, edges)
     return list(edges)
 
 
-def _turn_back_edges(count: int, edges: Sequence[Edge]) -> list[Edge]:
+def _turn_back_edges(count: int, edges: Sequence[NodeEdge]) -> list[NodeEdge]:
     """Return the edges, with those reversed that lead a depth-first search back to its own path."""
     after: list[list[int]] = [[] for _ in range(count)]
     for a, b in edges:
         after[a].append(b)
-    state, turned = [0] * count, set[Edge]()  # 0: not visited, 1: on the current path, 2: done
+    state, turned = [0] * count, set[NodeEdge]()  # 0: not visited, 1: on the current path, 2: done
     for start in range(count):
         if state[start]:
             continue
@@ -47,7 +47,7 @@ def _turn_back_edges(count: int, edges: Sequence[Edge]) -> list[Edge]:
     return list(dict.fromkeys((b, a) if (a, b) in turned else (a, b) for a, b in edges))
 
 
-def assign_columns(count: int, edges: Sequence[Edge]) -> list[int]:
+def assign_columns(count: int, edges: Sequence[NodeEdge]) -> list[int]:
     """Return the column of each node, counted from 0; `edges` must have no circle.
 
     A node with more arrows out than in is as far right as it can be, so that its one arrow in is short.
@@ -55,7 +55,7 @@ def assign_columns(count: int, edges: Sequence[Edge]) -> list[int]:
     >>> assign_columns(5, [(0, 1), (1, 2), (2, 3), (4, 3)])
     [0, 1, 2, 3, 2]
     """
-    before = _before(count, edges)
+    before = _predecessors(count, edges)
     after: list[list[int]] = [[] for _ in range(count)]
     for a, b in edges:
         after[a].append(b)
@@ -77,7 +77,7 @@ def assign_columns(count: int, edges: Sequence[Edge]) -> list[int]:
     return [c - least for c in column]
 
 
-def _before(count: int, edges: Sequence[Edge]) -> dict[int, list[int]]:
+def _predecessors(count: int, edges: Sequence[NodeEdge]) -> dict[int, list[int]]:
     before: dict[int, list[int]] = {v: [] for v in range(count)}
     for a, b in edges:
         before[b].append(a)

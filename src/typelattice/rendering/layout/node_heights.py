@@ -23,7 +23,7 @@ class Block:
     wished_start: float
 
 
-def levels(
+def compute_levels(
     columns: Columns, ways: Sequence[Sequence[int]], sizes: Sequence[float], rowed: bool
 ) -> tuple[list[float], dict[float, float]]:
     """Return the distance from the top to the middle of each node, of each bend and of each row.
@@ -45,25 +45,25 @@ def levels(
     return [round(y - top, 1) for y in positions], {row: round(y - top, 1) for row, y in base.items()}
 
 
-def _row_weight(columns: Columns, v: int) -> float:
+def _row_weight(columns: Columns, node: int) -> float:
     """Return how firmly a node keeps to its row.
 
     It grows with the number of sides on which the node has a neighbour of its row.
     """
-    if columns.row[v] is None:
+    if columns.row[node] is None:
         return 1e-3
     beside = sum(
-        any(_end_row(columns, u, side) == columns.row[v] for u in side[v])
+        any(_end_row(columns, u, side) == columns.row[node] for u in side[node])
         for side in (columns.left, columns.right)
     )
     return float(1000**beside)
 
 
-def _end_row(columns: Columns, v: int, side: Sequence[Sequence[int]]) -> float | None:
+def _end_row(columns: Columns, node: int, side: Sequence[Sequence[int]]) -> float | None:
     """Return the row of the node at the end of an arrow that passes one bend or more."""
-    while columns.row[v] is None:
-        v = side[v][0]
-    return columns.row[v]
+    while columns.row[node] is None:
+        node = side[node][0]
+    return columns.row[node]
 
 
 def _row_baselines(
@@ -120,17 +120,24 @@ def _relax_heights(
         for i in numbers if turn % 2 == 0 else reversed(numbers):
             order = columns.order[i]
             _place_column(
-                columns, sizes, order, [_wish(columns, base, positions, v) for v in order], weights, positions
+                columns,
+                sizes,
+                order,
+                [_wished_height(columns, base, positions, v) for v in order],
+                weights,
+                positions,
             )
     return positions
 
 
-def _wish(columns: Columns, base: dict[float, float], positions: Sequence[float], v: int) -> float:
-    row = columns.row[v]
+def _wished_height(
+    columns: Columns, base: dict[float, float], positions: Sequence[float], node: int
+) -> float:
+    row = columns.row[node]
     if row is not None and base:
         return base[row]
-    near = [*columns.left[v], *columns.right[v]]
-    return sum(positions[u] for u in near) / len(near) if near else positions[v]
+    near = [*columns.left[node], *columns.right[node]]
+    return sum(positions[u] for u in near) / len(near) if near else positions[node]
 
 
 def _place_column(
@@ -192,18 +199,24 @@ def _straighten_bends(
 
 
 def _free_range(
-    order: Sequence[int], i: int, columns: Columns, sizes: Sequence[float], positions: Sequence[float]
+    order: Sequence[int],
+    place_in_column: int,
+    columns: Columns,
+    sizes: Sequence[float],
+    positions: Sequence[float],
 ) -> tuple[float, float]:
     """Return the range of heights for a bend, between its neighbours in its column."""
     upper = (
-        positions[order[i - 1]] + _node_distance(columns, sizes, order[i - 1], order[i])
-        if i
+        positions[order[place_in_column - 1]]
+        + _node_distance(columns, sizes, order[place_in_column - 1], order[place_in_column])
+        if place_in_column
         else -SEPARATING_DISTANCE * SEPARATING_DISTANCE
     )
-    beyond = i + 1 == len(order)
+    beyond = place_in_column + 1 == len(order)
     lower = (
         SEPARATING_DISTANCE * SEPARATING_DISTANCE
         if beyond
-        else positions[order[i + 1]] - _node_distance(columns, sizes, order[i], order[i + 1])
+        else positions[order[place_in_column + 1]]
+        - _node_distance(columns, sizes, order[place_in_column], order[place_in_column + 1])
     )
     return upper, max(upper, lower)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from random import Random
 
-from typelattice.rendering.layout.node_columns import Edge
+from typelattice.rendering.layout.node_columns import NodeEdge
 from typelattice.support.frozen_classes import frozen
 
 ORDERING_SWEEPS = 6  # forward and back over the columns
@@ -41,7 +41,7 @@ class Columns:
 
 
 def add_bends(
-    column: Sequence[int], rows: Sequence[float], edges: Sequence[Edge]
+    column: Sequence[int], rows: Sequence[float], edges: Sequence[NodeEdge]
 ) -> tuple[Columns, list[list[int]]]:
     """Return the nodes in their columns, with the bends of long edges, and the path of each edge.
 
@@ -123,7 +123,7 @@ def _follow_neighbours(columns: Columns, is_forward: bool) -> None:
     last = len(columns.order) - 1
     near = columns.left if is_forward else columns.right
     for i in range(1, last + 1) if is_forward else range(last - 1, -1, -1):
-        places = _places(columns.order[i - 1 if is_forward else i + 1])
+        places = _place_by_node(columns.order[i - 1 if is_forward else i + 1])
         mean = {
             v: sum(places[u] for u in near[v]) / len(near[v]) if near[v] else place
             for place, v in enumerate(columns.order[i])
@@ -140,7 +140,9 @@ def _sweep_columns(columns: Columns, is_forward: bool) -> int:
     numbers = range(len(columns.order))
     for i in numbers if is_forward else reversed(numbers):
         here = columns.order[i]
-        beside = [_places(columns.order[j]) if 0 <= j < len(columns.order) else {} for j in (i - 1, i + 1)]
+        beside = [
+            _place_by_node(columns.order[j]) if 0 <= j < len(columns.order) else {} for j in (i - 1, i + 1)
+        ]
         sides = [
             {v: sorted(places[u] for u in near[v]) for v in here}
             for places, near in zip(beside, (columns.left, columns.right), strict=True)
@@ -152,23 +154,23 @@ def _sweep_columns(columns: Columns, is_forward: bool) -> int:
 
 
 def _sift_node(
-    column: list[int], v: int, row: list[float | None], sides: Sequence[dict[int, list[int]]]
+    column: list[int], node: int, row: list[float | None], sides: Sequence[dict[int, list[int]]]
 ) -> None:
     """Move a node within its row's limits to the position where its arrows cross the fewest others."""
-    start = column.index(v)
+    start = column.index(node)
     best, least, cost = start, 0, 0
     for way in (-1, 1):
         cost, i = 0, start + way
         while 0 <= i < len(column):
             u = column[i]
-            mine, other = row[v], row[u]
+            mine, other = row[node], row[u]
             if mine is not None and other is not None and mine != other:
                 break
-            above, below = (u, v) if way < 0 else (v, u)  # now v moves past u
+            above, below = (u, node) if way < 0 else (node, u)  # now v moves past u
             for side in sides:
                 upper, lower = side[above], side[below]
                 if upper and lower:
-                    cost += _crossing(lower, upper) - _crossing(upper, lower)
+                    cost += _count_pair_crossings(lower, upper) - _count_pair_crossings(upper, lower)
             if cost < least:
                 best, least = i, cost
             i += way
@@ -176,7 +178,7 @@ def _sift_node(
         column.insert(best, column.pop(start))
 
 
-def _crossing(upper: Sequence[int], lower: Sequence[int]) -> int:
+def _count_pair_crossings(upper: Sequence[int], lower: Sequence[int]) -> int:
     """Count the crossings between the arrows of two nodes, one above the other.
 
     The arguments are the sorted places of their targets.
@@ -186,10 +188,12 @@ def _crossing(upper: Sequence[int], lower: Sequence[int]) -> int:
     return sum(bisect_left(lower, place) for place in upper)
 
 
-def _count_crossings(a: Sequence[int], b: Sequence[int], right: Sequence[Sequence[int]]) -> int:
+def _count_crossings(
+    left_column: Sequence[int], right_column: Sequence[int], right: Sequence[Sequence[int]]
+) -> int:
     """Count the crossings of arrows between two columns."""
-    places, seen, found = _places(b), list[int](), 0
-    for v in a:
+    places, seen, found = _place_by_node(right_column), list[int](), 0
+    for v in left_column:
         ends = sorted(places[u] for u in right[v])
         for end in ends:
             found += len(seen) - bisect_left(seen, end + 1)
@@ -198,5 +202,5 @@ def _count_crossings(a: Sequence[int], b: Sequence[int], right: Sequence[Sequenc
     return found
 
 
-def _places(order: Sequence[int]) -> dict[int, int]:
+def _place_by_node(order: Sequence[int]) -> dict[int, int]:
     return {v: i for i, v in enumerate(order)}

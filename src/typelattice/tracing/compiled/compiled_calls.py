@@ -46,7 +46,7 @@ class CompiledCallReader:
         if library.is_own(function) and operation_of(name, 1, library.LIBRARY) in OPERATION_BY_FUNCTION:
             return False  # an operation: its inner steps would not help
         if not library.is_own(function):
-            self.recorder.weak_arguments.record(witness, library, function, arguments_and_result)
+            self.recorder.weak_arguments.record_call(witness, library, function, arguments_and_result)
         results = library.leaves(arguments_and_result[-1])
         kinds = [recorder.array_kinds[type(x)] for x in results]
         arrays = [x for x, kind in zip(results, kinds, strict=True) if kind is not None]
@@ -62,7 +62,7 @@ class CompiledCallReader:
                 return False
             for x, kind, number in zip(results, kinds, found.results, strict=False):
                 if kind is not None and number is not None:
-                    recorder.link(x, kind, number)
+                    recorder.link_array(x, kind, number)
         return True
 
     def steps_of_call(
@@ -109,19 +109,19 @@ class CompiledCallReader:
             return None
         return new_steps
 
-    def argument_key(self, x: Any, ignores_step: bool = False) -> Hashable:
+    def argument_key(self, argument: Any, ignores_step: bool = False) -> Hashable:
         """Return the part of a cache key that stands for an argument.
 
         The part for an array is the step that made it, or the array's own mark with `ignores_step` or without
         a step. The part for any other object is its class, with the value of an int, a bool or a str.
         """
-        step: StepNumber | None = None if ignores_step else self.recorder.links.step_of(x)
+        step: StepNumber | None = None if ignores_step else self.recorder.links.step_of(argument)
         if step is not None:
             return step
-        cls: Any = type(x)
+        cls: Any = type(argument)
         kind = self.recorder.array_kinds[cls]
         if kind is not None:
-            cache_key: Hashable = kind.cache_key(x)
+            cache_key: Hashable = kind.cache_key(argument)
             return cache_key
         # the value may be static, and select the operations
-        return (cls, x) if cls in (int, bool, str) else cls
+        return (cls, argument) if cls in (int, bool, str) else cls

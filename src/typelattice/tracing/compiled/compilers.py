@@ -46,7 +46,7 @@ class CompilerAdapter:
         """Return True if the objects of a class are tracers, which replace arrays during compilation."""
         return False
 
-    def variable(self, x: Any) -> Any:
+    def variable(self, tracer: Any) -> Any:
         """Return the variable that a tracer stands for."""
         return None
 
@@ -54,32 +54,34 @@ class CompilerAdapter:
         """Return True if a plain function of the library compiles its function arguments."""
         return False
 
-    def weak_type(self, x: Any) -> tuple[Any, bool]:
+    def weak_type(self, argument: Any) -> tuple[Any, bool]:
         """Return the type of an argument that a function is compiled for, and whether that type is weak."""
-        return type(x), False
+        return type(argument), False
 
-    def leaf_name(self, function: Any, args: Sequence[Any], keywords: Mapping[str, Any], i: int) -> str:
+    def leaf_name(
+        self, function: Any, args: Sequence[Any], keywords: Mapping[str, Any], leaf_number: int
+    ) -> str:
         """Return the name of a leaf of the arguments, such as `x` or `state[0]`."""
-        return f"argument {i + 1}"
+        return f"argument {leaf_number + 1}"
 
     def tracer_object(self, variable: Any) -> Any:
         """Return the object that `variable` gives for a variable of a graph."""
         return variable
 
 
-def compiler(cls: type) -> Any:
+def find_compiler(cls: type) -> Any:
     """Return the Compiler of the library that a class belongs to, or None if the library has none."""
     module: object = type.__getattribute__(cls, "__module__")
-    return _compiler_in(module) if isinstance(module, str) else None
+    return _find_compiler_of_module(module) if isinstance(module, str) else None
 
 
-def _compiler_in(module: str) -> Any:
+def _find_compiler_of_module(module: str) -> Any:
     library = library_of(module.partition(".")[0])
-    return _compiler_of(library) if library is not None else None
+    return _find_compiler_of_library(library) if library is not None else None
 
 
 @cache
-def _compiler_of(library: str) -> Any:
+def _find_compiler_of_library(library: str) -> Any:
     """Return the Compiler of a library, or None. The search for its file is slow, so it happens once."""
     path = f"{__package__}.{file_of(library)}"
     return CompilerAdapter(import_module(path)) if find_spec(path) is not None else None
@@ -88,18 +90,18 @@ def _compiler_of(library: str) -> Any:
 def compiler_by_module(function: Any) -> Any:
     """Return the Compiler of a plain function's library if it can read the function, or None."""
     module = getattr(function, "__module__", None)
-    found = _compiler_in(module) if isinstance(module, str) else None
+    found = _find_compiler_of_module(module) if isinstance(module, str) else None
     return found if found is not None and found.reads_plain_function(function) else None
 
 
 def compiler_of_loop(function: Any) -> Any:
     """Return the Compiler of a plain function's library if the function compiles its function arguments."""
     module = getattr(function, "__module__", None)
-    found = _compiler_in(module) if isinstance(module, str) else None
+    found = _find_compiler_of_module(module) if isinstance(module, str) else None
     return found if found is not None and found.is_loop(function) else None
 
 
 def compiler_of_functions(cls: type) -> Any:
     """Return the Compiler of a class of compiled functions, or None for any other class."""
-    found = compiler(cls)
+    found = find_compiler(cls)
     return found if found is not None and found.is_compiled(cls) else None

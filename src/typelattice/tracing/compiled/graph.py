@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from typelattice.calls.steps import SourceLocation
-from typelattice.facts.range_and_overflow import Value
+from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.operands.operand import Operand
 from typelattice.support.errors import TypelatticeError
 
@@ -40,7 +40,7 @@ class Graph:
     outputs: tuple[Variable, ...]
     operands: Mapping[Variable, Operand] = field(repr=False)
     sizes: Mapping[Variable, int] = field(repr=False)
-    numbers: Mapping[Variable, Value] = field(repr=False)
+    numbers: Mapping[Variable, PythonNumber] = field(repr=False)
     constants: Mapping[Variable, object] = field(repr=False)
     names: Mapping[Variable, str] = field(repr=False)
 
@@ -57,23 +57,23 @@ class GraphReader:
         self.nodes: list[GraphNode] = []
         self.operands: dict[Variable, Operand] = {}
         self.sizes: dict[Variable, int] = {}
-        self.numbers: dict[Variable, Value] = {}
+        self.numbers: dict[Variable, PythonNumber] = {}
         self.constants: dict[Variable, object] = {}
         self.names: dict[Variable, str] = {}
         self.readings = 0
 
-    def operand(self, x: Any) -> Operand | None:
+    def operand_of(self, value: Any) -> Operand | None:
         """Return the operand of a value in the graph, or None if it holds no numbers, like a random key."""
         try:
-            return self.adapter(x)
+            return self.adapter(value)
         except TypelatticeError:
             return None
 
-    def edges(self, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
+    def add_edges(self, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
         """Add an edge for each pair of variables, up to the end of the shorter list."""
         self.nodes += [GraphNode("", (a,), (b,)) for a, b in zip(inputs, outputs, strict=False)]
 
-    def graph(self, inputs: tuple[Variable | None, ...], outputs: tuple[Variable, ...]) -> Graph | None:
+    def build_graph(self, inputs: tuple[Variable | None, ...], outputs: tuple[Variable, ...]) -> Graph | None:
         """Return the graph, or None if it is too long."""
         if len(self.nodes) > MAX_GRAPH_OPERATIONS:
             return None
@@ -81,7 +81,7 @@ class GraphReader:
         return Graph(inputs, tuple(self.nodes), outputs, *known)
 
 
-def find_needed(
+def find_needed_nodes(
     nodes: Sequence[GraphNode], outputs: Sequence[Variable], known_variables: Collection[Variable]
 ) -> Iterator[GraphNode]:
     """Return the operations that make the outputs from some known variables, in the graph's order."""

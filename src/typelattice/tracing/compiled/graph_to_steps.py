@@ -22,7 +22,7 @@ from typelattice.calls.steps import (
 )
 from typelattice.operands.operand import Operand
 from typelattice.tracing.compiled.compilers import CompilerAdapter
-from typelattice.tracing.compiled.graph import Graph, GraphNode, Variable, find_needed
+from typelattice.tracing.compiled.graph import Graph, GraphNode, Variable, find_needed_nodes
 from typelattice.tracing.compiled.operation_matching import OperationMatcher
 from typelattice.tracing.library_traits import own_system
 from typelattice.tracing.run_data.producing_steps import StepNumber, StepTally
@@ -108,13 +108,15 @@ class GraphStepBuilder:
                 node = replace(node, inputs=takes)
                 chosen[id(node)] = name, numbers
             nodes.append(node)
-        wanted = {id(node) for node in find_needed(nodes, self.graph.outputs, self.seen_variables.keys())}
+        wanted = {
+            id(node) for node in find_needed_nodes(nodes, self.graph.outputs, self.seen_variables.keys())
+        }
         for node in nodes:
             if not node.name:
                 self.alias_variable(node)
             elif id(node) in wanted:
                 self.add_operation(node, *chosen[id(node)])
-        seen = {} if self.is_compiling else self.count_seen()
+        seen = {} if self.is_compiling else self.count_seen_steps()
         for number, size in self.new_step_bytes.items():
             self.count_step(number, size)
         tallies = seen | self.new_step_bytes
@@ -129,7 +131,7 @@ class GraphStepBuilder:
         tally.count += 1
         tally.bytes += size
 
-    def count_seen(self) -> dict[StepNumber, int]:
+    def count_seen_steps(self) -> dict[StepNumber, int]:
         """Return the steps seen during compilation. Also count the steps of an earlier call for this one."""
         bytes_of_steps: dict[StepNumber, int] = {}
         fresh = {known.number for known in self.seen_variables.values() if not known.is_counted}
@@ -157,20 +159,20 @@ class GraphStepBuilder:
                 if made is not None:
                     self.steps[variable] = made
             elif made is None:
-                links.add(x, seen.number, kind.takes_weak_references)
+                links.link_array(x, seen.number, kind.takes_weak_references)
             else:
                 self.link_input(made, seen.number)
 
-    def add_input(self, x: Any, kind: Any, name: str | None) -> StepNumber | None:
+    def add_input(self, argument: Any, kind: Any, name: str | None) -> StepNumber | None:
         """Return the step of an argument that no step made, or None if it holds no numbers."""
         excerpt = self.recorder.excerpt_of(self.witness, self.owner)
-        operand = self.recorder.array_reader.read(x, kind)
+        operand = self.recorder.array_reader.read_operand(argument, kind)
         if operand is None:
             return None
         step = Input(operand, text=name or excerpt.text, location=excerpt.location, owner=self.owner)
-        number = self.add_tally(self.builder.add(step), operand)
-        self.count_step(number, kind.size(x))
-        self.recorder.link(x, kind, number)
+        number = self.add_tally(self.builder.add_step(step), operand)
+        self.count_step(number, kind.size(argument))
+        self.recorder.link_array(argument, kind, number)
         return number
 
     def add_tally(self, new_step: Ref, operand: Operand) -> StepNumber:
@@ -199,7 +201,9 @@ class GraphStepBuilder:
         elif source_step is not None:
             self.link_input(source_step, self.seen_variables[inner].number)
 
-    def step_of_operand(self, excerpt: Excerpt, variable: Variable, numbers: bool) -> Ref | None:
+    def step_of_operand(
+        self, excerpt: Excerpt, variable: Variable, constants_are_numbers: bool
+    ) -> Ref | None:
         """Return the step of a variable, or a new step for a constant, or None if it holds no numbers."""
         alias, number = self.aliases.get(variable, variable), self.graph.numbers.get(variable)
         step_number = self.steps.get(alias)
@@ -209,19 +213,19 @@ class GraphStepBuilder:
         operand = self.graph.operands.get(variable)
         if step_number is not None or operand is None:
             return None if step_number is None else Ref(int(step_number))
-        if number is not None and numbers:
+        if number is not None and constants_are_numbers:
             return self.builder.add_number(excerpt, number)
         text = str(self.graph.numbers.get(alias, self.graph.names.get(alias, "a constant")))
-        step = self.builder.add(Input(operand, text=text, location=excerpt.location, owner=self.owner))
+        step = self.builder.add_step(Input(operand, text=text, location=excerpt.location, owner=self.owner))
         self.steps[alias] = self.add_tally(step, operand)
         return step
 
     # -- operations
 
-    def add_operation(self, node: GraphNode, name: str, numbers: bool) -> None:
+    def add_operation(self, node: GraphNode, name: str, constants_are_numbers: bool) -> None:
         """Add the steps of an operation, one for each of its results."""
         excerpt = self.excerpt_at(node.location)
-        operands = [self.step_of_operand(excerpt, v, numbers) for v in node.inputs]
+        operands = [self.step_of_operand(excerpt, v, constants_are_numbers) for v in node.inputs]
         args = [ref for ref in operands if ref is not None]
         for variable in node.outputs:
             operand = self.graph.operands.get(variable)
@@ -257,7 +261,7 @@ class GraphStepBuilder:
             call_excerpt: Excerpt = self.recorder.excerpt_of(self.witness, self.owner)
             return call_excerpt
         lines = self.find_source(location.file)
-        text = lines.text(
+        text = lines.text_at(
             WrittenOperation(location.line, location.column, location.end_line, location.end_column)
         )
         if not location.end_line:

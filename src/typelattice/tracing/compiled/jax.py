@@ -19,10 +19,10 @@ from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, Grap
 from typelattice.tracing.steps.arguments import list_parameters
 
 LIBRARY = "jax"
-COMPILED = "PjitFunction"
-TRACER = "Tracer"
+COMPILED_CLASS_NAME = "PjitFunction"
+TRACER_CLASS_NAME = "Tracer"
 OWN_FILES = f"{sep}jax{sep}_src{sep}"
-LOOPS = ("scan", "fori_loop", "while_loop")
+LOOP_FUNCTIONS = ("scan", "fori_loop", "while_loop")
 JAXPR_PARAMETERS = {  # operations that run a jaxpr: the parameter that holds it
     "jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
     "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "remat2": "jaxpr",
@@ -32,7 +32,7 @@ JAXPR_PARAMETERS = {  # operations that run a jaxpr: the parameter that holds it
 
 def is_compiled(cls: type) -> bool:
     """Return True if the objects of a class are functions that JAX compiles."""
-    return cls.__name__ == COMPILED
+    return cls.__name__ == COMPILED_CLASS_NAME
 
 
 def is_own(function: Any) -> bool:
@@ -43,62 +43,64 @@ def is_own(function: Any) -> bool:
 
 def is_tracer(cls: type) -> bool:
     """Return True if the objects of a class are tracers, which replace arrays during compilation."""
-    return any(c.__name__ == TRACER and c.__module__.startswith("jax.") for c in cls.__mro__)
+    return any(c.__name__ == TRACER_CLASS_NAME and c.__module__.startswith("jax.") for c in cls.__mro__)
 
 
-def variable(x: Any) -> Any:
+def variable(tracer: Any) -> Any:
     """Return the variable of a jaxpr that a tracer stands for, also within transformations.
 
     The result is an array if nothing is compiled, as under a plain `grad`. It is None if the tracer stands
     for neither.
     """
     for _ in range(16):
-        inner = getattr(x, "primal", None)
+        inner = getattr(tracer, "primal", None)
         if inner is None:
-            inner = getattr(x, "val", None)
+            inner = getattr(tracer, "val", None)
         if inner is None or not is_tracer(type(inner)):
             return inner
-        x = inner
+        tracer = inner
     return None
 
 
-def leaves(x: Any) -> list[Any]:
+def leaves(tree: Any) -> list[Any]:
     """Return the leaves of a tree, in JAX's order. An object that JAX does not know as a tree is a leaf."""
-    return list(sys.modules["jax"].tree_util.tree_leaves(x))
+    return list(sys.modules["jax"].tree_util.tree_leaves(tree))
 
 
 def is_loop(function: Any) -> bool:
     """Return True if a function is one of `jax.lax` that compiles its function arguments."""
-    return getattr(function, "__name__", "") in LOOPS and is_own(function)
+    return getattr(function, "__name__", "") in LOOP_FUNCTIONS and is_own(function)
 
 
-def weak_type(x: Any) -> tuple[Any, bool]:
+def weak_type(argument: Any) -> tuple[Any, bool]:
     """Return the type of an argument, such as `float32[2]`, and whether it is weak."""
     jax = sys.modules["jax"]
     try:
-        aval = (getattr(jax, "typeof", None) or jax.core.get_aval)(x)
+        aval = (getattr(jax, "typeof", None) or jax.core.get_aval)(argument)
     except TypeError:  # no array: a function, or another object that is compiled in
-        return (ref(x) if isinstance(x, FunctionType) else type(x)), False
+        return (ref(argument) if isinstance(argument, FunctionType) else type(argument)), False
     return str(aval).lstrip("~"), bool(getattr(aval, "weak_type", False))
 
 
-def leaf_name(function: Any, args: Sequence[Any], keywords: Mapping[str, Any], i: int) -> str:
+def leaf_name(function: Any, args: Sequence[Any], keywords: Mapping[str, Any], leaf_number: int) -> str:
     """Return the name of a leaf of the arguments, such as `x` or `state[0]`."""
     util = sys.modules["jax"].tree_util
     paths, _ = util.tree_flatten_with_path((tuple(args), keywords))
-    (part, first, *rest), _ = paths[i]
+    (part, first, *rest), _ = paths[leaf_number]
     names = list_parameters(function)
-    by_position = names[first.idx] if part.idx == 0 and first.idx < len(names) else f"argument {i + 1}"
+    by_position = (
+        names[first.idx] if part.idx == 0 and first.idx < len(names) else f"argument {leaf_number + 1}"
+    )
     return f"{first.key if part.idx else by_position}{util.keystr(tuple(rest))}"
 
 
 def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Graph | None:
     """Return the graph of a function for arguments of an earlier call, or None if the graph is too long."""
     closed = function.trace(*args, **keywords).jaxpr
-    reader = _Reader(read)
+    reader = _JaxprReader(read)
     reader.names |= _parameter_names(closed.jaxpr)
-    outputs = reader.read(closed, tuple((v, 0) for v in closed.jaxpr.invars), 0)
-    return reader.graph(_leaf_variables(leaves((args, keywords)), closed.jaxpr.invars), outputs)
+    outputs = reader.read_jaxpr(closed, tuple((v, 0) for v in closed.jaxpr.invars), 0)
+    return reader.build_graph(_leaf_variables(leaves((args, keywords)), closed.jaxpr.invars), outputs)
 
 
 def _leaf_variables(arguments: Sequence[Any], variables: Sequence[Any]) -> tuple[Variable | None, ...]:
@@ -124,10 +126,10 @@ def tracer_object(variable: Any) -> Any:
     return variable[0]
 
 
-class _Reader(GraphReader):
+class _JaxprReader(GraphReader):
     """A reader of a jaxpr and its inner ones. A variable is JAX's own, with the number of its reading."""
 
-    def read(
+    def read_jaxpr(
         self, closed: Any, inputs: Sequence[Variable], number: int, outer: SourceLocation | None = None
     ) -> tuple[Variable, ...]:
         """Add the operations of a jaxpr, closed or open, on some inputs. Return its outputs.
@@ -141,27 +143,27 @@ class _Reader(GraphReader):
         for v, given in zip(jaxpr.invars, inputs, strict=False):
             own = self.variable_of(v, number)
             if own != given:
-                self.edges([given], [own])
+                self.add_edges([given], [own])
         for eqn in jaxpr.eqns:
             if len(self.nodes) > MAX_GRAPH_OPERATIONS:
                 break
             location = (
                 None if own_file and outer is not None else _source_location(eqn)
             )  # a cached graph has the source locations of its first caller
-            self.equation(eqn, number, location or outer)
+            self.add_equation(eqn, number, location or outer)
         return tuple(self.variable_of(v, number) for v in jaxpr.outvars)
 
-    def equation(self, eqn: Any, number: int, location: SourceLocation | None) -> None:
+    def add_equation(self, eqn: Any, number: int, location: SourceLocation | None) -> None:
         """Add one equation, or the operations of the jaxprs that it runs."""
         name = eqn.primitive.name
         inputs_of_equation = [self.variable_of(v, number) for v in eqn.invars]
         outputs_of_equation = [self.variable_of(v, number) for v in eqn.outvars]
-        inner = [*self.inner(name, eqn.params, inputs_of_equation)]
+        inner = [*self.yield_inner_jaxprs(name, eqn.params, inputs_of_equation)]
         for closed, inputs in inner:
             self.readings += 1
-            made = self.read(closed, inputs, self.readings, location)
+            made = self.read_jaxpr(closed, inputs, self.readings, location)
             if closed is inner[0][0]:  # the first branch of a cond stands for the outputs
-                self.edges(made, outputs_of_equation)
+                self.add_edges(made, outputs_of_equation)
         if inner:
             return
         self.nodes.append(
@@ -170,7 +172,7 @@ class _Reader(GraphReader):
             )
         )
 
-    def inner(
+    def yield_inner_jaxprs(
         self, name: str, params: Mapping[str, Any], inputs: Sequence[Variable]
     ) -> Iterator[tuple[Any, Sequence[Variable]]]:
         """Yield the jaxprs that an equation runs, each with its inputs."""
@@ -183,20 +185,20 @@ class _Reader(GraphReader):
         elif name in JAXPR_PARAMETERS and JAXPR_PARAMETERS[name] in params:
             yield params[JAXPR_PARAMETERS[name]], inputs
 
-    def variable_of(self, v: Any, number: int) -> Variable:
+    def variable_of(self, jax_variable: Any, number: int) -> Variable:
         """Return a variable, or a key for a constant. Record its operand, its size and its number."""
-        found = v, number
-        if type(v).__name__ == "Literal":
-            found = id(v), number
-            number = v.val.item() if hasattr(v.val, "item") else v.val
+        found = jax_variable, number
+        if type(jax_variable).__name__ == "Literal":
+            found = id(jax_variable), number
+            number = jax_variable.val.item() if hasattr(jax_variable.val, "item") else jax_variable.val
             number_class = next((cls for cls in KIND_BY_PYTHON_TYPE if isinstance(number, cls)), None)
-            if number_class is not None and not v.aval.shape:
+            if number_class is not None and not jax_variable.aval.shape:
                 self.numbers[found] = number_class(number)  # JAX has its own classes of numbers
         if found not in self.operands:
-            operand = self.operand(v.aval)
+            operand = self.operand_of(jax_variable.aval)
             if operand is not None:
                 self.operands[found] = operand
-                self.sizes[found] = getattr(v.aval, "size", 0) * v.aval.dtype.itemsize
+                self.sizes[found] = getattr(jax_variable.aval, "size", 0) * jax_variable.aval.dtype.itemsize
         return found
 
 

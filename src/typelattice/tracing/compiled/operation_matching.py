@@ -8,10 +8,10 @@ from typelattice.calls.call_tables import CAST_OPERATION, OPERATION_BY_FUNCTION,
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import Excerpt, Input, Ref
 from typelattice.facts.operations import Operation
-from typelattice.facts.range_and_overflow import Value
+from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
-from typelattice.programs.replay.replay import replay
+from typelattice.programs.replay.replay import replay_steps
 from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.compiled.graph import Graph, GraphNode, Variable
 
@@ -49,13 +49,13 @@ class OperationMatcher:
         if op is None or len(node.outputs) != 1 or not node.inputs:
             return "", node.inputs, False
         takes = node.inputs if op.call_form == "list" else node.inputs[: op.max_operands or len(node.inputs)]
-        for these in dict.fromkeys((tuple(self.before_casts(v, node) for v in takes), takes)):
+        for these in dict.fromkeys((tuple(self.find_variable_before_casts(v, node) for v in takes), takes)):
             for numbers in (True, False):
                 if self.predicted_dtype(op, these, numbers) == self.observed_dtype(node.outputs[0]):
                     return name, these, numbers
         return "", node.inputs, False
 
-    def before_casts(self, variable: Variable, node: GraphNode) -> Variable:
+    def find_variable_before_casts(self, variable: Variable, node: GraphNode) -> Variable:
         """Return a variable as it was before casts and reshapes at the node's source location."""
         maker = self.makers.get(variable)
         while maker is not None and maker.location is not None and maker.location == node.location:
@@ -68,33 +68,41 @@ class OperationMatcher:
         operand = self.graph.operands.get(variable)
         return operand and (operand.dtype, operand.weak)
 
-    def predicted_dtype(self, op: Operation, variables: Sequence[Variable], numbers: bool) -> Hashable:
+    def predicted_dtype(
+        self, operation: Operation, variables: Sequence[Variable], constants_are_numbers: bool
+    ) -> Hashable:
         """Return the dtype and weakness of an operation's result by our rules, or False if they refuse it."""
         if any(v not in self.graph.operands for v in variables):
             return False  # no match: an operand is not an array of numbers
-        inputs = [*self.inputs_of(variables, numbers)]
-        key = op.name, tuple((type(x), x) for x in inputs)
+        inputs = [*self.inputs_of(variables, constants_are_numbers)]
+        key = operation.name, tuple((type(x), x) for x in inputs)
         if key not in self.known_results:
-            self.known_results[key] = self.compute_result(op, inputs)
+            self.known_results[key] = self.compute_result(operation, inputs)
         found = self.known_results[key]
         return found is not None and (found.dtype, found.weak)
 
-    def inputs_of(self, variables: Sequence[Variable], numbers: bool) -> Iterator[Operand | Value]:
-        """Yield the inputs of an operation: operands, and Python numbers if `numbers` is set."""
+    def inputs_of(
+        self, variables: Sequence[Variable], constants_are_numbers: bool
+    ) -> Iterator[Operand | PythonNumber]:
+        """Yield the inputs of an operation: operands, and Python numbers if `constants_are_numbers`."""
         for variable in variables:
-            number = self.graph.numbers.get(variable) if numbers else None
+            number = self.graph.numbers.get(variable) if constants_are_numbers else None
             yield self.graph.operands[variable] if number is None else number
 
-    def compute_result(self, op: Operation, inputs: Sequence[Operand | Value]) -> Operand | None:
+    def compute_result(
+        self, operation: Operation, inputs: Sequence[Operand | PythonNumber]
+    ) -> Operand | None:
         """Return the result of an operation by our rules, or None if they refuse it."""
         builder, excerpt = ProgramBuilder(), Excerpt("", owner=self.library)
         try:
             refs = [
-                builder.add(Input(x, text="")) if isinstance(x, Operand) else builder.add_number(excerpt, x)
+                builder.add_step(Input(x, text=""))
+                if isinstance(x, Operand)
+                else builder.add_number(excerpt, x)
                 for x in inputs
             ]
-            call = builder.add_call(excerpt, op, refs)
+            call = builder.add_call(excerpt, operation, refs)
             assert isinstance(call, Ref)
-            return replay(builder.steps, find_system(self.system))[call.step].operand
+            return replay_steps(builder.steps, find_system(self.system))[call.step].operand
         except TypelatticeError:
             return None

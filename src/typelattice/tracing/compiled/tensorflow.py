@@ -14,8 +14,8 @@ from typelattice.operands.operand import KIND_BY_PYTHON_TYPE
 from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
 
 LIBRARY = "tensorflow"
-MODULE = "tensorflow.python.eager.polymorphic_function."
-TRACER = "SymbolicTensor"
+COMPILER_MODULE_PREFIX = "tensorflow.python.eager.polymorphic_function."
+TRACER_CLASS_NAME = "SymbolicTensor"
 IDENTITY_OPERATIONS = ("Identity", "IdentityN", "ReadVariableOp")
 IGNORED_OPERATIONS = ("Placeholder", "Const", "NoOp", "Assert")
 GRAPH_ATTRIBUTES = {
@@ -24,22 +24,22 @@ GRAPH_ATTRIBUTES = {
     "StatelessWhile": "body",
     "While": "body",
 }
-BRANCHES = ("StatelessIf", "If")
+BRANCH_OPERATIONS = ("StatelessIf", "If")
 
 
 def is_compiled(cls: type) -> bool:
     """Return True if the objects of a class are functions that TensorFlow compiles."""
-    return cls.__name__ == "Function" and cls.__module__.startswith(MODULE)
+    return cls.__name__ == "Function" and cls.__module__.startswith(COMPILER_MODULE_PREFIX)
 
 
 def is_tracer(cls: type) -> bool:
     """Return True if the objects of a class replace tensors during compilation."""
-    return cls.__name__ == TRACER
+    return cls.__name__ == TRACER_CLASS_NAME
 
 
-def variable(x: Any) -> Any:
+def variable(tracer: Any) -> Any:
     """Return the symbolic tensor, which stands for itself."""
-    return x
+    return tracer
 
 
 def tracer_object(variable: Any) -> Any:
@@ -47,15 +47,15 @@ def tracer_object(variable: Any) -> Any:
     return variable[0].deref()
 
 
-def leaves(x: Any) -> list[Any]:
+def leaves(nested: Any) -> list[Any]:
     """Return the leaves of nested arguments or results, in TensorFlow's order."""
-    return list(sys.modules["tensorflow"].nest.flatten(x))
+    return list(sys.modules["tensorflow"].nest.flatten(nested))
 
 
 def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Graph | None:
     """Return the graph of a function for arguments of an earlier call, or None if it is too long."""
     concrete = function.get_concrete_function(*args, **keywords)
-    reader = _Reader(read)
+    reader = _FunctionGraphReader(read)
     inputs = [reader.variable_of(t, 0) for t in concrete.graph.inputs]
     captured = list(concrete.captured_inputs)
     own = inputs[: len(inputs) - len(captured)]
@@ -63,9 +63,9 @@ def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Gr
     for v, tensor in zip(inputs[len(own) :], captured, strict=True):
         reader.constants[v] = known = variables.get(id(tensor), tensor)
         reader.names[v] = getattr(known, "name", "a constant").partition(":")[0]
-    reader.read(concrete.graph, 0)
+    reader.read_graph(concrete.graph, 0)
     outputs = tuple(reader.variable_of(t, 0) for t in concrete.graph.outputs)
-    return reader.graph(_tensor_variables(leaves((args, keywords)), own), outputs)
+    return reader.build_graph(_tensor_variables(leaves((args, keywords)), own), outputs)
 
 
 def _tensor_variables(arguments: Sequence[Any], variables: Sequence[Variable]) -> tuple[Variable | None, ...]:
@@ -82,48 +82,52 @@ def _tensor_variables(arguments: Sequence[Any], variables: Sequence[Variable]) -
     return tuple(next(names) if is_input else None for is_input in own)
 
 
-class _Reader(GraphReader):
+class _FunctionGraphReader(GraphReader):
     """A reader of a graph and its inner ones. A variable is a tensor, with the number of the reading."""
 
-    def read(self, graph: Any, number: int) -> None:
+    def read_graph(self, graph: Any, number: int) -> None:
         for op in graph.get_operations():
             if len(self.nodes) > MAX_GRAPH_OPERATIONS:
                 break
-            self.operation(graph, op, number)
+            self.add_operation(graph, op, number)
 
-    def operation(self, graph: Any, op: Any, number: int) -> None:
+    def add_operation(self, graph: Any, op: Any, number: int) -> None:
         """Add one operation, or the operations of the graphs that it runs."""
         takes = [self.variable_of(t, number) for t in op.inputs]
         gives = [self.variable_of(t, number) for t in op.outputs]
         if op.type == "Const":
-            self.constant(op, gives)
+            self.record_constant(op, gives)
         if op.type in IGNORED_OPERATIONS:
             return
         if op.type in IDENTITY_OPERATIONS:
             self.nodes += [GraphNode("", (a,), (b,)) for a, b in zip(takes, gives, strict=True)]
             return
-        inner = [*self.inner(graph, op)]
+        inner = [*self.yield_inner_graphs(graph, op)]
         for inside in inner:
             self.readings += 1
-            given = takes[1:] if op.type in BRANCHES else takes
+            given = takes[1:] if op.type in BRANCH_OPERATIONS else takes
             entered = [self.variable_of(t, self.readings) for t in inside.inputs]
-            self.edges(given, entered)
-            self.read(inside, self.readings)
+            self.add_edges(given, entered)
+            self.read_graph(inside, self.readings)
             made = [self.variable_of(t, self.readings) for t in inside.outputs]
             if inside is inner[0]:  # the first of two branches stands for the outputs
-                self.edges(made, gives)
+                self.add_edges(made, gives)
         if not inner:
             taken = graph_operands(LIBRARY, op.type, takes)
             self.nodes.append(GraphNode(op.type, taken, tuple(gives), _source_location(op)))
 
-    def inner(self, graph: Any, op: Any) -> Iterator[Any]:
+    def yield_inner_graphs(self, graph: Any, op: Any) -> Iterator[Any]:
         """Yield the graphs that an operation runs."""
-        names = ("then_branch", "else_branch") if op.type in BRANCHES else (GRAPH_ATTRIBUTES.get(op.type),)
+        names = (
+            ("then_branch", "else_branch")
+            if op.type in BRANCH_OPERATIONS
+            else (GRAPH_ATTRIBUTES.get(op.type),)
+        )
         for name in names:
             if name is not None:
                 yield graph._get_function(op.get_attr(name).name).graph
 
-    def constant(self, op: Any, outputs: Sequence[Variable]) -> None:
+    def record_constant(self, op: Any, outputs: Sequence[Variable]) -> None:
         """Record the value of a constant, if it is a single number."""
         value = sys.modules["tensorflow"].get_static_value(op.outputs[0])
         number: Any = value.item() if getattr(value, "shape", None) == () else None
@@ -135,7 +139,7 @@ class _Reader(GraphReader):
         found = tensor.ref(), number
         if found not in self.operands:
             self.names.setdefault(found, tensor.op.name)
-            operand = self.operand(tensor)
+            operand = self.operand_of(tensor)
             if operand is not None:
                 self.operands[found] = operand
                 self.sizes[found] = (tensor.shape.num_elements() or 0) * tensor.dtype.size

@@ -17,15 +17,16 @@ from typing import Any
 
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.torch import read
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, scalar
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, scalar_operand
 from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
-from typelattice.tracing.library_traits.torch import DEVICES, autocast_is_on
+from typelattice.tracing.library_traits.torch import AUTOCAST_DEVICES, autocast_is_on
 
 LIBRARY = "torch"
-COMPILER = "torch._dynamo"  # the module of PyTorch's compiler
-FUNCTIONAL = ("torch.nn.functional", "torch._C._nn")  # modules with functions that are read as graphs
-HOOKS = ("_forward_hooks", "_forward_pre_hooks")  # a program can add code of its own to a module with these
-OPERATORS = "aten"  # the namespace of PyTorch's operators on tensors
+COMPILER_MODULE = "torch._dynamo"  # the module of PyTorch's compiler
+FUNCTIONAL_MODULES = ("torch.nn.functional", "torch._C._nn")  # modules with functions that are read as graphs
+# a program can add code of its own to a module with these
+HOOK_ATTRIBUTES = ("_forward_hooks", "_forward_pre_hooks")
+OPERATOR_NAMESPACE = "aten"  # the namespace of PyTorch's operators on tensors
 NUMBER_TYPE = "number"  # the schema's type for a Python number as an operand
 
 
@@ -41,16 +42,16 @@ def is_own(function: Any) -> bool:
 
 def reads_plain_function(function: Any) -> bool:
     """Return True if a function can be read as a graph. Operations cannot."""
-    return getattr(function, "__module__", None) in FUNCTIONAL
+    return getattr(function, "__module__", None) in FUNCTIONAL_MODULES
 
 
-def leaves(x: Any) -> list[Any]:
+def leaves(nested: Any) -> list[Any]:
     """Return the leaves of nested tuples, lists and dictionaries."""
-    if type(x) is dict:
-        return [leaf for each in x.values() for leaf in leaves(each)]
-    if type(x) is list or issubclass(type(x), tuple):
-        return [leaf for each in iter(x) for leaf in leaves(each)]
-    return [x]
+    if type(nested) is dict:
+        return [leaf for each in nested.values() for leaf in leaves(each)]
+    if type(nested) is list or issubclass(type(nested), tuple):
+        return [leaf for each in iter(nested) for leaf in leaves(each)]
+    return [nested]
 
 
 def state(function: Any) -> Hashable:
@@ -58,7 +59,9 @@ def state(function: Any) -> Hashable:
     torch = sys.modules["torch"]
     casts: Hashable = autocast_is_on()
     if casts and hasattr(torch, "get_autocast_dtype"):
-        casts = tuple(torch.get_autocast_dtype(each) for each in DEVICES if torch.is_autocast_enabled(each))
+        casts = tuple(
+            torch.get_autocast_dtype(each) for each in AUTOCAST_DEVICES if torch.is_autocast_enabled(each)
+        )
     return casts, getattr(function, "training", None)
 
 
@@ -71,7 +74,7 @@ def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Gr
     _check_safe()
     function = getattr(function, "_orig_mod", function)  # the function under torch.compile, not compiled
     modules = [*function.modules()] if is_compiled(type(function)) else []
-    if not all(is_own(each) and not any(getattr(each, name) for name in HOOKS) for each in modules):
+    if not all(is_own(each) and not any(getattr(each, name) for name in HOOK_ATTRIBUTES) for each in modules):
         return None
     taken = [x for x in leaves((args, keywords)) if isinstance(x, torch.Tensor)]
     parts = [(name, x) for each in modules[:1] for name, x in _yield_named_tensors(each)]
@@ -80,7 +83,7 @@ def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Gr
     with torch.no_grad():
         plain = {id(x): x.detach() for x in (*taken, *(x for _, x in parts))}
     with torch._subclasses.fake_tensor.FakeTensorMode() as fakes, torch.no_grad():
-        reader = _Reader(read)
+        reader = _DispatchReader(read)
         empty = {each: fakes.from_tensor(x) for each, x in plain.items()}
         inputs = tuple(
             reader.variable_of(empty[id(x)]) if isinstance(x, torch.Tensor) else None
@@ -94,7 +97,7 @@ def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Gr
             made = call(*_replace_tensors([*args], empty), **_replace_tensors({**keywords}, empty))
         outputs = tuple(reader.variable_of(x) for x in leaves(made) if isinstance(x, torch.Tensor))
     reader.leave_out_unused(outputs)
-    return reader.graph(inputs, outputs)
+    return reader.build_graph(inputs, outputs)
 
 
 def _check_safe() -> None:
@@ -103,7 +106,7 @@ def _check_safe() -> None:
     They load PyTorch's compiler, and with it Triton if that is installed. Triton and TensorFlow each have an
     LLVM of their own, and the second one that is loaded ends the process.
     """
-    loaded = COMPILER in sys.modules or "triton" in sys.modules
+    loaded = COMPILER_MODULE in sys.modules or "triton" in sys.modules
     if not loaded and "tensorflow" in sys.modules and find_spec("triton") is not None:
         raise RuntimeError("it would load Triton, which ends a process that has TensorFlow")
 
@@ -128,16 +131,16 @@ def _copy_without_data(module: Any, empty: Mapping[int, Any]) -> Any:
     return made
 
 
-def _replace_tensors(x: Any, empty: Mapping[int, Any]) -> Any:
+def _replace_tensors(nested: Any, empty: Mapping[int, Any]) -> Any:
     """Return nested lists, tuples and dictionaries with tensors without data in place of their own."""
-    if type(x) is dict:
-        return {key: _replace_tensors(each, empty) for key, each in x.items()}
-    if type(x) is list or type(x) is tuple:
-        return type(x)(_replace_tensors(each, empty) for each in x)
-    return empty.get(id(x), x)
+    if type(nested) is dict:
+        return {key: _replace_tensors(each, empty) for key, each in nested.items()}
+    if type(nested) is list or type(nested) is tuple:
+        return type(nested)(_replace_tensors(each, empty) for each in nested)
+    return empty.get(id(nested), nested)
 
 
-class _Reader(GraphReader):
+class _DispatchReader(GraphReader):
     """A reader of the dispatcher's operations. A variable is a tensor between two writes into it.
 
     A view has the variable of its base tensor, unless their dtypes differ or only one has dimensions.
@@ -149,26 +152,29 @@ class _Reader(GraphReader):
 
     def variable_of(self, x: Any) -> Variable:
         found = self.variables.get(id(x))
-        return found[1] if found is not None else self.new(x)
+        return found[1] if found is not None else self.add_variable(x)
 
-    def new(self, x: Any) -> Variable:
+    def add_variable(self, tensor: Any) -> Variable:
         """Return a new variable for a tensor, valid until the next write into it."""
         made: Variable = object()
-        self.variables[id(x)] = x, made
-        operand = self.operand(x)
+        self.variables[id(tensor)] = tensor, made
+        operand = self.operand_of(tensor)
         if operand is not None:
             self.operands[made] = operand
-            self.sizes[made] = x.numel() * x.element_size()
+            self.sizes[made] = tensor.numel() * tensor.element_size()
         return made
 
-    def number(self, x: Any) -> Variable:
+    def add_number(self, number: Any) -> Variable:
         made: Variable = object()
-        self.numbers[made], self.operands[made] = x, scalar(KIND_BY_PYTHON_TYPE[type(x)], x)
+        self.numbers[made], self.operands[made] = (
+            number,
+            scalar_operand(KIND_BY_PYTHON_TYPE[type(number)], number),
+        )
         return made
 
-    def add_node(self, function: Any, args: Sequence[Any], made: Any) -> None:
+    def add_node(self, function: Any, args: Sequence[Any], results: Any) -> None:
         tensor = sys.modules["torch"].Tensor
-        gives = [x for x in leaves(made) if isinstance(x, tensor)]
+        gives = [x for x in leaves(results) if isinstance(x, tensor)]
         if not gives or len(self.nodes) > MAX_GRAPH_OPERATIONS:
             return
         if _is_view(function, args, gives):
@@ -177,11 +183,11 @@ class _Reader(GraphReader):
         takes = []
         for parameter, x in zip(function._schema.arguments, args, strict=False):
             if type(x) in KIND_BY_PYTHON_TYPE and str(parameter.type) in (NUMBER_TYPE, "Tensor"):
-                takes.append(self.number(x))
+                takes.append(self.add_number(x))
             else:
                 takes += [self.variable_of(each) for each in leaves(x) if isinstance(each, tensor)]
         name = function._schema.name.partition("::")[2].removesuffix("_")
-        self.nodes.append(GraphNode(name, tuple(takes), tuple(self.new(x) for x in gives)))
+        self.nodes.append(GraphNode(name, tuple(takes), tuple(self.add_variable(x) for x in gives)))
 
     def leave_out_unused(self, outputs: Sequence[Variable]) -> None:
         """Remove results that no operation uses, such as the mean that a LayerNorm keeps."""
@@ -189,14 +195,14 @@ class _Reader(GraphReader):
         self.nodes = [replace(n, outputs=tuple(v for v in n.outputs if v in used)) for n in self.nodes]
 
 
-def _is_view(function: Any, args: Sequence[Any], gives: Sequence[Any]) -> bool:
+def _is_view(function: Any, args: Sequence[Any], results: Sequence[Any]) -> bool:
     """Return True if an operation gives views of its first argument that are equal to it as operands."""
     if not getattr(function, "is_view", False) or not isinstance(args[0], sys.modules["torch"].Tensor):
         return False
-    return all(x.dtype is args[0].dtype and bool(x.ndim) == bool(args[0].ndim) for x in gives)
+    return all(x.dtype is args[0].dtype and bool(x.ndim) == bool(args[0].ndim) for x in results)
 
 
-def _logging_context(reader: _Reader) -> Any:
+def _logging_context(reader: _DispatchReader) -> Any:
     """Return a context that makes the dispatcher report each operation to a reader."""
     return _logging_mode_class()(reader)
 
@@ -209,12 +215,12 @@ def _logging_mode_class() -> Any:
     composite = torch._C.DispatchKey.CompositeImplicitAutograd  # the kernel of composite operations
 
     class Log(base):  # type: ignore[misc]  # its base is known at run time alone
-        def __init__(self, reader: _Reader) -> None:
+        def __init__(self, reader: _DispatchReader) -> None:
             super().__init__()
             self.reader = reader
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            if function.namespace == OPERATORS and function.has_kernel_for_dispatch_key(composite):
+            if function.namespace == OPERATOR_NAMESPACE and function.has_kernel_for_dispatch_key(composite):
                 with self:  # the operation was not decomposed before, for example in inference mode
                     return function.decompose(*args, **(kwargs or {}))
             made = function(*args, **(kwargs or {}))

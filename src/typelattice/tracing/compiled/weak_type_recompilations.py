@@ -32,7 +32,7 @@ class WeakArguments:
         self.calls: dict[Hashable, dict[tuple[bool, ...], FirstCall]] = {}
         self.changes: dict[tuple[Any, str], WeaknessChange] = {}
 
-    def record(
+    def record_call(
         self, witness: Any, library: CompilerAdapter, function: Any, arguments_and_result: Sequence[Any]
     ) -> None:
         """Record a call. The caller handles our failures."""
@@ -54,23 +54,23 @@ class WeakArguments:
         for other, before in [*calls.items()][:-1]:
             for i in (i for i in range(len(weak)) if weak[i] != other[i]):
                 weaker, stronger = (now, before) if weak[i] else (before, now)
-                self.add(library, function, (args, named), i, str(types[i][0]), weaker, stronger)
+                self.add_change(library, function, (args, named), i, str(types[i][0]), weaker, stronger)
 
-    def add(
+    def add_change(
         self, library: CompilerAdapter, function: Any,
-        call_arguments: tuple[Sequence[Any], Mapping[str, Any]], i: int,
+        call_arguments: tuple[Sequence[Any], Mapping[str, Any]], leaf_number: int,
         type_: str, weak_call: FirstCall, strong_call: FirstCall,
     ) -> None:  # fmt: skip
         """Add a leaf of the arguments that differs in two calls, unless it was added before."""
-        name = library.leaf_name(function, *call_arguments, i)
-        made = self.origin(weak_call.steps[i]) or weak_call.excerpt
+        name = library.leaf_name(function, *call_arguments, leaf_number)
+        made = self.find_origin(weak_call.steps[leaf_number]) or weak_call.excerpt
         places = weak_call.excerpt.location, strong_call.excerpt.location
         self.changes.setdefault(
             (function, name),
             WeaknessChange(function.__name__, name, type_, made.location, made.text, *places),
         )
 
-    def origin(self, number: int | None) -> Excerpt | None:
+    def find_origin(self, number: int | None) -> Excerpt | None:
         """Find the step that made an array weak: the earliest weak one that it was computed from."""
         if number is None:
             return None

@@ -19,7 +19,7 @@ from typelattice.tracing.report.formatting import package_path
 
 MAX_BASELINE_BYTES = 1 << 24  # bytes of a baseline that are read
 ENTRY_KEYS = ("file", "code", "what")
-FILE_HEAD = """\
+FILE_HEADER = """\
 # Dtypes that are known to widen, or to differ between systems: found by pytest --dtype-trace.
 # This file may only shrink:
 # a finding that is not here fails the run, and so does an entry that no longer occurs.
@@ -104,10 +104,10 @@ def read_baseline(path: str | os.PathLike[str]) -> tuple[BaselineEntry, ...]:
     if data or not isinstance(entries, list):
         what = quote_short(next(iter(data), "known"))
         raise BaselineError(f"{name}: {what} has no place in a baseline, which is a list of [[known]] tables")
-    return tuple(_entry(name, i, entry) for i, entry in enumerate(entries, 1))
+    return tuple(_read_entry(name, i, entry) for i, entry in enumerate(entries, 1))
 
 
-def _entry(name: str, number: int, entry: object) -> BaselineEntry:
+def _read_entry(name: str, number: int, entry: object) -> BaselineEntry:
     if (
         isinstance(entry, Mapping)
         and {*entry} == {*ENTRY_KEYS}
@@ -125,7 +125,7 @@ def write_baseline(path: str | os.PathLike[str], findings: Iterable[BaselineEntr
         "\n[[known]]\n" + "".join(f"{key} = {_quote_text(getattr(each, key))}\n" for key in ENTRY_KEYS)
         for each in sorted(findings)
     )
-    write_text(path, FILE_HEAD + "".join(entries))
+    write_text(path, FILE_HEADER + "".join(entries))
 
 
 def _quote_text(text: str) -> str:

@@ -16,7 +16,7 @@ from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.report.run_as_data import run_data
-from typelattice.tracing.report.text_report import report
+from typelattice.tracing.report.text_report import write_report
 from typelattice.tracing.run_data.run import Run
 
 NewCode = tuple[FunctionType, CodeType, CodeType]  # a function, its old code and its new one
@@ -44,7 +44,7 @@ class Traced:
 
     def __str__(self) -> str:
         """Return the report."""
-        return "\n".join(report(self.run, self.systems))
+        return "\n".join(write_report(self.run, self.systems))
 
     def _repr_html_(self) -> str:
         """Return the report as HTML, which notebooks show."""
@@ -69,7 +69,7 @@ def follow_function(function: FunctionType, recorder: Recorder) -> Iterator[None
     codes = _new_codes(own, _rewritten_code(function, file, recorder))
     if not any(each is function for each, *_ in codes):
         if file == "<string>":  # the file of eval or exec, and from Python 3.13 on also of `-c`
-            raise _no_source(function)
+            raise _missing_source_error(function)
         what = f"the source of {function.__qualname__} is not as it was when it was defined"
         raise TraceError(f"{what}; import it again")
     with _exchange_code(codes), follow_files(files_of_namespace(names, file), others, recorder):
@@ -98,10 +98,10 @@ def files_of_namespace(names: Mapping[str, Any], excluded_file: str) -> dict[str
 
 
 @contextmanager
-def follow_files(files: Mapping[str, str], among: Iterable[object], recorder: Recorder) -> Iterator[None]:
+def follow_files(files: Mapping[str, str], objects: Iterable[object], recorder: Recorder) -> Iterator[None]:
     """Replace functions of some source files by rewritten code in a block. `files` has their modules."""
     functions: dict[str, list[FunctionType]] = {}
-    for each in among:
+    for each in objects:
         if type(each) is FunctionType and each.__code__.co_filename in files:
             functions.setdefault(each.__code__.co_filename, []).append(each)
     codes: list[NewCode] = []
@@ -148,7 +148,7 @@ def _rewritten_code(function: FunctionType, file: str, recorder: Recorder) -> Co
     """Return the rewritten code of a function's source file."""
     text = "".join(linecache.getlines(file, function.__globals__))
     if not text:
-        raise _no_source(function)
+        raise _missing_source_error(function)
     name = function.__module__ or file
     found = ModuleCompiler(recorder).compile_module(name, file, text.encode())
     if found is None:
@@ -157,7 +157,7 @@ def _rewritten_code(function: FunctionType, file: str, recorder: Recorder) -> Co
     return found
 
 
-def _no_source(function: FunctionType) -> TraceError:
+def _missing_source_error(function: FunctionType) -> TraceError:
     return TraceError(f"the source of {function.__qualname__} is not there; define it in a file")
 
 

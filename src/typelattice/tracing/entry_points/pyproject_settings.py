@@ -67,10 +67,10 @@ def read_settings(folder: Path) -> Settings:
         raise SettingsError(f"{path} cannot be read: {quote_short(str(e))}; mend it, or remove it") from None
     if not isinstance(found, dict):
         raise SettingsError(f"{path}: tool.typelattice is no table; write it as [tool.typelattice]")
-    return Settings(**{key: _value(path, key, value) for key, value in found.items()})
+    return Settings(**{key: _check_value(path, key, value) for key, value in found.items()})
 
 
-def _value(path: Path, key: str, value: Any) -> Any:
+def _check_value(path: Path, key: str, value: Any) -> Any:
     known = [field.name for field in fields(Settings)]
     if key not in known:
         advice = spelling_hint(key, known) or f"; it may have {', '.join(known)}"

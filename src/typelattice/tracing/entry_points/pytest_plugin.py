@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from typelattice.tracing.entry_points.baseline import BaselineEntry
     from typelattice.tracing.entry_points.pyproject_settings import Settings
     from typelattice.tracing.entry_points.pytest_verdict import SessionFindings
-    from typelattice.tracing.entry_points.width_budget import Budget
+    from typelattice.tracing.entry_points.width_budget import WidthBudget
 
-NAME = "typelattice"  # key of the data that a process sends to the one that started it
-TRACING = "typelattice-tracing"  # the plug-in that traces, or that combines the findings of others
+WORKER_OUTPUT_KEY = "typelattice"  # key of the data that a process sends to the one that started it
+# the plug-in that traces, or that combines the findings of others
+TRACING_PLUGIN_NAME = "typelattice-tracing"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,7 +53,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Start tracing before a conftest.py imports the package."""
     if getattr(early_config.known_args_namespace, "dtype_trace", None):
-        early_config.pluginmanager.register(Plugin(early_config), TRACING)
+        early_config.pluginmanager.register(TracingPlugin(early_config), TRACING_PLUGIN_NAME)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -68,17 +69,19 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"{given[0]} needs --dtype-trace=PKG, which says what to trace")
     if config.getoption("dtype_write_baseline") and _find_baseline(config) is None:
         raise pytest.UsageError("--dtype-write-baseline needs --dtype-baseline=FILE, which says where")
-    plugin = config.pluginmanager.get_plugin(TRACING)
+    plugin = config.pluginmanager.get_plugin(TRACING_PLUGIN_NAME)
     if plugin is not None and _hands_out_tests(config):
         plugin.tracing.stop()
         config.pluginmanager.unregister(plugin)
-        config.pluginmanager.register(Collector(config), TRACING)
+        config.pluginmanager.register(CollectingPlugin(config), TRACING_PLUGIN_NAME)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Fail a test with a budget if nothing is traced, because it would check nothing."""
-    if item.get_closest_marker("dtype_budget") and not item.config.pluginmanager.has_plugin(TRACING):
+    if item.get_closest_marker("dtype_budget") and not item.config.pluginmanager.has_plugin(
+        TRACING_PLUGIN_NAME
+    ):
         why = "dtype_budget checks nothing unless code is traced: run pytest with --dtype-trace=PKG"
         pytest.fail(why, pytrace=False)
 
@@ -109,17 +112,17 @@ def _find_baseline(config: pytest.Config) -> Path | None:
     return Path(config.rootpath, own) if own else None
 
 
-def _read_budget(mark: pytest.Mark, least: int) -> Budget:
-    """Read the budget of a mark. `least` is its floor if it has none.
+def _read_budget(mark: pytest.Mark, default_floor: int) -> WidthBudget:
+    """Read the budget of a mark. `default_floor` is its floor if it has none.
 
     Fails the test unless the mark has a float, a floor and a bool.
     """
     from typelattice.facts.dtypes import DTypeError, dtype
-    from typelattice.tracing.entry_points.width_budget import Budget
+    from typelattice.tracing.entry_points.width_budget import WidthBudget
     from typelattice.tracing.run_data.float_widths import dtype_width
 
     options = dict(mark.kwargs)
-    floor, results = options.pop("floor", least), options.pop("results", False)
+    floor, results = options.pop("floor", default_floor), options.pop("results", False)
     given = [*mark.args, *options.values()]
     why = (
         'dtype_budget takes one float dtype, as in dtype_budget("float32"), and may take a floor in bytes, '
@@ -130,7 +133,7 @@ def _read_budget(mark: pytest.Mark, least: int) -> Budget:
         try:
             found = dtype(given[0])
             if dtype_width(found) is not None:
-                return Budget(found, floor, results)
+                return WidthBudget(found, floor, results)
         except DTypeError as e:
             why = str(e)
         except (ValueError, TypeError):
@@ -175,9 +178,9 @@ class BaselinePlugin:
         _check_options(options.dtype_trace, options.dtype_system)
         self.baseline_file = _find_baseline(config)
         if self.baseline_file is not None:
-            self.baseline = self.read()
+            self.baseline = self.read_baseline()
 
-    def read(self) -> tuple[BaselineEntry, ...]:
+    def read_baseline(self) -> tuple[BaselineEntry, ...]:
         """Read the baseline. Return no findings if it is about to be written for the first time."""
         from typelattice.support.errors import TypelatticeError
         from typelattice.tracing.entry_points import baseline
@@ -194,12 +197,12 @@ class BaselinePlugin:
         except TypelatticeError as e:
             raise pytest.UsageError(str(e)) from None
 
-    def judge(self, session: pytest.Session, session_findings: SessionFindings) -> None:
+    def judge_session(self, session: pytest.Session, session_findings: SessionFindings) -> None:
         """Fail the session for new findings and stale entries, or write the baseline."""
         from typelattice.tracing.entry_points import baseline
         from typelattice.tracing.entry_points.pytest_verdict import (
+            compare_with_baseline,
             describe_unseen_packages,
-            verdict,
             verdict_lines,
         )
         from typelattice.tracing.report.formatting import count_text
@@ -207,11 +210,11 @@ class BaselinePlugin:
         self.lines += session_findings.report
         if session_findings.packages_without_modules:
             self.lines += ["", *describe_unseen_packages(session_findings)]
-            self.fail(session)
+            self.fail_session(session)
             return
         if self.baseline_file is None:
             return
-        made = verdict(session_findings, self.baseline, self.config.rootpath)
+        made = compare_with_baseline(session_findings, self.baseline, self.config.rootpath)
         if self.config.getoption("dtype_write_baseline"):
             there = self.baseline_file.exists()
             kept = (
@@ -226,10 +229,10 @@ class BaselinePlugin:
             self.lines += ["", wrote]
             return
         self.lines += ["", *verdict_lines(made, self.baseline_file.name)]
-        if made.failed:
-            self.fail(session)
+        if made.is_failure:
+            self.fail_session(session)
 
-    def fail(self, session: pytest.Session) -> None:
+    def fail_session(self, session: pytest.Session) -> None:
         """Fail a session even if its tests passed."""
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -242,7 +245,7 @@ class BaselinePlugin:
                 terminalreporter.write_line(line)
 
 
-class Plugin(BaselinePlugin):
+class TracingPlugin(BaselinePlugin):
     """Traces the tests of this process."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -291,12 +294,12 @@ class Plugin(BaselinePlugin):
 
             write_pages(run, options.dtype_system, self.html)
         if hasattr(self.config, "workeroutput"):
-            self.config.workeroutput[NAME] = found.data()
+            self.config.workeroutput[WORKER_OUTPUT_KEY] = found.data()
         else:
-            self.judge(session, found)
+            self.judge_session(session, found)
 
 
-class Collector(BaselinePlugin):
+class CollectingPlugin(BaselinePlugin):
     """Combines the findings of the processes that run the tests."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -310,7 +313,7 @@ class Collector(BaselinePlugin):
         """Collect the findings of a pytest-xdist worker when it ends."""
         from typelattice.tracing.entry_points.pytest_verdict import session_findings_from_data
 
-        data = getattr(node, "workeroutput", {}).get(NAME)
+        data = getattr(node, "workeroutput", {}).get(WORKER_OUTPUT_KEY)
         if data:
             self.findings.append(session_findings_from_data(data))
 
@@ -319,4 +322,4 @@ class Collector(BaselinePlugin):
         from typelattice.tracing.entry_points.pytest_verdict import merge_session_findings
 
         if self.findings:
-            self.judge(session, merge_session_findings(self.findings))
+            self.judge_session(session, merge_session_findings(self.findings))

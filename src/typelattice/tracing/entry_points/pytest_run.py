@@ -47,14 +47,14 @@ def run_tests(
     argv: Sequence[str],
     packages: Sequence[str],
     cache: Path | None,
-    patched: Mapping[str, bytes],
+    replaced_contents: Mapping[str, bytes],
 ) -> tuple[Run, PytestOutcomes]:
     """Run pytest and follow some packages. As in `python -m pytest`, the current folder comes first."""
     sys.path.insert(0, "")
     loaded = "PYTEST_DISABLE_PLUGIN_AUTOLOAD" not in os.environ
     alone = ("-n", "0") if loaded and find_spec("xdist") else ()
     found = PytestOutcomes()
-    tracing = Tracing(packages, cache, patched)
+    tracing = Tracing(packages, cache, replaced_contents)
     tracing.start()
     try:
         pytest.main([*argv, *PYTEST_OPTIONS, *alone], plugins=[found])

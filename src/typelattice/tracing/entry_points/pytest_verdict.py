@@ -18,9 +18,9 @@ from typelattice.tracing.entry_points.baseline import (
     list_run_codes,
     source_file,
 )
-from typelattice.tracing.findings.findings import findings
+from typelattice.tracing.findings.findings import collect_findings
 from typelattice.tracing.report.formatting import count_text
-from typelattice.tracing.report.text_report import report
+from typelattice.tracing.report.text_report import write_report
 from typelattice.tracing.run_data.run import Run
 
 CUT_MARK = "..."  # marks the cut end of a step's code (Python may parse it as an Ellipsis)
@@ -71,9 +71,12 @@ def collect_session_findings(
     """Collect the findings of a run. Raises UnknownSystemError or FormatError if a system is unreadable."""
     codes = list_run_codes(run.program.steps, root)
     executed_entries = frozenset(each for each in baseline if (each.file, each.code) in codes)
-    places = list_findings(findings(run, systems), root)
+    places = list_findings(collect_findings(run, systems), root)
     return SessionFindings(
-        places, executed_entries, tuple(report(run, systems, width)), frozenset(packages_without_modules)
+        places,
+        executed_entries,
+        tuple(write_report(run, systems, width)),
+        frozenset(packages_without_modules),
     )
 
 
@@ -115,12 +118,14 @@ class BaselineComparison:
     stale: tuple[BaselineEntry, ...]
 
     @property
-    def failed(self) -> bool:
+    def is_failure(self) -> bool:
         """Return True if the session fails."""
         return bool(self.new or self.stale)
 
 
-def verdict(session: SessionFindings, baseline: Sequence[BaselineEntry], root: Path) -> BaselineComparison:
+def compare_with_baseline(
+    session: SessionFindings, baseline: Sequence[BaselineEntry], root: Path
+) -> BaselineComparison:
     """Compare a session with a baseline."""
     entries = frozenset(baseline)
     new = tuple((f, line) for f, line in sorted(session.finding_lines.items()) if f not in entries)
@@ -192,15 +197,15 @@ def describe_unseen_packages(session: SessionFindings) -> Iterator[str]:
         yield f"{what}; give its name as an import does"
 
 
-def verdict_lines(verdict: BaselineComparison, baseline: str) -> Iterator[str]:
+def verdict_lines(comparison: BaselineComparison, baseline: str) -> Iterator[str]:
     """Yield the lines that say why a session fails, and what to do."""
-    if verdict.new:
-        yield f"{count_text(len(verdict.new), 'finding')} not in {baseline}; cast where the report says:"
-        for finding, line in verdict.new:
+    if comparison.new:
+        yield f"{count_text(len(comparison.new), 'finding')} not in {baseline}; cast where the report says:"
+        for finding, line in comparison.new:
             yield f"  {finding.file}:{line}: {finding.code}: {finding.what}"
-    if verdict.stale:
-        entries = count_text(len(verdict.stale), "entry", "entries")
-        occur, them = ("occurs", "it") if len(verdict.stale) == 1 else ("occur", "them")
+    if comparison.stale:
+        entries = count_text(len(comparison.stale), "entry", "entries")
+        occur, them = ("occurs", "it") if len(comparison.stale) == 1 else ("occur", "them")
         yield f"{entries} of {baseline} no longer {occur}; remove {them} from the file:"
-        for finding in verdict.stale:
+        for finding in comparison.stale:
             yield f"  {finding}"

@@ -31,7 +31,7 @@ def run_child(settings: bytes, kind: str, target: str, argv: Sequence[str], word
     try:
         ended = run_script(
             target, argv, packages, kind == "-m", given.cache, ends_process=True,
-            patched=given.replaced_contents, values=given.checks_values,
+            replaced_contents=given.replaced_contents, values=given.checks_values,
             runs_folder=given.folder, as_code=kind == "-c",
         )  # fmt: skip
     except TypelatticeError:  # Python's own error is what the program expects

@@ -58,7 +58,7 @@ def run_script(
     cache: Path | None = None,
     before_os_exit: Callable[[EndedScript], None] | None = None,
     ends_process: bool = False,
-    patched: Mapping[str, bytes] = {},
+    replaced_contents: Mapping[str, bytes] = {},
     values: bool | ValueChecks = False,
     runs_folder: str = "",
     as_code: bool = False,
@@ -68,8 +68,9 @@ def run_script(
     If the script calls `os._exit`, which does not return, `before_os_exit` gets the run first. If this
     process ends with the script (`ends_process`), its threads and exit functions are also followed, and the
     script's changes of `sys` stay. Otherwise the caller continues, and handles threads and exit functions.
-    `patched` has other contents for some files. `values` turns on checks of values. A process that a followed
-    one started leaves its run in `runs_folder`. `as_code`: the target is code, as after `python -c`.
+    `replaced_contents` has other contents for some files. `values` turns on checks of values. A process that
+    a followed one started leaves its run in `runs_folder`. `as_code`: the target is code, as after
+    `python -c`.
     """
     for package in packages:
         check_package(package)
@@ -81,7 +82,7 @@ def run_script(
     module.__dict__.update(__builtins__=builtins, __cached__=None)
     if sys.version_info < (3, 14):
         module.__annotations__ = {}
-    tracing = Tracing(packages, cache, patched, values, runs_folder)
+    tracing = Tracing(packages, cache, replaced_contents, values, runs_folder)
     tracing.start()
     if runs_folder:
         tracing.child_runs.end_by_signal()
@@ -89,10 +90,10 @@ def run_script(
     _leave_out_own_folder()
     try:
         if as_module:
-            _put_first(os.getcwd())
+            _put_folder_first(os.getcwd())
             code, name = _module_code(target, module, tracing)
         elif as_code:
-            _put_first("")
+            _put_folder_first("")
             with _explain_syntax_error("the code after -c"):
                 code, name = compile(target, COMMAND_FILE_NAME, "exec", dont_inherit=True), "-c"
             if sys.version_info >= (3, 13):  # Python 3.13 finds the lines of a traceback through linecache
@@ -118,7 +119,7 @@ def run_script(
             sys.modules["__main__"], sys.argv, sys.path[:] = own_main, own_argv, path
     tracing.recorder.name_results({name: x for name, x in module.__dict__.items() if name[:2] != "__"})
     if os.getpid() != pid or runs_folder:
-        tracing.child_runs.write()
+        tracing.child_runs.write_run()
     return EndedScript(tracing.stop(), status, os.getpid() != pid, module.__dict__)
 
 
@@ -135,16 +136,18 @@ def _run_exit_functions() -> None:
 
 
 @contextmanager
-def _report_before_exit(tracing: Tracing, leaving: Callable[[EndedScript], None] | None) -> Iterator[None]:
+def _report_before_exit(
+    tracing: Tracing, before_os_exit: Callable[[EndedScript], None] | None
+) -> Iterator[None]:
     """Report the run before `os._exit` ends the process. In a forked process, write its own run instead."""
     pid, leave = os.getpid(), os._exit
 
     def report_and_exit(status: int) -> NoReturn:
         try:
             if os.getpid() != pid or not tracing.child_runs.owner_pid:
-                tracing.child_runs.write()
-            elif leaving is not None and isinstance(status, int):
-                leaving(EndedScript(tracing.stop(), status))
+                tracing.child_runs.write_run()
+            elif before_os_exit is not None and isinstance(status, int):
+                before_os_exit(EndedScript(tracing.stop(), status))
         finally:
             leave(status)
 
@@ -164,7 +167,7 @@ def _leave_out_own_folder() -> None:
         del sys.path[0]
 
 
-def _put_first(folder: str) -> None:
+def _put_folder_first(folder: str) -> None:
     """Put the folder of the script on the path, as Python does by default."""
     if not sys.flags.safe_path:
         sys.path.insert(0, folder)
@@ -200,7 +203,7 @@ def _script_code(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeT
     if len(data) > MAX_SCRIPT_BYTES:
         what = f"{_short_path(path)} is larger than {MAX_SCRIPT_BYTES:,} bytes"
         raise ScriptError(f"{what}; trace a module of it")
-    _put_first(os.path.dirname(os.path.realpath(path)))
+    _put_folder_first(os.path.dirname(os.path.realpath(path)))
     module.__file__, module.__loader__ = path, SourceFileLoader("__main__", path)
     return _compile_script(path, data, tracing), given
 
@@ -256,10 +259,10 @@ def _module_code(name: str, module: ModuleType, tracing: Tracing) -> tuple[CodeT
     if spec is None or spec.loader is None:
         what = f"there is no module {clip_text(name, 100)} that can be run"
         raise ScriptError(f"{what}; install it, or name another")
-    return _of_spec(spec, module, tracing)
+    return _code_of_spec(spec, module, tracing)
 
 
-def _of_spec(spec: ModuleSpec, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
+def _code_of_spec(spec: ModuleSpec, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
     path, loader = spec.origin or spec.name, spec.loader
     code: object = None
     if spec.name == "__main__" and isinstance(loader, (FileLoader, zipimporter)):
@@ -304,13 +307,13 @@ def _exit_status(code: object) -> int:
     return 1
 
 
-def _print_traceback(e: BaseException) -> None:
+def _print_traceback(error: BaseException) -> None:
     """Print a traceback as Python would, without our own frame."""
-    trace: TracebackType | None = e.__traceback__
+    trace: TracebackType | None = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next
-    e.__traceback__ = trace
+    error.__traceback__ = trace
     try:
-        sys.excepthook(type(e), e, trace)
+        sys.excepthook(type(error), error, trace)
     except Exception:  # the script may have put any object in the place of the hook
-        sys.__excepthook__(type(e), e, trace)
+        sys.__excepthook__(type(error), error, trace)

@@ -19,7 +19,7 @@ from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.record.witness import FollowedModule, LazyWitness
 from typelattice.tracing.report.explain_result import Why, explain_result
 
-RESULT = "result"
+RESULT_NAME = "result"
 """The name of a traced function's result. A part of it is `result[0]`, or `result['name']`."""
 
 
@@ -95,14 +95,14 @@ def trace_call(
         result = function(*args, **keywords)
         compiler = recorder.compiler_of[type(function)]
         if compiler is not None:
-            at = witness(inner, recorder, keywords)
+            at = make_witness(inner, recorder, keywords)
             recorder.compiled_calls.add_call(at, compiler, function, (*args, *keywords.values(), result))
-    recorder.name_results({RESULT: result})
+    recorder.name_results({RESULT_NAME: result})
     recorder.is_following = False
-    return Traced(result, child_runs.with_children(recorder.build_run()), tuple(systems))
+    return Traced(result, child_runs.merge_child_runs(recorder.build_run()), tuple(systems))
 
 
-def why(traced: Traced | FollowedBlock, result: str = RESULT) -> Why:
+def why(traced: Traced | FollowedBlock, result: str = RESULT_NAME) -> Why:
     """Explain why a result of a traced function has its dtype: the steps back to the one that decided it.
 
     `result` is also `result[0]` or `result['name']`, a part of it, or a line such as `12` or `file.py:12`.
@@ -120,7 +120,7 @@ def why(traced: Traced | FollowedBlock, result: str = RESULT) -> Why:
     return explain_result(traced.run, result)
 
 
-def witness(function: FunctionType, recorder: Recorder, packages: Iterable[str]) -> LazyWitness:
+def make_witness(function: FunctionType, recorder: Recorder, packages: Iterable[str]) -> LazyWitness:
     """Build the witness for the call of the function itself, with the names of its named arguments."""
     line = function.__code__.co_firstlineno
     row = marshal.dumps((line, 0, line, 0, "", tuple(packages), (), ()))

@@ -20,7 +20,7 @@ NOTHING_CHECKED_MESSAGE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class WidthBudget:
     """The widest float of a test. Results of fewer bytes than `floor` are free.
 
     `only_results`: count only arrays that the package returns, which none of its own steps uses.
@@ -31,7 +31,7 @@ class Budget:
     only_results: bool = False
 
 
-def budget_message(run: Run, earlier_run: Run | None, budget: Budget) -> str:
+def budget_message(run: Run, earlier_run: Run | None, budget: WidthBudget) -> str:
     """Say in lines where a test took wider floats than its budget, or return "" if nowhere.
 
     `earlier_run` is the run before the test. All steps since then belong to the test.
@@ -60,22 +60,22 @@ def budget_message(run: Run, earlier_run: Run | None, budget: Budget) -> str:
     return "\n".join([head, *found]) if excesses else ""
 
 
-def _describe_excesses(predicted_run: PredictedRun, over: list[int]) -> list[list[str]]:
+def _describe_excesses(predicted_run: PredictedRun, excess_steps: list[int]) -> list[list[str]]:
     """Describe the steps that made others too wide, in lines for each place."""
     steps_by_place: dict[object, list[int]] = {}
     first: dict[object, int] = {}
     causes = map_responsible_steps(predicted_run)
-    for i in over:
+    for i in excess_steps:
         step = predicted_run.steps[causes[i]]
         first.setdefault((step.location, step.text), causes[i])
         steps_by_place.setdefault((step.location, step.text), []).append(i)
-    return [[*_lines(predicted_run, first[place], those)] for place, those in steps_by_place.items()]
+    return [[*_excess_lines(predicted_run, first[place], those)] for place, those in steps_by_place.items()]
 
 
-def _lines(predicted_run: PredictedRun, cause: int, over: list[int]) -> Iterator[str]:
+def _excess_lines(predicted_run: PredictedRun, cause: int, excess_steps: list[int]) -> Iterator[str]:
     yield f"  {location_text(predicted_run.steps[cause].location)}: {predicted_run.steps[cause].text}"
     yield f"    {describe_step(predicted_run, cause)}"
-    others = [i for i in over if i != cause]
+    others = [i for i in excess_steps if i != cause]
     if others:
         location = location_text(predicted_run.steps[others[0]].location)
         yield f"    then {location}: {describe_step(predicted_run, others[0])}"

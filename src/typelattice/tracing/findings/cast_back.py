@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typelattice.calls.steps import FUNCTION_OF_IN_PLACE, Call
 from typelattice.engine.operation_rules import GROUP_BY_CLASS, class_of
 from typelattice.facts.dtypes import DType
-from typelattice.tracing.findings.predicted_run import PredictedRun, pair_writes_with_computations, source_of
+from typelattice.tracing.findings.predicted_run import PredictedRun, pair_writes_with_computations, source_key
 from typelattice.tracing.run_data.float_widths import dtype_width
 
 
@@ -46,6 +46,6 @@ def find_casts_back(predicted_run: PredictedRun) -> tuple[CastBack, ...]:
             0 < (predicted_run.widths[x] or 0) < wide for x in predicted_run.inputs[by]
         ):
             by_source.setdefault(
-                (source_of(predicted_run.steps[i]), computed, written), CastBack(i, computed, written)
+                (source_key(predicted_run.steps[i]), computed, written), CastBack(i, computed, written)
             )
     return tuple(by_source.values())

@@ -10,14 +10,14 @@ from typelattice.facts.dtypes import DType
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.replay_with_replaced_outcomes import replay_with_replaced_outcomes
 from typelattice.tracing.findings.dtype_argument_origin import is_cast_at_consumer
-from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
+from typelattice.tracing.findings.predicted_run import PredictedRun, source_key
 from typelattice.tracing.findings.widening_causes import WideningCause, narrow_operands
 from typelattice.tracing.run_data.float_widths import (
+    dtype_at_width_of,
     dtype_width,
     is_integer,
     narrow_operand,
     operand_width,
-    with_width_of,
 )
 
 MAX_CAST_ROUNDS = 8  # rounds that add casts for operands that are still wide
@@ -102,7 +102,7 @@ def _plan_widening(predicted_run: PredictedRun, cause: WideningCause) -> CastPla
     """Plan to cast the narrower floats to the wide dtype, which the program requested."""
     narrow = [p for i in cause.widening_steps for p in narrow_operands(predicted_run, i)]
     producers = {producer for p in narrow for producer in predicted_run.steps_of_same_source(p)}
-    target = with_width_of(cause.narrow_dtype, cause.wide_dtype)
+    target = dtype_at_width_of(cause.narrow_dtype, cause.wide_dtype)
     return CastPlan(
         tuple(map(PlannedCast, sorted(producers))),
         target,
@@ -123,24 +123,31 @@ def _list_first_casts(predicted_run: PredictedRun, cause: WideningCause) -> Iter
     yield [PlannedCast(i) for i in cause.origin_steps]
 
 
-def _cast_integers(predicted_run: PredictedRun, i: int) -> list[PlannedCast]:
-    return [PlannedCast(p, i) for p in predicted_run.inputs[i] if is_integer(predicted_run.result_of(p))]
+def _cast_integers(predicted_run: PredictedRun, step_number: int) -> list[PlannedCast]:
+    return [
+        PlannedCast(p, step_number)
+        for p in predicted_run.inputs[step_number]
+        if is_integer(predicted_run.result_of(p))
+    ]
 
 
 def _cast_wide_operands(
-    predicted_run: PredictedRun, i: int, changes: Mapping[int, Outcome]
+    predicted_run: PredictedRun, step_number: int, changes: Mapping[int, Outcome]
 ) -> list[PlannedCast]:
     """List casts of the operands that are as wide as a step's result, or of its integers if none is a float.
 
     `changes` has outcomes that replace those of the run.
     """
     operands = {
-        p: changes[p].operand if p in changes else predicted_run.result_of(p) for p in predicted_run.inputs[i]
+        p: changes[p].operand if p in changes else predicted_run.result_of(p)
+        for p in predicted_run.inputs[step_number]
     }
-    result_width = operand_width(changes[i].operand if i in changes else predicted_run.result_of(i))
+    result_width = operand_width(
+        changes[step_number].operand if step_number in changes else predicted_run.result_of(step_number)
+    )
     wide = [p for p, o in operands.items() if result_width is not None and operand_width(o) == result_width]
-    if not wide and changes and isinstance(predicted_run.steps[i], Call):
-        return _cast_integers(predicted_run, i)
+    if not wide and changes and isinstance(predicted_run.steps[step_number], Call):
+        return _cast_integers(predicted_run, step_number)
     return [
         PlannedCast(producer)
         for p in wide
@@ -187,7 +194,7 @@ def _measure_casts(
     narrow_steps = tuple(i for i in concerned if _is_narrow(changes.get(i), limit))
     return CastPlan(
         tuple(sorted(casts, key=lambda c: (c.producer, c.consumer or 0))),
-        with_width_of(cause.wide_dtype, cause.narrow_dtype),
+        dtype_at_width_of(cause.wide_dtype, cause.narrow_dtype),
         sum(predicted_run.run.observations[i].bytes for i in {c.producer for c in casts}),
         narrow_steps,
         tuple(i for i, takes_changed_array in unknown.items() if takes_changed_array),
@@ -196,11 +203,11 @@ def _measure_casts(
 
 
 def _find_unknown_steps(
-    predicted_run: PredictedRun, concerned: Sequence[int], changes: Mapping[int, Outcome]
+    predicted_run: PredictedRun, concerned_steps: Sequence[int], changes: Mapping[int, Outcome]
 ) -> dict[int, bool]:
     """Map each step with an unknown result to True if it is opaque and takes a changed array."""
     unknown: dict[int, bool] = {}
-    for i in concerned:
+    for i in concerned_steps:
         if i in changes:
             continue
         if isinstance(predicted_run.steps[i], Opaque) and any(p in changes for p in predicted_run.inputs[i]):
@@ -214,7 +221,7 @@ def _drop_needless_casts(predicted_run: PredictedRun, cause: WideningCause, plan
     """Drop the casts of each source text that the plan does not need to keep as much narrow."""
     sources: dict[object, set[PlannedCast]] = {}
     for c in plan.casts:
-        sources.setdefault((source_of(predicted_run.steps[c.producer]), c.consumer is None), set()).add(c)
+        sources.setdefault((source_key(predicted_run.steps[c.producer]), c.consumer is None), set()).add(c)
     for group in sources.values() if len(sources) > 1 else ():
         fewer = {*plan.casts} - group
         smaller = _measure_casts(predicted_run, cause, fewer, _replay_with_casts(predicted_run, cause, fewer))

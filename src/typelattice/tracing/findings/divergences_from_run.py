@@ -13,7 +13,7 @@ from typelattice.facts.loss import loss
 from typelattice.programs.program import Replay
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.tracing.findings.predicted_run import PredictedRun
-from typelattice.tracing.run_data.run import agrees, is_operation
+from typelattice.tracing.run_data.run import has_observed_dtype, is_operation
 
 DIVERGENCE_COSTS = ("raises", "loses", "wider", "narrower", "differs")
 """The costs of a system at a step, the worst first.
@@ -83,9 +83,9 @@ def _refuses_lists(step: Step, outcome: Outcome) -> bool:
     return has_list and p is not None and isinstance(p.decisions[-1], ForeignArrayCounted)
 
 
-def _list_steps_of_lists(predicted_run: PredictedRun, i: int) -> Iterator[int]:
+def _list_steps_of_lists(predicted_run: PredictedRun, step_number: int) -> Iterator[int]:
     """Yield the steps that were built from the lists of a step, and only for it."""
-    step = predicted_run.steps[i]
+    step = predicted_run.steps[step_number]
     left = [*step.list_operands] if isinstance(step, Call) else []
     while left:
         p = left.pop()
@@ -96,14 +96,14 @@ def _list_steps_of_lists(predicted_run: PredictedRun, i: int) -> Iterator[int]:
 
 def _is_as_observed(observed: Outcome, outcome: Outcome) -> bool:
     """Return True if the outcome has the observed dtype, or if nothing is known of the step."""
-    return observed.operand is None or agrees(outcome, observed.operand)
+    return observed.operand is None or has_observed_dtype(outcome, observed.operand)
 
 
-def _divergence_key(predicted_run: PredictedRun, i: int, outcome: Outcome) -> object:
+def _divergence_key(predicted_run: PredictedRun, step_number: int, outcome: Outcome) -> object:
     """Return the key that steps of one divergence share: the source, the operands and both results."""
-    step = predicted_run.steps[i]
-    operands = tuple(str(predicted_run.results[p]) for p in predicted_run.inputs[i])
-    return step.location, step.text, step.op, operands, str(predicted_run.results[i]), str(outcome)
+    step = predicted_run.steps[step_number]
+    operands = tuple(str(predicted_run.results[p]) for p in predicted_run.inputs[step_number])
+    return step.location, step.text, step.op, operands, str(predicted_run.results[step_number]), str(outcome)
 
 
 def _make_divergence(
@@ -141,7 +141,7 @@ def _classify_cost(observed_dtype: DType, outcome: Outcome, lossy_casts: object)
 
 
 def _find_lossy_casts(
-    p: Promotion | None, own_promotion: Promotion | None
+    promotion: Promotion | None, own_promotion: Promotion | None
 ) -> tuple[tuple[DType, DType], ...]:
     """Return the casts of arrays that lose values which the run kept.
 
@@ -150,7 +150,7 @@ def _find_lossy_casts(
     cast = {c.source: c.target for c in own_promotion.casts} if own_promotion else {}
     lossy = [
         (c.source, c.target)
-        for c in (p.casts if p else ())
+        for c in (promotion.casts if promotion else ())
         if isinstance(c.source, DType) and c.loss and (c.source not in cast or loss(cast[c.source], c.target))
     ]
     return tuple(dict.fromkeys(lossy))

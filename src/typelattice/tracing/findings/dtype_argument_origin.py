@@ -18,18 +18,18 @@ ARRAY_ATTRIBUTES = {"shape", "ndim", "dtype", "size", "T"}
 """Attributes of arrays: a name with one of these is taken for an array."""
 MAX_PARSED_SOURCES = 32
 MAX_SOURCE_LINES = 20_000  # longest source that is parsed
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
-class DtypeDecision:
+class DTypeDecision:
     """A place that decides the dtype of a name: its source location, and words for what it does."""
 
     location: SourceLocation
     text: str
 
 
-def find_dtype_origin(step: Step, sources: Mapping[str, str]) -> tuple[DtypeDecision, ...]:
+def find_dtype_origin(step: Step, sources: Mapping[str, str]) -> tuple[DTypeDecision, ...]:
     """Find the origin of the dtype name that a step uses, or nothing if the step states the dtype itself.
 
     Within a function, that is the last assignment before, with the calls that pass values to it. For a
@@ -74,7 +74,7 @@ def is_cast_at_consumer(producer: Step, consumer: Step, sources: Mapping[str, st
     return producer_function is None or not list_arrays_at_hand(producer_function, producer.location.line)
 
 
-def list_arrays_at_hand(function: Function, line: int) -> list[str]:
+def list_arrays_at_hand(function: FunctionNode, line: int) -> list[str]:
     """Return names that a function uses like arrays up to a line, such as `x.shape`, the last one first."""
     uses = [
         (inner.lineno, inner.value.id)
@@ -129,28 +129,28 @@ def _parse_tree(text: str) -> ast.Module | None:
         return None
 
 
-def _list_functions(tree: ast.Module) -> Iterator[Function]:
+def _list_functions(tree: ast.Module) -> Iterator[FunctionNode]:
     return (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
 
-def _find_enclosing(tree: ast.Module, line: int) -> Function | None:
+def _find_enclosing(tree: ast.Module, line: int) -> FunctionNode | None:
     """Find the innermost function around a line."""
     around = [f for f in _list_functions(tree) if f.lineno <= line <= (f.end_lineno or f.lineno)]
     return max(around, key=lambda f: f.lineno, default=None)
 
 
-def _find_assignments(body: Sequence[ast.stmt], name: str, file: str, before: int) -> Iterator[DtypeDecision]:
+def _find_assignments(body: Sequence[ast.stmt], name: str, file: str, before: int) -> Iterator[DTypeDecision]:
     """Yield the assignments to a name before a line, in order."""
     nodes = (node for statement in body for node in ast.walk(statement) if isinstance(node, ast.Assign))
     for node in sorted(nodes, key=lambda node: node.lineno):
         targets = [target.id for target in node.targets if isinstance(target, ast.Name)]
         if name in targets and node.lineno < before:
-            yield DtypeDecision(SourceLocation(file, node.lineno), f"{name} = {ast.unparse(node.value)}")
+            yield DTypeDecision(SourceLocation(file, node.lineno), f"{name} = {ast.unparse(node.value)}")
 
 
 def _find_passed_dtypes(
-    function: Function, assignment: str, sources: Mapping[str, str]
-) -> Iterator[DtypeDecision]:
+    function: FunctionNode, assignment: str, sources: Mapping[str, str]
+) -> Iterator[DTypeDecision]:
     """Yield the calls that pass what an assignment computes a dtype from, or none if it names a dtype."""
     used = [node for node in ast.walk(ast.parse(assignment)) if isinstance(node, (ast.Name, ast.Attribute))]
     if not any(isinstance(node, ast.Attribute) and node.attr in DTYPES for node in used):
@@ -159,14 +159,14 @@ def _find_passed_dtypes(
             yield from _find_passing_calls(function, name, sources) if name in names else ()
 
 
-def _list_parameters(function: Function) -> list[str]:
+def _list_parameters(function: FunctionNode) -> list[str]:
     """Return the parameters. `*args` comes after the positional ones."""
     arguments = function.args
     starred = [arguments.vararg] if arguments.vararg else []
     return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *starred, *arguments.kwonlyargs)]
 
 
-def _find_default(function: Function, name: str, file: str) -> Iterator[DtypeDecision]:
+def _find_default(function: FunctionNode, name: str, file: str) -> Iterator[DTypeDecision]:
     arguments = function.args
     positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
     defaults = dict(zip(reversed(positional), reversed(arguments.defaults), strict=False))
@@ -175,12 +175,14 @@ def _find_default(function: Function, name: str, file: str) -> Iterator[DtypeDec
     }
     if name in defaults:
         location = SourceLocation(file, function.lineno)
-        yield DtypeDecision(
+        yield DTypeDecision(
             location, f"{name}={ast.unparse(defaults[name])} is the default in {function.name}"
         )
 
 
-def _find_passing_calls(function: Function, name: str, sources: Mapping[str, str]) -> Iterator[DtypeDecision]:
+def _find_passing_calls(
+    function: FunctionNode, name: str, sources: Mapping[str, str]
+) -> Iterator[DTypeDecision]:
     """Yield the calls of a function by its name that pass a parameter."""
     position = _list_parameters(function).index(name)
     for file, text in sources.items():
@@ -196,8 +198,8 @@ def _find_passing_calls(function: Function, name: str, sources: Mapping[str, str
             if value is None and argument_index < len(call.args) and name not in _list_keyword_only(function):
                 value = call.args[argument_index]
             if value is not None:
-                yield DtypeDecision(SourceLocation(file, call.lineno), ast.unparse(call))
+                yield DTypeDecision(SourceLocation(file, call.lineno), ast.unparse(call))
 
 
-def _list_keyword_only(function: Function) -> list[str]:
+def _list_keyword_only(function: FunctionNode) -> list[str]:
     return [a.arg for a in function.args.kwonlyargs]

@@ -35,7 +35,7 @@ class Findings:
     weakness_changes: tuple[WeaknessChange, ...] = ()
 
 
-def findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
+def collect_findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
     """Collect the findings of a run, replayed under some systems.
 
     Raises UnknownSystemError or FormatError if a system cannot be read.
@@ -50,7 +50,7 @@ def findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
         for name, replayed in replays.items()
     }
     weak = tuple(
-        each for each in run.weakness_changes if not excuses.excuse_lines(each.location, each.weak_call)
+        each for each in run.weakness_changes if not excuses.has_excuse(each.location, each.weak_call)
     )
     return Findings(predicted_run, found_causes, back, replays, diverging, excuses.count, weak)
 
@@ -66,9 +66,9 @@ class _Excuses:
         self.count = 0
 
     def __call__(self, *steps: int) -> bool:
-        return self.excuse_lines(*(self.steps[i].location for i in steps))
+        return self.has_excuse(*(self.steps[i].location for i in steps))
 
-    def excuse_lines(self, *places: SourceLocation | None) -> bool:
+    def has_excuse(self, *places: SourceLocation | None) -> bool:
         """Return True if a comment excuses a place."""
         found = any(
             place.line <= len(lines) and EXCUSE_PATTERN.search(lines[place.line - 1])

@@ -11,9 +11,14 @@ from typelattice.facts.dtypes import DType, Kind
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.outcome import NOT_REACHED_OUTCOME, Outcome
-from typelattice.programs.replay.replay import FindEvaluator, Systems, evaluator_finder, predict_each_step
+from typelattice.programs.replay.replay import (
+    EvaluatorFinder,
+    SystemByLibrary,
+    evaluator_finder,
+    predict_each_step,
+)
 from typelattice.tracing.run_data.float_widths import is_integer, narrow_operand, operand_width
-from typelattice.tracing.run_data.run import Run, agrees, is_operation, is_undecided, known_reason
+from typelattice.tracing.run_data.run import Run, has_observed_dtype, is_operation, is_undecided, known_reason
 from typelattice.tracing.steps.called_name import WRITING_OPERATION
 
 
@@ -32,53 +37,54 @@ class PredictedRun:
     """
 
     run: Run
-    systems: System | Systems = field(repr=False)
+    systems: System | SystemByLibrary = field(repr=False)
     steps: Sequence[Step] = field(repr=False)
     inputs: Sequence[Sequence[int]] = field(repr=False)
     consumers: Sequence[Sequence[int]] = field(repr=False)
     results: Sequence[Outcome] = field(repr=False)
     predictions: Sequence[Outcome] = field(repr=False)
     steps_by_source: Mapping[object, Sequence[int]] = field(repr=False)
-    find_evaluator: FindEvaluator = field(repr=False)
+    find_evaluator: EvaluatorFinder = field(repr=False)
     narrowest_float: DType | None
     widths: Sequence[int | None] = field(repr=False)
 
-    def result_of(self, i: int) -> Operand | None:
+    def result_of(self, step_number: int) -> Operand | None:
         """Return the observed result of a step, or the predicted one if it was not observed by itself."""
-        return self.results[i].operand
+        return self.results[step_number].operand
 
-    def steps_of_same_source(self, i: int) -> Sequence[int]:
+    def steps_of_same_source(self, step_number: int) -> Sequence[int]:
         """Return the steps of the same source text at the same location with the same result."""
         return [
             j
-            for j in self.steps_by_source[source_of(self.steps[i])]
-            if self.result_of(j) == self.result_of(i)
+            for j in self.steps_by_source[source_key(self.steps[step_number])]
+            if self.result_of(j) == self.result_of(step_number)
         ]
 
-    def default_float(self, i: int) -> DType | None:
+    def default_float(self, step_number: int) -> DType | None:
         """Return the default float of a step's library, or None if it has none."""
-        owner = self.steps[i].owner
+        owner = self.steps[step_number].owner
         system = self.systems if isinstance(self.systems, System) else self.systems.get(owner or "")
         return system.defaults.get(Kind.FLOAT) if system else None
 
-    def predict_with_narrow_floats(self, i: int) -> Outcome:
+    def predict_with_narrow_floats(self, step_number: int) -> Outcome:
         """Predict a step under its library's own system if each float operand were the run's narrowest float.
 
         Return NOT_REACHED_OUTCOME if an operand is an integer, if the step is not a call or cast, or if the
         run has no float.
         """
-        step, least = self.steps[i], self.narrowest_float
-        operands = {p: self.result_of(p) for p in self.inputs[i]}
+        step, least = self.steps[step_number], self.narrowest_float
+        operands = {p: self.result_of(p) for p in self.inputs[step_number]}
         if least is None or not isinstance(step, (Call, Cast)) or any(map(is_integer, operands.values())):
             return NOT_REACHED_OUTCOME
         narrow = {p: Outcome(narrow_operand(o, least) if self.widths[p] else o) for p, o in operands.items()}
-        return self.find_evaluator(step).outcome(step, narrow)
+        return self.find_evaluator(step).outcome_of_step(step, narrow)
 
-    def is_always_wide(self, i: int) -> bool:
+    def is_always_wide(self, step_number: int) -> bool:
         """Return True if a step gives as wide a float from narrower ones, as NumPy's `interp` does."""
-        own_width = self.widths[i]
+        own_width = self.widths[step_number]
         return (
-            own_width is not None and operand_width(self.predict_with_narrow_floats(i).operand) == own_width
+            own_width is not None
+            and operand_width(self.predict_with_narrow_floats(step_number).operand) == own_width
         )
 
     @property
@@ -100,7 +106,7 @@ class PredictedRun:
             for i, (step, seen) in enumerate(self.run)
             if seen.count
             and is_operation(step)
-            and not agrees(self.predictions[i], seen.operand)
+            and not has_observed_dtype(self.predictions[i], seen.operand)
             and not is_undecided(step, self.predictions[i])
         }
 
@@ -109,7 +115,7 @@ def predict_run(run: Run) -> PredictedRun:
     """Check a run against its own systems. Raises UnknownSystemError or FormatError if one is unreadable."""
     steps = run.program.steps
     by_owner = {owner: find_system(name) for owner, name in run.systems.items()}
-    systems: System | Systems = by_owner if len(by_owner) != 1 else next(iter(by_owner.values()))
+    systems: System | SystemByLibrary = by_owner if len(by_owner) != 1 else next(iter(by_owner.values()))
     find_evaluator = evaluator_finder(systems, steps)
     inputs = [step.inputs for step in steps]
     consumers: list[list[int]] = [[] for _ in steps]
@@ -127,7 +133,7 @@ def predict_run(run: Run) -> PredictedRun:
     results = [one or other for one, other in zip(observed, predictions, strict=True)]
     steps_by_source: dict[object, list[int]] = {}
     for i, step in enumerate(steps):
-        steps_by_source.setdefault(source_of(step), []).append(i)
+        steps_by_source.setdefault(source_key(step), []).append(i)
     widths = [operand_width(outcome.operand) for outcome in results]
     for i, p in pair_writes_with_computations(run):
         if (widths[i] or 0) < (widths[p] or 0):
@@ -171,11 +177,11 @@ def pair_writes_with_computations(run: Run) -> Iterator[tuple[int, int]]:
         if (
             isinstance(computation, Call)
             and not run.observations[p].count
-            and source_of(computation) == source_of(step)
+            and source_key(computation) == source_key(step)
         ):
             yield i, p
 
 
-def source_of(step: Step) -> object:
+def source_key(step: Step) -> object:
     """Return the key that all steps of one source text share: the source location and the text."""
     return step.location, step.text

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from typelattice.calls.steps import Index, Input, Opaque
 from typelattice.facts.dtypes import DType
-from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
+from typelattice.tracing.findings.predicted_run import PredictedRun, source_key
 from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.steps.called_name import WRITING_OPERATION
 
@@ -115,30 +115,32 @@ def map_responsible_steps(predicted_run: PredictedRun) -> dict[int, int]:
     return responsible
 
 
-def narrow_operands(predicted_run: PredictedRun, i: int) -> list[int]:
+def narrow_operands(predicted_run: PredictedRun, step_number: int) -> list[int]:
     """Return the operands of a step that are floats narrower than its result."""
-    step_width = predicted_run.widths[i] or 0
-    return [p for p in predicted_run.inputs[i] if 0 < (predicted_run.widths[p] or 0) < step_width]
+    step_width = predicted_run.widths[step_number] or 0
+    return [p for p in predicted_run.inputs[step_number] if 0 < (predicted_run.widths[p] or 0) < step_width]
 
 
-def _cause_key(predicted_run: PredictedRun, first: int, widened: int) -> object:
+def _cause_key(predicted_run: PredictedRun, first_step: int, widened_step: int) -> object:
     """Return the key that steps of one cause share: source location, text, operation and dtypes.
 
     An input has no source location of its own, so the key has the location of the step that it widened.
     """
-    step = predicted_run.steps[widened if isinstance(predicted_run.steps[first], Input) else first]
+    step = predicted_run.steps[
+        widened_step if isinstance(predicted_run.steps[first_step], Input) else first_step
+    ]
     return (
         step.location,
         step.text,
         step.op,
-        predicted_run.result_of(first),
-        _widest_narrow_dtype(predicted_run, widened),
+        predicted_run.result_of(first_step),
+        _widest_narrow_dtype(predicted_run, widened_step),
     )
 
 
-def _widest_narrow_dtype(predicted_run: PredictedRun, widened: int) -> DType:
+def _widest_narrow_dtype(predicted_run: PredictedRun, widened_step: int) -> DType:
     """Return the widest dtype among the narrow float operands of a step that widened."""
-    operands = [predicted_run.result_of(p) for p in narrow_operands(predicted_run, widened)]
+    operands = [predicted_run.result_of(p) for p in narrow_operands(predicted_run, widened_step)]
     return max((o.dtype for o in operands if o and o.dtype), key=lambda d: dtype_width(d) or 0)
 
 
@@ -165,28 +167,28 @@ def _make_cause(
         tuple(group), narrow_dtype, wide_result.dtype, tuple(widened), tuple(later_wide_steps),
         following_steps,
         sum(predicted_run.run.observations[i].count for i in following_steps),
-        is_default_dtype * sum(_extra_bytes(predicted_run, i, narrow_dtype) for i in costly),
+        is_default_dtype * sum(_count_extra_bytes(predicted_run, i, narrow_dtype) for i in costly),
         is_default_dtype,
         result_names,
     )  # fmt: skip
 
 
 def _find_following(
-    predicted_run: PredictedRun, widened: list[int], later_wide_steps: list[int]
+    predicted_run: PredictedRun, widened_steps: list[int], later_wide_steps: list[int]
 ) -> tuple[int, ...]:
     """Find the later steps that use a widened value, directly or not, without steps of the same source text.
 
     An array counts as widened once a widened value was written into it.
     """
-    reached, _ = find_reached_steps(predicted_run, widened, sorted({*widened, *later_wide_steps}))
-    sources = {source_of(predicted_run.steps[i]) for i in widened}
+    reached, _ = find_reached_steps(predicted_run, widened_steps, sorted({*widened_steps, *later_wide_steps}))
+    sources = {source_key(predicted_run.steps[i]) for i in widened_steps}
     return tuple(
-        i for i in later_wide_steps if i in reached and source_of(predicted_run.steps[i]) not in sources
+        i for i in later_wide_steps if i in reached and source_key(predicted_run.steps[i]) not in sources
     )
 
 
 def find_reached_steps(
-    predicted_run: PredictedRun, first: Iterable[int], candidates: Iterable[int]
+    predicted_run: PredictedRun, first_steps: Iterable[int], candidates: Iterable[int]
 ) -> tuple[set[int], set[int]]:
     """Find the steps that use the values of some steps, directly or not, including these steps.
 
@@ -195,7 +197,7 @@ def find_reached_steps(
     """
     reached: set[int] = set()
     holding: set[int] = set()
-    start = {*first}
+    start = {*first_steps}
     for i in candidates:
         if i in start or not (reached | holding).isdisjoint(predicted_run.inputs[i]):
             reached.add(i)
@@ -203,21 +205,21 @@ def find_reached_steps(
     return reached, holding
 
 
-def list_written_arrays(predicted_run: PredictedRun, i: int) -> Iterator[int]:
+def list_written_arrays(predicted_run: PredictedRun, step_number: int) -> Iterator[int]:
     """Yield the array that a step writes elements into, and then each array that it is a view of."""
-    if predicted_run.steps[i].op == WRITING_OPERATION:
-        p = predicted_run.inputs[i][0]
+    if predicted_run.steps[step_number].op == WRITING_OPERATION:
+        p = predicted_run.inputs[step_number][0]
         yield p
         while isinstance(view := predicted_run.steps[p], Index):
             p = view.operand
             yield p
 
 
-def _extra_bytes(predicted_run: PredictedRun, i: int, narrow_dtype: DType) -> int:
+def _count_extra_bytes(predicted_run: PredictedRun, step_number: int, narrow_dtype: DType) -> int:
     """Return how many more bytes the result of a step takes than one of the narrower width."""
-    step_width, narrow_width = predicted_run.widths[i], dtype_width(narrow_dtype)
+    step_width, narrow_width = predicted_run.widths[step_number], dtype_width(narrow_dtype)
     return (
-        predicted_run.run.observations[i].bytes * (step_width - narrow_width) // step_width
+        predicted_run.run.observations[step_number].bytes * (step_width - narrow_width) // step_width
         if step_width and narrow_width and narrow_width < step_width
         else 0
     )

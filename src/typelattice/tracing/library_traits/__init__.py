@@ -3,8 +3,8 @@
 A file may define these:
 
 - `system`: a function that names the library's own system, if that depends on the library's settings.
-- `casting`: a function that names the feature that casts operands by itself, such as autocast.
-- `CAST`: the form of a cast in a program.
+- `active_cast_feature`: a function that names the feature that casts operands by itself, such as autocast.
+- `CAST_FORMAT`: the form of a cast in a program.
 - `COMPILER_SWITCH`: the module and the name of the switch of a compiler that reads bytecode.
 - `value_losses`: a function that yields the values of an operation's operands that it lost.
 - `Shadows`: a class that follows values in float64 from step to step, and finds losses that build up.
@@ -34,12 +34,12 @@ def own_system(library: str, steps: Sequence[Step]) -> str:
     """Name the system with the rules that a library follows in this process, for the dtypes of some steps."""
     system = getattr(_import_library_file(library), "system", None)
     owned = [step for step in steps if step.owner in (library, None)]
-    own: str | None = system(dtypes(owned)) if system is not None else None
+    own: str | None = system(collect_dtype_names(owned)) if system is not None else None
     if own is None:
         own = next((name for name, entry in recordings().items() if entry.library == library), library)
     if own not in systems():
         own = "array-api"
-    installed = version(library)
+    installed = library_version(library)
     return system_for_version(own, installed) if installed else own
 
 
@@ -53,15 +53,15 @@ def has_rules(library: str) -> bool:
     return known or library not in libraries()
 
 
-def casting(library: str) -> str:
+def active_cast_feature(library: str) -> str:
     """Name the feature of a library that casts operands by itself right now, or return ""."""
-    found = getattr(_import_library_file(library), "casting", None)
+    found = getattr(_import_library_file(library), "active_cast_feature", None)
     return str(found()) if found is not None else ""
 
 
 def cast_text(library: str, array: str, dtype: str) -> str:
     """Write the cast of an array to a dtype as a program of the library does."""
-    form: str = getattr(_import_library_file(library), "CAST", "{}.astype({})")
+    form: str = getattr(_import_library_file(library), "CAST_FORMAT", "{}.astype({})")
     return form.format(array, dtype)
 
 
@@ -91,7 +91,7 @@ def _import_library_file(library: str) -> ModuleType | None:
     return import_module(path) if find_spec(path) is not None else None
 
 
-def version(library: str) -> str:
+def library_version(library: str) -> str:
     """Return the version of a library that the program has imported, or "" if it is unknown."""
     known = libraries().get(library)
     modules = [module for module in (known.modules if known else ()) if module in sys.modules]
@@ -114,7 +114,7 @@ def dtype_text(text: str) -> str:
     return str(sys.modules["numpy"].dtype(text).name)
 
 
-def dtypes(steps: Sequence[Step]) -> set[str]:
+def collect_dtype_names(steps: Sequence[Step]) -> set[str]:
     """Collect the names of the dtypes that a program takes in or requests."""
     found: set[str] = set()
     for step in steps:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Set
 
 from typelattice.files.reader import system as find_system
-from typelattice.tracing.library_traits.value_checks import value_losses
+from typelattice.tracing.library_traits.numpy_value_losses import value_losses
 from typelattice.tracing.library_traits.value_shadows import Shadows
 
 __all__ = ["MAY_BE_FORKED", "Shadows", "system", "value_losses"]

@@ -6,14 +6,14 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from typelattice.tracing.library_traits import value_checks
+from typelattice.tracing.library_traits import numpy_value_losses
 
-DEVICES = ("cpu", "cuda", "mps", "xpu")
+AUTOCAST_DEVICES = ("cpu", "cuda", "mps", "xpu")
 COMPILER_SWITCH = "torch._dynamo.config", "disable"
 """The module of the switch that turns off the compiler, and the switch's name. PyTorch imports the module
 when it compiles. TORCH_COMPILE_DISABLE=1 also sets the switch."""
 
-CAST = "{}.to({})"
+CAST_FORMAT = "{}.to({})"
 """How a program casts an array to a dtype."""
 
 
@@ -21,27 +21,27 @@ NUMPY_NAME_BY_OPTION = {"dim": "axis", "keepdim": "keepdims", "correction": "ddo
 
 
 def value_losses(
-    name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
-) -> Iterator[value_checks.Found]:
+    name: str, operands: Sequence[Any], keywords: Mapping[str, Any], result: Any
+) -> Iterator[numpy_value_losses.FoundLoss]:
     """Yield the losses of an operation, found in NumPy arrays. bfloat16 has no such array."""
     own = as_array(result)
     unbiased = name in ("var", "std") and any(type(x) is bool for x in operands)
     if own is not result and not unbiased:
-        axes = {NUMPY_NAME_BY_OPTION.get(key, key): x for key, x in named.items()}
+        axes = {NUMPY_NAME_BY_OPTION.get(key, key): x for key, x in keywords.items()}
         if name in ("var", "std"):
             axes = {"ddof": 1, **axes}
-        yield from value_checks.value_losses(name, operands, axes, own, as_array)
+        yield from numpy_value_losses.value_losses(name, operands, axes, own, as_array)
 
 
-def as_array(x: Any) -> Any:
+def as_array(tensor: Any) -> Any:
     """Return a tensor as a NumPy array. Return anything else as it is, also a tensor of a different dtype."""
     try:
-        return x.detach().cpu().numpy()
+        return tensor.detach().cpu().numpy()
     except (AttributeError, TypeError):
-        return x
+        return tensor
 
 
-def casting() -> str:
+def active_cast_feature() -> str:
     """Return "autocast" if it casts operands right now, or ""."""
     return "autocast" if autocast_is_on() else ""
 
@@ -52,6 +52,6 @@ def autocast_is_on() -> bool:
     if not hasattr(torch, "is_autocast_enabled"):
         return False
     try:
-        return any(torch.is_autocast_enabled(device) for device in DEVICES)
+        return any(torch.is_autocast_enabled(device) for device in AUTOCAST_DEVICES)
     except TypeError:  # before PyTorch 2.4 there was one function for each device
         return bool(torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled())

@@ -9,12 +9,12 @@ from itertools import repeat
 from typing import Any, NamedTuple
 from weakref import ref
 
-from typelattice.tracing.library_traits.value_checks import (
+from typelattice.tracing.library_traits.numpy_value_losses import (
     BLOCK_SIZE,
     MIN_LARGE_SIZE,
-    Found,
+    FoundLoss,
+    are_all_true,
     describe_loss,
-    is_every,
     sum_tolerance,
 )
 from typelattice.tracing.run_data.run import LOST_DIGITS
@@ -51,7 +51,7 @@ class Shadows:
 
     def find_losses(
         self, name: str, operands: Sequence[Any], keywords: Mapping[str, Any], result: Any
-    ) -> Iterator[Found]:
+    ) -> Iterator[FoundLoss]:
         """Carry shadows through an operation, and yield the digits that a sum of several steps has lost."""
         plain = name.removesuffix("=")
         if plain not in SUMMING_OPERATIONS or keywords:
@@ -59,20 +59,20 @@ class Shadows:
         dtype = result.dtype
         if dtype.kind == "f" and dtype.itemsize < 8 and result.size:
             if plain == name and (len(operands) != 2 or any(x is result for x in operands)):
-                self.drop(id(result))  # the result is an output argument, so its old values are gone
+                self.drop_shadow(id(result))  # the result is an output argument, so its old values are gone
             else:
                 yield from self.find_carried_losses(plain, plain != name, operands, result)
 
     def find_carried_losses(
         self, operation: str, in_place: bool, operands: Sequence[Any], result: Any
-    ) -> Iterator[Found]:
+    ) -> Iterator[FoundLoss]:
         """Carry shadows through a sum, in place or not, and yield the digits that are lost."""
         np: Any = sys.modules["numpy"]
         dtype, is_array = result.dtype, isinstance(result, np.ndarray)
         before = self.find_shadow(result, is_written=True) if in_place else None
         found = [*([before] if before else ()), *map(self.find_shadow, operands)]
         if not (before if in_place else any(found)):
-            self.keep(np, result, None, None, False)
+            self.keep_shadow(np, result, None, None, False)
             return
         operands = [result, *operands] if in_place else operands
         given = [
@@ -82,9 +82,9 @@ class Shadows:
         with np.errstate(all="ignore"):
             function = getattr(np, operation)
             if before and not self.has_computed(before, function, operands[1], result):
-                self.keep(np, result, result.copy(), result.astype(float), False)
+                self.keep_shadow(np, result, result.copy(), result.astype(float), False)
                 return
-            wide, apart = self.carry(np, function, given, result)
+            wide, apart = self.compute_wide_sum(np, function, given, result)
             lost, allowed = any(s.has_lost for s in found if s), sum_tolerance(dtype)
             if not lost and apart > allowed * abs(wide.flat[0]):  # skip a check of each value
                 bad = abs(wide - result) > allowed * max(_largest_absolute(np.asarray(x)) for x in given)
@@ -93,28 +93,34 @@ class Shadows:
                 if lost:
                     yield LOST_DIGITS, partial(describe_loss, np, LOST_DIGITS, *seen)
         if before:
-            self.replace(id(result), before._replace(wide_value=wide, has_lost=lost))
+            self.replace_shadow(id(result), before._replace(wide_value=wide, has_lost=lost))
         else:
-            self.keep(np, result, result.copy() if is_array else None, wide, lost)
+            self.keep_shadow(np, result, result.copy() if is_array else None, wide, lost)
 
-    def find_shadow(self, x: Any, is_written: bool = False) -> Shadow | None:
+    def find_shadow(self, array: Any, is_written: bool = False) -> Shadow | None:
         """Return the shadow of an array, or None if it has none or its values have changed.
 
         If `is_written`, the operation has written into the array: return the shadow from before.
         """
-        found = self.shadows.get(id(x))
-        if found is None or found.array() is not x:
+        found = self.shadows.get(id(array))
+        if found is None or found.array() is not array:
             return None
-        return found if is_written or found.narrow_value is None or same(found.narrow_value, x) else None
+        return (
+            found
+            if is_written or found.narrow_value is None or have_same_values(found.narrow_value, array)
+            else None
+        )
 
     def has_computed(self, before: Shadow, function: Any, operand: Any, result: Any) -> bool:
         """Compute an operation in place again from the values before. Return True if it gives its result."""
         if before.narrow_value is None:
             return False
         function(before.narrow_value, operand, out=before.narrow_value, casting="same_kind")
-        return same(before.narrow_value, result)
+        return have_same_values(before.narrow_value, result)
 
-    def carry(self, np: Any, function: Any, operands: Sequence[Any], result: Any) -> tuple[Any, float]:
+    def compute_wide_sum(
+        self, np: Any, function: Any, operands: Sequence[Any], result: Any
+    ) -> tuple[Any, float]:
         """Compute a sum in float64. Return it, and a bound of the differences from the result."""
         if result.size <= BLOCK_SIZE:
             wide = function(*operands, dtype=float)
@@ -132,30 +138,30 @@ class Shadows:
                 largest = max(largest, _largest_absolute(out - own))
         return wide, largest
 
-    def keep(self, np: Any, result: Any, narrow_value: Any, wide_value: Any, has_lost: bool) -> None:
+    def keep_shadow(self, np: Any, result: Any, narrow_value: Any, wide_value: Any, has_lost: bool) -> None:
         """Keep the shadow of a result, and forget the oldest ones if there are too many."""
         key = id(result)
         if key in self.shadows:
-            self.drop(key)
+            self.drop_shadow(key)
         is_array = isinstance(result, np.ndarray)  # scalars have no weak references
         if not is_array:
             array = repeat(result).__next__
         else:
-            array = ref(result) if wide_value is None else ref(result, lambda _: self.drop(key))
+            array = ref(result) if wide_value is None else ref(result, lambda _: self.drop_shadow(key))
         self.shadows[key] = Shadow(array, narrow_value, wide_value, has_lost)
         self.bytes += 0 if wide_value is None else 2 * wide_value.nbytes
         if len(self.shadows) > MAX_SHADOWS or self.bytes > MAX_SHADOW_BYTES:
             for oldest in [*self.shadows][: 1 + len(self.shadows) // 2]:
-                self.drop(oldest)
+                self.drop_shadow(oldest)
 
-    def replace(self, key: int, shadow: Shadow) -> None:
+    def replace_shadow(self, key: int, shadow: Shadow) -> None:
         """Replace a shadow by a later one of the same array."""
         old = self.shadows[key].wide_value
         self.shadows[key] = shadow
         if old.size > BLOCK_SIZE:
             self.spare = {old.shape: old}
 
-    def drop(self, key: int) -> None:
+    def drop_shadow(self, key: int) -> None:
         """Forget a shadow."""
         found = self.shadows.pop(key, None)
         if found is not None and found.wide_value is not None:
@@ -164,9 +170,9 @@ class Shadows:
                 self.spare = {found.wide_value.shape: found.wide_value}
 
 
-def same(a: Any, b: Any) -> bool:
+def have_same_values(a: Any, b: Any) -> bool:
     """Return True if two arrays of a shape have equal values."""
-    return a.tobytes() == b.tobytes() if a.size < MIN_LARGE_SIZE else is_every(a == b)
+    return a.tobytes() == b.tobytes() if a.size < MIN_LARGE_SIZE else are_all_true(a == b)
 
 
 def _largest_absolute(x: Any) -> float:

@@ -24,17 +24,17 @@ class ArrayReader:
         self.unknown_dtypes: set[str] = set()
         self._known: dict[tuple[str, Hashable], Operand | None] = {}
 
-    def read(self, x: Any, kind: ArrayClass) -> Operand | None:
+    def read_operand(self, array: Any, kind: ArrayClass) -> Operand | None:
         """Return the operand of an array, without its value, or None if the array holds no numbers."""
-        key = kind.library, kind.cache_key(x)
+        key = kind.library, kind.cache_key(array)
         if key in self._known:
             return self._known[key]
         try:
-            found = kind.read(x)
+            found = kind.read(array)
         except Exception:  # arrays of objects, texts or dates, and objects that cannot be read
             found = None
         if found is None:
-            self.unknown_dtypes.add(_dtype_name(kind.dtype(x)))
+            self.unknown_dtypes.add(_dtype_name(kind.dtype(array)))
         else:
             self.libraries.setdefault(kind.library)
             found = replace(found, value=None)

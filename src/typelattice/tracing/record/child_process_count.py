@@ -28,9 +28,9 @@ class ChildProcessCounter:
         self.commands: dict[str, None] = {}
 
     @property
-    def started(self) -> int:
+    def started_count(self) -> int:
         """The number of processes so far. A process that multiprocessing forks is counted once."""
-        made = _last_process_number() if self in LISTENING else self.numbered
+        made = _last_process_number() if self in LISTENING_COUNTERS else self.numbered
         return self.spawned + max(self.forks, made - self.numbered_before)
 
     def restart_count(self) -> None:
@@ -41,7 +41,7 @@ class ChildProcessCounter:
     def __enter__(self) -> None:
         _add_audit_hook()
         self.numbered_before = _last_process_number()
-        LISTENING.add(self)
+        LISTENING_COUNTERS.add(self)
 
     def __exit__(
         self,
@@ -50,10 +50,10 @@ class ChildProcessCounter:
         traceback: TracebackType | None = None,
     ) -> None:
         self.numbered = _last_process_number()
-        LISTENING.discard(self)
+        LISTENING_COUNTERS.discard(self)
 
 
-LISTENING: set[ChildProcessCounter] = set()
+LISTENING_COUNTERS: set[ChildProcessCounter] = set()
 
 
 @cache
@@ -63,14 +63,14 @@ def _add_audit_hook() -> None:
 
 
 def _on_audit_event(event: str, arguments: Any) -> None:
-    if not LISTENING:
+    if not LISTENING_COUNTERS:
         return
     if event in FORK_EVENTS:
-        for each in [*LISTENING]:
+        for each in [*LISTENING_COUNTERS]:
             each.forks += 1
     elif event in SPAWN_EVENTS and not _is_second_event(event):
         name = _command_name(event, arguments)
-        for each in [*LISTENING]:
+        for each in [*LISTENING_COUNTERS]:
             each.spawned += 1
             each.commands |= {name: None} if name else {}
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from typelattice.tracing.record.child_commands import PACKAGE_FOLDER, patch_popen
 from typelattice.tracing.record.resend_signal import RepeatedSignal
-from typelattice.tracing.run_data.merged_runs import merge_runs, without_unused
+from typelattice.tracing.run_data.merged_runs import drop_unused_steps, merge_runs
 from typelattice.tracing.run_data.run import Run
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SPAWNING_MODULES = ("multiprocessing.spawn", "joblib.externals.loky.backend.spawn", "loky.backend.spawn")
 """Modules with a `get_preparation_data` that returns the data for a new process."""
-POPEN = "subprocess"
+POPEN_MODULE = "subprocess"
 LAST_PRIORITY = (
     -1_000
 )  # multiprocessing calls this at the end of a process, after the program's own functions
@@ -112,15 +112,15 @@ class ChildRuns:
     def start(self) -> None:
         """Follow the processes that are started from now on."""
         _register_fork_hooks()
-        ACTIVE.append(self)
-        for name in (POPEN, *SPAWNING_MODULES):
+        ACTIVE_CHILD_RUNS.append(self)
+        for name in (POPEN_MODULE, *SPAWNING_MODULES):
             if name in sys.modules:
-                self.patch(sys.modules[name])
+                self.patch_module(sys.modules[name])
 
     def stop(self) -> None:
         """Read the runs of the processes that have ended, and follow no others."""
-        if self in ACTIVE:
-            ACTIVE.remove(self)
+        if self in ACTIVE_CHILD_RUNS:
+            ACTIVE_CHILD_RUNS.remove(self)
         if self.owner_pid != os.getpid() or not self.folder.is_dir():
             return
         for path in sorted(self.folder.glob("*.run")):
@@ -142,7 +142,7 @@ class ChildRuns:
             replace(self.child_settings, folder=str(self.folder), script=followed, cache=cache)
         )
 
-    def with_children(self, run: Run) -> Run:
+    def merge_child_runs(self, run: Run) -> Run:
         """Merge the runs of child processes into their parent's run."""
         return merge_runs([run, *self.runs])
 
@@ -159,10 +159,10 @@ class ChildRuns:
         path.write_bytes(self.pickle_settings(""))
         return str(path)
 
-    def patch(self, module: ModuleType) -> None:
+    def patch_module(self, module: ModuleType) -> None:
         """Make a module that starts processes start followed ones."""
-        if module.__name__ == POPEN:
-            patch_popen(module, ACTIVE)
+        if module.__name__ == POPEN_MODULE:
+            patch_popen(module, ACTIVE_CHILD_RUNS)
         else:
             self.patch_preparation_data(module)
 
@@ -174,8 +174,8 @@ class ChildRuns:
 
         def get_preparation_data(*args: Any, **named: Any) -> Any:
             data = inner(*args, **named)
-            if ACTIVE:
-                own = ACTIVE[-1]
+            if ACTIVE_CHILD_RUNS:
+                own = ACTIVE_CHILD_RUNS[-1]
                 own.make_folder()
                 data["typelattice"] = TracingStarter(own.pickle_settings(data.get("init_main_from_path", "")))
             return data
@@ -185,7 +185,7 @@ class ChildRuns:
 
     # -- in a child process
 
-    def begin(self) -> None:
+    def begin_run(self) -> None:
         """Begin the empty run of a child process."""
         recorder = self.recorder
         recorder.lock, recorder.links.lock = threading.RLock(), threading.Lock()
@@ -204,13 +204,13 @@ class ChildRuns:
         """Write the run when multiprocessing ends this process: at its end, or by SIGTERM, as a pool does."""
         util: Any = sys.modules.get("multiprocessing.util")
         if util is not None:
-            self.register()
-            util.register_after_fork(self, ChildRuns.register)  # a forked process forgets the first call
+            self.register_exit()
+            util.register_after_fork(self, ChildRuns.register_exit)  # a forked process forgets the first call
 
-    def register(self) -> None:
+    def register_exit(self) -> None:
         """Register with multiprocessing to be called last."""
         util: Any = sys.modules["multiprocessing.util"]
-        util.Finalize(None, self.write, exitpriority=LAST_PRIORITY)
+        util.Finalize(None, self.write_run, exitpriority=LAST_PRIORITY)
         self.end_by_signal()
 
     def end_by_signal(self) -> None:
@@ -229,18 +229,18 @@ class ChildRuns:
     def on_sigterm(self, number: int, frame: FrameType | None) -> None:
         """Write the run, then end as by the signal. If a write is in progress, finish it first."""
         self.end_signal = number
-        self.write()
+        self.write_run()
         if not self.is_writing:
             _end_by_signal(number)
 
-    def write(self) -> None:
+    def write_run(self) -> None:
         """Write the run of this process completely, or nothing of it. The program goes on if that fails."""
         if self.is_written:
             return
         self.is_written = self.is_writing = True
         with suppress(Exception):
             spare = self.folder / f"{os.getpid()}.part"
-            spare.write_bytes(pickle.dumps(without_unused(self.recorder.build_run())))
+            spare.write_bytes(pickle.dumps(drop_unused_steps(self.recorder.build_run())))
             spare.replace(self.folder / f"{os.getpid()}-{os.urandom(4).hex()}.run")
         self.is_writing = False
         if self.end_signal:
@@ -253,12 +253,12 @@ def _end_by_signal(number: int) -> None:
     os.kill(os.getpid(), number)
 
 
-ACTIVE: list[ChildRuns] = []
+ACTIVE_CHILD_RUNS: list[ChildRuns] = []
 
 
 def witness(file: str, number: int) -> object:
     """Return the witness of an operation in a function pickled by value, or None if it is not followed."""
-    return ACTIVE[-1].find_witness(file, number) if ACTIVE else None
+    return ACTIVE_CHILD_RUNS[-1].find_witness(file, number) if ACTIVE_CHILD_RUNS else None
 
 
 @cache
@@ -269,11 +269,11 @@ def _register_fork_hooks() -> None:
 
 
 def _before_fork() -> None:
-    for each in ACTIVE:
+    for each in ACTIVE_CHILD_RUNS:
         each.make_folder()
 
 
 def _after_fork() -> None:
-    for each in ACTIVE:
+    for each in ACTIVE_CHILD_RUNS:
         with suppress(Exception):
-            each.begin()
+            each.begin_run()

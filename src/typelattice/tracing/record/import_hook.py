@@ -20,7 +20,7 @@ from zlib import crc32
 
 from typelattice.support.errors import TypelatticeError
 from typelattice.support.gc_pause import pause_gc
-from typelattice.tracing.record.child_runs import POPEN, SPAWNING_MODULES, ChildRuns
+from typelattice.tracing.record.child_runs import POPEN_MODULE, SPAWNING_MODULES, ChildRuns
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.witness import FollowedModule, LazyWitness
@@ -28,7 +28,7 @@ from typelattice.tracing.rewrite.bytecode import check_release, insert_copies, i
 from typelattice.tracing.run_data.source_text import SourceText
 
 CACHE_VERSION = b"12"  # version of the rewriting: a cache with a different version is not read
-Compiled = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]
+CompiledSource = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]
 """Code with its copies and with marks for witnesses, the numbers of the witnesses, the packed row of each
 operation, and the functions left unchanged."""
 
@@ -70,14 +70,14 @@ class ModuleCompiler:
                 self.compile_module(path, path, Path(path).read_bytes())
         return self.witnesses.get(path, {}).get(number)
 
-    def compile_source(self, path: str, data: bytes) -> Compiled:
+    def compile_source(self, path: str, data: bytes) -> CompiledSource:
         """Return rewritten code, from the cache if it has it."""
         cached_file = self.cache and self.cache / f"{_digest_of_code(path, data)}.traced"
         if cached_file:
             with suppress(OSError, ValueError, EOFError, TypeError, IndexError):
                 stored = cached_file.read_bytes()
                 if crc32(stored[4:]).to_bytes(4, "big") == stored[:4]:
-                    found: Compiled = marshal.loads(stored[4:])
+                    found: CompiledSource = marshal.loads(stored[4:])
                     return found
         # Imported here, because cached code does not need it.
         from typelattice.tracing.rewrite.syntax_tree import Rewriter
@@ -88,10 +88,10 @@ class ModuleCompiler:
         code = insert_copies(compile(rewriter.visit(tree), path, "exec", dont_inherit=True), numbers)
         rewritten = code, numbers, [*map(marshal.dumps, rewriter.rows)], rewriter.unchanged_functions
         if cached_file:
-            self._save(cached_file, marshal.dumps(rewritten))
+            self._save_compiled_code(cached_file, marshal.dumps(rewritten))
         return rewritten
 
-    def _save(self, path: Path, data: bytes) -> None:
+    def _save_compiled_code(self, path: Path, data: bytes) -> None:
         """Write compiled code completely, or nothing of it. An unwritable cache is not an error."""
         spare = path.with_suffix(f".{os.getpid()}")
         with suppress(OSError):
@@ -110,12 +110,12 @@ def _digest_of_code(path: str, data: bytes) -> str:
     return found.hexdigest()
 
 
-def _why_not_compiled(e: Exception) -> str:
-    if isinstance(e, RecursionError):
+def _why_not_compiled(error: Exception) -> str:
+    if isinstance(error, RecursionError):
         return "its expressions are nested too deeply to rewrite"
-    if isinstance(e, SyntaxError):
+    if isinstance(error, SyntaxError):
         return "it is no Python that this release reads"
-    return str(e) or type(e).__name__
+    return str(error) or type(error).__name__
 
 
 class TracedFileLoader(SourceFileLoader):
@@ -155,7 +155,7 @@ class ChangingLoader(SourceFileLoader):
         self.change(module)
 
 
-def _with_change(spec: ModuleSpec | None, change: Callable[[ModuleType], object]) -> ModuleSpec | None:
+def _changing_spec(spec: ModuleSpec | None, change: Callable[[ModuleType], object]) -> ModuleSpec | None:
     """Return the spec of a module that its loader changes, if it has a source file."""
     if spec is not None and type(spec.loader) is SourceFileLoader:
         loader = ChangingLoader(spec.loader.name, spec.loader.path)
@@ -182,11 +182,11 @@ class TracingFinder(MetaPathFinder):
     ) -> ModuleSpec | None:
         """Return the module's spec, or None for a module of another package."""
         if name in self.switches.names:
-            return _with_change(
+            return _changing_spec(
                 self._find_other_spec(name, path, target), lambda module: self.switches.turn_off()
             )
-        if name == POPEN or name in SPAWNING_MODULES:
-            return _with_change(self._find_other_spec(name, path, target), self.child_runs.patch)
+        if name == POPEN_MODULE or name in SPAWNING_MODULES:
+            return _changing_spec(self._find_other_spec(name, path, target), self.child_runs.patch_module)
         if not self.covers(name):
             return None
         spec = self._find_other_spec(name, path, target)

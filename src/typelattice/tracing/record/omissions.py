@@ -14,7 +14,9 @@ UNREAD_SENTENCE = "what is done with arrays of {} is no step: that is no dtype o
 FORGOTTEN_SENTENCE = "{:,} arrays were let go: {:,} are remembered at a time"
 
 
-def omissions(tallies: Sequence[StepTally], unknown_dtypes: Collection[str], forgotten: int) -> Iterator[str]:
+def yield_omissions(
+    tallies: Sequence[StepTally], unknown_dtypes: Collection[str], forgotten: int
+) -> Iterator[str]:
     """Yield the sentences for a run's tallies, its unreadable dtypes and its number of forgotten arrays."""
     if summarised := sum(tally.merged_tally.count for tally in tallies if tally.merged_tally):
         yield SUMMARISED_SENTENCE.format(summarised, MAX_STEPS_PER_OPERATION)

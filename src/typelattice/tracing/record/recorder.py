@@ -10,7 +10,7 @@ from typing import Any
 from typelattice.calls.call_tables import array_class_with_rules
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, Input, Number, Ref, SourceLocation
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar_operand
 from typelattice.operands.read_objects import operand as read_operand
 from typelattice.programs.program import Program
 from typelattice.support.errors import TypelatticeError
@@ -24,7 +24,7 @@ from typelattice.tracing.compiled.weak_type_recompilations import WeakArguments
 from typelattice.tracing.library_traits import has_rules, own_system
 from typelattice.tracing.record.array_reader import ArrayReader
 from typelattice.tracing.record.child_process_count import ChildProcessCounter
-from typelattice.tracing.record.omissions import omissions
+from typelattice.tracing.record.omissions import yield_omissions
 from typelattice.tracing.record.unchanged_casts import UnchangedCasts
 from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
 from typelattice.tracing.record.witness import Witness
@@ -123,9 +123,9 @@ class Recorder:
             witness, key, result, build_step.attribute_maker(self.builder, witness.operation.name), key[:1]
         )
 
-    def step_of_assignment(self, witness: Witness, key: Any, a: Any) -> StepTally | None:
+    def step_of_assignment(self, witness: Witness, key: Any, array: Any) -> StepTally | None:
         """Return the step of an assignment to elements."""
-        return self.add_step(witness, key, a, build_step.assignment_maker(self.builder), key)
+        return self.add_step(witness, key, array, build_step.assignment_maker(self.builder), key)
 
     def step_of_call(
         self,
@@ -141,7 +141,7 @@ class Recorder:
         """
         loop = compiler_of_loop(function)
         if loop is not None:
-            self.weak_arguments.record(witness, loop, function, arguments_and_result)
+            self.weak_arguments.record_call(witness, loop, function, arguments_and_result)
         compiler = compiler_by_module(function) if number is None else None
         if compiler is not None and self.compiled_calls.add_call(
             witness, compiler, function, arguments_and_result
@@ -150,7 +150,7 @@ class Recorder:
 
         def build(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
             result = arguments_and_result[-1]
-            step = self.call_reader(witness).step(
+            step = self.make_call_reader(witness).read_step(
                 excerpt,
                 witness.operation,
                 function,
@@ -163,7 +163,9 @@ class Recorder:
             if before is not None and step != Ref(int(before)):
                 is_method = getattr(function, "__self__", None) is result
                 file = witness.module.file
-                self.unchanged_casts.add(step, before, file, self.sources[file], witness.operation, is_method)
+                self.unchanged_casts.note_cast(
+                    step, before, file, self.sources[file], witness.operation, is_method
+                )
             return step
 
         return self.add_step(witness, key, arguments_and_result[-1], build, list_steps_of_key(key))
@@ -175,11 +177,11 @@ class Recorder:
         (_, name), *_ = key
 
         def build(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
-            return self.call_reader(witness).step_of_joined_entries(excerpt, name, entries)
+            return self.make_call_reader(witness).step_of_joined_entries(excerpt, name, entries)
 
         return self.add_step(witness, key, result, build, list_steps_of_key(key))
 
-    def call_reader(self, witness: Witness) -> CallReader:
+    def make_call_reader(self, witness: Witness) -> CallReader:
         """Return a reader of the call at a witness. It looks up the step that made each array."""
 
         def part(x: Any) -> int | None:
@@ -192,24 +194,29 @@ class Recorder:
 
         return CallReader(self.builder, part)
 
-    def step_used(self, witness: Witness, part: Any) -> Any:
+    def step_used(self, witness: Witness, key_part: Any) -> Any:
         """Return the step that an operation uses, for a part of its key: the one before an unchanged cast."""
         if not self.unchanged_casts.casts:
-            return part
+            return key_part
         return self.unchanged_casts.step_used(
-            part, witness.module.file, self.sources[witness.module.file], witness.operation
+            key_part, witness.module.file, self.sources[witness.module.file], witness.operation
         )
 
-    def result_operand(self, x: Any) -> Operand:
+    def result_operand(self, result: Any) -> Operand:
         """Return the operand of a result. Raises UnknownCallError if it is not an array."""
-        kind = self.array_kinds[type(x)]
-        found = self.array_reader.read(x, kind) if kind else None
+        kind = self.array_kinds[type(result)]
+        found = self.array_reader.read_operand(result, kind) if kind else None
         if found is None:
             raise UnknownCallError("it gives no array")
         return found
 
     def add_step(
-        self, witness: Witness, key: Any, result: Any, make: build_step.StepMaker, parts: Sequence[Any]
+        self,
+        witness: Witness,
+        key: Any,
+        result: Any,
+        make_step: build_step.StepMaker,
+        key_parts: Sequence[Any],
     ) -> StepTally | None:
         """Return the tally for an operation at a witness: a new one, or the tally of an equivalent step."""
         if len(witness.tallies) >= MAX_STEPS_PER_OPERATION or len(self.tallies) >= MAX_DISTINCT_STEPS:
@@ -223,7 +230,9 @@ class Recorder:
                     witness.tallies[exact] = found.merged_tally
                 return found.merged_tally
         kind = self.array_kinds[type(result)]
-        operand = self.array_reader.read(result, kind) if kind is not None and self.is_following else None
+        operand = (
+            self.array_reader.read_operand(result, kind) if kind is not None and self.is_following else None
+        )
         if kind is None or operand is None:
             return None
         with self.lock:
@@ -236,8 +245,8 @@ class Recorder:
             try:
                 if not has_rules(kind.library):
                     raise UnknownCallError(f"no system has the rules of {kind.library}")
-                made = make(
-                    excerpt, [build_step.argument_of_key(self.step_used(witness, part)) for part in parts]
+                made = make_step(
+                    excerpt, [build_step.argument_of_key(self.step_used(witness, part)) for part in key_parts]
                 )
                 if not isinstance(made, Ref):
                     raise UnknownCallError("it gives no array")
@@ -256,10 +265,10 @@ class Recorder:
                 if not isinstance(e, (TypelatticeError, UnknownCallError)):
                     why = UNREADABLE_MESSAGE.format(f"{type(e).__name__}: {e}")
                     self.not_followed[f"{excerpt.text} ({excerpt.location})"] = why
-                steps = list_steps_of_key(parts)
+                steps = list_steps_of_key(key_parts)
                 if steps:
                     suffix = e.name_suffix if isinstance(e, LibraryCastError) else ""
-                    name = f"{self.name_of(witness, key)}{suffix}"
+                    name = f"{self.name_of_opaque_step(witness, key)}{suffix}"
                     made = self.builder.add_opaque(excerpt, name, operand, steps, None)
                 else:
                     made = self.builder.add_input(excerpt.of_library(None), operand)
@@ -284,24 +293,26 @@ class Recorder:
             self.builder.steps[number] = replace(self.builder.steps[number], shape=shape)
         return self.tallies[number]
 
-    def step_of_input(self, witness: Witness, x: Any, kind: ArrayClass, position: int) -> StepNumber | None:
+    def step_of_input(
+        self, witness: Witness, array: Any, kind: ArrayClass, position: int
+    ) -> StepNumber | None:
         """Return the step of an array that no step made: its base's step if it is a view, else an input."""
-        operand = self.array_reader.read(x, kind) if self.is_following else None
+        operand = self.array_reader.read_operand(array, kind) if self.is_following else None
         if operand is None:
             return None
-        mark = kind.cache_key(x)
+        mark = kind.cache_key(array)
         with self.lock:
-            linked = self.links.step_of(x)
+            linked = self.links.step_of(array)
             if linked is not None:  # another thread has added it meanwhile
                 return linked
-            base = kind.base_of(x)
+            base = kind.base_of(array)
             found = self.links.by_weak_reference.get(id(base)) if base is not None else None
-            known = self.step_of_variable(kind.stands_for(x))
+            known = self.step_of_variable(kind.variable_of(array))
             if known is not None and self.tallies[known].operand.dtype is operand.dtype:
-                self.link(x, kind, known)  # another tracer of the same variable or array
+                self.link_array(array, kind, known)  # another tracer of the same variable or array
                 return known
             number: StepNumber
-            element = self.step_of_elements_read(witness, x) if base is None and position == 0 else None
+            element = self.step_of_elements_read(witness, array) if base is None and position == 0 else None
             if element is not None:
                 return element
             if found and found[0]() is base and self.tallies[found[1]].operand.dtype is operand.dtype:
@@ -313,43 +324,44 @@ class Recorder:
                     excerpt = self.excerpt_of(witness, kind.library)
                     self.add_missing_tallies()
                     text = (
-                        self.sources[witness.module.file].operand(witness.operation, position) or excerpt.text
+                        self.sources[witness.module.file].operand_text(witness.operation, position)
+                        or excerpt.text
                     )
                     made = self.builder.add_input(Excerpt(text, excerpt.location), operand)
                     tally = StepTally(StepNumber(made.step), operand, mark)
                     self.tallies.append(tally)
-                    one, shape = self.builder.steps[made.step], (None,) * kind.dimensions(x)
+                    one, shape = self.builder.steps[made.step], (None,) * kind.dimensions(array)
                     self.builder.steps[made.step] = replace(one, shape=shape, owner=kind.library)
                     witness.tallies[key] = tally
                 if isinstance(self.builder.steps[tally.number], Input):
                     tally.count += 1
-                    tally.bytes += kind.size(x)
+                    tally.bytes += kind.size(array)
                 number = tally.number
-            self.link(x, kind, number)
+            self.link_array(array, kind, number)
             return number
 
-    def step_of_elements_read(self, witness: Witness, x: Any) -> StepNumber | None:
+    def step_of_elements_read(self, witness: Witness, array: Any) -> StepNumber | None:
         """Return the step of elements that `a[i] += y` has read at a witness, or None if `a` is not known."""
         reading_witness, part = self.elements_read.pop(threading.get_ident(), (witness, None))
         is_elsewhere = (
             reading_witness.module is not witness.module
             or reading_witness.operation.line != witness.operation.line
         )
-        kind = self.array_kinds[type(x)]
+        kind = self.array_kinds[type(array)]
         if type(part) is not StepNumber or is_elsewhere or kind is None:
             return None
-        key = part, kind.cache_key(x), ()
-        tally = reading_witness.tallies.get(key) or self.step_of_index(reading_witness, key, x)
-        reading_witness.link(tally, kind, x)
-        return self.links.step_of(x)
+        key = part, kind.cache_key(array), ()
+        tally = reading_witness.tallies.get(key) or self.step_of_index(reading_witness, key, array)
+        reading_witness.link_result(tally, kind, array)
+        return self.links.step_of(array)
 
-    def link(self, x: Any, kind: ArrayClass, number: StepNumber) -> None:
+    def link_array(self, array: Any, kind: ArrayClass, number: StepNumber) -> None:
         """Record the step of an array, and of its traced value under `jax.jit`."""
-        self.links.add(x, number, kind.takes_weak_references)
-        inner = kind.stands_for(x)
+        self.links.link_array(array, number, kind.takes_weak_references)
+        inner = kind.variable_of(array)
         own = self.array_kinds[type(inner)]
         if own is not None and own.variable is None:
-            self.links.add(inner, number, own.takes_weak_references)
+            self.links.link_array(inner, number, own.takes_weak_references)
         elif inner is not None:
             self.compiled_calls.note_variable(inner, number)
 
@@ -362,12 +374,12 @@ class Recorder:
 
     def excerpt_of(self, witness: Witness, library: str) -> Excerpt:
         """Return the source location and the text of a witness's operation."""
-        text = self.sources[witness.module.file].text(witness.operation)
+        text = self.sources[witness.module.file].text_at(witness.operation)
         return Excerpt(
             text[:MAX_STEP_CHARS], SourceLocation(witness.module.file, witness.operation.line), library
         )
 
-    def name_of(self, witness: Witness, key: Any) -> str:
+    def name_of_opaque_step(self, witness: Witness, key: Any) -> str:
         """Return the name of an opaque step."""
         who = key[0] if isinstance(key, tuple) and key else None
         match who:
@@ -415,9 +427,9 @@ class Recorder:
                 seen,
                 {library: own_system(library, steps) for library in sorted(libraries)},
                 tuple(UnfollowedCode(name, why) for name, why in self.not_followed.items()),
-                tuple(omissions(self.tallies, self.array_reader.unknown_dtypes, self.links.forgotten)),
+                tuple(yield_omissions(self.tallies, self.array_reader.unknown_dtypes, self.links.forgotten)),
                 {name: "".join(source.lines) for name, source in self.sources.items() if name in named},
-                self.child_process_counter.started,
+                self.child_process_counter.started_count,
                 dict(self.results),
                 tuple(self.value_checks.losses.values()) if self.value_checks else None,
                 tuple(self.child_process_counter.commands),
@@ -434,6 +446,8 @@ class Recorder:
         for i in range(len(self.tallies), len(self.builder.steps)):
             step = self.builder.steps[i]
             known = (
-                read_operand(step.value) if isinstance(step, Number) else scalar(KIND_BY_PYTHON_TYPE[float])
+                read_operand(step.value)
+                if isinstance(step, Number)
+                else scalar_operand(KIND_BY_PYTHON_TYPE[float])
             )
             self.tallies.append(StepTally(StepNumber(i), known, None))

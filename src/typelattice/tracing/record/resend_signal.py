@@ -44,16 +44,16 @@ class RepeatedSignal:
                 self.inherited = self.written
                 read, self.written = os.pipe()
                 os.set_blocking(self.written, False)
-                start_new_thread(self._repeat, (read, threading.get_ident()))
+                start_new_thread(self._resend_signal, (read, threading.get_ident()))
                 self.process = os.getpid()
             found = signal.set_wakeup_fd(self.written, warn_on_full_buffer=False)
             if found not in (-1, self.written, self.inherited):
                 signal.set_wakeup_fd(found)
 
-    def _repeat(self, read: int, main: int) -> None:
+    def _resend_signal(self, pipe: int, main_thread: int) -> None:
         with suppress(OSError):  # the program closed all files
-            while number := os.read(read, 1):
+            while number := os.read(pipe, 1):
                 while number[0] == self.number and self.is_unhandled():
                     sleep(RESEND_SECONDS)
                     if self.is_unhandled():
-                        signal.pthread_kill(main, self.number)
+                        signal.pthread_kill(main_thread, self.number)

@@ -62,7 +62,7 @@ class Tracing:
 
     def run(self) -> Run:
         """Return the run so far."""
-        return self.child_runs.with_children(self.recorder.build_run())
+        return self.child_runs.merge_child_runs(self.recorder.build_run())
 
     def __enter__(self) -> Tracing:
         self.start()

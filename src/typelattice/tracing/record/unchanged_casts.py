@@ -17,7 +17,7 @@ from typelattice.tracing.run_data.producing_steps import StepNumber
 from typelattice.tracing.run_data.source_text import SourceText
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 
-DTYPE_OF = re.compile(r"\.dtype\b(?!=)")  # the dtype of another array, in the text of a call
+DTYPE_ATTRIBUTE_PATTERN = re.compile(r"\.dtype\b(?!=)")  # the dtype of another array, in the text of a call
 ASSIGNMENT_TARGET_PATTERN = re.compile(r"\s*(\w+)\s*=\s*")  # the text before a call: `y = `
 MAX_OPERANDS = 4  # compare the texts of operations with at most so many operands
 
@@ -52,12 +52,12 @@ class UnchangedCasts:
         earlier = steps[source_step]
         while isinstance(earlier, Cast) and earlier.to != cast.to:
             earlier = steps[earlier.operand]
-        if not isinstance(earlier, Cast) and not DTYPE_OF.search(cast.text):
+        if not isinstance(earlier, Cast) and not DTYPE_ATTRIBUTE_PATTERN.search(cast.text):
             return new_step
         del steps[first_new:]
         return Ref(int(source_step))
 
-    def add(
+    def note_cast(
         self,
         cast: Argument,
         source_step: StepNumber,
@@ -67,31 +67,31 @@ class UnchangedCasts:
         is_method: bool,
     ) -> None:
         """Note a cast if a variable keeps the cast array."""
-        name = source.operand(operation, 0 if is_method else 1)
+        name = source.operand_text(operation, 0 if is_method else 1)
         line = source.lines[operation.line - 1] if operation.line <= len(source.lines) else ""
         target = ASSIGNMENT_TARGET_PATTERN.fullmatch(line[: operation.column])
-        code = _code_of(file)
+        code = _find_running_code(file)
         if isinstance(cast, Ref) and name.isidentifier() and code and not (target and target[1] == name):
             self.casts[cast.step] = UnchangedCast(source_step, name, code)
 
-    def step_used(self, part: Any, file: str, source: SourceText, operation: WrittenOperation) -> Any:
+    def step_used(self, key_part: Any, file: str, source: SourceText, operation: WrittenOperation) -> Any:
         """Return the step that an operation uses, or the step before a cast if the text names that array.
 
         If a part of a key is not a step of this kind, it is returned as it is.
         """
-        if type(part) is not StepNumber or part not in self.casts:
-            return part
-        code = _code_of(file)
-        names = {source.operand(operation, i) for i in range(MAX_OPERANDS)}
-        step = part
+        if type(key_part) is not StepNumber or key_part not in self.casts:
+            return key_part
+        code = _find_running_code(file)
+        names = {source.operand_text(operation, i) for i in range(MAX_OPERANDS)}
+        step = key_part
         while (cast := self.casts.get(step)) is not None:
             if cast.code is code and cast.name in names:
                 return cast.source_step
             step = cast.source_step
-        return part
+        return key_part
 
 
-def _code_of(file: str) -> CodeType | None:
+def _find_running_code(file: str) -> CodeType | None:
     """Find the code of a program's function that runs now."""
     frame: FrameType | None = sys._getframe()
     while frame is not None and frame.f_code.co_filename != file:

@@ -30,7 +30,7 @@ class ValueChecks:
         ] = {}  # arrays without infinite numbers and NaN, by their ids
         self.is_plain = CachePerClass(is_plain)
 
-    def check(
+    def observe_operation(
         self,
         witness: ValueWitness,
         name: str,
@@ -53,7 +53,7 @@ class ValueChecks:
             for rule, describe in find_losses(name, operands, keywords, result):
                 known = rule != NOT_FINITE or name[-1:] != "=" or self.was_finite(result)
                 if describe is not None and rule not in rules and known:
-                    self.add(witness, rule, describe)
+                    self.add_loss(witness, rule, describe)
                 rules.add(rule)
         if kind.is_linked_weakly:
             if NOT_FINITE in rules:
@@ -68,10 +68,10 @@ class ValueChecks:
         found = self.finite_arrays.get(id(x))
         return found is not None and found() is x
 
-    def add(self, witness: ValueWitness, rule: str, describe: Callable[[], ValueLoss]) -> None:
+    def add_loss(self, witness: ValueWitness, rule: str, describe: Callable[[], ValueLoss]) -> None:
         """Add a loss to those at the same place."""
         place = SourceLocation(witness.module.file, witness.operation.line)
-        text = witness.recorder.sources[witness.module.file].text(witness.operation)[:MAX_STEP_CHARS]
+        text = witness.recorder.sources[witness.module.file].text_at(witness.operation)[:MAX_STEP_CHARS]
         known = self.losses.get((place, text, rule))
         loss, runs = (known.loss, known.runs + 1) if known else (describe(), 1)
         self.losses[place, text, rule] = LocatedLoss(place, text, loss, runs)
@@ -84,26 +84,26 @@ def is_plain(cls: type) -> bool:
 
 def check_binary(witness: ValueWitness, a: Any, b: Any, result: Any) -> None:
     """Check an operator of two operands."""
-    witness.recorder.value_checks.check(witness, witness.operation.name, (a, b), {}, result)
+    witness.recorder.value_checks.observe_operation(witness, witness.operation.name, (a, b), {}, result)
 
 
 def check_unary(witness: ValueWitness, a: Any, result: Any) -> None:
     """Check an operator of one operand."""
-    witness.recorder.value_checks.check(witness, witness.operation.name, (a,), {}, result)
+    witness.recorder.value_checks.observe_operation(witness, witness.operation.name, (a,), {}, result)
 
 
 def check_in_place(witness: ValueWitness, a: Any, b: Any, result: Any) -> None:
     """Check an operator such as `+=` from its operands and result. The overwritten values are gone."""
     name = witness.operation.name
     if result is a:
-        witness.recorder.value_checks.check(witness, f"{name}=", (b,), {}, result)
+        witness.recorder.value_checks.observe_operation(witness, f"{name}=", (b,), {}, result)
     else:
-        witness.recorder.value_checks.check(witness, name, (a, b), {}, result)
+        witness.recorder.value_checks.observe_operation(witness, name, (a, b), {}, result)
 
 
 def check_assignment(witness: ValueWitness, value: Any, a: Any) -> None:
     """Check a value that an assignment is about to cast to the dtype of elements."""
-    witness.recorder.value_checks.check(witness, "put", (value,), {}, a)
+    witness.recorder.value_checks.observe_operation(witness, "put", (value,), {}, a)
 
 
 def check_call(witness: ValueWitness, function: Any, *arguments_and_result: Any) -> None:
@@ -120,7 +120,7 @@ def check_call(witness: ValueWitness, function: Any, *arguments_and_result: Any)
     split = len(args) - len(names)
     named = dict(zip(names, args[split:], strict=True))
     operands = [owner, *args[:split]] if of_array else args[:split]
-    witness.recorder.value_checks.check(
+    witness.recorder.value_checks.observe_operation(
         witness, getattr(function, "__name__", ""), operands, named, arguments_and_result[-1]
     )
 

@@ -103,7 +103,7 @@ class WitnessBase:
     def __init__(self, module: FollowedModule, number: int) -> None:
         self.module, self.number = module, number
 
-    def fill(self) -> None:
+    def fill_fields(self) -> None:
         """Fill the other fields. `operation` describes the source text, `tallies` has what was seen there."""
         self.recorder = recorder = self.module.recorder
         self.operation = WrittenOperation(*marshal.loads(self.module.rows[self.number]))
@@ -152,21 +152,21 @@ class Witness(WitnessBase):
                 if kind.is_linked_weakly and len(live) < LINKS_BEFORE_CLEANUP:
                     live[id(result)] = ref(result), tally.number
                 else:
-                    self.recorder.link(result, kind, tally.number)
+                    self.recorder.link_array(result, kind, tally.number)
             return result
         except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
         except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
-    def record_unary(self, a: Any, result: Any) -> Any:
+    def record_unary(self, operand: Any, result: Any) -> Any:
         """Record an operator of one operand."""
         try:
             kind = self.array_kinds[type(result)]
             if kind is not None:
-                key = self.operand_key(a, 0), kind.cache_key(result)
+                key = self.operand_key(operand, 0), kind.cache_key(result)
                 tally = self.tallies.get(key) or self.recorder.step_of_operator(self, key, result)
-                self.link(tally, kind, result)
+                self.link_result(tally, kind, result)
             return result
         except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
@@ -180,69 +180,73 @@ class Witness(WitnessBase):
             if kind is not None:
                 key = self.operand_key(a, 0), self.operand_key(b, 1), kind.cache_key(result), result is a
                 tally = self.tallies.get(key) or self.recorder.step_of_in_place(self, key, result)
-                self.link(tally, kind, result)
+                self.link_result(tally, kind, result)
             return result
         except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
         except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
-    def record_item(self, a: Any, index: Any, result: Any) -> Any:
+    def record_item(self, array: Any, index: Any, result: Any) -> Any:
         """Record an index into an array, or into an object such as `np.r_`, which joins its entries."""
         try:
             kind = self.array_kinds[type(result)]
             if kind is None:
                 return result
-            if self.array_kinds[type(a)] is not None:
+            if self.array_kinds[type(array)] is not None:
                 arrays = () if type(index) is int or type(index) is slice else self.index_key(index)
-                key = self.operand_key(a, 0), kind.cache_key(result), arrays
+                key = self.operand_key(array, 0), kind.cache_key(result), arrays
                 tally = self.tallies.get(key) or self.recorder.step_of_index(self, key, result)
-                self.link(tally, kind, result)
-            elif name := self.recorder.joining_operation[type(a)]:
+                self.link_result(tally, kind, result)
+            elif name := self.recorder.joining_operation[type(array)]:
                 entries = index if type(index) is tuple else (index,)
                 key = ("", name), self.argument_keys(map(hashable_slice, entries)), kind.cache_key(result)
                 tally = self.tallies.get(key) or self.recorder.step_of_joined_entries(
                     self, key, entries, result
                 )
-                self.link(tally, kind, result)
+                self.link_result(tally, kind, result)
             return result
         except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
         except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
-    def note_elements_read(self, value: Any, a: Any) -> Any:
+    def note_elements_read(self, value: Any, array: Any) -> Any:
         """Note the array with the elements that `a[i] += value` has read, and return the value."""
         try:
-            if self.array_kinds[type(a)] is not None:
-                self.recorder.elements_read[get_ident()] = self, self.operand_key(a, 0)
+            if self.array_kinds[type(array)] is not None:
+                self.recorder.elements_read[get_ident()] = self, self.operand_key(array, 0)
             return value
         except RecursionError:  # the program recursed too deeply: it handles that itself
             return value
         except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, value)
 
-    def record_attribute(self, a: Any, result: Any) -> Any:
+    def record_attribute(self, array: Any, result: Any) -> Any:
         """Record an attribute that computes an array, such as `x.T`."""
         try:
             kind = self.array_kinds[type(result)]
-            if kind is not None and result is not a and self.array_kinds[type(a)] is not None:
-                key = self.operand_key(a, 0), kind.cache_key(result)
+            if kind is not None and result is not array and self.array_kinds[type(array)] is not None:
+                key = self.operand_key(array, 0), kind.cache_key(result)
                 tally = self.tallies.get(key) or self.recorder.step_of_attribute(self, key, result)
-                self.link(tally, kind, result)
+                self.link_result(tally, kind, result)
             return result
         except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
         except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
-    def record_assignment(self, value: Any, a: Any) -> Any:
-        """Record a value that is about to be assigned to elements of `a`."""
+    def record_assignment(self, value: Any, array: Any) -> Any:
+        """Record a value that is about to be assigned to elements of `array`."""
         try:
-            if self.array_kinds[type(a)] is not None and type(value) is not int and type(value) is not bool:
-                key = self.operand_key(a, 0), self.operand_key(value, 1)
+            if (
+                self.array_kinds[type(array)] is not None
+                and type(value) is not int
+                and type(value) is not bool
+            ):
+                key = self.operand_key(array, 0), self.operand_key(value, 1)
                 if None not in key:
-                    tally = self.tallies.get(key) or self.recorder.step_of_assignment(self, key, a)
+                    tally = self.tallies.get(key) or self.recorder.step_of_assignment(self, key, array)
                     if tally is not None:
                         tally.count += 1
             return value
@@ -251,27 +255,27 @@ class Witness(WitnessBase):
         except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, value)
 
-    def note_data_replaced(self, value: Any, a: Any) -> Any:
-        """Note that `a.data = value` is about to give the array `a` a different dtype."""
+    def note_data_replaced(self, value: Any, array: Any) -> Any:
+        """Note that `a.data = value` is about to give the array `array` a different dtype."""
         try:
-            kind = self.array_kinds[type(a)]
+            kind = self.array_kinds[type(array)]
             number = self.operand_key(value, 1) if kind is not None else None
             if type(number) is StepNumber:
-                self.recorder.link(a, kind, number)
+                self.recorder.link_array(array, kind, number)
             return value
         except RecursionError:  # the program recursed too deeply: it handles that itself
             return value
         except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, value)
 
-    def forget_receiver(self, a: Any) -> Any:
+    def forget_receiver(self, array: Any) -> Any:
         """Forget an array that is about to be resized. NumPy resizes it only if nothing else refers to it."""
-        self.by_weak_reference.pop(id(a), None)
-        return a
+        self.by_weak_reference.pop(id(array), None)
+        return array
 
-    def forget(self, value: Any, a: Any) -> Any:
-        """Forget the array `a` in the same way, and return `value`, the first argument of the resizing."""
-        self.by_weak_reference.pop(id(a), None)
+    def forget(self, value: Any, array: Any) -> Any:
+        """Forget an array in the same way, and return `value`, the first argument of the resizing."""
+        self.by_weak_reference.pop(id(array), None)
         return value
 
     # -- calls of functions and methods
@@ -304,7 +308,7 @@ class Witness(WitnessBase):
                         elif kind.is_kept_alive and len(kept := self.kept_alive) < MAX_KEPT_ALIVE:
                             kept[own] = result, tally.number
                         else:
-                            self.recorder.link(result, kind, tally.number)
+                            self.recorder.link_array(result, kind, tally.number)
                         return result
             return Witness.record_call(self, function, result)
         except RecursionError:  # the program recursed too deeply: it handles that itself
@@ -312,16 +316,16 @@ class Witness(WitnessBase):
         except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
-    def record_call_1(self, function: Any, a: Any, result: Any) -> Any:
+    def record_call_1(self, function: Any, argument: Any, result: Any) -> Any:
         """Record a call of one argument, in the same way."""
         try:
             kind = self.array_kinds[type(result)]
             if kind is None:
                 if self.compiler_of[type(function)] is None:
                     if self.holds_results[type(result)]:
-                        self.record_each_result(function, (a, result))
+                        self.record_each_result(function, (argument, result))
                     elif result is None:
-                        self.note_compiled_call_arguments(function, (a,))
+                        self.note_compiled_call_arguments(function, (argument,))
                     return result
             elif function is self.function or type(function) is BuiltinFunctionType:
                 live, own = self.by_weak_reference, id(result)
@@ -333,11 +337,15 @@ class Witness(WitnessBase):
                         owner = function.__self__
                         found = live.get(id(owner))
                         who = (self.name, found[1]) if found is not None and found[0]() is owner else None
-                    if type(a) is type:  # a type stands for itself
-                        first = a
+                    if type(argument) is type:  # a type stands for itself
+                        first = argument
                     else:
-                        found = live.get(id(a))
-                        first = found[1] if found is not None and found[0]() is a else self.argument_key(a, 1)
+                        found = live.get(id(argument))
+                        first = (
+                            found[1]
+                            if found is not None and found[0]() is argument
+                            else self.argument_key(argument, 1)
+                        )
                     tally = self.tallies.get((who, first, kind.cache_key(result)))
                     if tally is not None:
                         tally.count += 1
@@ -347,9 +355,9 @@ class Witness(WitnessBase):
                         elif kind.is_kept_alive and len(kept := self.kept_alive) < MAX_KEPT_ALIVE:
                             kept[own] = result, tally.number
                         else:
-                            self.recorder.link(result, kind, tally.number)
+                            self.recorder.link_array(result, kind, tally.number)
                         return result
-            return Witness.record_call(self, function, a, result)
+            return Witness.record_call(self, function, argument, result)
         except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
         except Exception as e:  # a failure of ours must not stop the program
@@ -397,7 +405,7 @@ class Witness(WitnessBase):
                         elif kind.is_kept_alive and len(kept := self.kept_alive) < MAX_KEPT_ALIVE:
                             kept[own] = result, tally.number
                         else:
-                            self.recorder.link(result, kind, tally.number)
+                            self.recorder.link_array(result, kind, tally.number)
                         return result
             return Witness.record_call(self, function, a, b, result)
         except RecursionError:  # the program recursed too deeply: it handles that itself
@@ -440,7 +448,7 @@ class Witness(WitnessBase):
             tally = self.tallies.get(key) or self.recorder.step_of_call(
                 self, key, asked, arguments_and_result
             )
-            self.link(tally, kind, result)
+            self.link_result(tally, kind, result)
             return result
         except RecursionError:  # the program recursed too deeply: it handles that itself
             return arguments_and_result[-1]
@@ -520,7 +528,7 @@ class Witness(WitnessBase):
                     tally = self.tallies.get(result_key) or self.recorder.step_of_call(
                         self, result_key, None, (result,)
                     )
-                    self.link(tally, kind, result)
+                    self.link_result(tally, kind, result)
             return result
         except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
@@ -557,19 +565,19 @@ class Witness(WitnessBase):
             tally = self.tallies.get(key) or self.recorder.step_of_call(
                 self, key, function, (*arguments_and_result[:-1], result), i
             )
-            self.link(tally, kind, result)
+            self.link_result(tally, kind, result)
 
-    def list_results(self, x: Any, max_depth: int = 2) -> Sequence[Any]:
+    def list_results(self, result: Any, max_depth: int = 2) -> Sequence[Any]:
         """Return the results in a tuple, a list or a dictionary, and in nested ones.
 
         Return none if it is long, or if it has no array.
         """
-        if type(x) is list:
-            found: Sequence[Any] = x
-        elif type(x) is dict:
-            found = [*x.values()] if len(x) <= MAX_LIST_ITEMS else ()
+        if type(result) is list:
+            found: Sequence[Any] = result
+        elif type(result) is dict:
+            found = [*result.values()] if len(result) <= MAX_LIST_ITEMS else ()
         else:
-            found = [*tuple.__iter__(x)]  # bypasses the iterator of a program's class
+            found = [*tuple.__iter__(result)]  # bypasses the iterator of a program's class
         if len(found) > MAX_LIST_ITEMS or self.arrayless_classes.issuperset(map(type, found)):
             return ()
         classes = {*map(type, found)}
@@ -578,14 +586,14 @@ class Witness(WitnessBase):
         if many and max_depth > 1:
             return [
                 each
-                for x in found
-                for each in (self.list_results(x, max_depth - 1) if type(x) in many else (x,))
+                for result in found
+                for each in (self.list_results(result, max_depth - 1) if type(result) in many else (result,))
             ]
         if not arrays and len(self.arrayless_classes) < MAX_CLASSES:
             self.arrayless_classes.update(classes - many)
         return found if arrays else ()
 
-    def link(self, tally: Any, kind: Any, result: Any) -> None:
+    def link_result(self, tally: Any, kind: Any, result: Any) -> None:
         """Count a step, and record that it made the result."""
         if tally is None:
             return
@@ -598,39 +606,47 @@ class Witness(WitnessBase):
         elif kind.is_kept_alive and len(kept := self.kept_alive) < MAX_KEPT_ALIVE:
             kept[id(result)] = result, tally.number
         else:
-            self.recorder.link(result, kind, tally.number)
+            self.recorder.link_array(result, kind, tally.number)
 
-    def record_failure(self, e: Exception, result: Any) -> Any:
+    def record_failure(self, error: Exception, result: Any) -> Any:
         """Record a failure of ours, and return the program's result."""
         try:
-            self.recorder.failures[self] = f"{type(e).__name__}: {e}"
+            self.recorder.failures[self] = f"{type(error).__name__}: {error}"
         except Exception:  # the text of the exception may fail
             return result
         return result
 
     # -- the parts of keys
 
-    def operand_key(self, x: Any, position: int) -> Any:
+    def operand_key(self, operand: Any, position: int) -> Any:
         """Return the part of a key for an operand: the step that made it, if one did.
 
         For a Python number the part is its class and value, for a list or a tuple its class and the parts of
         its items. It is None for anything else.
         """
-        found = self.by_weak_reference.get(id(x))
-        return found[1] if found is not None and found[0]() is x else self.unlinked_operand_key(x, position)
+        found = self.by_weak_reference.get(id(operand))
+        return (
+            found[1]
+            if found is not None and found[0]() is operand
+            else self.unlinked_operand_key(operand, position)
+        )
 
-    def unlinked_operand_key(self, x: Any, position: int) -> Any:
+    def unlinked_operand_key(self, operand: Any, position: int) -> Any:
         """Return the part of a key for an operand that has no step in `live`."""
-        kind = self.array_kinds[type(x)]
+        kind = self.array_kinds[type(operand)]
         if kind is None:
-            if type(x) in SCALAR_TYPES:
-                return type(x), x
-            return self.argument_key(x, position) if type(x) is list or type(x) is tuple else None
+            if type(operand) in SCALAR_TYPES:
+                return type(operand), operand
+            return (
+                self.argument_key(operand, position)
+                if type(operand) is list or type(operand) is tuple
+                else None
+            )
         if not kind.takes_weak_references:
-            found = self.links.kept_alive.get(id(x))
-            if found is not None and found[0] is x:
+            found = self.links.kept_alive.get(id(operand))
+            if found is not None and found[0] is operand:
                 return found[1]
-        return self.recorder.step_of_input(self, x, kind, position)
+        return self.recorder.step_of_input(self, operand, kind, position)
 
     def argument_keys(self, args: Iterable[Any]) -> tuple[Hashable, ...]:
         """Return the parts of a key for the arguments of a call."""
@@ -642,32 +658,32 @@ class Witness(WitnessBase):
             keys.append(found[1] if known else self.argument_key(x, position))
         return tuple(keys)
 
-    def argument_key(self, x: Any, position: int, depth: int = 0) -> Any:
+    def argument_key(self, argument: Any, position: int, depth: int = 0) -> Any:
         """Return the part of a key for an argument that no step made."""
-        cls = type(x)
+        cls = type(argument)
         sort = self.argument_sorts[cls]
         if sort is ITEMS:
-            if len(x) > MAX_LIST_ITEMS or depth > 2:
-                return cls, frozenset(map(type, x))
+            if len(argument) > MAX_LIST_ITEMS or depth > 2:
+                return cls, frozenset(map(type, argument))
             keys = [cls]
-            for each in x:
+            for each in argument:
                 found = self.by_weak_reference.get(id(each))
                 known = found is not None and found[0]() is each
                 keys.append(found[1] if known else self.argument_key(each, position, depth + 1))
             return tuple(keys)
         if sort is VALUE:
-            self.links.record_constant(x, x)
-            return x
+            self.links.record_constant(argument, argument)
+            return argument
         if sort is TEXT:
-            return x
+            return argument
         if sort is NUMBER:
-            if cls is int and x in SMALL_INTS:
-                self.links.record_constant(x, (cls, x))
-            return cls, x
+            if cls is int and argument in SMALL_INTS:
+                self.links.record_constant(argument, (cls, argument))
+            return cls, argument
         if sort is ARRAY:
-            return self.unlinked_operand_key(x, position)
+            return self.unlinked_operand_key(argument, position)
         if cls is dict and self.keywords and self.keywords[-1] is None:
-            named = [*x.items()][:MAX_LIST_ITEMS]
+            named = [*argument.items()][:MAX_LIST_ITEMS]
             return cls, *[(key, self.argument_key((value,), position)) for key, value in named]
         return cls.__name__
 
@@ -733,7 +749,7 @@ class LazyWitness(WitnessBase):
         try:
             with self.module.recorder.lock:  # one thread fills the fields, so that `known` is made once
                 if type(self) is LazyWitness:
-                    self.fill()
+                    self.fill_fields()
                     self.__class__ = self.recorder.witness_class  # allowed: both classes have the same fields
             return object.__getattribute__(self, name)
         except RecursionError:

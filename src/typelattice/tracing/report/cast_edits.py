@@ -27,7 +27,7 @@ class ProposedCast:
     old_code: str
     new_code: str
 
-    def apply(self, line: str) -> str:
+    def apply_to_line(self, line: str) -> str:
         """Change a source line. Return it as it is unless the expression occurs in it exactly once."""
         return line.replace(self.old_code, self.new_code) if line.count(self.old_code) == 1 else line
 

@@ -12,28 +12,28 @@ CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """The content security policy of a page: a browser loads nothing, and the styles are in the page."""
 
 
-def escape_text(x: str) -> str:
+def escape_text(text: str) -> str:
     """Text that stays text: it contains no markup, and no characters that change the reading direction.
 
     >>> escape_text("<b>\\u202e&</b>")
     '&lt;b&gt;\\ufffd&amp;&lt;/b&gt;'
     """
-    if not x.isprintable():
-        x = "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in x)
-    return escape(x)
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in text)
+    return escape(text)
 
 
-def element(tag: str, content: str, **attributes: str) -> str:
+def write_element(tag: str, content: str, **attributes: str) -> str:
     """Write an element around content that is already markup. Escape its attributes, and omit empty ones.
 
-    >>> element("a", escape_text("x < y"), href='#"')
+    >>> write_element("a", escape_text("x < y"), href='#"')
     '<a href="#&quot;">x &lt; y</a>'
     """
     said = "".join(f' {name}="{escape_text(value)}"' for name, value in attributes.items() if value)
     return f"<{tag}{said}>{content}</{tag}>"
 
 
-def page(title: str, body: str, script: str = "") -> str:
+def write_page(title: str, body: str, script: str = "") -> str:
     """Write a page around a body that is already markup. A browser runs only the given script."""
     allowed = CONTENT_POLICY
     if script:
@@ -50,7 +50,7 @@ def page(title: str, body: str, script: str = "") -> str:
 </head>
 <body>
 {body}
-{element("script", script) if script else ""}</body>
+{write_element("script", script) if script else ""}</body>
 </html>
 """
 

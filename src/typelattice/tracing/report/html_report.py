@@ -13,10 +13,10 @@ from pathlib import Path
 
 from typelattice.disk.write import explain_failure, write_text
 from typelattice.programs.program import AnySystem
-from typelattice.tracing.findings.findings import Findings, findings
+from typelattice.tracing.findings.findings import Findings, collect_findings
 from typelattice.tracing.report.annotated_files import AnnotatedFile, annotate_files
 from typelattice.tracing.report.formatting import location_text, shown_path, size_text
-from typelattice.tracing.report.html_elements import element, escape_text, page
+from typelattice.tracing.report.html_elements import escape_text, write_element, write_page
 from typelattice.tracing.report.report_entries import (
     DIVERGENCE_RULES,
     MISTAKE_RULES,
@@ -24,7 +24,7 @@ from typelattice.tracing.report.report_entries import (
     ReportEntry,
     make_report,
 )
-from typelattice.tracing.report.source_page import definitions, source_page
+from typelattice.tracing.report.source_page import source_page, write_definitions
 from typelattice.tracing.run_data.run import Run
 
 PAGE_TITLE = "Where dtypes come from"
@@ -38,7 +38,7 @@ def write_pages(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLik
     Pages of an earlier run are removed if their source file is not in this run. Raises FileError if a page
     cannot be written. Raises UnknownSystemError or FormatError if a system cannot be read.
     """
-    found = findings(run, systems)
+    found = collect_findings(run, systems)
     files = annotate_files(found)
     names = {file.name: _page_name(i, file.name) for i, file in enumerate(files)}
     pages = {names[file.name]: source_page(found, file, names) for file in files}
@@ -54,7 +54,7 @@ def write_pages(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLik
 def _find_earlier_pages(index: Path) -> set[str]:
     """Return the pages of an earlier run that its index links to, or none if we did not write the index."""
     told = index.read_text(encoding="utf-8", errors="replace") if index.is_file() else ""
-    ours = told.startswith(page(PAGE_TITLE, "").partition("<style>")[0])
+    ours = told.startswith(write_page(PAGE_TITLE, "").partition("<style>")[0])
     return {*re.findall(r'href="(\d{3,}_\w+\.html)["#]', told)} if ours else set()
 
 
@@ -68,30 +68,30 @@ def _build_index(findings: Findings, files: Sequence[AnnotatedFile], names: dict
     """Build the first page: the report, and the files."""
     made = make_report(findings)
     body = [
-        element("h1", escape_text(PAGE_TITLE)),
-        *(element("p", escape_text(line)) for line in made.summary),
+        write_element("h1", escape_text(PAGE_TITLE)),
+        *(write_element("p", escape_text(line)) for line in made.summary),
     ]
     for chapter in made.chapters:
         body += _write_chapter(chapter, names)
     body += _write_files(findings, files, names)
-    return page(PAGE_TITLE, "\n".join(body))
+    return write_page(PAGE_TITLE, "\n".join(body))
 
 
 def _write_chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
     heading = f"{chapter.heading[0].upper()}{chapter.heading[1:]}"
-    yield element("h2", escape_text(heading), id=chapter.name)
+    yield write_element("h2", escape_text(heading), id=chapter.name)
     for note in chapter.notes:
-        yield element("p", escape_text(note))
+        yield write_element("p", escape_text(note))
     for entry in chapter.entries[:MAX_INDEX_ENTRIES]:
-        head = element("h3", _link_entry(entry, names))
+        head = write_element("h3", _link_entry(entry, names))
         about = (
-            element("p", escape_text(entry.message))
+            write_element("p", escape_text(entry.message))
             if chapter.brief
-            else definitions(entry.sections(), names)
+            else write_definitions(entry.sections(), names)
         )
-        yield element("section", head + about, **{"class": f"finding {_name_style(entry)}".strip()})
+        yield write_element("section", head + about, **{"class": f"finding {_name_style(entry)}".strip()})
     if len(chapter.entries) > MAX_INDEX_ENTRIES:
-        yield element(
+        yield write_element(
             "p",
             escape_text(
                 f"And {chapter.describe_rest(MAX_INDEX_ENTRIES)}; the pages of the files show them all."
@@ -108,12 +108,12 @@ def _name_style(entry: ReportEntry) -> str:
 
 def report_html(run: Run, systems: Sequence[AnySystem]) -> str:
     """Show a report as HTML without pages of files, as a notebook does."""
-    found = findings(run, systems)
+    found = collect_findings(run, systems)
     made = make_report(found)
-    body = [element("p", escape_text(line)) for line in made.summary]
+    body = [write_element("p", escape_text(line)) for line in made.summary]
     for chapter in made.chapters:
         body += _write_chapter(chapter, {})
-    return element("div", "\n".join(body), **{"class": "typelattice"})
+    return write_element("div", "\n".join(body), **{"class": "typelattice"})
 
 
 def _link_entry(entry: ReportEntry, names: dict[str, str]) -> str:
@@ -121,20 +121,20 @@ def _link_entry(entry: ReportEntry, names: dict[str, str]) -> str:
     where = entry.location
     if where is None or where.file not in names:
         return escape_text(f"{location_text(where)}: {entry.code}")
-    link = element("a", escape_text(location_text(where)), href=f"{names[where.file]}#L{where.line}")
+    link = write_element("a", escape_text(location_text(where)), href=f"{names[where.file]}#L{where.line}")
     return f"{link}: {escape_text(entry.code)}"
 
 
 def _write_files(findings: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> Iterator[str]:
-    yield element("h2", escape_text("Files"), id="files")
+    yield write_element("h2", escape_text("Files"), id="files")
     heads = ["file", "operations", "widened", "wider by", "opaque", *findings.divergences]
     number = {"class": "number"}
     head = "".join(
-        element("th", escape_text(h), scope="col", **({} if h == "file" else number)) for h in heads
+        write_element("th", escape_text(h), scope="col", **({} if h == "file" else number)) for h in heads
     )
     rows = []
     for file in files:
-        link = element("a", escape_text(shown_path(file.name)), href=names[file.name])
+        link = write_element("a", escape_text(shown_path(file.name)), href=names[file.name])
         cells = [
             f"{file.operation_count:,}",
             str(file.cause_count or ""),
@@ -142,7 +142,9 @@ def _write_files(findings: Findings, files: Sequence[AnnotatedFile], names: dict
         ]
         cells += [f"{file.opaque_count:,}" if file.opaque_count else ""]
         cells += [str(n or "") for n in file.divergence_counts.values()]
-        told = "".join(element("td", escape_text(cell), **number) for cell in cells)
-        rows.append(element("tr", element("th", link, scope="row") + told))
-    table = element("table", element("thead", element("tr", head)) + element("tbody", "\n".join(rows)))
-    yield element("div", table, **{"class": "wide-table"})
+        told = "".join(write_element("td", escape_text(cell), **number) for cell in cells)
+        rows.append(write_element("tr", write_element("th", link, scope="row") + told))
+    table = write_element(
+        "table", write_element("thead", write_element("tr", head)) + write_element("tbody", "\n".join(rows))
+    )
+    yield write_element("div", table, **{"class": "wide-table"})

@@ -118,10 +118,10 @@ def make_report(findings: Findings, everything: bool = False) -> TraceReport:
     run = findings.predicted_run.run
     empty = not run.operations and not run.opaque
     chapters = () if empty else tuple(_make_chapters(findings))
-    return TraceReport(tuple(summarise(findings, everything)), chapters, empty)
+    return TraceReport(tuple(summarise_run(findings, everything)), chapters, empty)
 
 
-def summarise(findings: Findings, everything: bool = False) -> Iterator[str]:
+def summarise_run(findings: Findings, everything: bool = False) -> Iterator[str]:
     """Say what ran, what has no rule, and what was not followed, in sentences."""
     run = findings.predicted_run.run
     under = " and ".join(dict.fromkeys(run.systems.values()))
@@ -334,12 +334,12 @@ def _make_other_entries(
 def _make_entry(
     predicted_run: PredictedRun,
     rule: str,
-    i: int,
+    step_number: int,
     message: str,
     sections: Callable[[], Iterator[tuple[str, Sequence[str]]]] = lambda: iter(()),
 ) -> ReportEntry:
-    step = predicted_run.steps[i]
-    return ReportEntry(rule, i, step.location, step.text, message, sections)
+    step = predicted_run.steps[step_number]
+    return ReportEntry(rule, step_number, step.location, step.text, message, sections)
 
 
 def rest_describer(entries: Sequence[ReportEntry]) -> Callable[[int], str]:

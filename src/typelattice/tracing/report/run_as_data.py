@@ -8,12 +8,12 @@ from typing import Any
 from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.tracing.findings.findings import findings
+from typelattice.tracing.findings.findings import collect_findings
 from typelattice.tracing.report.report_entries import make_report
 from typelattice.tracing.report.sarif_and_github import entry_data
 from typelattice.tracing.run_data.run import Run
 
-VERSION = 1  # version of the document that docs/runs.md describes
+RUN_FORMAT_VERSION = 1  # version of the document that docs/runs.md describes
 
 
 def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
@@ -41,17 +41,17 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         }
         for i, (step, seen) in enumerate(run)
     ]
-    report = make_report(findings(run, systems), everything=True)
+    report = make_report(collect_findings(run, systems), everything=True)
     return {
         "typelattice": "run",
-        "version": VERSION,
+        "version": RUN_FORMAT_VERSION,
         "steps": steps,
         "findings": [entry_data(entry) for entry in report.entries],
         "mismatches": [
             {
                 "step": m.step_number,
                 "observed": dtype_text(m.observation.operand),
-                "system": _dtype_text(m.outcome),
+                "system": _outcome_dtype_text(m.outcome),
             }
             for m in otherwise
             if m.reason is None
@@ -60,7 +60,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
             {
                 "step": m.step_number,
                 "observed": dtype_text(m.observation.operand),
-                "system": _dtype_text(m.outcome),
+                "system": _outcome_dtype_text(m.outcome),
                 "reason": m.reason,
             }
             for m in otherwise
@@ -75,12 +75,16 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
     }
 
 
-def dtype_text(o: Operand | None) -> str | None:
+def dtype_text(operand: Operand | None) -> str | None:
     """Return the dtype of an operand, with a star if it is weak, or the kind of a Python number."""
-    if o is None:
+    if operand is None:
         return None
-    return o.kind.python_name if o.tier == "scalar" else f"{o.dtype}{'*' if o.weak else ''}"
+    return (
+        operand.kind.python_name
+        if operand.tier == "scalar"
+        else f"{operand.dtype}{'*' if operand.weak else ''}"
+    )
 
 
-def _dtype_text(outcome: Outcome) -> str | None:
+def _outcome_dtype_text(outcome: Outcome) -> str | None:
     return dtype_text(outcome.operand)

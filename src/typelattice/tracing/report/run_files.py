@@ -17,7 +17,7 @@ from typelattice.rendering.grid import printable
 from typelattice.support.error_texts import clip_text
 from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.report.formatting import shown_path
-from typelattice.tracing.report.run_as_data import VERSION
+from typelattice.tracing.report.run_as_data import RUN_FORMAT_VERSION
 from typelattice.tracing.run_data.float_widths import dtype_width
 
 MAX_DOCUMENT_BYTES = 1 << 30  # bytes of a document
@@ -82,21 +82,23 @@ def read_run(path: str) -> dict[str, Any]:
         found = json.loads(read_bytes(path, MAX_DOCUMENT_BYTES))
     except (ValueError, RecursionError) as e:
         raise RunFileError(
-            f"{clip_text(path, 200)} is no JSON ({clip_text(str(e), 100)}); {MADE_BY}"
+            f"{clip_text(path, 200)} is no JSON ({clip_text(str(e), 100)}); {HOW_TO_MAKE_ONE}"
         ) from None
     try:
         _check_document(found)
     except (KeyError, TypeError, ValueError, IndexError) as e:
         why = clip_text(f"{type(e).__name__}: {e}", 100)
-        raise RunFileError(f"{clip_text(path, 200)} is no document of a run ({why}); {MADE_BY}") from None
+        raise RunFileError(
+            f"{clip_text(path, 200)} is no document of a run ({why}); {HOW_TO_MAKE_ONE}"
+        ) from None
     return dict(found)
 
 
-MADE_BY = "write one with typelattice trace --json"
+HOW_TO_MAKE_ONE = "write one with typelattice trace --json"
 
 
 def _check_document(document: Any) -> None:
-    if document["typelattice"] != "run" or document["version"] != VERSION:
+    if document["typelattice"] != "run" or document["version"] != RUN_FORMAT_VERSION:
         raise ValueError(f"it is {document['typelattice']!r}, version {document['version']!r}")
     for key, kind in TYPE_BY_KEY.items():
         _check_kind(document, key, kind)
@@ -178,7 +180,12 @@ def combine_documents(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
     Raises RunFileError if two of them give a library different systems.
     """
-    made: dict[str, Any] = {"typelattice": "run", "version": VERSION, "libraries": {}, "not_followed": {}}
+    made: dict[str, Any] = {
+        "typelattice": "run",
+        "version": RUN_FORMAT_VERSION,
+        "libraries": {},
+        "not_followed": {},
+    }
     made |= {key: [] for key in LIST_KEYS} | dict.fromkeys(COUNT_KEYS, 0)
     for each in documents:
         for library, system in each["libraries"].items():

@@ -14,7 +14,7 @@ SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schem
 LEVEL_BY_RULE = {"TL001": "warning", "TL005": "error", "TL101": "error", "TL102": "warning"}
 
 
-def sarif(report: TraceReport, version: str) -> Mapping[str, Any]:
+def build_sarif(report: TraceReport, version: str) -> Mapping[str, Any]:
     """Build a SARIF document of the entries that have a source location."""
     names = [*FINDING_RULES]
     rules = [{"id": rule, "shortDescription": {"text": FINDING_RULES[rule]}} for rule in names]
@@ -44,7 +44,7 @@ def sarif(report: TraceReport, version: str) -> Mapping[str, Any]:
     }
 
 
-def github(report: TraceReport) -> Iterator[str]:
+def write_github_annotations(report: TraceReport) -> Iterator[str]:
     """Print each entry that has a source location as an annotation line of GitHub's workflows."""
     for entry in report.entries:
         if entry.location is not None:
@@ -74,5 +74,5 @@ def _write_message(entry: ReportEntry) -> str:
     return printable(f"{entry.code}: {entry.message}{advice}")
 
 
-def _escape_data(x: str) -> str:
-    return x.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+def _escape_data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

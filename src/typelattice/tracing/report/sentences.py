@@ -15,10 +15,10 @@ from typelattice.tracing.findings.cast_back import CastBack
 from typelattice.tracing.findings.cast_plans import CastPlan, PlannedCast, plan_casts
 from typelattice.tracing.findings.divergences_from_run import RunDivergence
 from typelattice.tracing.findings.dtype_argument_origin import find_dtype_origin
-from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
+from typelattice.tracing.findings.predicted_run import PredictedRun, source_key
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.report.formatting import count_text, location_text, size_text
-from typelattice.tracing.run_data.float_widths import with_width_of
+from typelattice.tracing.run_data.float_widths import dtype_at_width_of
 from typelattice.tracing.steps.called_name import name_in_source
 
 AS_REQUESTED = ", as the code asks"
@@ -29,7 +29,7 @@ MAX_OTHER_PLACES = 3
 def cause_message(predicted_run: PredictedRun, cause: WideningCause) -> str:
     """Say in one sentence what happened at a cause."""
     first = cause.origin_steps[0]
-    origin = "" if cause.step == first else f"; the wide one comes from {_line_of(predicted_run, first)}"
+    origin = "" if cause.step == first else f"; the wide one comes from {_step_line(predicted_run, first)}"
     return (
         f"{cause.narrow_dtype} becomes {cause.wide_dtype}: {describe_step(predicted_run, cause.step)}{origin}"
     )
@@ -41,7 +41,7 @@ def cause_sections(predicted_run: PredictedRun, cause: WideningCause) -> Iterato
     yield "remedy", _describe_remedy(predicted_run, cause)
     yield "what", [describe_step(predicted_run, cause.step)]
     if cause.step != first:
-        yield "wide", [_line_of(predicted_run, first), describe_step(predicted_run, first)]
+        yield "wide", [_step_line(predicted_run, first), describe_step(predicted_run, first)]
     origins = find_dtype_origin(predicted_run.steps[first], predicted_run.run.sources)
     if origins:
         lines = [f"{location_text(each.location)}: {each.text}" for each in origins[:MAX_OTHER_PLACES]]
@@ -54,7 +54,7 @@ def cause_sections(predicted_run: PredictedRun, cause: WideningCause) -> Iterato
     also = [
         line
         for line in _list_lines_of(predicted_run, cause.widening_steps)
-        if line != _line_of(predicted_run, cause.step)
+        if line != _step_line(predicted_run, cause.step)
     ]
     if also:
         more = (
@@ -67,7 +67,7 @@ def cause_sections(predicted_run: PredictedRun, cause: WideningCause) -> Iterato
     if cause.result_names:
         yield "results", [_describe_results(cause.result_names)]
     if cause.extra_bytes:
-        narrow = with_width_of(cause.wide_dtype, cause.narrow_dtype)
+        narrow = dtype_at_width_of(cause.wide_dtype, cause.narrow_dtype)
         yield "costs", [f"{size_text(cause.extra_bytes)} more than in {narrow}"]
     decided = (
         predicted_run.predict_with_narrow_floats(cause.step)
@@ -96,74 +96,74 @@ def _describe_results(names: Sequence[str]) -> str:
 
 
 def _collect_sources(predicted_run: PredictedRun, steps: Iterable[int]) -> set[object]:
-    return {source_of(predicted_run.steps[i]) for i in steps}
+    return {source_key(predicted_run.steps[i]) for i in steps}
 
 
-def _line_of(predicted_run: PredictedRun, i: int) -> str:
+def _step_line(predicted_run: PredictedRun, step_number: int) -> str:
     """Return the source location and the text of a step."""
-    step = predicted_run.steps[i]
+    step = predicted_run.steps[step_number]
     return f"{location_text(step.location)}: {step.text}" if step.location else step.text
 
 
 def _list_lines_of(predicted_run: PredictedRun, steps: Iterable[int]) -> list[str]:
     """Return the source locations and the texts of steps, each once."""
-    return [*dict.fromkeys(_line_of(predicted_run, i) for i in steps)]
+    return [*dict.fromkeys(_step_line(predicted_run, i) for i in steps)]
 
 
-def describe_step(predicted_run: PredictedRun, i: int) -> str:
+def describe_step(predicted_run: PredictedRun, step_number: int) -> str:
     """Describe the action of a step."""
-    step, given = predicted_run.steps[i], predicted_run.result_of(i)
+    step, given = predicted_run.steps[step_number], predicted_run.result_of(step_number)
     match step:
         case Cast():
-            return f"casts {describe_operands(predicted_run, i)} to {given} explicitly"
+            return f"casts {describe_operands(predicted_run, step_number)} to {given} explicitly"
         case Created():
             return f"makes {given}{'' if step.dtype is None else AS_REQUESTED}"
-        case Opaque() if _has_list_operand(predicted_run, i):
-            of = f"{describe_operands(predicted_run, i)} and a list or the like"
+        case Opaque() if _has_list_operand(predicted_run, step_number):
+            of = f"{describe_operands(predicted_run, step_number)} and a list or the like"
             return f"{name_in_source(step)} of {of} gives {given}"
-        case Opaque() if predicted_run.inputs[i]:
-            return f"makes {given} of {describe_operands(predicted_run, i)}; no rule of it is known"
+        case Opaque() if predicted_run.inputs[step_number]:
+            return f"makes {given} of {describe_operands(predicted_run, step_number)}; no rule of it is known"
         case Opaque():
             return f"makes {given}; no rule of it is known"
         case Input():
             return f"comes in as {given}"
     if step.op == "setitem":
-        into, value = (predicted_run.result_of(p) for p in predicted_run.inputs[i][:2])
+        into, value = (predicted_run.result_of(p) for p in predicted_run.inputs[step_number][:2])
         return f"writes {value} into {into}"
-    why = ", as it does of narrower floats" if predicted_run.is_always_wide(i) else ""
+    why = ", as it does of narrower floats" if predicted_run.is_always_wide(step_number) else ""
     if step.requested_dtype is not None:
         why = AS_REQUESTED
-    return f"{name_in_source(step)} of {describe_operands(predicted_run, i)} gives {given}{why}"
+    return f"{name_in_source(step)} of {describe_operands(predicted_run, step_number)} gives {given}{why}"
 
 
-def describe_mismatch(predicted_run: PredictedRun, i: int, reasons: Mapping[int, str]) -> str:
+def describe_mismatch(predicted_run: PredictedRun, step_number: int, reasons: Mapping[int, str]) -> str:
     """Describe a result that contradicts its library's own system, with the reason if it is known."""
-    gave, said = predicted_run.result_of(i), predicted_run.predictions[i]
-    if i in reasons:
-        return f"gave {gave}, by the rule {said.text_with_mark}: {reasons[i]}"
+    gave, said = predicted_run.result_of(step_number), predicted_run.predictions[step_number]
+    if step_number in reasons:
+        return f"gave {gave}, by the rule {said.text_with_mark}: {reasons[step_number]}"
     return f"gave {gave}, by our rules {said.text_with_mark}"
 
 
-def describe_operands(predicted_run: PredictedRun, i: int) -> str:
+def describe_operands(predicted_run: PredictedRun, step_number: int) -> str:
     """Describe the observed operands of a step, each once."""
-    step = predicted_run.steps[i]
-    those = step.operands if isinstance(step, Call) else predicted_run.inputs[i]
+    step = predicted_run.steps[step_number]
+    those = step.operands if isinstance(step, Call) else predicted_run.inputs[step_number]
     told = [str(predicted_run.result_of(p)) for p in those]
     return " and ".join(dict.fromkeys(told)) if len(told) < 4 else ", ".join(dict.fromkeys(told))
 
 
-def _has_list_operand(predicted_run: PredictedRun, i: int) -> bool:
+def _has_list_operand(predicted_run: PredictedRun, step_number: int) -> bool:
     """Return True if an opaque step has a known operation of two operands, and one is not an array."""
-    step = predicted_run.steps[i]
+    step = predicted_run.steps[step_number]
     known = OPERATIONS.get(step.name) if isinstance(step, Opaque) else None
-    return known is not None and known.max_operands == 2 and len(predicted_run.inputs[i]) == 1
+    return known is not None and known.max_operands == 2 and len(predicted_run.inputs[step_number]) == 1
 
 
-def _quote_rule(p: Promotion | None) -> list[str]:
+def _quote_rule(promotion: Promotion | None) -> list[str]:
     """Quote the lines of the file behind an answer, each with its number."""
-    if p is None or p.dtype is None:
+    if promotion is None or promotion.dtype is None:
         return []
-    rule = p.rule
+    rule = promotion.rule
     numbers = [f"{line}: " for line in rule.lines] if len(rule.lines) == len(rule.quoted) > 1 else []
     quoted = [line.strip() for line in rule.quoted]
     return [str(rule), *(map("".join, zip(numbers, quoted, strict=True)) if numbers else quoted)]
@@ -191,12 +191,12 @@ def _describe_remedy(predicted_run: PredictedRun, cause: WideningCause) -> list[
     ]
 
 
-def _describe_compiled_calls(predicted_run: PredictedRun, narrowed: Set[int]) -> list[str]:
+def _describe_compiled_calls(predicted_run: PredictedRun, narrowed_steps: Set[int]) -> list[str]:
     """Name the calls of compiled functions that take an array which the casts make narrow."""
     calls = [
         f"{location_text(t.location)}: {t.text}"
         for t in predicted_run.run.compiled_call_arguments
-        if t.step in narrowed
+        if t.step in narrowed_steps
     ]
     if not calls:
         return []
@@ -207,7 +207,7 @@ def _describe_kept(predicted_run: PredictedRun, cause: WideningCause, plan: Cast
     """Say how many steps stay narrow in a replay with some casts."""
     if not plan.narrow_steps:
         return "nothing is widened"
-    wide = with_width_of(cause.wide_dtype, cause.narrow_dtype)
+    wide = dtype_at_width_of(cause.wide_dtype, cause.narrow_dtype)
     verb, verbs = ("stays", "stay") if wide is cause.narrow_dtype else ("becomes", "become")
     of = {*cause.widening_steps, *cause.later_wide_steps} - {*plan.unknown_steps}
     left = _collect_sources(predicted_run, of - {*plan.narrow_steps})
@@ -235,26 +235,28 @@ def _describe_unknown(predicted_run: PredictedRun, finding: CastPlan | RunDiverg
         yield f"and {count_text(len(takers) - MAX_OTHER_PLACES, 'call')} more"
 
 
-def _cast_line(predicted_run: PredictedRun, c: PlannedCast) -> str:
+def _cast_line(predicted_run: PredictedRun, planned_cast: PlannedCast) -> str:
     """Name the place where to write a cast, and the operand to cast."""
-    if c.consumer is None:
-        return _line_of(predicted_run, c.producer)
-    at = predicted_run.steps[c.consumer]
-    return f"{location_text(at.location)}: {operand_text(predicted_run, c.producer, at)} in {at.text}"
+    if planned_cast.consumer is None:
+        return _step_line(predicted_run, planned_cast.producer)
+    at = predicted_run.steps[planned_cast.consumer]
+    return (
+        f"{location_text(at.location)}: {operand_text(predicted_run, planned_cast.producer, at)} in {at.text}"
+    )
 
 
-def operand_text(predicted_run: PredictedRun, i: int, using_step: Step) -> str:
-    """Return the source text of step `i`, as it is written in the step that uses it.
+def operand_text(predicted_run: PredictedRun, step_number: int, using_step: Step) -> str:
+    """Return the source text of step `step_number`, as it is written in the step that uses it.
 
-    In a binary operation `x * y` that is `x` or `y`. In any other step it is the text of step `i` itself.
+    In a binary operation `x * y` that is `x` or `y`. In any other step it is the text of the step itself.
     """
     try:
         written = parse(using_step.text, mode="eval").body
     except SyntaxError:  # the text is a statement, or was cut short
         written = None
     if isinstance(written, BinOp) and len(using_step.inputs) == 2:
-        return unparse((written.left, written.right)[using_step.inputs.index(i)])
-    return predicted_run.steps[i].text
+        return unparse((written.left, written.right)[using_step.inputs.index(step_number)])
+    return predicted_run.steps[step_number].text
 
 
 def cast_back_heading(places: int) -> str:

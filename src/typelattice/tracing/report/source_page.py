@@ -12,9 +12,9 @@ from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.report.annotated_files import AnnotatedFile, AnnotatedLine
 from typelattice.tracing.report.formatting import count_text, location_text, shown_path, size_text
-from typelattice.tracing.report.html_elements import element, escape_text, page, read_asset
+from typelattice.tracing.report.html_elements import escape_text, read_asset, write_element, write_page
 from typelattice.tracing.report.sentences import cause_sections, describe_operands, divergence_lines
-from typelattice.tracing.report.syntax_colours import highlight
+from typelattice.tracing.report.syntax_colours import highlight_lines
 from typelattice.tracing.steps.called_name import name_in_source
 
 MAX_TABLE_STEPS = 24
@@ -37,35 +37,37 @@ def source_page(findings: Findings, file: AnnotatedFile, names: Mapping[str, str
     """Return a file, line by line."""
     flagged = [n for n, line in sorted(file.lines.items()) if _is_finding(line)]
     title = shown_path(file.name)
-    links = [element("a", escape_text("all files"), href="index.html#files")]
-    links += [element("a", escape_text("first finding"), href=f"#L{flagged[0]}")] if flagged else []
+    links = [write_element("a", escape_text("all files"), href="index.html#files")]
+    links += [write_element("a", escape_text("first finding"), href=f"#L{flagged[0]}")] if flagged else []
     following = dict(pairwise(flagged))
     last = max(file.lines, default=0)
     source = [*file.source, *[""] * (last - len(file.source))]
     rows = "\n".join(
         _write_row(findings, number, code, markup, file.lines.get(number), names, following.get(number))
-        for number, (code, markup) in enumerate(zip(source, highlight(source), strict=True), 1)
+        for number, (code, markup) in enumerate(zip(source, highlight_lines(source), strict=True), 1)
     )
     operations = count_text(file.operation_count, "operation")
     missing = "" if file.source else " The text of this file is not known."
     body = [
-        element("a", escape_text("skip to the source"), href="#source", **{"class": "skip"}),
-        element("nav", "".join(links)),
-        element("h1", escape_text(title)),
-        element(
+        write_element("a", escape_text("skip to the source"), href="#source", **{"class": "skip"}),
+        write_element("nav", "".join(links)),
+        write_element("h1", escape_text(title)),
+        write_element(
             "p",
             escape_text(f"{operations} ran here. Open a line for its steps.{missing}")
             + " The keys n and p go to the next finding and the one before." * bool(flagged),
             **{"class": "soft"},
         ),
-        element(
+        write_element(
             "div",
-            "".join(element("span", escape_text(words), **{"class": kind}) for kind, words in PAGE_LEGEND),
+            "".join(
+                write_element("span", escape_text(words), **{"class": kind}) for kind, words in PAGE_LEGEND
+            ),
             **{"class": "key"},
         ),
-        element("main", rows, id="source", **{"class": "source"}),
+        write_element("main", rows, id="source", **{"class": "source"}),
     ]
-    return page(title, "\n".join(body), read_asset("keys.js"))
+    return write_page(title, "\n".join(body), read_asset("keys.js"))
 
 
 def _is_finding(line: AnnotatedLine) -> bool:
@@ -83,36 +85,42 @@ def _write_row(
 ) -> str:
     """Return a line of source. A line with steps opens to show its details."""
     at = f"L{number}"
-    link = element("a", escape_text(str(number)), href=f"#{at}", tabindex="-1")
-    cells = element("span", link, **{"class": "number"}) + element("span", markup, **{"class": "code"})
-    if line is None:
-        return element("div", cells, id=at, **{"class": "line"})
-    took = sum(findings.predicted_run.run.observations[i].bytes for i in line.steps)
-    cells += element("span", escape_text(", ".join(_list_dtypes(findings, line))), **{"class": "dtypes"})
-    cells += element("span", escape_text(size_text(took) if took else ""), **{"class": "bytes"})
-    about = element("div", "\n".join(_write_about(findings, line, names, following)), **{"class": "about"})
-    marks = " ".join(["line", *_list_marks(findings, line)])
-    return element("details", element("summary", cells) + about, id=at, **{"class": marks}) + _show_changed(
-        line, code
+    link = write_element("a", escape_text(str(number)), href=f"#{at}", tabindex="-1")
+    cells = write_element("span", link, **{"class": "number"}) + write_element(
+        "span", markup, **{"class": "code"}
     )
+    if line is None:
+        return write_element("div", cells, id=at, **{"class": "line"})
+    took = sum(findings.predicted_run.run.observations[i].bytes for i in line.steps)
+    cells += write_element(
+        "span", escape_text(", ".join(_list_dtypes(findings, line))), **{"class": "dtypes"}
+    )
+    cells += write_element("span", escape_text(size_text(took) if took else ""), **{"class": "bytes"})
+    about = write_element(
+        "div", "\n".join(_write_details(findings, line, names, following)), **{"class": "about"}
+    )
+    marks = " ".join(["line", *_list_marks(findings, line)])
+    return write_element(
+        "details", write_element("summary", cells) + about, id=at, **{"class": marks}
+    ) + _show_changed_line(line, code)
 
 
-def _show_changed(line: AnnotatedLine, code: str) -> str:
+def _show_changed_line(line: AnnotatedLine, code: str) -> str:
     """Show a line with its casts and what they save, or nothing if they do not show in it."""
     changed = code
     for cast, _ in line.casts:
-        changed = cast.apply(changed)
+        changed = cast.apply_to_line(changed)
     if changed == code:
         return ""
     saved = sum({cause.step: cause.extra_bytes for _, cause in line.casts}.values())
     cells = (
-        element("span", escape_text("+"), **{"class": "number"})
-        + element("span", highlight([changed])[0], **{"class": "code"})
-        + element(
+        write_element("span", escape_text("+"), **{"class": "number"})
+        + write_element("span", highlight_lines([changed])[0], **{"class": "code"})
+        + write_element(
             "span", escape_text(f"saves up to {size_text(saved)}" if saved else ""), **{"class": "dtypes"}
         )
     )
-    return element("div", cells, **{"class": "line added"})
+    return write_element("div", cells, **{"class": "line added"})
 
 
 def _list_marks(findings: Findings, line: AnnotatedLine) -> Iterator[str]:
@@ -141,55 +149,55 @@ def _list_dtypes(findings: Findings, line: AnnotatedLine) -> dict[str, None]:
     return dict.fromkeys(map(str, dtypes))
 
 
-def _write_about(
+def _write_details(
     findings: Findings, line: AnnotatedLine, names: Mapping[str, str], following: int | None
 ) -> Iterator[str]:
     """Details of a line."""
     for cause in line.causes:
-        told = definitions(cause_sections(findings.predicted_run, cause), names)
-        yield element("p", escape_text("a float was widened here"), **{"class": "cause"}) + told
+        told = write_definitions(cause_sections(findings.predicted_run, cause), names)
+        yield write_element("p", escape_text("a float was widened here"), **{"class": "cause"}) + told
     for cause in line.widening_causes:
         told = "a float was widened here, as at " + _write_link(findings, cause, names)
-        yield element("p", told, **{"class": "cause"})
+        yield write_element("p", told, **{"class": "cause"})
     for cause in line.origin_causes:
         told = "a wide float comes up here, which widens another at " + _write_link(findings, cause, names)
-        yield element("p", told, **{"class": "made"})
+        yield write_element("p", told, **{"class": "made"})
     for cause in line.following_causes:
-        yield element("p", "wide by " + _write_link(findings, cause, names), **{"class": "later"})
+        yield write_element("p", "wide by " + _write_link(findings, cause, names), **{"class": "later"})
     for cast, cause in line.casts:
         told = escape_text(f"to change: {cast.old_code} becomes {cast.new_code}, for ") + _write_link(
             findings, cause, names
         )
-        yield element("p", told, **{"class": "change"})
+        yield write_element("p", told, **{"class": "change"})
     for divergence in line.divergences:
         lines = "<br>".join(map(escape_text, divergence_lines(findings.predicted_run, divergence)))
-        system = element("span", escape_text(f"under {divergence.system}: "), **{"class": "differs"})
-        yield element("p", system + lines)
+        system = write_element("span", escape_text(f"under {divergence.system}: "), **{"class": "differs"})
+        yield write_element("p", system + lines)
     for i in line.mismatched_steps:
         ruled = findings.predicted_run.predictions[i].text_with_mark
         said = f"it gave {findings.predicted_run.result_of(i)}, by our rules {ruled}: please report this"
-        yield element("p", escape_text(said), **{"class": "wrong"})
+        yield write_element("p", escape_text(said), **{"class": "wrong"})
     if line.steps:
-        yield element("div", _write_table(findings, line), **{"class": "wide-table"})
+        yield write_element("div", _write_table(findings, line), **{"class": "wide-table"})
     if following:
-        yield element(
-            "p", element("a", escape_text(f"next finding: line {following}"), href=f"#L{following}")
+        yield write_element(
+            "p", write_element("a", escape_text(f"next finding: line {following}"), href=f"#L{following}")
         )
 
 
-def definitions(sections: Iterable[tuple[str, Sequence[str]]], names: Mapping[str, str]) -> str:
+def write_definitions(sections: Iterable[tuple[str, Sequence[str]]], names: Mapping[str, str]) -> str:
     """Show headings and their lines as a list of terms. A line that begins with a place links to it."""
     pages = {shown_path(file): page for file, page in names.items()}
     told = "".join(
-        element("dt", escape_text(heading))
-        + element(
+        write_element("dt", escape_text(heading))
+        + write_element(
             "dd",
             "<br>".join(_link_place(line, pages) for line in lines),
             **{"class": "rule" if heading == "rule" else ""},
         )
         for heading, lines in sections
     )
-    return element("dl", told)
+    return write_element("dl", told)
 
 
 def _link_place(line: str, pages: Mapping[str, str]) -> str:
@@ -197,7 +205,7 @@ def _link_place(line: str, pages: Mapping[str, str]) -> str:
     found = LOCATION_PATTERN.match(line)
     if found is None or found[1] not in pages:
         return escape_text(line)
-    link = element("a", escape_text(f"{found[1]}:{found[2]}"), href=f"{pages[found[1]]}#L{found[2]}")
+    link = write_element("a", escape_text(f"{found[1]}:{found[2]}"), href=f"{pages[found[1]]}#L{found[2]}")
     return link + escape_text(line[found.end() :])
 
 
@@ -206,7 +214,7 @@ def _write_link(findings: Findings, cause: WideningCause, names: Mapping[str, st
     told = escape_text(f"{location_text(step.location)}: {step.text}")
     if step.location is None or step.location.file not in names:
         return told
-    return element("a", told, href=f"{names[step.location.file]}#L{step.location.line}")
+    return write_element("a", told, href=f"{names[step.location.file]}#L{step.location.line}")
 
 
 def _write_table(findings: Findings, line: AnnotatedLine) -> str:
@@ -227,9 +235,13 @@ def _write_table(findings: Findings, line: AnnotatedLine) -> str:
         ]
         for replayed in findings.replays.values():
             differs = "" if str(replayed[i]) == str(checked.results[i]) else "differs"
-            cells.append(element("span", escape_text(replayed[i].text_with_mark), **{"class": differs}))
-        rows.append(element("tr", "".join(element("td", cell) for cell in cells), title=step.text))
-    head = element("thead", element("tr", "".join(element("th", escape_text(h), scope="col") for h in heads)))
+            cells.append(write_element("span", escape_text(replayed[i].text_with_mark), **{"class": differs}))
+        rows.append(
+            write_element("tr", "".join(write_element("td", cell) for cell in cells), title=step.text)
+        )
+    head = write_element(
+        "thead", write_element("tr", "".join(write_element("th", escape_text(h), scope="col") for h in heads))
+    )
     more = len(line.steps) - MAX_TABLE_STEPS
-    left = element("caption", escape_text(f"and {count_text(more, 'step')} more")) if more > 0 else ""
-    return element("table", left + head + element("tbody", "".join(rows)))
+    left = write_element("caption", escape_text(f"and {count_text(more, 'step')} more")) if more > 0 else ""
+    return write_element("table", left + head + write_element("tbody", "".join(rows)))

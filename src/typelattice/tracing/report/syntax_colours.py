@@ -7,15 +7,15 @@ from contextlib import suppress
 from keyword import iskeyword
 from tokenize import TokenError, TokenInfo, generate_tokens, tok_name
 
-from typelattice.tracing.report.html_elements import element, escape_text
+from typelattice.tracing.report.html_elements import escape_text, write_element
 
 STYLE_BY_TOKEN = {"STRING": "string", "COMMENT": "comment", "NUMBER": "literal"}
 
 
-def highlight(lines: Sequence[str]) -> list[str]:
+def highlight_lines(lines: Sequence[str]) -> list[str]:
     """Return each line as markup. After a syntax error, lines stay plain.
 
-    >>> highlight(["if x:  # 1 < 2"])
+    >>> highlight_lines(["if x:  # 1 < 2"])
     ['<span class="keyword">if</span> x:  <span class="comment"># 1 &lt; 2</span>']
     """
     spans: list[list[tuple[int, int, str]]] = [[] for _ in lines]
@@ -44,7 +44,7 @@ def _colour_line(line: str, spans: Sequence[tuple[int, int, str]]) -> str:
         if start >= done:
             pieces += [
                 escape_text(line[done:start]),
-                element("span", escape_text(line[start:end]), **{"class": colour}),
+                write_element("span", escape_text(line[start:end]), **{"class": colour}),
             ]
             done = end
     return "".join([*pieces, escape_text(line[done:])])

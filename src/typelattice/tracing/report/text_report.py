@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from typelattice.programs.program import AnySystem
 from typelattice.rendering.paragraphs import Layout
-from typelattice.tracing.findings.findings import findings
+from typelattice.tracing.findings.findings import collect_findings
 from typelattice.tracing.report.formatting import location_text
 from typelattice.tracing.report.report_entries import Chapter, make_report
 from typelattice.tracing.run_data.run import Run
@@ -21,14 +21,14 @@ NOTHING_FOUND = (
 HOW_TO_SEE_ALL = "--all shows them, and so do the pages of --html (in pytest: --dtype-html)"
 
 
-def report(
+def write_report(
     run: Run, systems: Sequence[AnySystem], width: int = 80, everything: bool = False
 ) -> Iterator[str]:
     """Print the report of a run, replayed under some systems, in paragraphs.
 
     Raises UnknownSystemError or FormatError if a system cannot be read.
     """
-    made = make_report(findings(run, systems), everything)
+    made = make_report(collect_findings(run, systems), everything)
     page = Layout(width)
     for line in made.summary:
         yield page.fold_line(line)

@@ -19,7 +19,7 @@ from typelattice.tracing.rewrite.nodes import (
 
 TESTED_RELEASES = ((3, 11), (3, 12), (3, 13), (3, 14))  # the tested releases of CPython, for `check_release`
 OPCODE_BY_NAME = dis.opmap
-CACHE, NOP, PUSH_NULL, EXTENDED = (
+CACHE, NOP, PUSH_NULL, EXTENDED_ARG = (
     OPCODE_BY_NAME["CACHE"],
     OPCODE_BY_NAME["NOP"],
     OPCODE_BY_NAME["PUSH_NULL"],
@@ -58,7 +58,7 @@ def insert_copies(code: CodeType, numbers: list[int]) -> CodeType:
     result from the stack. One mark replaces all witnesses, and their `numbers` are added in order of
     appearance. Raises UnknownBytecodeError if a check fails.
     """
-    consts = tuple([_without_numbers(x, numbers) for x in code.co_consts])
+    consts = tuple([_clear_numbers(x, numbers) for x in code.co_consts])
     marks = {
         i: x.removeprefix(COPY_PREFIX).split(".")
         for i, x in enumerate(consts)
@@ -67,7 +67,7 @@ def insert_copies(code: CodeType, numbers: list[int]) -> CodeType:
     return code.replace(co_consts=consts, co_code=_copy_code(code.co_code, marks) if marks else code.co_code)
 
 
-def _without_numbers(const: Any, numbers: list[int]) -> Any:
+def _clear_numbers(const: Any, numbers: list[int]) -> Any:
     if isinstance(const, CodeType):
         return insert_copies(const, numbers)
     if isinstance(const, str) and const.startswith(WITNESS_PREFIX):
@@ -86,7 +86,7 @@ def _copy_code(code: bytes, marks: dict[int, list[str]]) -> bytes:
             at = code.find(LOAD_CONST, at)
             if at < 0:
                 break
-        if at % 2 or code[at] in (EXTENDED, CACHE):
+        if at % 2 or code[at] in (EXTENDED_ARG, CACHE):
             at += 2 - at % 2
             continue
         op = code[at]
@@ -96,7 +96,7 @@ def _copy_code(code: bytes, marks: dict[int, list[str]]) -> bytes:
             found.add(arg)
             continue
         if call.taken:
-            call.follow(op, arg, at)
+            call.follow_instruction(op, arg, at)
         at += 2
     if found != marks.keys() or call.taken:
         raise UnknownBytecodeError("a mark was not found; trace it with another Python")
@@ -130,10 +130,10 @@ class _WitnessCall:
         self.in_place = self.assigns = how == COPY_IN_PLACE
         return position
 
-    def follow(self, op: int, arg: int, position: int) -> None:
+    def follow_instruction(self, opcode: int, arg: int, position: int) -> None:
         """Follow one instruction. Raises UnknownBytecodeError if the call would take other values."""
         if (
-            op == CALL_OPCODE
+            opcode == CALL_OPCODE
             and arg == self.taken
             and self.pushed == 1
             and not self.left
@@ -145,11 +145,11 @@ class _WitnessCall:
                 self.assigns = False
             return
         if self.in_place and not self.left:
-            if op != OPCODE_BY_NAME["BINARY_OP"]:
+            if opcode != OPCODE_BY_NAME["BINARY_OP"]:
                 raise UnknownBytecodeError("an operator in place is none; trace it with another Python")
             self.made[position + 1] += IN_PLACE_OFFSET
             self.in_place = False
-        self.pushed += dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None, jump=False)
+        self.pushed += dis.stack_effect(opcode, arg if opcode >= dis.HAVE_ARGUMENT else None, jump=False)
         if self.pushed < 1:
             raise UnknownBytecodeError("a call takes what was to be copied; trace it with another Python")
 
@@ -201,7 +201,7 @@ def _instruction_end(code: bytes | bytearray, position: int) -> int:
 def _read_argument(code: bytes, position: int) -> tuple[int, int]:
     """Return the argument of an instruction, and the position of the first prefix that widens it."""
     arg, first = code[position + 1], position
-    while first > 0 and code[first - 2] == EXTENDED:
+    while first > 0 and code[first - 2] == EXTENDED_ARG:
         first -= 2
         arg |= code[first + 1] << 4 * (position - first)
     return arg, first

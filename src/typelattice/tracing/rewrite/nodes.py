@@ -11,7 +11,7 @@ COPY_TARGET = "target"  # marks a value that an in-place operator has read alrea
 COMPARISON_END = "compared"  # marks the end of a comparison, without a value
 WITNESS_PREFIX = "\0typelattice.witness."  # a constant that stands for a witness, by its number
 LOAD, MINUS = ast.Load(), ast.USub()
-Placed = TypeVar("Placed", bound=Any)
+PlacedNode = TypeVar("PlacedNode", bound=Any)
 
 
 def copy_mark(node: ast.AST, count: int, number: int, variant: str = "") -> ast.expr:
@@ -40,7 +40,7 @@ def wrap_in_comparison(node: ast.Compare, inner: ast.expr) -> ast.Compare:
     )
 
 
-def place_node(node: Any, new_node: Placed) -> Placed:
+def place_node(node: Any, new_node: PlacedNode) -> PlacedNode:
     """Return a new node, at the source location of another."""
     new_node.lineno, new_node.col_offset = node.lineno, node.col_offset
     new_node.end_lineno, new_node.end_col_offset = node.end_lineno, node.end_col_offset

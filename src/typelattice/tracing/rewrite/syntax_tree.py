@@ -26,23 +26,23 @@ from typelattice.tracing.rewrite.nodes import (
 )
 from typelattice.tracing.rewrite.unsafe_rewrites import (
     ARRAYLESS_BUILTINS,
-    COMPILED_BY,
-    called_at,
-    compiled_by,
+    REASON_BY_COMPILER,
     constants_of,
-    elements,
     keeps_evaluation_order,
+    list_items,
     lists_of,
     names_of_compilers,
+    node_at_call_line,
+    why_compiled,
 )
-from typelattice.tracing.run_data.written_operation import OMITTED_ARGUMENTS, ListLiteral, Row
+from typelattice.tracing.run_data.written_operation import OMITTED_ARGUMENTS, ListLiteral, OperationRow
 
 SYMBOL_CLASSES = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 PLAIN_NODES = (ast.Name, ast.Constant, ast.arg, ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom)
 NODES_WITHOUT_OPERATIONS = frozenset(  # the classes of nodes and fields with nothing to rewrite
     (NoneType, str, int, *PLAIN_NODES, ast.Global, ast.Nonlocal, ast.TypeIgnore)
 ).union(*(base.__subclasses__() for base in SYMBOL_CLASSES))
-TRUTH_IS_PLACED = sys.version_info >= (3, 12)  # Python itself gives it the value's location
+PYTHON_PLACES_TRUTH = sys.version_info >= (3, 12)  # Python itself gives it the value's location
 CALL_METHODS = ("record_call_0", "record_call_1", "record_call_2")  # calls of 0, 1 and 2 arguments
 COMPUTED_ATTRIBUTES = ("T", "mT", "H", "mH", "real", "imag")  # attributes that compute an array
 CONTENT_ATTRIBUTES = ("data", "values")  # assigning these attributes gives an array other contents
@@ -59,9 +59,11 @@ class Rewriter:
     """
 
     def __init__(self, tree: ast.Module, text: str) -> None:
-        self.rows: list[Row] = []
+        self.rows: list[OperationRow] = []
         self.unchanged_functions: list[tuple[str, str]] = []
-        self.compilers = dict(names_of_compilers(tree)) if any(name in text for name in COMPILED_BY) else {}
+        self.compilers = (
+            dict(names_of_compilers(tree)) if any(name in text for name in REASON_BY_COMPILER) else {}
+        )
         self.visits: dict[type, Callable[[Any], Any]] = {
             getattr(ast, name.removeprefix("visit_")): getattr(self, name)
             for name in dir(self)
@@ -147,7 +149,7 @@ class Rewriter:
         told = self.wrap_in_witness(
             node, "record_binary", items, inner, OPERATOR_BY_SYNTAX[type(node.ops[0])]
         )
-        return told if TRUTH_IS_PLACED else wrap_in_comparison(node, told)
+        return told if PYTHON_PLACES_TRUTH else wrap_in_comparison(node, told)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         plain = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
@@ -179,7 +181,7 @@ class Rewriter:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "resize":
             return self.rewrite_resize(node, node.func)
         if not keeps_evaluation_order(node):
-            at = called_at(node)
+            at = node_at_call_line(node)
             inner = ast.Call(copy_mark(at, 1, 0), node.args, node.keywords)
             return self.wrap_in_witness(
                 node, "record_call", [node.func], inner, "", (OMITTED_ARGUMENTS,), (), at
@@ -187,10 +189,10 @@ class Rewriter:
         starred = [isinstance(x, ast.Starred) for x in node.args]
         arguments = [x.value if isinstance(x, ast.Starred) else x for x in node.args]
         arguments += [keyword.value for keyword in node.keywords]
-        at = called_at(node)
+        at = node_at_call_line(node)
         lists = tuple(lists_of(node, at.lineno))
         for i, *_ in reversed(lists):
-            arguments[i : i + 1] = elements(arguments[i])
+            arguments[i : i + 1] = list_items(arguments[i])
         constants = tuple(constants_of(arguments, at.lineno))
         known = {i for i, _ in constants}
         items = [node.func, *(x for i, x in enumerate(arguments) if i not in known)]
@@ -280,15 +282,15 @@ class Rewriter:
     # -- nodes left unchanged: annotations, decorators, patterns, functions that other packages compile
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
-        return self.function(node)
+        return self.rewrite_function(node)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
-        return self.function(node)
+        return self.rewrite_function(node)
 
-    def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+    def rewrite_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
         """Rewrite the defaults and the body of a function, unless its decorator reads bytecode."""
         for decorator in node.decorator_list:
-            why = compiled_by(decorator, self.compilers)
+            why = why_compiled(decorator, self.compilers)
             if why:
                 self.unchanged_functions.append((node.name, why))
                 return node

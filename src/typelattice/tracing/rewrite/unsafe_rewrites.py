@@ -19,7 +19,7 @@ ARRAYLESS_BUILTINS = (  # Python's functions that make no array, if no function 
     "staticmethod", "classmethod", "object", "slice", "bytes", "setattr", "delattr", "exec", "eval",
     "compile", "breakpoint",
 )  # fmt: skip
-COMPILED_BY = {  # packages with decorators that read the bytecode of a function
+REASON_BY_COMPILER = {  # packages with decorators that read the bytecode of a function
     "numba": "numba compiles it", "torch": "torch compiles it",
 }  # fmt: skip
 COMPILING_DECORATORS = (
@@ -28,8 +28,8 @@ COMPILING_DECORATORS = (
 COMPILING_SUBMODULES = ("cuda",)  # submodules with such decorators
 
 
-def compiled_by(decorator: ast.expr, known: Mapping[str, str]) -> str | None:
-    """Return a phrase of `known`, such as "numba compiles it", if this decorator compiles, or None."""
+def why_compiled(decorator: ast.expr, reason_by_name: Mapping[str, str]) -> str | None:
+    """Return a reason, such as "numba compiles it", if this decorator compiles, or None."""
     names = []
     x: ast.AST = decorator.func if isinstance(decorator, ast.Call) else decorator
     while isinstance(x, ast.Attribute):
@@ -38,7 +38,7 @@ def compiled_by(decorator: ast.expr, known: Mapping[str, str]) -> str | None:
     if not isinstance(x, ast.Name):
         return None
     last = names[0] if names else x.id
-    return known.get(x.id) if last in COMPILING_DECORATORS or not names else None
+    return reason_by_name.get(x.id) if last in COMPILING_DECORATORS or not names else None
 
 
 def keeps_evaluation_order(node: ast.Call) -> bool:
@@ -55,7 +55,7 @@ def keeps_evaluation_order(node: ast.Call) -> bool:
     return all(isinstance(x, (ast.Name, ast.Constant)) for x in values[first + 1 :])
 
 
-def called_at(node: ast.Call) -> ast.expr:
+def node_at_call_line(node: ast.Call) -> ast.expr:
     """Return a node with the line that a traceback names for a call.
 
     For a method that is the line of its name (CPython's compile.c, update_start_location_to_match_attr).
@@ -91,18 +91,20 @@ def lists_of(node: ast.Call, line: int) -> Iterator[tuple[int, int, bool]]:
     first are ignored, as constants are. All are ignored if there are too many items.
     """
     arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
-    if sum(len(elements(x)) or 1 for x in arguments) > MAX_ARGUMENTS:
+    if sum(len(list_items(x)) or 1 for x in arguments) > MAX_ARGUMENTS:
         return
     for i, x in enumerate(arguments):
-        if elements(x) and x.lineno == x.end_lineno == line:
-            yield i, len(elements(x)), isinstance(x, ast.Tuple)
+        if list_items(x) and x.lineno == x.end_lineno == line:
+            yield i, len(list_items(x)), isinstance(x, ast.Tuple)
 
 
-def elements(x: ast.expr) -> list[ast.expr]:
+def list_items(node: ast.expr) -> list[ast.expr]:
     """Return the items of a written list or tuple, or none if it has a star. Other nodes have none."""
-    if not isinstance(x, (ast.List, ast.Tuple)) or any(isinstance(each, ast.Starred) for each in x.elts):
+    if not isinstance(node, (ast.List, ast.Tuple)) or any(
+        isinstance(each, ast.Starred) for each in node.elts
+    ):
         return []
-    return x.elts
+    return node.elts
 
 
 def names_of_compilers(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -111,13 +113,13 @@ def names_of_compilers(tree: ast.Module) -> Iterator[tuple[str, str]]:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 root = alias.name.partition(".")[0]
-                if root in COMPILED_BY:
-                    yield alias.asname or root, COMPILED_BY[root]
+                if root in REASON_BY_COMPILER:
+                    yield alias.asname or root, REASON_BY_COMPILER[root]
         elif isinstance(node, ast.ImportFrom):
             root = (node.module or "").partition(".")[0]
-            if root in COMPILED_BY:
+            if root in REASON_BY_COMPILER:
                 yield from (
-                    (alias.asname or alias.name, COMPILED_BY[root])
+                    (alias.asname or alias.name, REASON_BY_COMPILER[root])
                     for alias in node.names
                     if alias.name in (*COMPILING_DECORATORS, *COMPILING_SUBMODULES)
                 )

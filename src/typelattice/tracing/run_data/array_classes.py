@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 
 from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.facts.libraries import library_of
-from typelattice.operands.adapters import adapter
+from typelattice.operands.adapters import find_adapter
 from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand
 from typelattice.operands.read_objects import NAMESPACE_ATTRIBUTE
 from typelattice.support.errors import TypelatticeError
-from typelattice.tracing.compiled.compilers import compiler
+from typelattice.tracing.compiled.compilers import find_compiler
 
 MAX_CLASSES = 4096  # remembered classes, limited because a program may make classes without end
 MAX_LIST_ITEMS = 64  # items of a list that are examined (a step with arrays in a longer list is opaque)
@@ -49,7 +49,7 @@ class ArrayClass:
     is_linked_weakly: bool
     is_kept_alive: bool
 
-    def stands_for(self, x: Any) -> Any:
+    def variable_of(self, x: Any) -> Any:
         """Return the result of `variable`, or None if the kind has no such function."""
         return self.variable(x) if self.variable is not None else None
 
@@ -83,8 +83,8 @@ def array_kind(cls: type) -> ArrayClass | None:
     base = library_class(cls)
     if base is None or not all(hasattr(base, name) for name in REQUIRED_ATTRIBUTES):
         return None
-    library_adapter = adapter(_find_root(base))
-    standard_adapter = adapter(NAMESPACE_ATTRIBUTE) if hasattr(base, NAMESPACE_ATTRIBUTE) else None
+    library_adapter = find_adapter(_find_root(base))
+    standard_adapter = find_adapter(NAMESPACE_ATTRIBUTE) if hasattr(base, NAMESPACE_ATTRIBUTE) else None
     any_adapter = library_adapter or standard_adapter
     if any_adapter is None:
         return None
@@ -104,7 +104,7 @@ def array_kind(cls: type) -> ArrayClass | None:
     takes_weak_references = (
         getattr(base, "__weakrefoffset__", 0) > 0 or type.__getattribute__(cls, "__weakrefoffset__") > 0
     )
-    compiler_of_class = compiler(base)
+    compiler_of_class = find_compiler(base)
     variable = (
         compiler_of_class.variable
         if compiler_of_class is not None and compiler_of_class.is_tracer(base)
@@ -217,8 +217,8 @@ def _nbytes_reader(nbytes: Callable[[Any], Any]) -> Callable[[Any], int]:
 class CachePerClass(dict[type, T]):
     """A cache of a function of classes. The function is called once for each class."""
 
-    def __init__(self, question: Callable[[type], T]) -> None:
-        self.function = question
+    def __init__(self, compute_value: Callable[[type], T]) -> None:
+        self.function = compute_value
 
     def __missing__(self, cls: type) -> T:
         if len(self) >= MAX_CLASSES:

@@ -9,43 +9,43 @@ from typelattice.facts.dtypes import DType, Kind, complex_of, real_part_dtype
 from typelattice.operands.operand import Operand
 
 
-def operand_width(o: Operand | None) -> int | None:
+def operand_width(operand: Operand | None) -> int | None:
     """Return the bits of a float with its own width, or None for integers, Python numbers and weak dtypes.
 
     >>> from typelattice import operand
     >>> [operand_width(operand(x)) for x in ("float32", "complex64", "int64", "1.5")]
     [32, 32, None, None]
     """
-    if o is None or o.dtype is None or o.weak or o.tier == "scalar":
+    if operand is None or operand.dtype is None or operand.weak or operand.tier == "scalar":
         return None
-    return dtype_width(o.dtype)
+    return dtype_width(operand.dtype)
 
 
-def dtype_width(d: DType) -> int | None:
+def dtype_width(dtype: DType) -> int | None:
     """Return the bits of a float dtype, or None for any other dtype, or if the platform decides the width."""
-    return real_part_dtype(d).bits if d.kind.category >= Kind.FLOAT.category else None
+    return real_part_dtype(dtype).bits if dtype.kind.category >= Kind.FLOAT.category else None
 
 
-def with_width_of(d: DType, target: DType) -> DType:
+def dtype_at_width_of(dtype: DType, target: DType) -> DType:
     """Return a dtype at the width of another float: complex if the dtype is complex, else real.
 
     >>> from typelattice import dtype
     >>> target = dtype("complex64")
-    >>> with_width_of(dtype("float64"), target), with_width_of(dtype("complex128"), dtype("float32"))
+    >>> dtype_at_width_of(dtype("float64"), target), dtype_at_width_of(dtype("complex128"), dtype("float32"))
     (float32, complex64)
     """
-    return complex_of(real_part_dtype(target)) if d.kind is Kind.COMPLEX else real_part_dtype(target)
+    return complex_of(real_part_dtype(target)) if dtype.kind is Kind.COMPLEX else real_part_dtype(target)
 
 
 @lru_cache(maxsize=1024)  # a run has few operands, each of them many times
-def narrow_operand(o: Operand | None, narrow_dtype: DType) -> Operand:
+def narrow_operand(operand: Operand | None, narrow_dtype: DType) -> Operand:
     """Return an operand cast to the width of a narrower float. An integer is cast to that float."""
-    assert o is not None and o.dtype is not None
-    target = narrow_dtype if is_integer(o) else with_width_of(o.dtype, narrow_dtype)
-    return replace(o, dtype=target, kind=target.kind, value=None)
+    assert operand is not None and operand.dtype is not None
+    target = narrow_dtype if is_integer(operand) else dtype_at_width_of(operand.dtype, narrow_dtype)
+    return replace(operand, dtype=target, kind=target.kind, value=None)
 
 
-def is_integer(o: Operand | None) -> bool:
+def is_integer(operand: Operand | None) -> bool:
     """Return True if an operand is an integer with a dtype of its own."""
-    integral = o is not None and o.kind in (Kind.SIGNED, Kind.UNSIGNED)
-    return integral and o is not None and o.dtype is not None and not o.weak
+    integral = operand is not None and operand.kind in (Kind.SIGNED, Kind.UNSIGNED)
+    return integral and operand is not None and operand.dtype is not None and not operand.weak

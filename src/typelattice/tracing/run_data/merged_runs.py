@@ -16,10 +16,10 @@ def merge_runs(runs: Sequence[Run]) -> Run:
     first = runs[0]
     if len(runs) == 1:
         return first
-    steps = _Steps()
-    results = steps.add(first, range(len(first.observations)))
+    steps = _MergedSteps()
+    results = steps.add_steps(first, range(len(first.observations)))
     not_followed, summaries = dict.fromkeys(first.unfollowed_code), dict.fromkeys(first.summaries)
-    sources, systems, values = dict(first.sources), dict(first.systems), _Values(first)
+    sources, systems, values = dict(first.sources), dict(first.systems), _MergedLosses(first)
     weakness_changes, compiled_call_arguments = (
         dict.fromkeys(first.weakness_changes),
         dict.fromkeys(_renumber_arguments(first, results)),
@@ -30,12 +30,12 @@ def merge_runs(runs: Sequence[Run]) -> Run:
             summaries[f"a child process had another mode of {others[0]}: its run is left out"] = None
             continue
         compiled_call_arguments |= dict.fromkeys(
-            _renumber_arguments(each, steps.add(each, list_needed_steps(each)))
+            _renumber_arguments(each, steps.add_steps(each, list_needed_steps(each)))
         )
         not_followed |= dict.fromkeys(each.unfollowed_code)
         summaries |= dict.fromkeys(each.summaries)
         sources, systems = {**each.sources, **sources}, {**each.systems, **systems}
-        values.add(each)
+        values.add_losses(each)
         weakness_changes |= dict.fromkeys(each.weakness_changes)
     last = (len(steps.steps) - 1,) if steps.steps else ()
     return Run(
@@ -73,10 +73,10 @@ def list_needed_steps(run: Run) -> list[int]:
     return sorted(wanted)
 
 
-def without_unused(run: Run) -> Run:
+def drop_unused_steps(run: Run) -> Run:
     """Leave out the steps that did not run in a process, such as its parent's steps before a fork."""
-    steps = _Steps()
-    arguments = _renumber_arguments(run, steps.add(run, list_needed_steps(run)))
+    steps = _MergedSteps()
+    arguments = _renumber_arguments(run, steps.add_steps(run, list_needed_steps(run)))
     program = Program(tuple(steps.steps), (), run.program.source)
     return replace(
         run,
@@ -87,7 +87,7 @@ def without_unused(run: Run) -> Run:
     )
 
 
-class _Steps:
+class _MergedSteps:
     """The steps of a merged run, each once."""
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class _Steps:
         self.observations: list[Observation] = []
         self.numbers: dict[tuple[str, str], int] = {}
 
-    def add(self, run: Run, step_numbers: Sequence[int]) -> dict[int, int]:
+    def add_steps(self, run: Run, step_numbers: Sequence[int]) -> dict[int, int]:
         """Add some steps of a run, and return the new number of each."""
         new: dict[int, int] = {}
 
@@ -119,15 +119,15 @@ class _Steps:
         return new
 
 
-class _Values:
+class _MergedLosses:
     """The losses of values of several runs, by their places."""
 
     def __init__(self, run: Run) -> None:
         self.is_checked = run.value_losses is not None
         self.losses: dict[tuple[object, str, str], LocatedLoss] = {}
-        self.add(run)
+        self.add_losses(run)
 
-    def add(self, run: Run) -> None:
+    def add_losses(self, run: Run) -> None:
         """Add the observations of a run."""
         for each in run.value_losses or ():
             key = each.location, each.text, each.loss.rule

@@ -66,36 +66,36 @@ class ArrayLinks:
         )  # number of links that starts the next removal
         self.lock = threading.Lock()  # never block: a finalizer may run while this thread holds it
 
-    def add(self, x: Any, number: StepNumber, takes_weak_references: bool) -> None:
+    def link_array(self, array: Any, number: StepNumber, takes_weak_references: bool) -> None:
         """Record the step of an array."""
         if takes_weak_references:
-            self.by_weak_reference[id(x)] = ref(x), number
+            self.by_weak_reference[id(array)] = ref(array), number
             self.forget_deleted()
         else:
-            self.keep(x, number)
+            self.keep_scalar(array, number)
 
-    def keep(self, x: Any, number: StepNumber) -> None:
+    def keep_scalar(self, scalar: Any, number: StepNumber) -> None:
         """Record the step of a scalar, and keep the scalar alive for a while."""
         kept = self.kept_alive
-        kept[id(x)] = x, number
+        kept[id(scalar)] = scalar, number
         if len(kept) > MAX_KEPT_ALIVE and self.lock.acquire(blocking=False):
             for old in [*kept][: MAX_KEPT_ALIVE // 2]:
                 kept.pop(old, None)
             self.lock.release()
 
-    def record_constant(self, x: Any, key_part: Hashable) -> None:
+    def record_constant(self, constant: Any, key_part: Hashable) -> None:
         """Record the part of a key for an object that lives as long as the program, such as a dtype."""
         if self.constants < MAX_CONSTANTS:
             self.constants += 1
-            self.by_weak_reference[id(x)] = repeat(x).__next__, key_part
+            self.by_weak_reference[id(constant)] = repeat(constant).__next__, key_part
 
-    def step_of(self, x: Any) -> StepNumber | None:
+    def step_of(self, value: Any) -> StepNumber | None:
         """Return the step that made an array or a scalar, or None if it is not remembered."""
-        found = self.by_weak_reference.get(id(x))
-        if found is not None and found[0]() is x:
+        found = self.by_weak_reference.get(id(value))
+        if found is not None and found[0]() is value:
             return found[1] if type(found[1]) is StepNumber else None
-        kept = self.kept_alive.get(id(x))
-        return kept[1] if kept is not None and kept[0] is x else None
+        kept = self.kept_alive.get(id(value))
+        return kept[1] if kept is not None and kept[0] is value else None
 
     def forget_deleted(self) -> None:
         """Forget deleted arrays. If too many live, also forget the oldest ones."""

@@ -173,10 +173,10 @@ class Run:
         mismatches: list[StepMismatch] = []
         wrong: set[int] = set()
         for i, ((step, seen), outcome) in enumerate(zip(self, self.under(self.systems), strict=True)):
-            undecided = is_undecided(step, outcome) and not agrees(outcome, seen.operand)
+            undecided = is_undecided(step, outcome) and not has_observed_dtype(outcome, seen.operand)
             if undecided or not wrong.isdisjoint(step.inputs):
                 wrong.add(i)  # a result of a mistake is not a mistake of its own
-            elif is_operation(step) and seen.count and not agrees(outcome, seen.operand):
+            elif is_operation(step) and seen.count and not has_observed_dtype(outcome, seen.operand):
                 wrong.add(i)
                 mismatches.append(StepMismatch(i, step, seen, outcome, known_reason(outcome, seen.operand)))
         return tuple(mismatches)
@@ -201,7 +201,7 @@ def is_undecided(step: Step, outcome: Outcome) -> bool:
     return any(o.tier == "0d" and o.value is None for o in p.operands)
 
 
-def agrees(outcome: Outcome, observed: Operand) -> bool:
+def has_observed_dtype(outcome: Outcome, observed: Operand) -> bool:
     """Return True if the predicted dtype of a step is the observed one."""
     return outcome.operand is not None and outcome.operand.dtype is observed.dtype
 

@@ -23,23 +23,23 @@ class SourceText:
         """The lines, each with its end."""
         return tuple(self.read().splitlines(keepends=True))
 
-    def text(self, at: SourceLocation | WrittenOperation) -> str:
+    def text_at(self, location: SourceLocation | WrittenOperation) -> str:
         """Return the text of an operation, on one line."""
-        parts = list(self.lines[at.line - 1 : at.end_line])
+        parts = list(self.lines[location.line - 1 : location.end_line])
         if not parts:
             return ""
-        parts[-1] = _cut_columns(parts[-1], 0, at.end_column)
-        parts[0] = _cut_columns(parts[0], at.column, None)
+        parts[-1] = _cut_columns(parts[-1], 0, location.end_column)
+        parts[0] = _cut_columns(parts[0], location.column, None)
         return printable("".join(parts))
 
-    def operand(self, operation: WrittenOperation, position: int) -> str:
+    def operand_text(self, operation: WrittenOperation, position: int) -> str:
         """Return the text of one operand of an operation, or "" if it is not known."""
-        text = self.text(operation)
+        text = self.text_at(operation)
         try:
             node = ast.parse(text.partition(" = ")[2] or text).body[0]
         except (SyntaxError, ValueError, RecursionError, MemoryError, IndexError):
             return ""
-        found = _operands(node.value if isinstance(node, ast.Expr) else node)
+        found = _list_operands(node.value if isinstance(node, ast.Expr) else node)
         for i, *_ in reversed(operation.lists):
             # the first entry is the function, or the object of the method
             for listed in found[i + 1 : i + 2]:
@@ -50,7 +50,7 @@ class SourceText:
         return ast.get_source_segment(text, found[position]) or ast.unparse(found[position])
 
 
-def _operands(node: ast.AST) -> list[ast.AST]:
+def _list_operands(node: ast.AST) -> list[ast.AST]:
     match node:
         case ast.BinOp(left=a, right=b) | ast.Compare(left=a, comparators=[b]):
             return [a, b]

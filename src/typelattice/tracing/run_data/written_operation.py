@@ -8,7 +8,7 @@ from typing import Any
 
 OMITTED_ARGUMENTS = "..."  # stands for arguments that could not be put on the stack before the call
 ListLiteral = tuple[int, int, bool]  # the position of an argument, its number of items, True for a tuple
-Row = tuple[
+OperationRow = tuple[
     int, int, int, int, str, tuple[str | None, ...], tuple[tuple[int, Any], ...], tuple[ListLiteral, ...]
 ]  # fmt: skip
 

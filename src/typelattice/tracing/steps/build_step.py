@@ -63,7 +63,7 @@ def index_maker(builder: ProgramBuilder, lists: str) -> StepMaker:
     def build(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
         source, *others = args
         assert isinstance(source, Ref)
-        return builder.add(
+        return builder.add_step(
             Index(
                 source.step,
                 tuple(others),
@@ -100,7 +100,7 @@ def add_converted_array(
     cast = Cast(
         source.step, DTypeOf(source.step), text=excerpt.text, location=excerpt.location, owner=excerpt.owner
     )
-    return builder.add(cast)
+    return builder.add_step(cast)
 
 
 def assignment_maker(builder: ProgramBuilder) -> StepMaker:

@@ -14,14 +14,14 @@ from typing import Any
 from typelattice.calls.call_tables import (
     OPERATION_BY_FUNCTION,
     NameSort,
+    find_signature,
     module_with_rules,
     name_meaning,
     name_meanings,
-    signature,
     system_of_module,
 )
-from typelattice.calls.calls_to_steps import call_function, may_affect_dtype, operand_count
-from typelattice.calls.function_handlers import PYTHON_TYPE_BY_NAME
+from typelattice.calls.calls_to_steps import call_function, count_leading_operands, may_affect_dtype
+from typelattice.calls.creation_and_cast_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.calls.methods import call_method
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
@@ -51,7 +51,7 @@ UNRELATED_MODULES = (
     ".control_flow.",
     ".scimath",
 )  # functions in these modules differ from others with their names
-STANDARDS_OWN = "array_api_compat"  # the package that gives libraries the functions of the standard
+STANDARD_PACKAGE = "array_api_compat"  # the package that gives libraries the functions of the standard
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +73,10 @@ class CallReader:
     `find_step` gives the step of an array, None of anything else.
     """
 
-    def __init__(self, builder: ProgramBuilder, part: Callable[[Any], int | None]) -> None:
-        self.builder, self.find_step = builder, part
+    def __init__(self, builder: ProgramBuilder, find_step: Callable[[Any], int | None]) -> None:
+        self.builder, self.find_step = builder, find_step
 
-    def step(
+    def read_step(
         self,
         excerpt: Excerpt,
         operation: WrittenOperation,
@@ -98,9 +98,12 @@ class CallReader:
             )
         positional = [*called.receiver, *positional]
         op = OPERATION_BY_FUNCTION.get(operation_of(called.name, len(positional), called.library))
-        if op is not None and signature(op, called.library).value_dependent_kind == result.kind.python_name:
+        if (
+            op is not None
+            and find_signature(op, called.library).value_dependent_kind == result.kind.python_name
+        ):
             raise UnknownCallError("its values decide of which kind its result is")
-        count = operand_count(op)
+        count = count_leading_operands(op)
         # The operand of these is not the first argument.
         operand_is_not_first = name_meaning(NameSort.ARRAY_AFTER_CONDITION, called.name, None)
         has_further_arguments = count is not None and len(positional) > count and not operand_is_not_first
@@ -111,12 +114,17 @@ class CallReader:
         if called.operand_limit is not None and len(positional) > called.operand_limit:
             out = tuple(positional[called.operand_limit :])
             positional = positional[: called.operand_limit]
-        args = [self.text(x) if op is None and isinstance(x, str) else self.argument(x) for x in positional]
-        keywords = {key: self.dtype(x) if key == "dtype" else self.argument(x) for key, x in named.items()}
+        args = [
+            self.read_text(x) if op is None and isinstance(x, str) else self.read_argument(x)
+            for x in positional
+        ]
+        keywords = {
+            key: self.read_dtype(x) if key == "dtype" else self.read_argument(x) for key, x in named.items()
+        }
         excerpt = Excerpt(
             excerpt.text,
             excerpt.location,
-            called.library if called.library != STANDARDS_OWN else excerpt.owner,
+            called.library if called.library != STANDARD_PACKAGE else excerpt.owner,
             called.module or excerpt.module,
         )
         new_step = self.step_of_function(excerpt, called, args, keywords, number)
@@ -125,7 +133,7 @@ class CallReader:
         return (
             new_step
             if out is None
-            else self.builder.add_setitem(excerpt, self.argument(out), None, new_step)
+            else self.builder.add_setitem(excerpt, self.read_argument(out), None, new_step)
         )
 
     def step_of_function(
@@ -168,10 +176,10 @@ class CallReader:
             known = called.parameters()
             positional += [keywords.pop(name) for name in known[len(positional) : count] if name in keywords]
         operands, further = (
-            [*map(self.argument, positional[:count])],
+            [*map(self.read_argument, positional[:count])],
             [*positional[count:], *keywords.values()],
         )
-        if any(x is not None and may_affect_dtype(self.builder, self.argument(x)) for x in further):
+        if any(x is not None and may_affect_dtype(self.builder, self.read_argument(x)) for x in further):
             raise UnknownCallError(f"{called.name} is given more than its operands")
         return self.builder.add_call(excerpt, custom_operation, operands)
 
@@ -185,7 +193,8 @@ class CallReader:
         if entries and isinstance(entries[0], str):  # the first entry is a text that names the axes
             entries = entries[1:]
         found = [
-            self.range_of_slice(excerpt, x) if isinstance(x, slice) else self.argument(x) for x in entries
+            self.range_of_slice(excerpt, x) if isinstance(x, slice) else self.read_argument(x)
+            for x in entries
         ]
         if all(type(x) in KIND_BY_PYTHON_TYPE for x in found):
             return self.builder.add_array_of_list(excerpt, list_arguments(found), None)
@@ -198,55 +207,61 @@ class CallReader:
             ]
         return self.builder.add_call(excerpt, OPERATION_BY_FUNCTION[name], found)
 
-    def range_of_slice(self, excerpt: Excerpt, x: slice) -> Argument:
+    def range_of_slice(self, excerpt: Excerpt, entry: slice) -> Argument:
         """Return the numbers of a slice in `np.r_`: four for `1:5`, five from 0 to 1 for `0:1:5j`."""
-        bounds = [0 if x.start is None else x.start, x.stop, 1 if x.step is None else x.step]
+        bounds = [
+            0 if entry.start is None else entry.start,
+            entry.stop,
+            1 if entry.step is None else entry.step,
+        ]
         name = "linspace" if isinstance(bounds[2], complex) else "arange"
-        text = ":".join("" if each is None else str(each) for each in (x.start, x.stop, x.step))
-        excerpt = Excerpt(text.removesuffix(":") if x.step is None else text, excerpt.location, excerpt.owner)
-        given = list(map(self.argument, bounds[:2] if name == "linspace" else bounds))
+        text = ":".join("" if each is None else str(each) for each in (entry.start, entry.stop, entry.step))
+        excerpt = Excerpt(
+            text.removesuffix(":") if entry.step is None else text, excerpt.location, excerpt.owner
+        )
+        given = list(map(self.read_argument, bounds[:2] if name == "linspace" else bounds))
         made = call_function(self.builder, excerpt, name, given, {})
         assert isinstance(made, Ref)
         return made
 
-    def argument(self, x: Any) -> Argument:
+    def read_argument(self, value: Any) -> Argument:
         """Convert a value of the program to an argument of a step. It is `...` if no rule reads it."""
-        if x is None or type(x) is str or type(x) in KIND_BY_PYTHON_TYPE:
-            plain: Argument = x
+        if value is None or type(value) is str or type(value) in KIND_BY_PYTHON_TYPE:
+            plain: Argument = value
             return plain
-        number = self.find_step(x)
+        number = self.find_step(value)
         if number is not None:
             return Ref(int(number))
-        if isinstance(x, (list, tuple)):
-            return self.list_arguments(x)
-        if isinstance(x, slice):
+        if isinstance(value, (list, tuple)):
+            return self.list_arguments(value)
+        if isinstance(value, slice):
             return Slice(None, None, None)
         with suppress(UnknownCallError):
-            return self.dtype(x) if isinstance(x, type) or is_dtype(type(x)) else ...
+            return self.read_dtype(value) if isinstance(value, type) or is_dtype(type(value)) else ...
         return ...
 
-    def list_arguments(self, x: Sequence[Any]) -> Argument:
+    def list_arguments(self, values: Sequence[Any]) -> Argument:
         """Return a list of arguments. A long list of Python numbers gives one of each type."""
-        if len(x) > MAX_LIST_ITEMS:
-            if not {*map(type, x)} <= KIND_BY_PYTHON_TYPE.keys():
+        if len(values) > MAX_LIST_ITEMS:
+            if not {*map(type, values)} <= KIND_BY_PYTHON_TYPE.keys():
                 return ...
-            x = [*{type(each): each for each in x}.values()]
-        return list_arguments(map(self.argument, x))
+            values = [*{type(each): each for each in values}.values()]
+        return list_arguments(map(self.read_argument, values))
 
-    def text(self, x: str) -> Argument:
+    def read_text(self, text: str) -> Argument:
         """Return the dtype that a text names, or the text unchanged."""
         with suppress(UnknownCallError):
-            return self.dtype(x)
-        return x
+            return self.read_dtype(text)
+        return text
 
-    def dtype(self, x: Any) -> DTypeArgument:
+    def read_dtype(self, value: Any) -> DTypeArgument:
         """Convert a dtype argument. Raises UnknownCallError if it is not a dtype."""
-        if isinstance(x, type) and x in KIND_BY_PYTHON_TYPE:
-            return NamedDType(x.__name__)
-        if isinstance(x, str) and x in PYTHON_TYPE_BY_NAME:
-            return NamedDType(x)
+        if isinstance(value, type) and value in KIND_BY_PYTHON_TYPE:
+            return NamedDType(value.__name__)
+        if isinstance(value, str) and value in PYTHON_TYPE_BY_NAME:
+            return NamedDType(value)
         try:
-            found = operand(dtype_text(x)) if isinstance(x, str) else operand(x)
+            found = operand(dtype_text(value)) if isinstance(value, str) else operand(value)
         except (TypelatticeError, TypeError):
             raise UnknownCallError("it is given something that is no operand") from None
         if found.dtype is None:
@@ -275,7 +290,7 @@ def identify_function(function: Any) -> CalledFunction:
             return CalledFunction(name, own, (owner,), None, partial(list_method_parameters, function, own))
         return CalledFunction("", library)
     if owner is builtins:
-        return CalledFunction(name, STANDARDS_OWN)
+        return CalledFunction(name, STANDARD_PACKAGE)
     cls = type(function)
     module = getattr(function, "__module__", None) if not isinstance(function, type) else function.__module__
     if isinstance(module, str) and any(each in module for each in UNRELATED_MODULES):
@@ -303,6 +318,6 @@ def _identify_outside_package(function: Any, name: str) -> CalledFunction | None
 
 
 def _find_library(module: str) -> str | None:
-    if STANDARDS_OWN in module.split("."):
-        return STANDARDS_OWN
+    if STANDARD_PACKAGE in module.split("."):
+        return STANDARD_PACKAGE
     return library_of(module.partition(".")[0])

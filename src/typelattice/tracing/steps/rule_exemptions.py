@@ -6,12 +6,12 @@ import sys
 from collections.abc import Sequence
 
 from typelattice.calls.steps import Call, Step
-from typelattice.facts.releases import releases
+from typelattice.facts.releases import list_releases
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.replay import evaluator_finder
-from typelattice.tracing.library_traits import casting, own_system
+from typelattice.tracing.library_traits import active_cast_feature, own_system
 from typelattice.tracing.run_data.producing_steps import StepTally
 from typelattice.tracing.steps.arguments import UnknownCallError
 
@@ -37,7 +37,9 @@ def check_casts_of_library(
     `tallies` have the observed results of the earlier steps.
     """
     last = steps[new_steps[-1]] if new_steps else None
-    reason = casting(library) or (unrecorded_release(last.module) if isinstance(last, Call) else "")
+    reason = active_cast_feature(library) or (
+        unrecorded_release(last.module) if isinstance(last, Call) else ""
+    )
     if not reason:
         return
     find_evaluator = evaluator_finder(find_system(own_system(library, ())), steps)
@@ -46,7 +48,7 @@ def check_casts_of_library(
         for part in steps[i].inputs:
             if part not in found:
                 found[part] = Outcome(tallies[part].operand)
-        found[i] = find_evaluator(steps[i]).outcome(steps[i], found)
+        found[i] = find_evaluator(steps[i]).outcome_of_step(steps[i], found)
     predicted = found[new_steps[-1]].operand if new_steps else observed
     if predicted is None or predicted.dtype is not observed.dtype:
         raise LibraryCastError(reason)
@@ -59,6 +61,6 @@ def unrecorded_release(module: str) -> str:
     ''
     """
     package = module.partition(".")[0]
-    known, version = releases(package), getattr(sys.modules.get(package), "__version__", "")
+    known, version = list_releases(package), getattr(sys.modules.get(package), "__version__", "")
     is_recorded = any(f"{version}.".startswith(f"{release}.") for release in known)
     return f"{package} {version}" if known and version and "." in module and not is_recorded else ""

@@ -15,8 +15,8 @@ from typelattice.calls.result_shapes import UNKNOWN_SHAPE_MESSAGE, plain_axes, r
 from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, Ref
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import find_operation
-from typelattice.facts.range_and_overflow import Value
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar
+from typelattice.facts.range_and_overflow import PythonNumber
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar_operand
 from typelattice.operands.read_objects import operand
 
 KEPT_LINSPACE_ARGUMENTS = ("endpoint", "retstep", "axis")  # arguments that its step keeps
@@ -26,28 +26,28 @@ PYTHON_TYPE_BY_NAME = {"float": float, "int": int, "complex": complex, "bool": b
 CallHandler = Callable[[FunctionCall], Argument]
 
 
-def cast_to(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, to: DTypeArgument) -> Ref:
+def add_cast_to(builder: ProgramBuilder, excerpt: Excerpt, argument: Argument, to: DTypeArgument) -> Ref:
     """Add the explicit cast of an array, of a Python number, or of a list of numbers."""
     return (
-        builder.add_array_of_list(excerpt, x, to)
-        if isinstance(x, tuple)
-        else builder.add_cast(excerpt, x, to)
+        builder.add_array_of_list(excerpt, argument, to)
+        if isinstance(argument, tuple)
+        else builder.add_cast(excerpt, argument, to)
     )
 
 
-def add_bitcast(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, requested: Argument) -> Ref:
+def add_bitcast(builder: ProgramBuilder, excerpt: Excerpt, array: Ref, requested: Argument) -> Ref:
     """Add the step that reads an array's bits as another dtype. Its dtype is the same under every system."""
     if builder.find_observed_operand:
         raise excerpt.error("its bits are taken for those of another dtype")
     to = requested_dtype(excerpt, requested)
-    if to == DTypeOf(x.step):
-        return x
-    d = None if to is None else builder.dtype(to)
+    if to == DTypeOf(array.step):
+        return array
+    d = None if to is None else builder.dtype_of(to)
     if d is None:
         raise excerpt.error("the dtype that the bits are taken for is not known; name one, e.g. int32")
-    own, shape = builder.dtype(x), builder.shape(x)
+    own, shape = builder.dtype_of(array), builder.shape_of(array)
     alike = shape == () or (own is not None and own.storage_bits == d.storage_bits)
-    return builder.add_opaque(excerpt, "view", str(d), (x.step,), shape if alike else None)
+    return builder.add_opaque(excerpt, "view", str(d), (array.step,), shape if alike else None)
 
 
 def _add_bitcast(call: FunctionCall) -> Argument:
@@ -98,7 +98,7 @@ def _shape_maker(name: str) -> CallHandler:
         taken = shape if name == "eye" else (shape,)
         to = call.dtype
         return call.builder.add_created_array(
-            call.excerpt, name, taken or (), {}, scalar(Kind.FLOAT), to, shape
+            call.excerpt, name, taken or (), {}, scalar_operand(Kind.FLOAT), to, shape
         )
 
     return make
@@ -157,7 +157,7 @@ def _make_spaced(
     bounds = [x for x in numbers if isinstance(x, (bool, int, float, complex))]
     if to is None and len(bounds) < len(numbers):
         return call.add_operation(name, numbers)
-    least = scalar(Kind.FLOAT if name == "linspace" else Kind.SIGNED)
+    least = scalar_operand(Kind.FLOAT if name == "linspace" else Kind.SIGNED)
     like = dtype_deciding_number([least, *map(operand, bounds)])
     step_arguments = (
         [*bounds, call.keywords["num"]] if name == "linspace" and "num" in call.keywords else bounds
@@ -177,7 +177,7 @@ def _python_number_maker(name: str) -> CallHandler:
             raise call.excerpt.error(f"{name} takes one number; give it")
         x = parts[0]
         if isinstance(x, (bool, int, float, complex)) or (isinstance(x, str) and name != "bool"):
-            convert: Callable[[Any], Value] = PYTHON_TYPE_BY_NAME[name]
+            convert: Callable[[Any], PythonNumber] = PYTHON_TYPE_BY_NAME[name]
             try:
                 return convert(x)
             except (TypeError, ValueError, OverflowError) as e:
@@ -185,7 +185,7 @@ def _python_number_maker(name: str) -> CallHandler:
         if not isinstance(x, Ref):
             raise call.excerpt.error(f"{name} takes a number or an array of one element; give that")
         unknown = Operand(None, KIND_BY_PYTHON_TYPE[PYTHON_TYPE_BY_NAME[name]], True, "scalar")
-        known = scalar(Kind.BOOL) if name == "bool" else unknown
+        known = scalar_operand(Kind.BOOL) if name == "bool" else unknown
         return call.builder.add_opaque(call.excerpt, name, known, (x.step,), ())
 
     return make
@@ -237,7 +237,7 @@ def _read_whole_numbers(call: FunctionCall, args: Sequence[Argument]) -> tuple[i
 def _add_transpose(call: FunctionCall) -> Argument:
     """Add a transpose: all axes reversed, in the given order, or in PyTorch two of them swapped."""
     x, axis_arguments = call.ensure_ref(call.args[0]), [each for each in call.args[1:] if each is not None]
-    shape = call.builder.shape(x)
+    shape = call.builder.shape_of(x)
     axes = _read_whole_numbers(call, axis_arguments) if axis_arguments or call.keywords else None
     if axes is None and (axis_arguments or call.keywords):
         raise call.excerpt.error("the axes are not known; give numbers")
@@ -246,7 +246,7 @@ def _add_transpose(call: FunctionCall) -> Argument:
             return call.add_operation("matrix_transpose", [x])
         axes = tuple(reversed(range(len(shape))))
     swaps_two_axes = len(axis_arguments) == 2 or {*call.keywords} == {"dim0", "dim1"}
-    library = call.builder.owner(call.excerpt, (x.step,))
+    library = call.builder.find_owner(call.excerpt, (x.step,))
     known = library and shape is not None and len(shape) == 2
     in_order = known and name_meaning(NameSort.SWAPS_TWO_AXES, "transpose", library) is None
     if swaps_two_axes and not in_order:
@@ -257,7 +257,7 @@ def _add_transpose(call: FunctionCall) -> Argument:
 def _add_t(call: FunctionCall) -> Argument:
     """Add the transpose of a matrix. An array of one axis stays unchanged."""
     x = call.ensure_ref(call.args[0])
-    shape = call.builder.shape(x)
+    shape = call.builder.shape_of(x)
     if shape is not None and len(shape) < 2:
         return x
     return call.add_operation("matrix_transpose", [x])
@@ -266,7 +266,7 @@ def _add_t(call: FunctionCall) -> Argument:
 def _add_expand(call: FunctionCall) -> Argument:
     """Add a view of more elements. A length of -1 keeps the length of the axis."""
     x = call.ensure_ref(call.args[0])
-    shape, lengths = call.builder.shape(x), _read_whole_numbers(call, call.args[1:])
+    shape, lengths = call.builder.shape_of(x), _read_whole_numbers(call, call.args[1:])
     if lengths is None:
         raise call.excerpt.error("the lengths are not known; give numbers")
     own = (None,) * (len(lengths) - len(shape or ())) + (shape or ())
@@ -287,17 +287,17 @@ def _add_masked_fill(call: FunctionCall) -> Argument:
     )
 
 
-def convert_fill_value(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, value: Argument) -> Argument:
+def convert_fill_value(builder: ProgramBuilder, excerpt: Excerpt, array: Ref, value: Argument) -> Argument:
     """Return the value that fills an array: a Python number is first cast to its dtype, if it fits."""
     if not isinstance(builder.known_number(value), (int, float, complex)):
         return value
     ref = builder.ensure_ref(excerpt, value)
-    return builder.add_created_array(excerpt, "full", ((), ref), {}, ref.step, DTypeOf(x.step), ())
+    return builder.add_created_array(excerpt, "full", ((), ref), {}, ref.step, DTypeOf(array.step), ())
 
 
 def _add_diag(call: FunctionCall) -> Any:
     """Add `diag`: the diagonal of a matrix, or the operation of that name."""
-    shape = call.builder.shape(call.args[0])
+    shape = call.builder.shape_of(call.args[0])
     if shape is None or len(shape) != 2 or len(call.args) > 1 or call.keywords:
         return NotImplemented
     return call.add_operation("diagonal", call.args)
@@ -308,7 +308,7 @@ def _add_where(call: FunctionCall) -> Any:
     if len(call.args) > 1 or call.keywords:
         return NotImplemented
     x = call.ensure_ref(call.args[0])
-    shape = call.builder.shape(x)
+    shape = call.builder.shape_of(x)
 
     def make_result(i: int) -> Ref:
         return call.add_operation("nonzero", [x], (), {RESULT_KEYWORD: i})
@@ -361,7 +361,7 @@ def _add_einsum(call: FunctionCall) -> Any:
     is_product = len(operand_indices) == 2 and not {*operand_indices[0]} & {*operand_indices[1]} <= {*kept}
     if not any(summed) and (is_product or len(operand_indices) == 1):
         return NotImplemented
-    shapes = [call.builder.shape(x) for x in arrays]
+    shapes = [call.builder.shape_of(x) for x in arrays]
     shape = result_shape(find_operation("einsum"), shapes, (text,), {})
     taken = [
         call.add_operation("sum" if lone else "reshape", [x], () if lone else ((-1,),))
@@ -376,13 +376,13 @@ def _add_einsum(call: FunctionCall) -> Any:
     return result
 
 
-def _dask_norm(call: FunctionCall) -> Any:
+def _add_dask_norm(call: FunctionCall) -> Any:
     """Add Dask's norm of order 1, 0 or infinity: a sum, a count of elements, or an extreme."""
     order = call.keywords.get("ord", call.args[1] if len(call.args) > 1 else None)
     if order not in (0, 1, math.inf, -math.inf) or not isinstance(call.args[0], Ref):
         return NotImplemented
     axis = call.keywords.get("axis", call.args[2] if len(call.args) > 2 else None)
-    is_matrix = axis is None and len(call.builder.shape(call.args[0]) or ()) == 2
+    is_matrix = axis is None and len(call.builder.shape_of(call.args[0]) or ()) == 2
     extreme = "sum" if is_matrix or order == 1 else "max" if order == math.inf else "min"
     name = "count_nonzero" if order == 0 else extreme
     absolute = call.add_operation("absolute", call.args[:1])
@@ -410,7 +410,7 @@ COMPOSITION_HANDLERS: Mapping[str, Callable[[FunctionCall], Any]] = {
     "where": _add_where,
     "div": _add_quotient,
     "einsum": _add_einsum,
-    "norm": _dask_norm,
+    "norm": _add_dask_norm,
     "add": _scaled_maker("add"),
     "sub": _scaled_maker("subtract"),
     "max": _extreme_maker("maximum"),

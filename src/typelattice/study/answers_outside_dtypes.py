@@ -79,7 +79,7 @@ class Closedness:
         if self.narrow_accumulators:
             dtypes = dict.fromkeys(d for _, d in self.narrow_accumulators)
             added = {d: [op for op, of in self.narrow_accumulators if of is d] for d in dtypes}
-            yield "narrow", [f"results accumulate in {d}: {_few(ops)}" for d, ops in added.items()]
+            yield "narrow", [f"results accumulate in {d}: {_list_few(ops)}" for d, ops in added.items()]
 
     def data(self) -> dict[str, object]:
         """Return the result as data for JSON."""
@@ -113,7 +113,7 @@ def find_escapes(system: str | Path | System) -> Closedness:
     for group in groups:
         op = group[0] if group else None
         computes = op is not None and GROUP_BY_CLASS[class_of(op)] == "computing"
-        for operands in _questions(found, op):
+        for operands in _yield_questions(found, op):
             try:
                 p = found.explain(*operands, op=op.name if op else None)
             except OperandError:
@@ -131,13 +131,17 @@ def find_escapes(system: str | Path | System) -> Closedness:
     )
 
 
-def _yield_outside_parts(p: Promotion, inside: set[DType]) -> Iterator[Escape]:
+def _yield_outside_parts(promotion: Promotion, inside: set[DType]) -> Iterator[Escape]:
     """Yield the parts of an answer outside the dtypes, or nothing if the library refused the call."""
-    recorded = find_recorded_answer(p)
+    recorded = find_recorded_answer(promotion)
     if recorded and recorded.dtype is None:
         return
-    question = f"{p.op or 'promotion'} of {' and '.join(map(str, p.operands))}"
-    parts = {"the result is": p.dtype, "it computes in": p.compute, "it accumulates in": p.accumulator}
+    question = f"{promotion.op or 'promotion'} of {' and '.join(map(str, promotion.operands))}"
+    parts = {
+        "the result is": promotion.dtype,
+        "it computes in": promotion.compute,
+        "it accumulates in": promotion.accumulator,
+    }
     for part, d in parts.items():
         if d and d not in inside:
             yield Escape(question, part, d)
@@ -167,13 +171,13 @@ def _yield_stated_dtypes(system: System, inside: set[DType]) -> Iterator[Escape]
             yield Escape(f"an array of {asked}", "the dtype is", d)
 
 
-def _questions(system: System, op: Operation | None) -> Iterator[Sequence[Operand]]:
+def _yield_questions(system: System, operation: Operation | None) -> Iterator[Sequence[Operand]]:
     arrays = [operand_of_dtype(d) for d in system.dtypes]
     every = [*arrays, *(o for o in list_operands(system, "scalar") if o.tier == "scalar" or o.weak)]
     if "0d" in system.tiers:
         every += [operand_of_dtype(d, tier="0d") for d in system.dtypes]
-    least, most = (2, 2) if op is None else (op.min_operands, op.max_operands or 2)
-    if op and op.call_form == "indexed":
+    least, most = (2, 2) if operation is None else (operation.min_operands, operation.max_operands or 2)
+    if operation and operation.call_form == "indexed":
         integers = next((o for o in arrays if o.kind in (Kind.SIGNED, Kind.UNSIGNED)), None)
         yield from ((o, *[integers] * (least - 1)) for o in every if integers)
         return
@@ -190,5 +194,5 @@ def _is_narrow(d: DType, operands: Sequence[Operand]) -> bool:
     return arrays and d.bits is not None and d.bits < MIN_ACCUMULATOR_BITS.get(d.kind, 0)
 
 
-def _few(names: Sequence[str]) -> str:
+def _list_few(names: Sequence[str]) -> str:
     return ", ".join([*names[:MAX_SHOWN], *(["..."] if len(names) > MAX_SHOWN else [])])

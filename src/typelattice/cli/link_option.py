@@ -31,13 +31,13 @@ def site_address(address: str) -> str:
     if address and not re.match(r"https?://\S+\Z", address):
         advice = "put --link last, or give https://..."
         raise UsageError(f"explain: --link {quote_short(address)} is no address; {advice}")
-    found = address or _stated()
+    found = address or _documentation_address()
     if not found:
         raise UsageError("explain: this copy states no address of its site; give it: --link https://...")
     return found.rstrip("/")
 
 
-def _stated() -> str:
+def _documentation_address() -> str:
     from importlib.metadata import PackageNotFoundError, metadata  # few questions have a link
 
     try:

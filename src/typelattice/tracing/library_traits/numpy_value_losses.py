@@ -37,17 +37,17 @@ CHECKED_SUM_OPTIONS = {"axis", "keepdims", "ddof"}  # sums with other options ar
 MAX_LOST_UNITS = 2**7  # units in the last place that a sum may lose: about two digits
 MIN_LARGE_SIZE = 2_000  # size of an array that makes a search for its extreme values worthwhile
 BLOCK_SIZE = 1 << 13  # numbers that are computed at once, so that they stay in the processor's cache
-Found = tuple[str, Callable[[], ValueLoss] | None]
+FoundLoss = tuple[str, Callable[[], ValueLoss] | None]
 """A rule that a result broke, and a function that describes the loss (None if the operands also broke it)."""
 
 
 def value_losses(
     name: str,
     operands: Sequence[Any],
-    named: Mapping[str, Any],
+    keywords: Mapping[str, Any],
     result: Any,
     to_numpy: Callable[[Any], Any] = lambda x: x,
-) -> Iterator[Found]:
+) -> Iterator[FoundLoss]:
     """Yield the values of the operands that an operation lost. The operands are converted if needed."""
     np: Any = sys.modules["numpy"]
     own = result if isinstance(result, np.generic) else np.asarray(result)  # a scalar is faster than an array
@@ -55,21 +55,21 @@ def value_losses(
     kind = dtype.kind
     if kind == "f" or kind == "c":
         if name == "put":
-            if not all(is_every(np.isfinite(x)) for x in _numeric_operands(np, map(to_numpy, operands))):
+            if not all(are_all_true(np.isfinite(x)) for x in _numeric_operands(np, map(to_numpy, operands))):
                 yield NOT_FINITE, None
             return
-        if not is_every(np.isfinite(own)):
-            yield _not_finite(np, _numeric_operands(np, map(to_numpy, operands)), own)
+        if not are_all_true(np.isfinite(own)):
+            yield _find_not_finite(np, _numeric_operands(np, map(to_numpy, operands)), own)
         if kind == "c" or name not in SUMMING_FUNCTIONS or dtype.itemsize >= 8:
             return
     elif kind != "i" and kind != "u":
         return
-    elif name == "put" or casts(name):
+    elif name == "put" or is_casting_function(name):
         arrays = _numeric_operands(np, map(to_numpy, operands[:1]))
         yield from cast_losses(np, arrays, None if name == "put" else own, dtype)
         return
     if NUMPY_NAME_BY_OPERATION.get(name, name) in WRAPPING_FUNCTIONS:
-        yield from _compute_again(np, name, operands, named, result, to_numpy)
+        yield from _compute_again(np, name, operands, keywords, result, to_numpy)
 
 
 def _compute_again(
@@ -79,7 +79,7 @@ def _compute_again(
     keywords: Mapping[str, Any],
     result: Any,
     converted: Callable[[Any], Any],
-) -> Iterator[Found]:
+) -> Iterator[FoundLoss]:
     """Yield losses found by the same operation in float64, unless a quick check excludes them."""
     own = result if isinstance(result, np.generic) else np.asarray(result)
     plain = NUMPY_NAME_BY_OPERATION.get(name, name)
@@ -88,7 +88,7 @@ def _compute_again(
     if len(arrays) == len(inputs) and not any(x is result for x in inputs):
         keywords = {key: x for key, x in keywords.items() if key != "dtype"} if keywords else keywords
         if CHECKED_SUM_OPTIONS.issuperset(keywords) and not (
-            own.dtype.kind != "f" and fits(np, name, arrays, keywords, own)
+            own.dtype.kind != "f" and surely_wraps_nothing(np, name, arrays, keywords, own)
         ):
             yield from _compare_with_wide(np, name, arrays, keywords, own)
 
@@ -99,22 +99,22 @@ def _numeric_operands(np: Any, operands: Iterable[Any]) -> list[Any]:
 
 
 @cache
-def casts(name: str) -> bool:
+def is_casting_function(name: str) -> bool:
     """Return True if a function of a name casts its first operand."""
     return max_arguments_without_cast(name) < inf or name in sys.modules["numpy"].sctypeDict
 
 
-def is_every(booleans: Any) -> bool:
+def are_all_true(booleans: Any) -> bool:
     """Return True if all booleans are true. It equals `found.all()`, but is faster for few booleans."""
     return 0 not in booleans.tobytes() if booleans.size < MIN_LARGE_SIZE else bool(booleans.all())
 
 
-def is_any(booleans: Any) -> bool:
+def is_any_true(booleans: Any) -> bool:
     """Return True if any boolean is true, in the same way."""
     return 1 in booleans.tobytes() if booleans.size < MIN_LARGE_SIZE else bool(booleans.any())
 
 
-def extremes(np: Any, x: Any) -> tuple[Any, Any]:
+def find_extremes(np: Any, x: Any) -> tuple[Any, Any]:
     """Return the least and the largest number of an array or a number, as Python's numbers."""
     if getattr(x, "ndim", 0) == 0:
         x = getattr(x, "item", lambda: x)()
@@ -122,17 +122,17 @@ def extremes(np: Any, x: Any) -> tuple[Any, Any]:
     return np.minimum.reduce(x, axis=None).item(), np.maximum.reduce(x, axis=None).item()
 
 
-def _not_finite(np: Any, arrays: Sequence[Any], result: Any) -> Found:
+def _find_not_finite(np: Any, arrays: Sequence[Any], result: Any) -> FoundLoss:
     """Return the loss of numbers that became infinite or NaN, or none if an operand is not finite."""
     numbers = [x for x in arrays if np.asarray(x).dtype.kind in "fciu"]
-    if not numbers or not all(is_every(np.isfinite(x)) for x in numbers):
+    if not numbers or not all(are_all_true(np.isfinite(x)) for x in numbers):
         return NOT_FINITE, None
     became = "NaN" if np.isnan(result).any() else "infinite"
     what = f"became {became} in {result.dtype}, of finite operands"
     return NOT_FINITE, lambda: ValueLoss(NOT_FINITE, int((~np.isfinite(result)).sum()), result.size, what)
 
 
-def cast_losses(np: Any, arrays: Sequence[Any], result: Any, dtype: Any) -> Iterator[Found]:
+def cast_losses(np: Any, arrays: Sequence[Any], result: Any, dtype: Any) -> Iterator[FoundLoss]:
     """Yield the losses of a cast to an integer dtype: fractions, and values that do not fit.
 
     `result` is the result, or None if it is yet to be computed.
@@ -140,9 +140,9 @@ def cast_losses(np: Any, arrays: Sequence[Any], result: Any, dtype: Any) -> Iter
     for x in map(np.asarray, arrays):
         if x.dtype.kind not in "iuf" or not x.size or (result is not None and x.shape != result.shape):
             continue
-        limits, (low, high) = np.iinfo(dtype), extremes(np, x)
+        limits, (low, high) = np.iinfo(dtype), find_extremes(np, x)
         whole = np.trunc(x) if x.dtype.kind == "f" else x
-        if limits.min - 1 < low and high < limits.max + 1 and (whole is x or is_every(whole == x)):
+        if limits.min - 1 < low and high < limits.max + 1 and (whole is x or are_all_true(whole == x)):
             continue
         with np.errstate(all="ignore"):
             result = x.astype(dtype) if result is None else result
@@ -155,7 +155,9 @@ def cast_losses(np: Any, arrays: Sequence[Any], result: Any, dtype: Any) -> Iter
             yield LOST_FRACTION, partial(describe_loss, np, LOST_FRACTION, lost, x, result)
 
 
-def fits(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any], result: Any) -> bool:
+def surely_wraps_nothing(
+    np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any], result: Any
+) -> bool:
     """Return True if it is easily seen that no integer wraps.
 
     Few numbers are computed in float64. For many, the extreme values decide.
@@ -165,10 +167,10 @@ def fits(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any],
         result = result if result.size >= MIN_LARGE_SIZE else getattr(np, name)(*arrays)
     if result.size < MIN_LARGE_SIZE and np.size(arrays[0]) < MIN_LARGE_SIZE:
         wide = compute_wide(np, name, arrays, keywords) if name in EXACT_INTEGER_FUNCTIONS else None
-        return wide is not None and wide.shape == result.shape and is_every(np.equal(wide, result))
+        return wide is not None and wide.shape == result.shape and are_all_true(np.equal(wide, result))
     if not all(map(np.size, arrays)):
         return False
-    limits, ranges = np.iinfo(result.dtype), [extremes(np, x) for x in arrays]
+    limits, ranges = np.iinfo(result.dtype), [find_extremes(np, x) for x in arrays]
     bounds: tuple[Any, ...]
     match name, ranges:
         case "add", ((a, b), (c, d)):
@@ -186,7 +188,7 @@ def fits(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any],
 
 def _compare_with_wide(
     np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any], result: Any
-) -> Iterator[Found]:
+) -> Iterator[FoundLoss]:
     """Yield the losses of an operation, compared with the same operation in float64."""
     with np.errstate(all="ignore"):
         if name in ("add=", "subtract="):
@@ -200,7 +202,7 @@ def _compare_with_wide(
             rule, is_lost = LOST_DIGITS, errors > abs(wide) * sum_tolerance(result.dtype)
         else:
             rule, is_lost = WRAPPED, errors >= 2.0 ** (8 * result.dtype.itemsize - 1)
-        if is_any(is_lost) and is_any(is_lost := is_lost & np.isfinite(result)):
+        if is_any_true(is_lost) and is_any_true(is_lost := is_lost & np.isfinite(result)):
             yield rule, partial(describe_loss, np, rule, is_lost, wide, result)
 
 

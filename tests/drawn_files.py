@@ -7,10 +7,11 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 
 import typelattice as tl
-from typelattice.engine.operation_rules import GROUP_BY_CLASS, KINDS_BY_WORD, STANDARD_RULES_BY_CLASS
+from typelattice.engine.operation_rules import GROUP_BY_CLASS, STANDARD_RULES_BY_CLASS
 from typelattice.engine.rule_enums import ScalarPlaces, WeakResult
 from typelattice.engine.scalar_fit import FIT_OUTCOMES, RAISE_BEYOND_DEFAULT
 from typelattice.facts.cast_rounding_and_overflow import OVERFLOW_WORDS, ROUNDING_WORDS
+from typelattice.facts.dtypes import KINDS_BY_WORD
 from typelattice.facts.operations import OPERATIONS
 from typelattice.files.reader import COMBINE_WORDS, parse
 

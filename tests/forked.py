@@ -14,11 +14,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from multiprocessing.context import ForkServerContext
+from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from typelattice.conformance import library_process
 from typelattice.fixing import measured_run, traced_run, workspace
 from typelattice.fixing.workspace import Workspace
 
@@ -28,6 +30,7 @@ LOADED = [
     "typelattice.tracing.rewrite.syntax_tree",
     "typelattice.tracing.entry_points.pytest_verdict", "typelattice.tracing.entry_points.pyproject_settings",
     "typelattice.tracing.library_traits.numpy", "typelattice.operands.adapters.numpy",
+    "typelattice.conformance.library_process",
     "pdb", "unittest", "xml.etree.ElementTree",  # which pytest imports as it starts
 ]  # fmt: skip
 
@@ -78,6 +81,23 @@ def fork_searches(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Workspace, "run_in_process", run)
     monkeypatch.setattr(Workspace, "run_in_fork", run)
+
+
+def fork_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork the processes in which libraries are asked: a new process takes longer than most questions."""
+
+    def process(target: Callable[..., object], args: tuple[object, ...], daemon: bool) -> ForkServerProcess:
+        given = (target, args, dict(os.environ))
+        return _server().Process(target=_call, args=given, daemon=daemon)
+
+    context = SimpleNamespace(Pipe=multiprocessing.Pipe, Process=process)
+    monkeypatch.setattr(library_process, "multiprocessing", SimpleNamespace(get_context=lambda _: context))
+
+
+def _call(function: Callable[..., object], args: tuple[object, ...], variables: Mapping[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(variables)
+    function(*args)
 
 
 @cache

@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING
 
 from generated import write_pages
 
-from typelattice.engine.operation_rules import (
-    GROUP_BY_CLASS,
-    KINDS_BY_WORD,
-    STANDARD_RULES_BY_CLASS,
-    OperationRules,
-)
-from typelattice.facts.dtypes import Kind
+from typelattice.engine.operation_rules import GROUP_BY_CLASS, STANDARD_RULES_BY_CLASS, OperationRules
+from typelattice.facts.dtypes import KINDS_BY_WORD, Kind
 from typelattice.facts.operation_forms import MEANING_BY_CALL_FORM
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 

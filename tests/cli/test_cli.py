@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from command_line import MINE, own_file, said, sampled
+from forked import fork_libraries
 from samples import one_in
 
 import typelattice as tl
@@ -72,6 +73,7 @@ def test_every_example_runs(
     monkeypatch.setattr("typelattice.cli.commands.explore.serve", lambda at, port, ready: None)
     if name in ("conform", "record", "watch"):
         sampled(monkeypatch)
+    fork_libraries(monkeypatch)
     for example in map(shlex.split, find_command(name).examples):
         if name in OF_FILES:
             status, told = main([name, *example]), capsys.readouterr()

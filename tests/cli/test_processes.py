@@ -5,12 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import run_python
 from samples import one_in
 
 import typelattice as tl
@@ -37,10 +39,11 @@ def is_one_line(error: str) -> bool:
 
 @pytest.mark.parametrize("text", ["1or 2", "9" * 500 + "else", r"f('\d')", "1 is 1"])
 def test_what_python_warns_of_in_a_text_is_not_printed(text: str) -> None:
-    environment = {name: value for name, value in ENVIRONMENT.items() if name != "PYTHONWARNINGS"}
-    argv = [sys.executable, "-W", "always", "-m", "typelattice", "explain", text, "--system", "jax"]
-    done = subprocess.run(argv, capture_output=True, env=environment, timeout=SECONDS, check=False)
-    assert b"Warning" not in done.stderr
+    with warnings.catch_warnings(record=True) as warned, redirect_stdout(StringIO()):
+        warnings.simplefilter("always")
+        with redirect_stderr(StringIO()) as error:
+            main(["explain", text, "--system", "jax"])
+    assert not warned and "Warning" not in error.getvalue()
 
 
 def test_an_answer_is_on_standard_output_alone() -> None:
@@ -149,8 +152,9 @@ def test_a_pipe_or_a_device_is_no_file(tmp_path: Path, argv: str) -> None:
     os.mkfifo(tmp_path / "pipe.toml")
     os.mkfifo(tmp_path / "pipe.jsonl")
     (tmp_path / "child.toml").write_text('name = "child"\nextends = "pipe"\n')
-    status, out, err = process(argv.split(), cwd=tmp_path)
-    assert (status, out) == (2, "")
+    done = run_python("typelattice", *argv.split(), folder=tmp_path, variables=ENVIRONMENT)
+    assert (done.returncode, done.stdout) == (2, "")
+    err = done.stderr
     assert is_one_line(err.partition("\n")[0] + "\n" if argv == "check child.toml" else err)
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -14,9 +15,11 @@ import counting
 import pytest
 from command_line import refused, said
 from counting import Counting, questions_of
+from forked import fork_libraries
 
 import typelattice
 from typelattice.cli.main import main
+from typelattice.conformance import library_process
 from typelattice.conformance.library import CannotAskError
 from typelattice.conformance.recorder import record, start_askers
 from typelattice.recorded.recording import Recording, RecordingError
@@ -32,6 +35,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(counting.LOG, str(path))
     monkeypatch.setenv("PYTHONPATH", PATH)
     monkeypatch.chdir(tmp_path)
+    fork_libraries(monkeypatch)
     return path
 
 
@@ -178,6 +182,8 @@ def test_another_library_in_another_process_is_refused(
     monkeypatch: pytest.MonkeyPatch, log: Path
 ) -> None:
     """As on the worker of a cluster; there it is a library of another version, say."""
+    # The version is read as the library is imported, which a forked process does too early.
+    monkeypatch.setattr(library_process, "multiprocessing", multiprocessing)
     with start_askers(Counting, 10.0, jobs=2) as asked:
         monkeypatch.setenv("COUNTING_VERSION", "2.0")
         questions = [("add", (x, y)) for x in counting.DTYPES for y in counting.DTYPES]

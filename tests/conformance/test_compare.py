@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import fork_libraries
 from jsonschema import Draft202012Validator
 from planted import Faithful
 
@@ -46,6 +47,7 @@ SOME = Catalogue("some", {}, "", "", ("int8",), ("int8", "float16:0d"), ("add",)
 def beside_the_planted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(HERE)
     monkeypatch.syspath_prepend(str(HERE))
+    fork_libraries(monkeypatch)
 
 
 def reported(capsys: pytest.CaptureFixture[str], *words: str) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 import hostile
 import planted
 import pytest
+from forked import fork_libraries
 
 from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.libraries.language_base import Language
@@ -93,7 +94,10 @@ UNFIT: dict[str, str] = {
 
 
 @pytest.mark.parametrize("name", UNFIT)
-def test_a_library_that_cannot_be_asked_is_refused_with_the_reason(name: str) -> None:
+def test_a_library_that_cannot_be_asked_is_refused_with_the_reason(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fork_libraries(monkeypatch)
     with (
         pytest.raises(TypelatticeError, match=UNFIT[name]) as caught,
         LibraryProcess(getattr(hostile, name), LONG),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from forked import fork_libraries
 
 from typelattice.cli.main import main
 from typelattice.conformance.library import MissingLibraryError
@@ -51,6 +52,7 @@ Install = Callable[..., None]
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     """Puts a release of the made-up library where it can be imported."""
     monkeypatch.chdir(tmp_path)
+    fork_libraries(monkeypatch)
 
     def put(
         release: str,

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import tomllib
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -25,11 +26,23 @@ def test_every_row_is_what_the_file_says_now(folder: str) -> None:
 @pytest.mark.parametrize(
     "folder", [REAL_SYSTEMS_FOLDER, DEPARTURES_FOLDER], ids=lambda folder: Path(folder).name
 )
-def test_json_keeps_what_toml_says(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_keep_what_toml_says(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     stated = {str(path): path.read_text(encoding="utf-8") for path in Path(folder).resolve().glob("*.toml")}
     expected = {path: repr(tomllib.loads(text)) for path, text in stated.items()}
     monkeypatch.setattr(tomllib, "loads", None)
     assert {path: repr(parse_toml(path, text)) for path, text in stated.items()} == expected
+
+
+def test_a_row_holds_every_sort_of_value() -> None:
+    values = {"a": {"b": [1, -2.5, True, "x\ny", []], "é": {}}, "c": ""}
+    _, _, parts = row_of("mine.toml", "", values).rstrip("\n").split("\t", 2)
+    assert repr(preparsed_toml._read_value(iter(parts.split("\t")))) == repr(values)
+
+
+@pytest.mark.parametrize("value", ["a\tb", "a\\nb", {"a\nb": 1}, date(2026, 1, 1)])
+def test_a_row_is_not_written_for_a_value_that_it_would_change(value: object) -> None:
+    with pytest.raises(ValueError, match=r"mine\.toml|invalid literal|could not convert"):
+        row_of("mine.toml", "", {"a": value})
 
 
 def test_a_text_that_has_changed_is_parsed_anew() -> None:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forked import fork_searches
+from forked import fork_searches, run_python
 
 pytest.importorskip("pygls")
 pytest.importorskip("numpy")
@@ -128,26 +129,23 @@ def edited(text: str, edits: list[lsp.TextEdit]) -> str:
     return "".join(lines)
 
 
-def test_opening_a_file_runs_nothing_and_shows_what_its_annotations_say(file: Path) -> None:
-    file.write_text(SOURCE + "open('ran', 'w').close()\n", encoding="utf-8")
+def test_a_file_runs_when_it_is_traced_and_has_hints_findings_the_rule_and_a_patch(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, it shows what its annotations say. The patch was run."""
+    source = SOURCE + "open('ran', 'w').close()\n"
+    file.write_text(source, encoding="utf-8")
+    ran = file.parent / "ran"
 
     async def conversation(editor: Editor) -> None:
-        assert await editor.open(file.read_text(encoding="utf-8")) == []
+        assert await editor.open(source) == []
         assert await editor.hints() == {12: "float64"}
         assert "by the annotations, under numpy" in await editor.hover(12, 12)
         assert "rule" in await editor.hover(12, 12)
         assert await editor.hover(0, 3) == ""
-
-    talk(file, conversation)
-    assert not (file.parent / "ran").exists()
-
-
-def test_a_traced_file_has_hints_findings_the_rule_and_a_patch_that_was_run(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def conversation(editor: Editor) -> None:
-        await editor.open(SOURCE)
+        assert not ran.exists()
         await editor.trace()
+        assert ran.exists()
         causes = [d for d in await editor.diagnostics() if d.code == "TL001"]
         await asyncio.wait_for(editor.refreshed.wait(), SECONDS)
         assert [(d.range.start.line, d.source) for d in causes] == [(8, "typelattice")]
@@ -158,9 +156,9 @@ def test_a_traced_file_has_hints_findings_the_rule_and_a_patch_that_was_run(
         fix, trace = await editor.actions(causes)
         assert fix.edit is None and trace.command == "typelattice.trace"
         patched = await editor.resolve(fix)
-        after = edited(SOURCE, patched.edit.changes[editor.uri])
+        after = edited(source, patched.edit.changes[editor.uri])
         assert "(scaled - MEAN.astype(scaled.dtype))" in after
-        assert file.read_text(encoding="utf-8") == SOURCE
+        assert file.read_text(encoding="utf-8") == source
         file.write_text(after, encoding="utf-8")
 
     talk(file, conversation)
@@ -170,8 +168,8 @@ def test_a_traced_file_has_hints_findings_the_rule_and_a_patch_that_was_run(
 
 
 def test_a_line_that_changed_since_the_run_has_no_hint_and_no_finding(file: Path) -> None:
-    command = [sys.executable, "-m", "typelattice", "trace", "--json", "seen.json", file.name]
-    subprocess.run(command, cwd=file.parent, check=True, capture_output=True)
+    words = ("trace", "--json", "seen.json", file.name)
+    assert run_python("typelattice", *words, folder=file.parent, variables={**os.environ}).returncode == 0
 
     async def conversation(editor: Editor) -> None:
         assert [d.range.start.line for d in await editor.open(SOURCE) if d.code == "TL001"] == [8]

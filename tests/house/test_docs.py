@@ -17,10 +17,10 @@ from forked import fork_searches, run_python
 from samples import one_in
 
 import typelattice as tl
-from typelattice.engine.operation_rules import KINDS_BY_WORD
 from typelattice.engine.rule_enums import InPlaceRule, PairJoin, RightLimit, WeakResult
 from typelattice.engine.scalar_fit import FIT_CONDITIONS, FIT_OUTCOMES
 from typelattice.facts.cast_rounding_and_overflow import OVERFLOW_WORDS, ROUNDING_WORDS
+from typelattice.facts.dtypes import KINDS_BY_WORD
 from typelattice.files.custom_dtypes import TYPE_BY_FACT
 from typelattice.files.operation_entries import OPERANDS_BY_SIDE_WORD, OPERATION_KEYS
 from typelattice.files.reader import COMBINE_WORDS

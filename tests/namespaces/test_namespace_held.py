@@ -6,6 +6,7 @@ import gc
 import pickle
 import subprocess
 import sys
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
@@ -107,16 +108,18 @@ def test_results_of_workers_go_together(tmp_path: Path) -> None:
     assert type(one).__name__ == "UniqueAllResult"
 
 
-def test_namespaces_that_nobody_holds_go(tmp_path: Path) -> None:
+def test_namespaces_that_nobody_holds_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After many files that say different things, there are no more than the last few.
 
     Those of this test are told by their source: other tests of the same process hold namespaces of their own.
     """
     assert RECENT_NAMESPACES.maxlen
-    for n in range(RECENT_NAMESPACES.maxlen + 8):
+    held = deque(RECENT_NAMESPACES, maxlen=8)
+    monkeypatch.setattr(sys.modules["typelattice.namespaces.namespace"], "RECENT_NAMESPACES", held)
+    for n in range(2 * 8):
         path = own_file(tmp_path, f'source = "that nobody holds, {n}"\n')
         tl.namespace(path, np).ones(1)
         tl.implicit_cast(path, np.ones(1), 1)
     gc.collect()
     spaces = (each for each in gc.get_objects() if isinstance(each, tl.Namespace))
-    assert sum("that nobody holds" in each.system.source for each in spaces) == RECENT_NAMESPACES.maxlen
+    assert sum("that nobody holds" in each.system.source for each in spaces) == 8

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from samples import one_in
 
 import typelattice as tl
 from typelattice.tracing.record.child_commands import followed_command, read_command
@@ -71,28 +70,30 @@ def test_named_packages_are_followed_in_every_process(tmp_path: Path) -> None:
     assert counts(tmp_path)["np.ones(2, np.float32) + np.zeros(2)"] == 2
 
 
-@pytest.mark.parametrize(
-    "words", one_in(3, [["missing.py"], ["-m", "missing"], ["-c", "1 +"], ["-c"], ["-V"], ["child.txt"]], 2)
-)
-def test_a_command_that_fails_fails_as_without_the_tracer(tmp_path: Path, words: list[str]) -> None:
-    write(tmp_path, [words])
+def test_commands_that_fail_fail_as_without_the_tracer(tmp_path: Path) -> None:
+    write(tmp_path, [["missing.py"], ["-m", "missing"], ["-c", "1 +"], ["-c"], ["-V"], ["child.txt"]])
     (tmp_path / "child.txt").write_text("if x\n", encoding="utf-8")
     plain = run(tmp_path, "parent.py")
     assert run(tmp_path, "-m", "typelattice", "trace", "parent.py").stdout == plain.stdout
 
 
-@pytest.mark.parametrize(("ended", "count"), [("terminate", 1), ("kill", 0)])
-def test_a_process_that_is_ended_leaves_its_run_if_it_can(tmp_path: Path, ended: str, count: int) -> None:
-    waiting = "import part, sys, time; print(flush=True); time.sleep(60)"
-    (tmp_path / "part.py").write_text(MODULE, encoding="utf-8")
+def test_a_process_that_is_ended_leaves_its_run_if_it_can(tmp_path: Path) -> None:
+    """One is ended by `terminate`, which it can answer, and one by `kill`."""
+    waiting = "import time, {}; print(flush=True); time.sleep(60)"
+    for number, ended in enumerate(("terminate", "kill"), 2):
+        text = f"import numpy as np\nz = np.ones({number}) + 1\n"
+        (tmp_path / f"{ended}.py").write_text(text, encoding="utf-8")
     (tmp_path / "parent.py").write_text(
         "import subprocess, sys\n"
-        f"p = subprocess.Popen([sys.executable, '-c', {waiting!r}], stdout=-1)\n"
-        f"p.stdout.readline()\np.{ended}()\nassert p.wait() < 0\n",
+        "for ended in ('terminate', 'kill'):\n"
+        f"    p = subprocess.Popen([sys.executable, '-c', {waiting!r}.format(ended)], stdout=-1)\n"
+        "    p.stdout.readline()\n    getattr(p, ended)()\n    assert p.wait() < 0\n",
         encoding="utf-8",
     )
-    run(tmp_path, "-m", "typelattice", "trace", "--package", "part", "--json", "run.json", "parent.py")
-    assert counts(tmp_path).get("np.ones(2, np.float32) + np.zeros(2)", 0) == count
+    packages = ("--package", "terminate", "--package", "kill")
+    run(tmp_path, "-m", "typelattice", "trace", *packages, "--json", "run.json", "parent.py")
+    assert counts(tmp_path).get("np.ones(2) + 1") == 1
+    assert "np.ones(3) + 1" not in counts(tmp_path)
 
 
 def test_the_workers_of_xdist_are_followed(tmp_path: Path) -> None:

@@ -1,16 +1,21 @@
 """The TOML files of typelattice, parsed in advance, since `tomllib` is slow to load and to run.
 
 `parsed.txt`, in the same folder as the files, has a row for each: its name, the checksum of its text, and its
-values as JSON. `tools/parsed_toml.py` writes it.
+values. `tools/parsed_toml.py` writes it. The parts of a row stand between tabs. A part begins with its sort:
+`{2` is a table of the two names and values that follow, `[2` a list of two values, `"` a text.
+
+It is no JSON, since importing `json` takes as long as reading the files of several systems.
 """
 from __future__ import annotations
 
-import json
 import os
 from binascii import crc32
+from collections.abc import Iterator
 from functools import cache
 
 PREPARSED_TABLE_FILE = "parsed.txt"
+TABLE, LIST, TEXT, BOOL, NUMBER, FRACTION = '{["?#~'  # the sorts of the parts of a row
+LINE_END = "\\n"  # the end of a line in a text
 PACKAGE_FOLDER = os.path.realpath(os.path.dirname(os.path.dirname(__file__)))
 
 
@@ -23,7 +28,8 @@ def parse_toml(path: str | None, text: str) -> dict[str, object]:
     if folder.startswith(PACKAGE_FOLDER + os.sep):
         checksum, values = _read_rows(folder).get(name, ("", ""))
         if checksum == str(crc32(text.encode())):
-            found: dict[str, object] = json.loads(values)
+            found = _read_value(iter(values.rstrip("\n").split("\t")))
+            assert isinstance(found, dict)
             return found
     import tomllib  # needed only for a text without a row
 
@@ -37,10 +43,48 @@ def _read_rows(folder: str) -> dict[str, tuple[str, str]]:
     if not os.path.isfile(path):
         return {}
     with open(path, encoding="utf-8") as rows:
-        columns = (row.split("\t") for row in rows)
+        columns = (row.split("\t", 2) for row in rows)
         return {name: (checksum, values) for name, checksum, values in columns}
 
 
 def row_of(name: str, text: str, values: dict[str, object]) -> str:
-    """Write the row of a file from its text and its values."""
-    return "\t".join((name, str(crc32(text.encode())), json.dumps(values, separators=(",", ":")))) + "\n"
+    """Write the row of a file from its text and its values. Raises ValueError for values that do not fit."""
+    parts = [*_list_parts(values)]
+    row = "\t".join((name, str(crc32(text.encode())), *parts))
+    if "\n" in row or _read_value(iter(row.split("\t")[2:])) != values:
+        raise ValueError(f"a row cannot hold the values of {name}; write them without tabs and backslashes")
+    return f"{row}\n"
+
+
+def _list_parts(value: object) -> Iterator[str]:
+    """Yield the parts of a row for a value."""
+    if isinstance(value, dict):
+        yield f"{TABLE}{len(value)}"
+        for name, inner in value.items():
+            yield name
+            yield from _list_parts(inner)
+    elif isinstance(value, list):
+        yield f"{LIST}{len(value)}"
+        for inner in value:
+            yield from _list_parts(inner)
+    elif isinstance(value, str):
+        yield TEXT + value.replace("\n", LINE_END)
+    elif isinstance(value, bool):
+        yield BOOL + str(value)
+    else:
+        yield (NUMBER if isinstance(value, int) else FRACTION) + str(value)
+
+
+def _read_value(parts: Iterator[str]) -> object:
+    """Read the next value from the parts of a row."""
+    part = next(parts)
+    sort, given = part[0], part[1:]
+    if sort == TABLE:
+        return {next(parts): _read_value(parts) for _ in range(int(given))}
+    if sort == LIST:
+        return [_read_value(parts) for _ in range(int(given))]
+    if sort == TEXT:
+        return given.replace(LINE_END, "\n")
+    if sort == BOOL:
+        return given == str(True)
+    return int(given) if sort == NUMBER else float(given)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from typelattice.engine.decisions import Decision, DTypeByOperation, OutOfTargetRange, RefusalError
+from typelattice.engine.evaluation import Evaluation
 from typelattice.engine.find_loop import find_casting_dtypes, find_loop
 from typelattice.engine.join_one_tier import find_entry_node
 from typelattice.engine.join_tiers import join_tiers
@@ -37,7 +38,6 @@ from typelattice.engine.rules import Rules
 from typelattice.engine.scalar_fit import ValueFit, fit_values
 from typelattice.facts.dtypes import DType, Kind, Node, complex_of, real_part_dtype
 from typelattice.operands.operand import Operand
-from typelattice.support.frozen_classes import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,23 +46,6 @@ if TYPE_CHECKING:
 WEAK_RESULTS = (
     WeakResult.WEAK, WeakResult.WEAK_EVEN_IF_CAST, WeakResult.WEAK_IF_0D, WeakResult.DEFAULT_DTYPE_OR_ERROR,
 )  # fmt: skip
-
-
-@frozen()
-class Evaluation:
-    """The outcome for some operands: the node of their join, the dtype computed in and the result's dtype.
-
-    `node` is None if the operands need not join. `compute` is None if the operation handles each operand by
-    itself.
-    """
-
-    node: Node | None
-    compute: DType | None
-    dtype: DType
-    weak: bool
-    fits: tuple[ValueFit, ...]
-    python_number_kind: Kind | None = None  # the kind of the result, if it is a Python number
-    accumulator: DType | None = None  # the dtype in which the operation adds up, if the system states it
 
 
 @lru_cache(maxsize=1024)  # a table asks for the same few operations thousands of times

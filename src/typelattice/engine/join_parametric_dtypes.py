@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from typelattice.engine.decisions import Decision, ParametersComputed, RefusalError
-from typelattice.engine.evaluate_operation import Evaluation, find_result_rule
+from typelattice.engine.evaluate_operation import find_result_rule
+from typelattice.engine.evaluation import Evaluation
 from typelattice.engine.join_one_tier import dtype_or_default
 from typelattice.engine.join_tiers import join_tiers
 from typelattice.engine.operation_rules import ComputedMember, OperationRules

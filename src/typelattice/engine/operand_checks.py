@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from typelattice.engine.decisions import (
-    BeyondScalarLimits,
     Decision,
     DefaultTaken,
     DTypeByOperation,
@@ -24,6 +23,7 @@ from typelattice.engine.operation_rules import (
 )
 from typelattice.engine.rule_enums import PairJoin, RightLimit, ScalarPlaces
 from typelattice.engine.rules import Rules
+from typelattice.engine.scalar_fit import check_scalar_limits
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak_node
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import IN_PLACE_CLASS
@@ -46,21 +46,6 @@ JOINING_PLACES: Mapping[PairJoin | DType | None, slice] = {
     PairJoin.LEFT: slice(1), PairJoin.LEFT_AS_PRODUCT: slice(1), PairJoin.RIGHT: slice(1, None),
 }  # fmt: skip
 REWRITE_ADVICE = "write it with operations that it has"
-
-
-def check_scalar_limits(limits: Mapping[DTypeOrKind, Sequence[DType]], operands: Iterable[Operand]) -> None:
-    """Raise RefusalError for a Python scalar beyond the limits of the system, with any other operand."""
-    for o in operands:
-        allowed_dtypes = limits.get(o.kind) if o.tier == "scalar" else None
-        if (
-            allowed_dtypes
-            and o.value is not None
-            and not any(is_in_range(o.value, d) for d in allowed_dtypes)
-        ):
-            decision = BeyondScalarLimits(tuple(allowed_dtypes), None, o.kind.python_name)
-            allowed_text = " or ".join(map(str, allowed_dtypes))
-            reason = f"a Python {o.kind.python_name} has to lie within {allowed_text}, and {o.value} does not"
-            raise RefusalError(reason, "use a value within it", decision)
 
 
 def check_each_operand(rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand]) -> None:

@@ -19,22 +19,13 @@ from typelattice.engine.rule_enums import (
     ScalarTarget,
     WeakResult,
 )
-from typelattice.facts.dtypes import DType, Kind, Node
+from typelattice.facts.dtypes import KINDS_BY_WORD, DType, Kind, Node
 from typelattice.facts.operations import IN_PLACE_CLASS, OPERATIONS, Operation, OpError
 from typelattice.operands.operand import Operand
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.frozen_classes import field, frozen, replace
 from typelattice.support.lazy_tables import LazyTable
 
-KINDS_BY_WORD: dict[str, tuple[Kind, ...]] = {
-    **{kind.value: (kind,) for kind in Kind},
-    "integer": (Kind.UNSIGNED, Kind.SIGNED),
-    "real": (Kind.UNSIGNED, Kind.SIGNED, Kind.FLOAT),
-    "inexact": (Kind.FLOAT, Kind.COMPLEX),
-    "numeric": tuple(Kind)[1:],
-    "all": tuple(Kind),
-    "none": (),
-}
 DTypeOrKind = DType | Kind  # a dtype, or a kind for its default dtype
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from typelattice.engine.decisions import Decision, RefusalError
-from typelattice.engine.evaluate_operation import Evaluation, evaluate_operation, find_operation_rules
+from typelattice.engine.evaluation import Evaluation
 from typelattice.engine.join_tiers import join_tiers
-from typelattice.engine.operand_checks import check_scalar_limits
-from typelattice.engine.operation_rules import check_operand_count
 from typelattice.engine.promotion import DecidingLines, Promotion
 from typelattice.engine.rules import Rules
-from typelattice.engine.scalar_fit import fit_values
+from typelattice.engine.scalar_fit import check_scalar_limits, fit_values
 from typelattice.operands.operand import Operand
 
 
@@ -28,6 +26,11 @@ def promote_operands(
     decisions: list[Decision] = []
     promoting, op = operands, None
     if name is not None:
+        from typelattice.engine.evaluate_operation import evaluate_operation, find_operation_rules
+        from typelattice.engine.operation_rules import (
+            check_operand_count,  # promotion without an operation needs no rules of operations
+        )
+
         operation = rules.find_operation(name)
         check_operand_count(operation, operands)
         name, promoting = operation.name, operands[operation.promoting_slice]

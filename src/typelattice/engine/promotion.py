@@ -4,9 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from typelattice.engine.decisions import Decision
-from typelattice.engine.evaluate_operation import find_operation_rules
 from typelattice.engine.join_one_tier import dtype_or_default
-from typelattice.engine.operand_checks import find_joining_places, find_pair_join
 from typelattice.engine.rules import Rules
 from typelattice.engine.scalar_fit import ValueFit
 from typelattice.facts.dtypes import DType, Kind, Node
@@ -119,6 +117,9 @@ class Promotion(NotebookDisplay):
         """The places of the promoting operands that join: all, or one if the operation ignores the other."""
         if self.op is None:
             return slice(None)
+        from typelattice.engine.evaluate_operation import find_operation_rules
+        from typelattice.engine.operand_checks import find_joining_places, find_pair_join
+
         op = find_operation_rules(self.system, self.op)
         return find_joining_places(find_pair_join(op, self.promoting_operands))
 

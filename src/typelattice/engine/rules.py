@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 from typelattice.facts.cast_rounding_and_overflow import PLAIN_CAST_RULE, CastRule
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key
-from typelattice.facts.operations import Operation, find_operation
 from typelattice.facts.order import Order
 from typelattice.support.frozen_classes import frozen
 
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from typelattice.engine.parameter_formulas import FamilyRules
+    from typelattice.facts.operations import Operation
 
     Combine = Literal["join", "fold", "comparable", "value"]
     WeakJoin = Literal["kind", "width"]
@@ -80,6 +80,8 @@ class Rules:
 
     def find_operation(self, name: str) -> Operation:
         """Return the operation of a name, which the system may define. Raises OpError."""
+        from typelattice.facts.operations import find_operation  # promotion without an operation needs none
+
         return find_operation(name, self.custom_operations)
 
     @property

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from typelattice.engine.decisions import BeyondScalarLimits, RefusalError
 from typelattice.engine.join_one_tier import dtype_or_default
-from typelattice.engine.operation_rules import OperationRules
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.range_and_overflow import PythonNumber, is_in_range, nearest_in_dtype, overflow_result
 from typelattice.operands.operand import Operand
 from typelattice.support.frozen_classes import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typelattice.engine.operation_rules import OperationRules
 
 LEAST_DTYPE_OUTCOME = "least dtype"
 FIT_OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact", LEAST_DTYPE_OUTCOME)
@@ -48,6 +52,21 @@ class ValueFit:
     target: DType
     outcome: str
     becomes: PythonNumber | None
+
+
+def check_scalar_limits(limits: Mapping[DType | Kind, Sequence[DType]], operands: Iterable[Operand]) -> None:
+    """Raise RefusalError for a Python scalar beyond the limits of the system, with any other operand."""
+    for o in operands:
+        allowed_dtypes = limits.get(o.kind) if o.tier == "scalar" else None
+        if (
+            allowed_dtypes
+            and o.value is not None
+            and not any(is_in_range(o.value, d) for d in allowed_dtypes)
+        ):
+            decision = BeyondScalarLimits(tuple(allowed_dtypes), None, o.kind.python_name)
+            allowed_text = " or ".join(map(str, allowed_dtypes))
+            reason = f"a Python {o.kind.python_name} has to lie within {allowed_text}, and {o.value} does not"
+            raise RefusalError(reason, "use a value within it", decision)
 
 
 def fit_values(

@@ -1,7 +1,6 @@
 """Element types: their facts, stated in dtypes.txt, and the names and codes to call them by."""
 from __future__ import annotations
 
-import re
 from _thread import allocate_lock  # `threading` costs a process as much as the table of dtypes
 from collections.abc import Callable
 from enum import StrEnum
@@ -46,6 +45,17 @@ class Kind(StrEnum):
     def python_name(self) -> str:
         """The name of Python's type for numbers of the kind: bool, int, float, complex."""
         return "int" if self.category == 1 else self.value
+
+
+KINDS_BY_WORD: dict[str, tuple[Kind, ...]] = {
+    **{kind.value: (kind,) for kind in Kind},
+    "integer": (Kind.UNSIGNED, Kind.SIGNED),
+    "real": (Kind.UNSIGNED, Kind.SIGNED, Kind.FLOAT),
+    "inexact": (Kind.FLOAT, Kind.COMPLEX),
+    "numeric": tuple(Kind)[1:],
+    "all": tuple(Kind),
+    "none": (),
+}
 
 
 class DTypeError(TypelatticeError, ValueError):
@@ -255,11 +265,17 @@ with open(DTYPES_TABLE_PATH, encoding="utf-8") as rows:  # pathlib would cost as
 DTYPE_BY_CODE = {d.code: d for d in DTYPES.values()}
 
 
+NUMPY_WIDTHS_BY_LETTER = {  # bytes
+    "i": ("1", "2", "4", "8"), "u": ("1", "2", "4", "8"), "f": ("2", "4", "8"), "c": ("8", "16"),
+}  # fmt: skip
+
+
 def numpy_reading(code: str) -> DType | None:
     """Return the dtype that NumPy reads in a code of one letter and bytes: u4 is uint32."""
-    found = re.fullmatch(r"([iu])([1248])|(f)([248])|(c)(8|16)", code)
-    letter, width = [part for part in found.groups() if part] if found else ("i", "1")
-    return DTYPE_BY_CODE[f"{letter}{8 * int(width)}"] if found or code == "b" else None
+    letter, width = ("i", "1") if code == "b" else (code[:1], code[1:])
+    if width not in NUMPY_WIDTHS_BY_LETTER.get(letter, ()):
+        return None
+    return DTYPE_BY_CODE[f"{letter}{8 * int(width)}"]
 
 
 def dtype(name: object) -> DType:

@@ -1,9 +1,9 @@
-"""The entries of a system file for operations and for values out of range: departures from the standard."""
+"""The entries of a system file for operations: departures from the standard."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import starmap
 
 from typelattice.engine import operation_rules as ops
@@ -17,26 +17,20 @@ from typelattice.engine.rule_enums import (
     ScalarTarget,
     WeakResult,
 )
-from typelattice.engine.scalar_fit import (
-    FIT_CONDITIONS,
-    FIT_OUTCOMES,
-    FIT_OUTCOMES_OF_DTYPE,
-    LEAST_DTYPE_OUTCOME,
-)
-from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak_node
+from typelattice.engine.scalar_fit import LEAST_DTYPE_OUTCOME
+from typelattice.facts.dtypes import KINDS_BY_WORD, DType, Kind, Node, weak_node
 from typelattice.facts.operations import IN_PLACE_CLASS, OPERATORS, Operation, make_custom_operation
 from typelattice.facts.order import Order, collect_covers, split_statements
+from typelattice.files.entry_names import ENTRY_NAMES, check_entry
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.order_entries import MAX_STATEMENTS
+from typelattice.files.scalar_entries import read_fit, read_limits
 from typelattice.files.value_reader import (
-    ENTRY_NAMES,
     ConsequentError,
     UnknownWordError,
     Vocabulary,
-    check_entry,
     read_distinct,
     read_kind,
-    require_each_of,
     require_one_of,
     require_phrase,
     require_text,
@@ -72,7 +66,7 @@ OPERANDS_BY_SIDE_WORD: Mapping[str, Sequence[Node | str]] = {
 
 @frozen()
 class OperationEntryReader:
-    """A reader of `ops` and `fit` that raises ValueError. `present` accepts only nodes of the order.
+    """A reader of `ops` that raises ValueError. `present` accepts only nodes of the order.
 
     `reader` goes to the current entry of `ops`, and to the part of it. `custom_operations` are the operations
     that the file defines.
@@ -82,72 +76,6 @@ class OperationEntryReader:
     present: Callable[[Node], Node]
     reader: KeyReader
     custom_operations: Mapping[str, Operation]
-
-    def read_fit(self, table: object, dtypes: bool = False) -> dict[str, str]:
-        """Read kind of scalar → outcome for a value out of range.
-
-        With `dtypes`, also read dtype → outcome.
-        """
-        found: dict[str, str] = {}
-        # one word holds for all kinds
-        outcome_by_kind = dict.fromkeys(KIND_BY_NAME, table) if isinstance(table, str) else table
-        for word, outcome_text in table_items(outcome_by_kind):
-            if word not in KIND_BY_NAME and dtypes:
-                require_one_of(outcome_text, FIT_OUTCOMES_OF_DTYPE)
-                found |= dict.fromkeys(
-                    map(str, map(self.words.require_dtype, self.words.read_nodes(word))),
-                    require_text(outcome_text),
-                )
-                continue
-            if require_text(outcome_text).startswith(LEAST_DTYPE_OUTCOME) and word == "int":
-                if outcome_text != LEAST_DTYPE_OUTCOME and not require_text(outcome_text).startswith(
-                    f"{LEAST_DTYPE_OUTCOME} of "
-                ):
-                    raise ValueError(
-                        f'{quote_short(require_text(outcome_text))} should be "{LEAST_DTYPE_OUTCOME}", '
-                        f'or "{LEAST_DTYPE_OUTCOME} of u8, u16"'
-                    )
-                found[read_kind(word, KIND_BY_NAME).python_name] = LEAST_DTYPE_OUTCOME
-                continue
-            outcome, *conditions = map(str.strip, require_text(outcome_text).split(","))
-            impossible = ("inf",) if word == "int" else ("wrap", LEAST_DTYPE_OUTCOME)
-            kind = read_kind(word, KIND_BY_NAME)
-            require_one_of(outcome, [x for x in FIT_OUTCOMES if x not in impossible])
-            require_each_of(", ".join(conditions) or FIT_CONDITIONS[0], FIT_CONDITIONS)
-            found[kind.python_name] = ", ".join((outcome, *conditions))
-        return found
-
-    def read_int_join_dtypes(self, table: Mapping[str, object], nodes: Iterable[Node]) -> tuple[DType, ...]:
-        """Read the dtypes of `least dtype of …`, from narrow to wide.
-
-        The default is all integers of `nodes`.
-        """
-        outcome_text = require_text(table.get("int", ""))
-        if not outcome_text.startswith(LEAST_DTYPE_OUTCOME):
-            return ()
-        listed = outcome_text.removeprefix(LEAST_DTYPE_OUTCOME).removeprefix(" of ")
-        integers = [n for n in nodes if isinstance(n, DType) and n.kind.python_name == "int"]
-        named = self.words.read_nodes(listed) if listed else integers
-        return tuple(
-            sorted(read_distinct(self.words.require_dtype(n, Kind.SIGNED) for n in named), key=sort_key)
-        )
-
-    def read_limits(self, table: object) -> dict[ops.DTypeOrKind, tuple[DType, ...]]:
-        """Read kind → dtypes, and dtypes → dtypes.
-
-        At least one of the dtypes must hold the scalar or the int.
-        """
-        found: dict[ops.DTypeOrKind, tuple[DType, ...]] = {}
-        for word, codes in table_items(table):
-            if word in KIND_BY_NAME:
-                found[KIND_BY_NAME[word]] = self.words.read_scalar_dtypes(word, codes)
-                continue
-            bounds = self.words.read_scalar_dtypes(Kind.SIGNED.python_name, codes)
-            for d in map(self.words.require_dtype, self.words.read_nodes(word)):
-                if d in found:
-                    raise ValueError(f"{d} is mapped twice; keep one entry")
-                found[d] = bounds
-        return found
 
     def read_operation(self, op_name: str, table: object) -> RuleFields:
         """Read an entry for an operation, or for a class of them, as fields of `OperationRules`."""
@@ -268,7 +196,7 @@ class OperationEntryReader:
         found: RuleFields = {}
         if "right" in table:
             found["limits_right"] = self._read_right_limit(table.pop("right"))
-        return found | {"limits": self.read_limits(table)} if table else found
+        return found | {"limits": read_limits(self.words, table)} if table else found
 
     def _read_right_limit(self, value: object) -> RightLimit | DType:
         """Read `not negative`, or the unsigned dtype that must hold an integer on the right."""
@@ -409,7 +337,7 @@ class OperationEntryReader:
 
     def _read_fit_of_operation(self, value: object) -> RuleFields:
         """Return the outcomes for this operation."""
-        fit = self.read_fit(value, dtypes=True)
+        fit = read_fit(self.words, value, dtypes=True)
         if LEAST_DTYPE_OUTCOME in fit.values():
             raise ValueError(
                 f'"{LEAST_DTYPE_OUTCOME}" is said of all operations at once, in the `fit` of the file'
@@ -466,11 +394,9 @@ class OperationEntryReader:
 def _kinds_of(word: str) -> tuple[Kind, ...]:
     """Return the kinds of `0d integer`. Raises UnknownWordError."""
     kind = word.removeprefix(ZERO_D_PREFIX).strip()
-    if kind not in ops.KINDS_BY_WORD:
-        raise UnknownWordError(
-            f"unknown kind {quote_short(kind)}{spelling_hint(kind, ops.KINDS_BY_WORD)}", kind
-        )
-    return ops.KINDS_BY_WORD[kind]
+    if kind not in KINDS_BY_WORD:
+        raise UnknownWordError(f"unknown kind {quote_short(kind)}{spelling_hint(kind, KINDS_BY_WORD)}", kind)
+    return KINDS_BY_WORD[kind]
 
 
 def _check_members(results_by_source: Mapping[Any, object]) -> None:

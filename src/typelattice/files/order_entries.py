@@ -1,7 +1,6 @@
 """The order of a system file: covers, statement by statement."""
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise, product
 
@@ -29,6 +28,8 @@ def read_order(reader: KeyReader, words: Vocabulary) -> tuple[Order[Node], Cover
         try:
             return Order(collect_covers(chains)), covers
         except OrderError:
+            from bisect import bisect_left  # only for an error
+
             first_faulty = bisect_left(
                 range(len(chains)), True, key=lambda n: bool(_find_fault(chains[: n + 1]))
             )

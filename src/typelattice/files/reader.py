@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from itertools import combinations, pairwise
@@ -16,9 +15,9 @@ from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.order import Order
 from typelattice.files.dtype_replacements import read_after, read_before, read_requested
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.operation_entries import OperationEntryReader, read_custom_operations
 from typelattice.files.order_entries import read_order
 from typelattice.files.pair_entries import PairEntryReader
+from typelattice.files.scalar_entries import read_fit, read_int_join_dtypes, read_limits
 from typelattice.files.system_definition import (
     SystemDefinition,
     parse_definition,
@@ -26,7 +25,13 @@ from typelattice.files.system_definition import (
     read_shipped_definition,
 )
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.system_text import REAL_SYSTEMS_FOLDER, SystemText, UnknownSystemError, systems
+from typelattice.files.system_text import (
+    REAL_SYSTEMS_FOLDER,
+    SystemText,
+    UnknownSystemError,
+    is_name,
+    systems,
+)
 from typelattice.files.value_reader import (
     OrderDependentError,
     UnknownWordError,
@@ -47,6 +52,7 @@ if TYPE_CHECKING:
 
     from typelattice.engine.parameter_formulas import FamilyRules
     from typelattice.engine.rules import Combine, WeakJoin
+    from typelattice.facts.operations import Operation
 
     T = TypeVar("T")
     W = TypeVar("W", bound=str)
@@ -162,12 +168,11 @@ def _build_system(reader: KeyReader, shipped: bool) -> System:
     with reader.record_mistakes():
         beside, stand_in = _read_stand_in(reader, pairs)
     both_ways = frozenset(pairs.read_both_ways())
-    custom_operations = read_custom_operations(reader)
-    operations = OperationEntryReader(words, pairs.require_in_order, reader, Frozen(custom_operations))
+    custom_operations = Frozen(_read_custom_operations(reader))
     limits: dict[Kind | DType, tuple[DType, ...]] = {}
     for limited, by in reader.read_table("limits"):
         with reader.record_mistakes():
-            for limited_key, bounds in operations.read_limits({limited: by}).items():
+            for limited_key, bounds in read_limits(words, {limited: by}).items():
                 if limited_key in limits:
                     raise UnknownWordError(f"{limited_key} is mapped twice; keep one entry", limited)
                 limits[limited_key] = bounds
@@ -175,9 +180,11 @@ def _build_system(reader: KeyReader, shipped: bool) -> System:
     int_join_dtypes: tuple[DType, ...] = ()
     for word, outcome in reader.read_table("fit"):
         with reader.record_mistakes():
-            fit |= operations.read_fit({word: outcome})
-            int_join_dtypes = int_join_dtypes or operations.read_int_join_dtypes({word: outcome}, order.nodes)
-    ops = _read_entries(reader, "ops", lambda *entry: Frozen(operations.read_operation(*entry)), shipped)
+            fit |= read_fit(words, {word: outcome})
+            int_join_dtypes = int_join_dtypes or read_int_join_dtypes(words, {word: outcome}, order.nodes)
+    ops = _read_entries(
+        reader, "ops", lambda *entry: _read_operation_entry(reader, pairs, custom_operations, *entry), shipped
+    )
     casts: Mapping[tuple[DType, DType], CastRule] = {}
     if "casts" in reader.definition.values:
         from typelattice.files.cast_entries import read_casts  # most files have none
@@ -214,7 +221,7 @@ def _build_system(reader: KeyReader, shipped: bool) -> System:
         custom_dtypes=Frozen(dtypes),
         entries=Frozen(pairs.entry_texts),
         missing_operations=find_missing_operations(name) if shipped else frozenset(),
-        custom_operations=operations.custom_operations,
+        custom_operations=custom_operations,
         casts=Frozen(casts),
         families=families,
         origin=SystemOrigin(reader.definition, covers, build_system),
@@ -276,13 +283,35 @@ def _read_foreign_entry(
     return read_foreign(words, library, entries)
 
 
+def _read_custom_operations(reader: KeyReader) -> dict[str, Operation]:
+    """Return the operations that the file defines. Only their entries have the key `like`."""
+    if not any(isinstance(entry, Mapping) and "like" in entry for _, entry in reader.read_table("ops")):
+        return {}
+    from typelattice.files.operation_entries import read_custom_operations
+
+    return read_custom_operations(reader)
+
+
+def _read_operation_entry(
+    reader: KeyReader, pairs: PairEntryReader, custom: Mapping[str, Operation], op: str, entry: object
+) -> Mapping[str, object]:
+    """Read the file's entry for an operation, or for a class of them."""
+    from typelattice.files.operation_entries import (
+        OperationEntryReader,  # promotion without an operation reads no such entry
+    )
+
+    return Frozen(
+        OperationEntryReader(pairs.words, pairs.require_in_order, reader, custom).read_operation(op, entry)
+    )
+
+
 def _read_name(reader: KeyReader) -> str:
     name = ""
     with reader.record_mistakes():
         name = reader.read_value("name", "")
         if not name:
             raise ValueError("missing; name it")
-        if not re.fullmatch(r"\w[\w.@+-]{0,59}", name):
+        if not is_name(name, 60, ".@+-"):
             raise ValueError("should be a word of at most 60 letters, digits and . _ - + @")
     return name
 

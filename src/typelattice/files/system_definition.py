@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from os import PathLike, path
@@ -15,6 +14,7 @@ from typelattice.files.system_text import (
     SystemText,
     UnknownSystemError,
     WordChain,
+    is_name,
     join_errors,
     read_text,
     systems,
@@ -301,7 +301,7 @@ def _read_base(
 ) -> SystemDefinition:
     """Return the file that another extends: one in the same folder, or a shipped one."""
     make_error = partial(text.error_at, key="extends")
-    if not re.fullmatch(r"\w[\w.@-]{0,99}", name):
+    if not is_name(name, 100, ".@-"):
         raise make_error(f"{name[:60]!r} is out of the folder; name a system, or a file beside this one")
     name = name.removesuffix(".toml")
     folders = [path.dirname(text.path), SYSTEMS_FOLDER] if text.path else [SYSTEMS_FOLDER]

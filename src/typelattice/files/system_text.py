@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -178,6 +177,8 @@ class SystemText:
         Without the word, return the position of the key.
         """
         whole = self.positions.text if whole is None else whole
+        import re  # only an error has a mark
+
         from typelattice.files.positions import KEY_PATTERN
 
         token = rf"(?<![\w*]){re.escape(word)}(?![\w*])" if word else KEY_PATTERN.pattern
@@ -239,6 +240,8 @@ class SystemText:
         try:
             return parse_toml(self.path, self.text)
         except ValueError as e:
+            import re  # only for an error
+
             position_match = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(e))
             line = int(position_match[1] or self.text.count("\n") + 1) if position_match else None
             column = int(position_match[2] or 0) if position_match else 0
@@ -313,6 +316,19 @@ def read_text(path: str | os.PathLike[str]) -> SystemText:
         line = data.count(b"\n", 0, e.start) + 1
         raise FormatError(name, line, "", f"not UTF-8 text (byte {e.start}); save it as UTF-8") from None
     return SystemText(name, text, os.path.realpath(path))
+
+
+def is_name(word: str, max_chars: int, signs: str) -> bool:
+    """Return True for a word of letters, digits, _ and certain signs that does not begin with a sign.
+
+    >>> is_name("numpy@2.4", 60, "@."), is_name("@2.4", 60, "@."), is_name("", 60, "@.")
+    (True, False, False)
+    """
+    return (
+        0 < len(word) <= max_chars
+        and word[0] not in signs
+        and all(char.isalnum() or char == "_" or char in signs for char in word)
+    )
 
 
 def toml_type_name(cls: type) -> str:

@@ -5,14 +5,11 @@ Everything here raises ValueError with the cause. The reader of a file adds the 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import combinations, product
 
-from typelattice.engine import operation_rules as ops
-from typelattice.facts.dtypes import DTYPE_BY_CODE, DTYPES, DType, Kind, Node, weak_node
-from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS, OPERATORS
+from typelattice.facts.dtypes import DTYPE_BY_CODE, DTYPES, KINDS_BY_WORD, DType, Kind, Node, weak_node
 from typelattice.files.system_text import toml_type_name
 from typelattice.operands.operand import KIND_BY_PYTHON_TYPE
 from typelattice.support.error_texts import quote_short, spelling_hint
@@ -38,14 +35,12 @@ RESERVED_WORDS = {
     *DTYPE_BY_CODE,
     *KIND_BY_LETTER,
     *KIND_BY_SCALAR_WORD,
-    *ops.KINDS_BY_WORD,
+    *KINDS_BY_WORD,
 }  # words with a fixed meaning
-ENTRY_NAMES = dict.fromkeys(
-    (*ops.STANDARD_RULES_BY_CLASS, *OPERATIONS, *OPERATORS, *ops.GROUP_BY_CLASS.values())
-)  # names that an entry of `ops` may have
 # The largest sizes of a file. Up to these, an answer takes seconds, and so do the laws of the system.
 MAX_NODES = 300  # nodes in an order or in a list
 MAX_ENTRIES = 500  # entries in a table
+MAX_WORD_CHARS = 40  # characters in the name of a set or dtype
 MAX_SET_DEPTH = 8  # levels of sets in sets
 
 
@@ -100,7 +95,8 @@ class Vocabulary:
         no_name = f"{quote_short(word)} is no name for a {noun}"
         if word in self.known or word in RESERVED_WORDS:
             raise UnknownWordError(f"{no_name}: it means {self.known.get(word, 'something')} already", word)
-        if not re.fullmatch(r"(?!inf|nan)[a-z][a-z0-9_]{0,39}", word):
+        is_lower = word.isascii() and word.isidentifier() and word == word.lower()
+        if not is_lower or word.startswith(("_", "inf", "nan")) or len(word) > MAX_WORD_CHARS:
             raise UnknownWordError(f"{no_name}: a new word of lower-case letters, digits and _", word)
         return word
 
@@ -178,6 +174,8 @@ class Vocabulary:
             members = self.sets[word].split(",")[0].strip()
             cause = f"{quote_short(word)} is a set, and one dtype is wanted here; name one, such as {members}"
             return UnknownWordError(cause, word)
+        import re  # only for an error
+
         if re.fullmatch(r"\w+\*? *[-*/|&] *\w+\*?", word):
             return UnknownWordError(f'unknown dtype {quote_short(word)}; write pairs as "f32 + i8"', word)
         if re.search(r"[,;+>]", stem):
@@ -213,8 +211,8 @@ class Vocabulary:
         """Read `bool, int, f8, small`: a list of kinds, dtypes and sets of dtypes."""
         found: list[DType | Kind] = []
         for word in map(str.strip, require_text(names).split(",")):
-            if word in ops.KINDS_BY_WORD:
-                found += ops.KINDS_BY_WORD[word]
+            if word in KINDS_BY_WORD:
+                found += KINDS_BY_WORD[word]
             elif any(word.removesuffix("*") in of for of in (self.known, self.sets, KIND_BY_LETTER)):
                 found += map(self.require_dtype, self.read_nodes(word))
             else:
@@ -225,23 +223,9 @@ class Vocabulary:
                     near = SET_NAMES_BY_PYTHON_KIND[word]
                     raise UnknownWordError(f"unknown kind {quote_short(word)} (did you mean {near}?)", word)
                 raise unknown_word_error(
-                    "kind or dtype", word, {**ops.KINDS_BY_WORD, **self.known, **self.sets}, lists_all=False
+                    "kind or dtype", word, {**KINDS_BY_WORD, **self.known, **self.sets}, lists_all=False
                 )
         return found
-
-
-def check_entry(op_name: str, custom_names: Iterable[str] = ()) -> None:
-    """Raise ValueError unless a word names an operation, a class or a group of operations.
-
-    `custom_names` are the operations that the file defines.
-    """
-    if op_name not in ENTRY_NAMES and op_name not in custom_names:
-        near = (
-            f"; write {OPERATION_BY_NAME[op_name].name}"
-            if op_name in OPERATION_BY_NAME
-            else spelling_hint(op_name, (*ENTRY_NAMES, *custom_names))
-        )
-        raise UnknownWordError(f"unknown operation or class {quote_short(op_name)}{near}", op_name)
 
 
 def read_kind(word: str, known_words: Iterable[str] = KIND_BY_SCALAR_WORD) -> Kind:

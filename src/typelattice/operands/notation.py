@@ -1,7 +1,6 @@
 """Operand strings such as `int8`, `int8:0d`, `int8:weak`, `int16:0d=300`, `float`, `1.5`: safe in a shell."""
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from typelattice.facts.dtypes import DType, dtype
@@ -19,7 +18,6 @@ from typelattice.operands.operand import (
 from typelattice.support.error_texts import quote_short
 from typelattice.support.frozen_classes import replace
 
-NUMBER_PATTERN = re.compile(r"[+-]?\.?\d|([+-]?(inf|nan)([+-].*)?j?|True|False)$")
 # A library's own scalars count as 0-d arrays. Only recordings separate them, and write `int8:scalar`.
 TIER_BY_MARK: dict[str, Tier] = {"array": "array", "0d": "0d", "scalar": "0d"}
 MAX_INT_BITS = (
@@ -38,7 +36,7 @@ def parse_operand(text: str, custom_dtypes: Mapping[str, DType] = {}) -> Operand
     """
     if text in KIND_BY_NAME:
         return scalar_operand(KIND_BY_NAME[text])
-    if NUMBER_PATTERN.match(text):
+    if is_number_text(text):
         return number_operand(parse_number(text))
     described, _, value = text.partition("=")
     name, *marks = described.split(":")
@@ -92,6 +90,18 @@ def number_operand(value: PythonNumber) -> Operand:
             f"an int of {value.bit_length():,} bits; no dtype holds more than {MAX_INT_BITS:,}"
         )
     return scalar_operand(KIND_BY_PYTHON_TYPE[type(value)], value)
+
+
+def is_number_text(text: str) -> bool:
+    """Return True if a text begins like a Python number: `300`, `-.5`, `inf-2j`, `True`.
+
+    >>> [is_number_text(text) for text in ("-.5", "nan", "inf-2j", "int8", "infinite")]
+    [True, True, True, False, False]
+    """
+    unsigned = text.removeprefix("-") if text[:1] == "-" else text.removeprefix("+")
+    imaginary = unsigned[3:].removesuffix("j")
+    is_special = unsigned[:3] in ("inf", "nan") and imaginary[:1] in ("", "+", "-")
+    return unsigned.removeprefix(".")[:1].isdecimal() or is_special or text in ("True", "False")
 
 
 def parse_number(text: str) -> PythonNumber:

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from typelattice.engine.operation_rules import GROUP_BY_CLASS
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.libraries import recordings
+from typelattice.files.entry_names import check_entry
 from typelattice.files.system_text import toml_type_name
 from typelattice.files.value_reader import (
     Vocabulary,
-    check_entry,
     read_distinct,
     require_text,
     table_items,
 )
-from typelattice.operands.notation import NUMBER_PATTERN, parse_number
+from typelattice.operands.notation import is_number_text, parse_number
 from typelattice.operands.operand import OperandError
 from typelattice.recorded.departure import Departure, OperationSet
 from typelattice.recorded.departure_files import DepartureError
@@ -143,7 +143,7 @@ class DepartureEntryReader:
             if zero and kind is not Kind.SIGNED:
                 raise ValueError(f"no {kind} wraps; write i*{ZERO_SEPARATOR}{limit}")
             return ScalarSort(kind, negative, range_of, limit == OTHER_DTYPE_WORD, zero)
-        if NUMBER_PATTERN.match(word):
+        if is_number_text(word):
             return WrittenNumber(repr(parse_number(word)))
         name, colon, mark = word.partition(":")
         if colon and mark not in OPERAND_MARKS:

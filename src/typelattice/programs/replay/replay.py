@@ -32,11 +32,11 @@ from typelattice.calls.steps import (
 from typelattice.engine.decisions import RefusalError
 from typelattice.engine.evaluate_operation import find_operation_rules, left_dtype_after_write
 from typelattice.engine.foreign_arrays import MASK_FORM, converted_dtype, index_refusal_reason
-from typelattice.engine.operand_checks import check_scalar_limits, dtype_of_pair
+from typelattice.engine.operand_checks import dtype_of_pair
 from typelattice.engine.operation_rules import LAST_ARRAY_RESULT
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.rule_enums import ForeignCountsAs, InPlaceRule, JoinRule
-from typelattice.engine.scalar_fit import fit_values
+from typelattice.engine.scalar_fit import check_scalar_limits, fit_values
 from typelattice.engine.system import System
 from typelattice.facts.cast_rounding_and_overflow import PLAIN_CAST_RULE
 from typelattice.facts.dtypes import DType, Kind, dtype

@@ -10,7 +10,12 @@ from typelattice.conformance.chains import chained_function
 from typelattice.conformance.compared_values import read_first_values
 from typelattice.conformance.find_missing_operations import absent_operations
 from typelattice.conformance.library import CannotAskError, Library, NoSuchOperandError, NotAskedError
-from typelattice.conformance.questions import MULTI_OPERAND_OPERATIONS, candidate_operands
+from typelattice.conformance.questions import (
+    MULTI_OPERAND_OPERATIONS,
+    Question,
+    candidate_operands,
+    plan_calls,
+)
 from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import Operation, find_operation
 from typelattice.recorded.answer_notation import EXCEPTION_PREFIX, NOT_ASKED_ANSWER
@@ -52,6 +57,18 @@ class Catalogue:
     spellings: Mapping[str, str] = field(default_factory=dict)
     custom_operations: Mapping[str, Operation] = field(default_factory=dict)
     forms: Mapping[str, str] = field(default_factory=dict)
+
+    def plan_questions(self, random_calls_per_operation: int, seed: int) -> list[Question]:
+        """Return the calls of a recording of all that the library has."""
+        planned = plan_calls(
+            self.operands,
+            self.operations,
+            self.multi_operand_operations,
+            random_calls_per_operation,
+            seed,
+            self.custom_operations,
+        )
+        return [*planned.questions(self.operands)]
 
 
 class InProcessLibrary:

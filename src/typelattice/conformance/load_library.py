@@ -14,6 +14,7 @@ from typelattice.conformance.library import (
     Library,
     MissingLibraryError,
     UnknownLibraryError,
+    versions_text,
 )
 from typelattice.facts.libraries import file_of, libraries, library_of, recordings
 from typelattice.facts.releases import VERSION_SIGN, installed_release
@@ -55,10 +56,11 @@ def _find_library(name: str) -> Library:
         entry = recordings()[name]
         raise missing_library_error(name, error, entry.library, entry.environment) from error
     if VERSION_SIGN in name and installed_release(plain, found.versions) != name:
-        installed = ", ".join(f"{package} {version}" for package, version in found.versions.items())
         entry = recordings()[name]
         remedy = _install_command(_packages_to_install(entry.library, entry.environment))
-        raise MissingLibraryError(f"{name} cannot be asked: {installed} is installed{remedy}")
+        raise MissingLibraryError(
+            f"{name} cannot be asked: {versions_text(found.versions)} is installed{remedy}"
+        )
     return found
 
 

@@ -96,16 +96,27 @@ def return_array_itself(x: Any) -> Any:
     return x
 
 
-def skip_number_first(function: LibraryFunction) -> LibraryFunction:
-    """Wrap a function whose first operand must be an array, and skip Python scalars there."""
+def skip_unless(is_asked: Callable[..., object], reason: str, function: LibraryFunction) -> LibraryFunction:
+    """Wrap a function, and skip calls of operands for which a test is not true."""
 
     @functools.wraps(function)
-    def call(x: object, *more: object) -> object:
-        if isinstance(x, (bool, int, float, complex)):
-            raise NotAskedError("the first operand is no array")
-        return function(x, *more)
+    def call(*operands: object) -> object:
+        if not is_asked(*operands):
+            raise NotAskedError(reason)
+        return function(*operands)
 
     return call
+
+
+def skip_without(cls: Any, reason: str, function: LibraryFunction) -> LibraryFunction:
+    """Wrap a function, and skip calls without an operand of a class."""
+    return skip_unless(lambda *operands: any(isinstance(x, cls) for x in operands), reason, function)
+
+
+def skip_number_first(function: LibraryFunction) -> LibraryFunction:
+    """Wrap a function whose first operand must be an array, and skip Python scalars there."""
+    reason = "the first operand is no array"
+    return skip_unless(lambda x, *more: not isinstance(x, (bool, int, float, complex)), reason, function)
 
 
 def list_operator_functions(*names: str) -> dict[str, LibraryFunction]:
@@ -118,25 +129,32 @@ def list_operator_functions(*names: str) -> dict[str, LibraryFunction]:
 def skip_without_array(function: LibraryFunction) -> LibraryFunction:
     """Wrap a function, and skip calls with only Python scalars and lists."""
 
-    @functools.wraps(function)
-    def call(*operands: object) -> object:
-        if all(isinstance(operand, list) or python_answer(operand) for operand in operands):
-            raise NotAskedError("Python itself answers")
-        return function(*operands)
+    def has_array(*operands: object) -> bool:
+        return not all(isinstance(operand, list) or python_answer(operand) for operand in operands)
 
-    return call
+    return skip_unless(has_array, "Python itself answers", function)
 
 
 def skip_unless_numbers(function: LibraryFunction) -> LibraryFunction:
     """Wrap a function that makes an array of Python scalars, and skip all other operands."""
+    return skip_unless(
+        lambda *operands: all(map(python_answer, operands)), "it takes Python scalars", function
+    )
 
-    @functools.wraps(function)
-    def call(*operands: object) -> object:
-        if not all(map(python_answer, operands)):
-            raise NotAskedError("it takes Python scalars")
-        return function(*operands)
 
-    return call
+def bind_constants(
+    function: Callable[..., Any], operands: Sequence[Any], cls: Any
+) -> tuple[Callable[..., Any], list[Any]]:
+    """Return a function of the arrays among operands, which are of class `cls`, and these arrays.
+
+    The other operands are constants in it. A transformation may call it with objects of another class.
+    """
+
+    def call_with_tracers(*symbols: object) -> Any:  # recorded messages quote these two names
+        rest = iter(symbols)
+        return function(*(next(rest) if isinstance(x, cls) else x for x in operands))
+
+    return call_with_tracers, [x for x in operands if isinstance(x, cls)]
 
 
 def first_result(result: Any) -> Any:

@@ -32,7 +32,6 @@ from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.known_differences import read_known_differences, select_unknown
 from typelattice.conformance.library import Library, ParsedOperandString
 from typelattice.conformance.library_process import CALL_SECONDS
-from typelattice.conformance.questions import plan_calls
 from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS, class_of
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, Kind
@@ -68,16 +67,7 @@ def yield_library_calls(library: Library, op: str | None = None) -> Iterator[Rec
     Calls with only Python scalars are left out: Python itself may answer them.
     """
     asker = InProcessLibrary(library)
-    has = asker.catalogue()
-    planned = plan_calls(
-        has.operands,
-        has.operations,
-        has.multi_operand_operations,
-        RANDOM_CALLS_PER_OPERATION,
-        seed=0,
-        custom_operations=has.custom_operations,
-    )
-    for name, operands in planned.questions(has.operands):
+    for name, operands in asker.catalogue().plan_questions(RANDOM_CALLS_PER_OPERATION, seed=0):
         if op in (None, name) and any(ParsedOperandString.parse(operand).dtype for operand in operands):
             with warnings.catch_warnings():  # pytest can turn warnings into errors, which would be answers
                 warnings.simplefilter("ignore")

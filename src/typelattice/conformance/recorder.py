@@ -11,7 +11,7 @@ from typelattice.conformance.ask_in_parallel import AnswerProcessPool, AnswerSou
 from typelattice.conformance.in_process_library import AnswerAndMessage, Catalogue
 from typelattice.conformance.library import Library, versions_text
 from typelattice.conformance.library_process import CALL_SECONDS, LibraryProcess
-from typelattice.conformance.questions import Question, plan_calls
+from typelattice.conformance.questions import Question
 from typelattice.recorded.answer_notation import MISSING_IN_RELEASE, Messages
 from typelattice.recorded.encode_recording import encode_recording
 from typelattice.recorded.recorded_calls import AnswerByOperands
@@ -80,22 +80,8 @@ def record_everything(
 ) -> Recording:
     """Return the recording of all that a library in a process has; the options are those of `record`."""
     catalogue = answer_source.catalogue
-    planned = plan_calls(
-        catalogue.operands,
-        catalogue.operations,
-        catalogue.multi_operand_operations,
-        random_calls_per_operation,
-        seed,
-        catalogue.custom_operations,
-    )
-    return _record_new_answers(
-        answer_source,
-        catalogue.operands,
-        list(planned.questions(catalogue.operands)),
-        seed,
-        progress,
-        earlier,
-    )
+    questions = catalogue.plan_questions(random_calls_per_operation, seed)
+    return _record_new_answers(answer_source, catalogue.operands, questions, seed, progress, earlier)
 
 
 def repeat_recording(

@@ -63,21 +63,22 @@ def evaluate_operation(
     if operation_rules.writes:
         _check_dimensions_of_left(rules, operation_rules, operands)
     operands = make_arrays(rules, operation_rules, operands, decisions)
-    return _evaluate_unjoined(rules, operation_rules, operands, decisions) or _evaluate_joined(
-        rules, operation_rules, operands, decisions
+    pair_join = find_pair_join(operation_rules, operands)
+    return _evaluate_unjoined(rules, operation_rules, operands, pair_join, decisions) or _evaluate_joined(
+        rules, operation_rules, operands, pair_join, decisions
     )
 
 
 def _evaluate_joined(
-    rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
-) -> Evaluation:
+    rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand], pair_join: PairJoin | DType | None,
+    decisions: list[Decision],
+) -> Evaluation:  # fmt: skip
     """Evaluate an operation with operands that join, or that it casts to dtypes of its own."""
     node: Node | None = None
     weak = is_product = False
     joining: Sequence[Operand] = operands
     dtypes = find_casting_dtypes(rules, operation_rules, operands)
     if not dtypes:
-        pair_join = find_pair_join(operation_rules, operands)
         joining = operands[find_joining_places(pair_join)]
         # If an exponent is a constant, as in `x ** 2`, no value is checked and its weakness does not count.
         is_product = pair_join is PairJoin.LEFT_AS_PRODUCT
@@ -127,8 +128,9 @@ def _check_right_value(
 
 
 def _evaluate_unjoined(
-    rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
-) -> Evaluation | None:
+    rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand], pair_join: PairJoin | DType | None,
+    decisions: list[Decision],
+) -> Evaluation | None:  # fmt: skip
     """Evaluate an operation if its operands need not join, or return None if they must."""
     into = operands[0].dtype
     if operation_rules.gives_into.casts_any and operation_rules.gives == "left" and into is not None:
@@ -137,7 +139,6 @@ def _evaluate_unjoined(
         )
     if operation_rules.joins is JoinRule.IF_POSSIBLE and not _operands_join(rules, operation_rules, operands):
         return _evaluate_separately(rules, operation_rules, operands, decisions)
-    pair_join = find_pair_join(operation_rules, operands)
     if pair_join is PairJoin.NEVER:
         return _evaluate_separately(rules, operation_rules, operands, decisions)
     if operation_rules.accumulates_of_pairs and (

@@ -20,8 +20,10 @@ def merge_entries(ours: Pools, entries: Sequence[dict[str, Any]], theirs: Pools)
     """Return entries of systems with the numbers of `ours`. Its pools receive the values of `theirs`.
 
     >>> ours, theirs = Pools(), Pools()
-    >>> ours.rules.number_of(("numpy.toml",)), theirs.rules.number_of(("jax.toml",)), theirs.columns.number_of((0, -1))
-    (0, 0, 0)
+    >>> ours.rules.number_of(("numpy.toml",)), theirs.rules.number_of(("jax.toml",))
+    (0, 0)
+    >>> theirs.columns.number_of((0, -1))
+    0
     >>> table = dict.fromkeys(COLUMN_NAMES, 0) | {"rows": [], "columns": None}
     >>> theirs.answers.number_of(("f32", "float32", "float", False, False, NO_CELL_NUMBER))
     0

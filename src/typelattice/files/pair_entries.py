@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
+from typelattice.engine.rules import UnorderedPair
 from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.order import Order
 from typelattice.files.key_reader import KeyReader
@@ -16,8 +17,6 @@ from typelattice.files.value_reader import (
 )
 from typelattice.support.error_texts import quote_short
 from typelattice.support.frozen_classes import field, frozen
-
-UnorderedPair = frozenset[Node]
 
 
 @frozen()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from typelattice.conformance.libraries.framework_base import FunctionByOperation
 from typelattice.conformance.libraries.jax import JAX
 from typelattice.conformance.library import NoSuchOperandError
+from typelattice.conformance.operation_functions import bind_constants
 
 
 class EagerJAX(JAX):
@@ -25,7 +27,7 @@ class EagerJAX(JAX):
             raise NoSuchOperandError(f"the CPU has no arrays of {operand}")
         return made
 
-    def operations(self) -> Mapping[str, Callable[..., object]]:
+    def operations(self) -> FunctionByOperation:
         found = self.eager()
         # result_type computes nothing
         return {op: self.as_whole(found[op]) for op in found if op != "result_type"}
@@ -37,13 +39,9 @@ class EagerJAX(JAX):
 
         @functools.wraps(function)
         def call(*operands: object) -> object:
-            arrays = [x for x in operands if isinstance(x, jax.Array)]
-
-            def of_arrays(*tracers: object) -> object:
-                rest = iter(tracers)
-                return function(*(next(rest) if isinstance(x, jax.Array) else x for x in operands))
-
-            return jax.block_until_ready(self.call_transformed(of_arrays, arrays))
+            return jax.block_until_ready(
+                self.call_transformed(*bind_constants(function, operands, jax.Array))
+            )
 
         return call
 

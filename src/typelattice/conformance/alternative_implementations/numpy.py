@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
+from typelattice.conformance.libraries.framework_base import FunctionByOperation
 from typelattice.conformance.libraries.numpy import NUMPY_DTYPES, NumPy
 from typelattice.conformance.library import ParsedOperandString
 from typelattice.conformance.operation_functions import SpelledFunction, first_result
@@ -73,9 +73,8 @@ class WholeNumPy(NumPy):
         found = list(_list_ufuncs_and_methods())
         self.custom_operations = {operation.name: operation for operation, _ in found}
         self._functions = {operation.name: function for operation, function in found}
-
-    def dtypes(self) -> tuple[str, ...]:
-        return *NUMPY_DTYPES, *LONG_DOUBLE_NAME_BY_DTYPE.values()
+        long_doubles = {name: np.dtype(name) for name in LONG_DOUBLE_NAME_BY_DTYPE.values()}
+        self.native_dtypes = {**self.native_dtypes, **long_doubles}
 
     def make(self, operand: str) -> object:
         wanted = ParsedOperandString.parse(operand)
@@ -87,7 +86,7 @@ class WholeNumPy(NumPy):
         answer = super().read(result)
         return LONG_DOUBLE_NAME_BY_DTYPE.get(answer, answer) + suffix_of_form(result)
 
-    def operations(self) -> Mapping[str, Callable[..., Any]]:
+    def operations(self) -> FunctionByOperation:
         return {**super().operations(), **self._functions}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from typelattice.conformance.libraries.framework_base import FunctionByOperation
 from typelattice.conformance.libraries.numpy import NUMPY_NAME_BY_OPERATION, NumPy
 from typelattice.conformance.libraries.torch import Torch
-from typelattice.conformance.library import (
-    NoSuchOperandError,
-    ParsedOperandString,
-    python_answer,
-    versions_of,
-)
+from typelattice.conformance.library import NoSuchOperandError, ParsedOperandString, versions_of
 from typelattice.conformance.operation_functions import find_functions, list_operators
 
 
@@ -64,12 +58,10 @@ class TorchNumPy(NumPy):
         made = super().make(operand)
         return tnp.asarray(made) if isinstance(made, np.ndarray) else made
 
-    def read(self, result: object) -> str:
-        dtype: Any = getattr(result, "dtype", result)
-        # Its bool is called `bool_`.
-        return python_answer(result) or str(getattr(dtype, "name", type(result).__name__)).rstrip("_")
+    def dtype_name(self, dtype: Any) -> str:
+        return super().dtype_name(dtype).rstrip("_")  # its bool is called `bool_`
 
-    def operations(self) -> Mapping[str, Callable[..., object]]:
+    def operations(self) -> FunctionByOperation:
         found = find_functions((tnp, tnp.linalg, tnp.fft), tnp.asarray([True, True]), NUMPY_NAME_BY_OPERATION)
         return found | {"expand_dims": lambda x: tnp.expand_dims(x, 0)}
 

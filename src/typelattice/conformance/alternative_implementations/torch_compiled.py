@@ -14,7 +14,7 @@ import torch
 from typelattice.conformance.libraries.framework_base import FunctionByOperation
 from typelattice.conformance.libraries.torch import Torch
 from typelattice.conformance.library import NotAskedError, versions_of
-from typelattice.conformance.operation_functions import SpelledFunction, list_operators
+from typelattice.conformance.operation_functions import SpelledFunction, bind_constants, list_operators
 from typelattice.facts.operations import OPERATORS, Operation, make_custom_operation
 
 UNARY_NAMES_BY_MODULE: Mapping[Any, str] = {
@@ -75,13 +75,7 @@ class EagerTorch(Torch):
 
         @functools.wraps(function)
         def call(*operands: object) -> object:
-            tensors = [x for x in operands if isinstance(x, torch.Tensor)]
-
-            def of_tensors(*inputs: object) -> object:
-                rest = iter(inputs)
-                return function(*(next(rest) if isinstance(x, torch.Tensor) else x for x in operands))
-
-            return self.call_transformed(of_tensors, tensors)
+            return self.call_transformed(*bind_constants(function, operands, torch.Tensor))
 
         return call
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import dask.array as da
 import numpy as np
 
-from typelattice.conformance.libraries.numpy import NUMPY_DTYPES, NUMPY_NAME_BY_OPERATION
-from typelattice.conformance.library import (
-    Library,
-    NoSuchOperandError,
-    ParsedOperandString,
-    python_answer,
-    versions_of,
-)
+from typelattice.conformance.libraries.framework_base import FunctionByOperation
+from typelattice.conformance.libraries.numpy import NUMPY_NAME_BY_OPERATION, NumPyDtypes
+from typelattice.conformance.library import Library, PythonNumber, versions_of
 from typelattice.conformance.operation_functions import find_functions, skip_unless_numbers
 from typelattice.conformance.questions import SMALL_EXPONENTS
 
 
-class Dask(Library):
+class Dask(NumPyDtypes):
     """Dask with NumPy chunks; an operation's answer is the dtype of the lazy array it gives."""
 
     name = "dask"
@@ -30,23 +26,13 @@ class Dask(Library):
     def __init__(self) -> None:
         self.versions = versions_of("dask", "numpy")
 
-    def dtypes(self) -> Sequence[str]:
-        return NUMPY_DTYPES
+    def make_array(self, dtype: Any, value: PythonNumber) -> object:
+        return da.from_array(np.full(2, value).astype(dtype))
 
-    def make(self, operand: str) -> object:
-        wanted = ParsedOperandString.parse(operand)
-        if wanted.dtype is None:
-            return wanted.value
-        if wanted.dtype not in NUMPY_DTYPES or wanted.tier not in ("array", "0d"):
-            raise NoSuchOperandError(operand)
-        shape = (2,) if wanted.tier == "array" else ()
-        return da.from_array(np.full(shape, wanted.value).astype(wanted.dtype))
+    def make_0d_array(self, dtype: Any, value: PythonNumber) -> object:
+        return da.from_array(np.full((), value).astype(dtype))
 
-    def read(self, result: object) -> str:
-        dtype = result if isinstance(result, np.dtype) else getattr(result, "dtype", None)
-        return str(dtype.name) if dtype else python_answer(result) or type(result).__name__
-
-    def operations(self) -> Mapping[str, Callable[..., object]]:
+    def operations(self) -> FunctionByOperation:
         condition = da.ones(2, dtype=bool)
         found = find_functions((da, da.linalg, da.fft), condition, NUMPY_NAME_BY_OPERATION)
         return found | {

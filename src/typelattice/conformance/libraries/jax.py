@@ -12,15 +12,16 @@ from jax import lax
 from jax._src import dtypes as rules
 from jax._src.lax.lax import _convert_element_type
 
+from typelattice.conformance.libraries.framework_base import FunctionByOperation
+from typelattice.conformance.libraries.numpy import NumPyDtypes
 from typelattice.conformance.library import (
     Library,
-    NoSuchOperandError,
-    ParsedOperandString,
+    PythonNumber,
     python_answer,
     sort_dtype_names,
     versions_of,
 )
-from typelattice.conformance.operation_functions import find_functions, return_array_itself
+from typelattice.conformance.operation_functions import bind_constants, find_functions, return_array_itself
 from typelattice.facts.operations import OPERATIONS
 
 HOW_CALLS_ARE_TRACED = (
@@ -32,7 +33,7 @@ CLASSES_COMPUTED_FOR_HALVES = ("linear", "matrix-power", "spectrum", "eigen", "n
 HALF_PRECISION_DTYPES = ("float16", "bfloat16")
 
 
-class JAX(Library):
+class JAX(NumPyDtypes):
     """jax.numpy in its standard mode with 64-bit types, on the CPU."""
 
     name = "jax"
@@ -56,48 +57,43 @@ class JAX(Library):
         found = [getattr(scalar, "dtype", None) for scalar in vars(jnp).values()]
         known = {dtype.name: dtype for dtype in found if isinstance(dtype, np.dtype)}
         wide = self.x64 or self.explicit_x64 == "allow"
-        self.found = {name: d for name, d in known.items() if wide or _is_below_64_bits(d)}
+        kept = [name for name in sort_dtype_names(known) if wide or _is_below_64_bits(known[name])]
+        self.native_dtypes = {name: known[name] for name in kept}
 
-    def dtypes(self) -> Sequence[str]:
-        return sort_dtype_names(self.found)
+    def make_array(self, dtype: Any, value: PythonNumber) -> object:
+        return self.make_of_shape((2,), dtype, value)
 
-    def make(self, operand: str) -> object:
-        wanted = ParsedOperandString.parse(operand)
-        if wanted.dtype is None:
-            return wanted.value
-        if wanted.dtype not in self.found or wanted.tier == "scalar":
-            raise NoSuchOperandError(operand)
-        dtype = self.found[wanted.dtype]
-        shape = () if wanted.tier == "0d" else (2,)
-        weak = wanted.tier == "weak"
+    def make_0d_array(self, dtype: Any, value: PythonNumber) -> object:
+        return self.make_of_shape((), dtype, value)
+
+    def make_weak_array(self, dtype: Any, value: PythonNumber) -> object:
+        return self.make_of_shape((2,), dtype, value, weak=True)
+
+    def make_of_shape(
+        self, shape: tuple[int, ...], dtype: Any, value: PythonNumber, weak: bool = False
+    ) -> object:
+        """Return an array, or its shape and dtype alone if the CPU has no such arrays."""
         try:
-            array = self.array(np.full(shape, wanted.value).astype(dtype))
+            array = self.array(np.full(shape, value).astype(dtype))
             return _convert_element_type(array, dtype, weak_type=True) if weak else array
-        except (jax.errors.JaxRuntimeError, ValueError):  # the CPU has no such arrays
+        except (jax.errors.JaxRuntimeError, ValueError):
             return jax.ShapeDtypeStruct(shape, dtype, weak_type=weak)
 
     def array(self, values: np.ndarray[Any, Any]) -> jax.Array:
         return jax.device_put(values)
 
     def read(self, result: object) -> str:
-        if isinstance(result, np.dtype):
-            return str(result.name)
-        if isinstance(result, tuple):
-            dtype, weak = result
-        elif isinstance(result, (jax.Array, jax.ShapeDtypeStruct)):
-            dtype, weak = result.dtype, result.weak_type
-        else:
-            return python_answer(result) or type(result).__name__
-        return f"{dtype.name}{'*' if weak else ''}"
+        dtype, weak = result if isinstance(result, tuple) else (result, getattr(result, "weak_type", False))
+        return f"{super().read(dtype)}{'*' if weak else ''}"
 
-    def operations(self) -> Mapping[str, Callable[..., object]]:
+    def operations(self) -> FunctionByOperation:
         return {name: trace_or_compute(name, function) for name, function in self.eager().items()} | {
             "arange": jnp.arange,  # only concrete numbers give its length
             "result_type": _result_type,
             "promote_types": lambda x, y: jnp.promote_types(x.dtype, y.dtype),
         }
 
-    def eager(self) -> Mapping[str, Callable[..., object]]:
+    def eager(self) -> FunctionByOperation:
         """Return the functions before tracing."""
         condition = jnp.ones(2, bool)
         spaces = (jnp, jnp.linalg, jnp.fft, jax.nn, jax.scipy.special)
@@ -149,7 +145,7 @@ class JAXLax(JAX):
     namespaces = None  # lax has its own names
     how = f"jax.lax's functions (divide is lax.div), {HOW_CALLS_ARE_TRACED}"
 
-    def operations(self) -> Mapping[str, Callable[..., object]]:
+    def operations(self) -> FunctionByOperation:
         return {name: _trace_call(function) for name, function in LAX_FUNCTION_BY_OPERATION.items()}
 
 
@@ -165,13 +161,10 @@ def _trace_call(function: Callable[..., object]) -> Callable[..., object]:
     # An eager call compiles each new pair, some 50 ms; tracing decides the same types. Arrays are closed over
     # to stay concrete, which power's rule for integer exponents needs.
     def call(*operands: object) -> object:
-        def call_with_tracers(*tracers: object) -> object:
-            rest = iter(tracers)
-            return function(*(next(rest) if _is_abstract(x) else x for x in operands))
-
+        call_with_tracers, abstract = bind_constants(function, operands, jax.ShapeDtypeStruct)
         # tracing is quicker without the inner jit, but jit checks a Python int's size
         with jax.disable_jit(not any(python_answer(x) for x in operands)):
-            return jax.eval_shape(call_with_tracers, *filter(_is_abstract, operands))
+            return jax.eval_shape(call_with_tracers, *abstract)
 
     return call
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
 from typelattice.conformance.library import NoSuchOperandError, NotAskedError, PythonNumber, versions_of
-from typelattice.conformance.operation_functions import find_functions, first_result
+from typelattice.conformance.operation_functions import find_functions, first_result, skip_without
 from typelattice.facts.operations import OPERATIONS, OPERATORS
 
 KERAS_DTYPES = (
@@ -64,28 +64,22 @@ class Keras(Framework):
     def operations(self) -> FunctionByOperation:
         condition = self.keras.KerasTensor((2,), dtype="bool")
         found = find_functions((self.keras.ops,), condition, KERAS_NAME_BY_OPERATION)
-        symbolic = {op: found[op] for op in found if op not in VALUE_DEPENDENT_OPERATIONS} | {
-            "broadcast_to": lambda x: self.keras.ops.broadcast_to(x, (2, 2)),
-            "expand_dims": lambda x: self.keras.ops.expand_dims(x, 0),
-            "hstack": lambda *arrays: self.keras.ops.hstack(
-                [self.keras.ops.broadcast_to(x, (2, 2)) for x in arrays]  # some functions need two dimensions
-            ),
-            "searchsorted": self.keras.ops.searchsorted,
-            "take": lambda x: self.keras.ops.take(x, [0]),
-        }
-        asked = {op: self.of_tensors(function) for op, function in symbolic.items()}
+        symbolic = {op: found[op] for op in found if op not in VALUE_DEPENDENT_OPERATIONS}
+        symbolic |= self.functions_with_arguments()
+        tensor = self.keras.KerasTensor  # the backend computes calls without one
+        asked = {op: skip_without(tensor, "no operand is symbolic", f) for op, f in symbolic.items()}
         return {"result_type": self.result_type} | asked
 
-    def of_tensors(self, function: Callable[..., object]) -> Callable[..., object]:
-        """Return a function that skips calls with only Python scalars: these the backend computes."""
-
-        @functools.wraps(function)
-        def call(*operands: object) -> object:
-            if not any(isinstance(operand, self.keras.KerasTensor) for operand in operands):
-                raise NotAskedError("no operand is symbolic")
-            return function(*operands)
-
-        return call
+    def functions_with_arguments(self) -> FunctionByOperation:
+        """Return the functions that need further arguments or dimensions."""
+        ops = self.keras.ops
+        return {
+            "broadcast_to": lambda x: ops.broadcast_to(x, (2, 2)),
+            "expand_dims": lambda x: ops.expand_dims(x, 0),
+            "hstack": lambda *arrays: ops.hstack([ops.broadcast_to(x, (2, 2)) for x in arrays]),
+            "searchsorted": ops.searchsorted,
+            "take": lambda x: ops.take(x, [0]),
+        }
 
 
 class KerasOnJAX(Keras):
@@ -153,13 +147,9 @@ class ComputedKeras(Keras):
         ops = self.keras.ops
         condition = ops.ones((2,), "bool")
         found = find_functions((ops,), condition, KERAS_NAME_BY_OPERATION, self.matrix)
-        asked = {op: found[op] for op in found if op not in OPERATORS} | {
+        asked = {op: found[op] for op in found if op not in OPERATORS} | self.functions_with_arguments()
+        asked |= {
             "result_type": self.result_type,
-            "broadcast_to": lambda x: ops.broadcast_to(x, (2, 2)),
-            "expand_dims": lambda x: ops.expand_dims(x, 0),
-            "hstack": lambda *arrays: ops.hstack([ops.broadcast_to(x, (2, 2)) for x in arrays]),
-            "searchsorted": ops.searchsorted,
-            "take": lambda x: ops.take(x, [0]),
             "nonzero": lambda x: first_result(ops.nonzero(x)),
             "clip": self.clip,
         }

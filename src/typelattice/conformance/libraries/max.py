@@ -12,11 +12,10 @@ from max.graph import DeviceRef, Graph, TensorType, TensorValue, ops
 from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
 from typelattice.conformance.library import (
     NoSuchOperandError,
-    NotAskedError,
     PythonNumber,
     versions_of,
 )
-from typelattice.conformance.operation_functions import find_functions
+from typelattice.conformance.operation_functions import find_functions, skip_without
 from typelattice.facts.operations import OPERATIONS
 
 MAX_DTYPES = (
@@ -58,8 +57,9 @@ class MAXGraph(Framework):
 
     def operations(self) -> FunctionByOperation:
         renamed = {"divide": "div", "floor_divide": "floor_div", "maximum": "max", "minimum": "min"}
-        found = find_functions((ops,), self.make_array(DType.bool, True), renamed) | {"less": self.less}
+        found = find_functions((ops,), self.make_array(DType.bool, True), renamed)
         found |= {
+            "less": skip_without(TensorValue, "no operand is a tensor of the graph", operator.lt),
             "expand_dims": lambda x: ops.unsqueeze(x, 0),
             "nonzero": lambda x: ops.nonzero(x, "found"),
             "pad": lambda x: ops.pad(x, [1, 1]),
@@ -69,12 +69,6 @@ class MAXGraph(Framework):
         # If one operand of an operator is a NumPy array, NumPy would answer instead of MAX. So operators are
         # left out.
         return {op: found[op] for op in found if op in OPERATIONS}
-
-    def less(self, x: Any, y: Any) -> object:
-        """Compute `x < y` in the graph; without an input of the graph, NumPy or Python would answer."""
-        if not any(isinstance(operand, TensorValue) for operand in (x, y)):
-            raise NotAskedError("no operand is a tensor of the graph")
-        return operator.lt(x, y)
 
 
 LIBRARIES = {MAXGraph.name: MAXGraph}

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
 from typelattice.conformance.library import (
     Library,
     MissingLibraryError,
-    NoSuchOperandError,
-    ParsedOperandString,
-    python_answer,
+    PythonNumber,
     sort_dtype_names,
     versions_of,
 )
@@ -32,7 +31,16 @@ NUMPY_NAME_BY_OPERATION = {
 }
 
 
-class NumPy(Library):
+class NumPyDtypes(Framework):
+    """A library with the dtypes of NumPy, which have their standard names."""
+
+    native_dtypes: Mapping[str, np.dtype[Any]] = {name: np.dtype(name) for name in NUMPY_DTYPES}
+
+    def dtype_name(self, dtype: Any) -> str:
+        return str(getattr(dtype, "name", type(dtype).__name__))
+
+
+class NumPy(NumPyDtypes):
     """NumPy 2: the fourteen numeric dtypes that every platform has."""
 
     name = "numpy"
@@ -47,37 +55,16 @@ class NumPy(Library):
             raise MissingLibraryError(f"this is a recording of numpy {self.major}, not {np.__version__}")
         np.seterr(all="ignore")
 
-    def dtypes(self) -> Sequence[str]:
-        return NUMPY_DTYPES
+    def make_array(self, dtype: Any, value: PythonNumber) -> object:
+        return np.full(2, value).astype(dtype)
 
-    def dtype(self, name: str) -> np.dtype[Any]:
-        """Return the dtype of that name, byte order and size included."""
-        if name not in self.dtypes():
-            raise NoSuchOperandError(name)
-        return np.dtype(name)
+    def make_0d_array(self, dtype: Any, value: PythonNumber) -> object:
+        return np.array(value).astype(dtype)
 
-    def make(self, operand: str) -> object:
-        wanted = ParsedOperandString.parse(operand)
-        if wanted.dtype is None:
-            return wanted.value
-        dtype = self.dtype(wanted.dtype)
-        match wanted.tier:
-            case "array":
-                return np.full(2, wanted.value).astype(dtype)
-            case "0d":
-                return np.array(wanted.value).astype(dtype)
-            case "scalar":
-                return dtype.type(wanted.value)
-        raise NoSuchOperandError(operand)
+    def make_scalar(self, dtype: Any, value: PythonNumber) -> object:
+        return dtype.type(value)
 
-    def read(self, result: object) -> str:
-        if isinstance(result, np.dtype):
-            return str(result.name)
-        if isinstance(result, (np.ndarray, np.generic)):
-            return str(result.dtype.name)
-        return python_answer(result) or type(result).__name__
-
-    def operations(self) -> Mapping[str, Callable[..., object]]:
+    def operations(self) -> FunctionByOperation:
         return find_functions((np, np.linalg, np.fft), np.ones(2, bool), NUMPY_NAME_BY_OPERATION) | {
             "promote_types": lambda x, y: np.promote_types(x.dtype, y.dtype),
             "count_nonzero": lambda x: np.count_nonzero(x, axis=0),
@@ -98,13 +85,8 @@ class NumPyWithMlDtypes(NumPy):
         self.versions = versions_of("numpy", "ml_dtypes")
         scalars = [t for t in vars(ml_dtypes).values() if isinstance(t, type)]
         further = [np.dtype(t) for t in scalars if issubclass(t, np.generic)]
-        self.further = {dtype.name: dtype for dtype in further}
-
-    def dtypes(self) -> Sequence[str]:
-        return sort_dtype_names((*NUMPY_DTYPES, *self.further))
-
-    def dtype(self, name: str) -> np.dtype[Any]:
-        return self.further[name] if name in self.further else super().dtype(name)
+        known = {**self.native_dtypes, **{dtype.name: dtype for dtype in further}}
+        self.native_dtypes = {name: known[name] for name in sort_dtype_names(known)}
 
 
 class NumPy1(NumPy):

@@ -11,7 +11,8 @@ from typelattice.conformance.libraries.language_base import (
     forms_from_operators,
     run_program,
 )
-from typelattice.conformance.library import NotAskedError, PythonNumber
+from typelattice.conformance.library import PythonNumber
+from typelattice.conformance.operation_functions import skip_unless
 
 ANSWER_LINE_PATTERN = re.compile(r"^(?P<number>\d+)\t(?P<class>\w*)\t(?P<message>.*)$", re.MULTILINE)
 PRINT_CLASS_COMMAND = 'printf("%d\\t%s%s\\t\\n", {}, class(r), repmat("_complex", 1, iscomplex(r)))'
@@ -107,11 +108,10 @@ class Octave(Language):
         return f"({value.imag!r}i)" if isinstance(value, complex) else f"({value!r})"
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        found = super().operations()
-        return {
-            op: _skip_complex_operands(call) if op in OPERATIONS_OF_REALS_ONLY else call
-            for op, call in found.items()
-        }
+        found = {**super().operations()}
+        for op in OPERATIONS_OF_REALS_ONLY:  # each reads the real parts of complex numbers in its own way
+            found[op] = skip_unless(_are_real, "it is of real numbers", found[op])
+        return found
 
     def write(self, forms: Sequence[str], operands: Sequence[str]) -> str:
         """Give the operands of an operation different values: so a quotient of complex ones stays complex."""
@@ -139,15 +139,8 @@ class Octave(Language):
             yield int(answer["number"]), name or TypeError(answer["message"])
 
 
-def _skip_complex_operands(call: Callable[..., object]) -> Callable[..., object]:
-    """Wrap an operation of real numbers, which reads the real parts of complex ones in its own ways."""
-
-    def real(*operands: str) -> object:
-        if any("complex" in each or each.endswith("i)") for each in operands):
-            raise NotAskedError("it is of real numbers")
-        return call(*operands)
-
-    return real
+def _are_real(*operands: str) -> bool:
+    return not any("complex" in each or each.endswith("i)") for each in operands)
 
 
 LIBRARIES = {Octave.name: Octave}

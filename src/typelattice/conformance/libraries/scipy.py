@@ -9,12 +9,12 @@ import numpy as np
 from scipy import fft, linalg, ndimage, signal, special, stats
 from scipy.spatial import distance
 
+from typelattice.conformance.libraries.framework_base import FunctionByOperation
 from typelattice.conformance.libraries.numpy import NumPy
 from typelattice.conformance.library import Library, NoSuchOperandError, ParsedOperandString, versions_of
-from typelattice.conformance.operation_functions import SpelledFunction, first_result
+from typelattice.conformance.operation_functions import LibraryFunction, SpelledFunction, first_result
 from typelattice.facts.operations import Operation, make_custom_operation
 
-LibraryFunction = Callable[..., object]
 ArrayMaker = Callable[[Any], Any]
 OPERATION_BY_ARRAY_COUNT = {
     1: "fftshift",
@@ -196,7 +196,7 @@ class SciPy(NumPy):
             raise NoSuchOperandError(operand)
         return super().make(operand)
 
-    def operations(self) -> Mapping[str, LibraryFunction]:
+    def operations(self) -> FunctionByOperation:
         ufuncs = {name: make_ufunc_function(name.partition("_")[2]) for name in self.ufuncs}
         return {**SHARED_FUNCTION_BY_OPERATION, **ufuncs, **WHOLE_ARRAY_FUNCTION_BY_NAME}
 

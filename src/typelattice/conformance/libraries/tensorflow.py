@@ -18,7 +18,12 @@ from typelattice.conformance.library import (
     PythonNumber,
     versions_of,
 )
-from typelattice.conformance.operation_functions import find_functions, list_operators, return_array_itself
+from typelattice.conformance.operation_functions import (
+    bind_constants,
+    find_functions,
+    list_operators,
+    return_array_itself,
+)
 from typelattice.conformance.questions import COMMON_DTYPE_PATTERN
 from typelattice.facts.operations import OPERATORS
 
@@ -123,13 +128,8 @@ class GraphFunctions(TensorFlow):
     def as_whole(self, function: Callable[..., object]) -> Callable[..., object]:
         @functools.wraps(function)
         def call(*operands: object) -> object:
-            tensors = [x for x in operands if isinstance(x, tf.Tensor)]
-
-            def of(*symbols: object) -> object:
-                rest = iter(symbols)
-                return function(*(next(rest) if isinstance(x, tf.Tensor) else x for x in operands))
-
-            return tf.function(of, autograph=False, jit_compile=self.compiled)(*tensors)
+            of_tensors, tensors = bind_constants(function, operands, tf.Tensor)
+            return tf.function(of_tensors, autograph=False, jit_compile=self.compiled)(*tensors)
 
         return call
 

@@ -128,3 +128,11 @@ def run_reading(reading: Reading) -> Any:
         else:
             value = found
     return value
+
+
+def list_defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
+    """Return the expressions of a function's default values, by the names of the parameters."""
+    names = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+    found = dict(zip(names[len(names) - len(arguments.defaults) :], arguments.defaults, strict=True))
+    pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    return found | {a.arg: default for a, default in pairs if default is not None}

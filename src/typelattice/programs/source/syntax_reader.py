@@ -73,6 +73,7 @@ from typelattice.programs.source.name_meanings import (
     Reading,
     ReadValue,
     Scope,
+    list_defaults,
 )
 from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
 
@@ -798,21 +799,10 @@ class SourceReader:
         return DefinedFunction(node, scope)
 
     def read_comparison(self, node: ast.Compare, scope: Scope) -> Reading:
-        """Read a comparison, which may be a chain such as `a < x < b`."""
-        if len(node.ops) > 1:
-            return (yield self.read_chain(node, [node.left, *node.comparators], node.ops, scope))
+        """Read a comparison. In a chain `a < x < b` Python compares x with b only if `a < x` is true."""
         left = yield self.read_expression(node.left, scope)
-        return self.apply_comparison(
-            node, node.ops[0], left, (yield self.read_expression(node.comparators[0], scope))
-        )
-
-    def read_chain(
-        self, node: ast.Compare, parts: Sequence[ast.expr], ops: Sequence[ast.cmpop], scope: Scope
-    ) -> Reading:
-        """Read `a < x < b`: Python compares x with b only if `a < x` is true."""
-        left = yield self.read_expression(parts[0], scope)
         found: ReadValue = True
-        for op, part in zip(ops, parts[1:], strict=True):
+        for op, part in zip(node.ops, node.comparators, strict=True):
             right = yield self.read_expression(part, scope)
             if not self.known_truth(node, found, "compare two, and join with &: (a < x) & (x < b)"):
                 return found
@@ -1051,12 +1041,8 @@ class SourceReader:
 
     def read_defaults(self, function: DefinedFunction) -> Reading:
         """Return the default values of a function's parameters, by name."""
-        args = function.node.args
-        names = [a.arg for a in (*args.posonlyargs, *args.args)]
         found: dict[str, Any] = {}
-        pairs = [*zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True)]
-        pairs += [(a.arg, x) for a, x in zip(args.kwonlyargs, args.kw_defaults, strict=True) if x is not None]
-        for name, x in pairs:
+        for name, x in list_defaults(function.node.args).items():
             found[name] = yield self.read_expression(x, function.scope)
         return found
 

@@ -11,7 +11,8 @@ run in parallel (pytest-xdist) are traced in each process, and the findings are 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,15 +93,23 @@ def _hands_out_tests(config: pytest.Config) -> bool:
     return bool(others) and not hasattr(config, "workerinput")
 
 
-def _read_settings(config: pytest.Config) -> Settings:
-    """Read the project's section of pyproject.toml. Raises UsageError if it cannot be read."""
+@contextmanager
+def _refuse_usage() -> Iterator[None]:
+    """Turn our errors in a block into UsageError, which pytest reports before any test runs."""
     from typelattice.support.errors import TypelatticeError
-    from typelattice.tracing.entry_points.pyproject_settings import read_settings
 
     try:
-        return read_settings(config.rootpath)
+        yield
     except TypelatticeError as e:
         raise pytest.UsageError(str(e)) from None
+
+
+def _read_settings(config: pytest.Config) -> Settings:
+    """Read the project's section of pyproject.toml. Raises UsageError if it cannot be read."""
+    from typelattice.tracing.entry_points.pyproject_settings import read_settings
+
+    with _refuse_usage():
+        return read_settings(config.rootpath)
 
 
 def _find_baseline(config: pytest.Config) -> Path | None:
@@ -144,27 +153,13 @@ def _read_budget(mark: pytest.Mark, default_floor: int) -> WidthBudget:
 def _check_options(packages: Sequence[str], systems: Sequence[str]) -> None:
     """Raise UsageError before any test runs if a package or a system cannot be used."""
     from typelattice.files.reader import system
-    from typelattice.support.errors import TypelatticeError
     from typelattice.tracing.entry_points.script import check_package
 
-    try:
+    with _refuse_usage():
         for package in packages:
             check_package(package)
         for name in systems:
             system(name)
-    except TypelatticeError as e:
-        raise pytest.UsageError(str(e)) from None
-
-
-def _check_folder(folder: Path) -> None:
-    """Raise UsageError before any test runs if a folder is not writable."""
-    from typelattice.disk.read import FileError
-    from typelattice.disk.write import check_folder
-
-    try:
-        check_folder(folder)
-    except FileError as e:
-        raise pytest.UsageError(str(e)) from None
 
 
 class BaselinePlugin:
@@ -182,7 +177,6 @@ class BaselinePlugin:
 
     def read_baseline(self) -> tuple[BaselineEntry, ...]:
         """Read the baseline. Return no findings if it is about to be written for the first time."""
-        from typelattice.support.errors import TypelatticeError
         from typelattice.tracing.entry_points import baseline
 
         assert self.baseline_file is not None
@@ -192,10 +186,8 @@ class BaselinePlugin:
             raise pytest.UsageError(
                 f"no baseline {self.baseline_file}: write it once with --dtype-write-baseline"
             )
-        try:
+        with _refuse_usage():
             return baseline.read_baseline(self.baseline_file)
-        except TypelatticeError as e:
-            raise pytest.UsageError(str(e)) from None
 
     def judge_session(self, session: pytest.Session, session_findings: SessionFindings) -> None:
         """Fail the session for new findings and stale entries, or write the baseline."""
@@ -249,13 +241,15 @@ class TracingPlugin(BaselinePlugin):
     """Traces the tests of this process."""
 
     def __init__(self, config: pytest.Config) -> None:
+        from typelattice.disk.write import check_folder
         from typelattice.tracing.record.trace_imports import Tracing
 
         super().__init__(config)
         html = config.known_args_namespace.dtype_html
         self.html = html is not None and Path(config.invocation_params.dir, html)
         if self.html:
-            _check_folder(self.html)
+            with _refuse_usage():
+                check_folder(self.html)
         self.tracing = Tracing(packages=tuple(config.known_args_namespace.dtype_trace))
         self.tracing.start()
 

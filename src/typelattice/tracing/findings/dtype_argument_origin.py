@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from typelattice.calls.steps import SourceLocation, Step
 from typelattice.facts.dtypes import DTYPES
+from typelattice.programs.source.name_meanings import list_defaults
 
 DTYPE_POSITIONS = {  # functions and methods, each with the position of a dtype among its arguments
     "asarray": 1, "asanyarray": 1, "ascontiguousarray": 1, "array": 1, "astype": 0, "zeros": 1, "ones": 1,
@@ -167,12 +168,7 @@ def _list_parameters(function: FunctionNode) -> list[str]:
 
 
 def _find_default(function: FunctionNode, name: str, file: str) -> Iterator[DTypeDecision]:
-    arguments = function.args
-    positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
-    defaults = dict(zip(reversed(positional), reversed(arguments.defaults), strict=False))
-    defaults |= {
-        a.arg: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None
-    }
+    defaults = list_defaults(function.args)
     if name in defaults:
         location = SourceLocation(file, function.lineno)
         yield DTypeDecision(

@@ -8,17 +8,11 @@ from dataclasses import dataclass, field
 from typelattice.calls.steps import Call, Cast, Step
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.outcome import NOT_REACHED_OUTCOME, Outcome
-from typelattice.programs.replay.replay import (
-    EvaluatorFinder,
-    SystemByLibrary,
-    evaluator_finder,
-    predict_each_step,
-)
+from typelattice.programs.replay.replay import EvaluatorFinder, SystemByLibrary
 from typelattice.tracing.run_data.float_widths import is_integer, narrow_operand, operand_width
-from typelattice.tracing.run_data.run import Run, has_observed_dtype, is_operation, is_undecided, known_reason
+from typelattice.tracing.run_data.run import Run
 from typelattice.tracing.steps.called_name import WRITING_OPERATION
 
 
@@ -90,47 +84,27 @@ class PredictedRun:
     @property
     def mismatches(self) -> tuple[int, ...]:
         """The steps with results that contradict their library's own system, except known departures."""
-        return tuple(i for i, reason in self.find_mismatches_and_departures().items() if reason is None)
+        found = self.run.compare_predictions(self.predictions)
+        return tuple(m.step_number for m in found if m.reason is None)
 
     @property
     def departures(self) -> Mapping[int, str]:
         """The steps that differ from their library's rule in a known way, each with the reason."""
-        return {
-            i: reason for i, reason in self.find_mismatches_and_departures().items() if reason is not None
-        }
-
-    def find_mismatches_and_departures(self) -> Mapping[int, str | None]:
-        """Map each mismatch to None and each departure to its reason."""
-        return {
-            i: known_reason(self.predictions[i], seen.operand)
-            for i, (step, seen) in enumerate(self.run)
-            if seen.count
-            and is_operation(step)
-            and not has_observed_dtype(self.predictions[i], seen.operand)
-            and not is_undecided(step, self.predictions[i])
-        }
+        found = self.run.compare_predictions(self.predictions)
+        return {m.step_number: m.reason for m in found if m.reason is not None}
 
 
 def predict_run(run: Run) -> PredictedRun:
     """Check a run against its own systems. Raises UnknownSystemError or FormatError if one is unreadable."""
     steps = run.program.steps
-    by_owner = {owner: find_system(name) for owner, name in run.systems.items()}
-    systems: System | SystemByLibrary = by_owner if len(by_owner) != 1 else next(iter(by_owner.values()))
-    find_evaluator = evaluator_finder(systems, steps)
+    systems, find_evaluator = run.find_systems()
     inputs = [step.inputs for step in steps]
     consumers: list[list[int]] = [[] for _ in steps]
     for i, step_inputs in enumerate(inputs):
         for operand_step in step_inputs:
             consumers[operand_step].append(i)
-    observed = [
-        Outcome(observation.operand) if observation.count else None for observation in run.observations
-    ]
-    predictions = (
-        predict_each_step(steps, find_evaluator, observed)
-        if by_owner
-        else [o or Outcome(None) for o in observed]
-    )
-    results = [one or other for one, other in zip(observed, predictions, strict=True)]
+    predictions = run.predict_steps(find_evaluator)
+    results = [one or other for one, other in zip(run.observed_outcomes, predictions, strict=True)]
     steps_by_source: dict[object, list[int]] = {}
     for i, step in enumerate(steps):
         steps_by_source.setdefault(source_key(step), []).append(i)

@@ -33,6 +33,11 @@ def write_element(tag: str, content: str, **attributes: str) -> str:
     return f"<{tag}{said}>{content}</{tag}>"
 
 
+def text_element(tag: str, text: str, **attributes: str) -> str:
+    """Write an element around a text, in which nothing is markup."""
+    return write_element(tag, escape_text(text), **attributes)
+
+
 def write_page(title: str, body: str, script: str = "") -> str:
     """Write a page around a body that is already markup. A browser runs only the given script."""
     allowed = CONTENT_POLICY

@@ -16,7 +16,7 @@ from typelattice.programs.program import AnySystem
 from typelattice.tracing.findings.findings import Findings, collect_findings
 from typelattice.tracing.report.annotated_files import AnnotatedFile, annotate_files
 from typelattice.tracing.report.formatting import location_text, shown_path, size_text
-from typelattice.tracing.report.html_elements import escape_text, write_element, write_page
+from typelattice.tracing.report.html_elements import escape_text, text_element, write_element, write_page
 from typelattice.tracing.report.report_entries import (
     DIVERGENCE_RULES,
     MISTAKE_RULES,
@@ -68,8 +68,8 @@ def _build_index(findings: Findings, files: Sequence[AnnotatedFile], names: dict
     """Build the first page: the report, and the files."""
     made = make_report(findings)
     body = [
-        write_element("h1", escape_text(PAGE_TITLE)),
-        *(write_element("p", escape_text(line)) for line in made.summary),
+        text_element("h1", PAGE_TITLE),
+        *(text_element("p", line) for line in made.summary),
     ]
     for chapter in made.chapters:
         body += _write_chapter(chapter, names)
@@ -79,23 +79,19 @@ def _build_index(findings: Findings, files: Sequence[AnnotatedFile], names: dict
 
 def _write_chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
     heading = f"{chapter.heading[0].upper()}{chapter.heading[1:]}"
-    yield write_element("h2", escape_text(heading), id=chapter.name)
+    yield text_element("h2", heading, id=chapter.name)
     for note in chapter.notes:
-        yield write_element("p", escape_text(note))
+        yield text_element("p", note)
     for entry in chapter.entries[:MAX_INDEX_ENTRIES]:
         head = write_element("h3", _link_entry(entry, names))
         about = (
-            write_element("p", escape_text(entry.message))
-            if chapter.brief
-            else write_definitions(entry.sections(), names)
+            text_element("p", entry.message) if chapter.brief else write_definitions(entry.sections(), names)
         )
         yield write_element("section", head + about, **{"class": f"finding {_name_style(entry)}".strip()})
     if len(chapter.entries) > MAX_INDEX_ENTRIES:
-        yield write_element(
+        yield text_element(
             "p",
-            escape_text(
-                f"And {chapter.describe_rest(MAX_INDEX_ENTRIES)}; the pages of the files show them all."
-            ),
+            f"And {chapter.describe_rest(MAX_INDEX_ENTRIES)}; the pages of the files show them all.",
         )
 
 
@@ -110,7 +106,7 @@ def report_html(run: Run, systems: Sequence[AnySystem]) -> str:
     """Show a report as HTML without pages of files, as a notebook does."""
     found = collect_findings(run, systems)
     made = make_report(found)
-    body = [write_element("p", escape_text(line)) for line in made.summary]
+    body = [text_element("p", line) for line in made.summary]
     for chapter in made.chapters:
         body += _write_chapter(chapter, {})
     return write_element("div", "\n".join(body), **{"class": "typelattice"})
@@ -121,20 +117,18 @@ def _link_entry(entry: ReportEntry, names: dict[str, str]) -> str:
     where = entry.location
     if where is None or where.file not in names:
         return escape_text(f"{location_text(where)}: {entry.code}")
-    link = write_element("a", escape_text(location_text(where)), href=f"{names[where.file]}#L{where.line}")
+    link = text_element("a", location_text(where), href=f"{names[where.file]}#L{where.line}")
     return f"{link}: {escape_text(entry.code)}"
 
 
 def _write_files(findings: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> Iterator[str]:
-    yield write_element("h2", escape_text("Files"), id="files")
+    yield text_element("h2", "Files", id="files")
     heads = ["file", "operations", "widened", "wider by", "opaque", *findings.divergences]
     number = {"class": "number"}
-    head = "".join(
-        write_element("th", escape_text(h), scope="col", **({} if h == "file" else number)) for h in heads
-    )
+    head = "".join(text_element("th", h, scope="col", **({} if h == "file" else number)) for h in heads)
     rows = []
     for file in files:
-        link = write_element("a", escape_text(shown_path(file.name)), href=names[file.name])
+        link = text_element("a", shown_path(file.name), href=names[file.name])
         cells = [
             f"{file.operation_count:,}",
             str(file.cause_count or ""),
@@ -142,7 +136,7 @@ def _write_files(findings: Findings, files: Sequence[AnnotatedFile], names: dict
         ]
         cells += [f"{file.opaque_count:,}" if file.opaque_count else ""]
         cells += [str(n or "") for n in file.divergence_counts.values()]
-        told = "".join(write_element("td", escape_text(cell), **number) for cell in cells)
+        told = "".join(text_element("td", cell, **number) for cell in cells)
         rows.append(write_element("tr", write_element("th", link, scope="row") + told))
     table = write_element(
         "table", write_element("thead", write_element("tr", head)) + write_element("tbody", "\n".join(rows))

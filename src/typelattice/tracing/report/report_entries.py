@@ -85,17 +85,21 @@ class ReportEntry:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """Entries of one sort under a heading, with notes below the heading.
-
-    `describe_rest` describes the entries from a number on that are not shown.
-    """
+    """Entries of one sort under a heading, with notes below the heading."""
 
     name: str
     heading: str
     entries: tuple[ReportEntry, ...]
-    describe_rest: Callable[[int], str] = field(repr=False)
     brief: bool = False
     notes: tuple[str, ...] = ()
+
+    def describe_rest(self, shown: int) -> str:
+        """Describe the entries from a number on that are not shown."""
+        left = self.entries[shown:]
+        if left[0].rule in MISTAKE_RULES:
+            return f"{len(left):,} more"
+        costs = _count_costs(left)
+        return f"{count_text(len(left), 'place')} more{f': {costs}' if costs else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +181,7 @@ def _make_chapters(findings: Findings) -> Iterator[Chapter]:
             _make_entry(findings.predicted_run, "TL003", each.step, describe_cast_back(each))
             for each in findings.cast_backs
         )
-        yield Chapter(
-            "cast-back", cast_back_heading(len(entries)), entries, rest_describer(entries), brief=True
-        )
+        yield Chapter("cast-back", cast_back_heading(len(entries)), entries, brief=True)
     if findings.weakness_changes:
         yield _make_weakness_chapter(findings.weakness_changes)
     for system, divergences in findings.divergences.items():
@@ -188,12 +190,8 @@ def _make_chapters(findings: Findings) -> Iterator[Chapter]:
     if departures:
         many = count_text(len(departures), "step")
         heading = f"{many} came out as the library is known to, and not as its rule says"
-        yield Chapter(
-            "departures",
-            heading,
-            *_make_other_entries(findings.predicted_run, "TL004", [*departures], departures),
-            True,
-        )
+        entries = _make_other_entries(findings.predicted_run, "TL004", [*departures], departures)
+        yield Chapter("departures", heading, entries, brief=True)
     wrong = findings.predicted_run.mismatches
     many = count_text(len(wrong), "mismatch", "mismatches")
     other = " other" if departures else ""
@@ -202,9 +200,8 @@ def _make_chapters(findings: Findings) -> Iterator[Chapter]:
         if wrong
         else f"every{other} dtype is the one that its library's rules predict"
     )
-    yield Chapter(
-        "mismatches", heading, *_make_other_entries(findings.predicted_run, "TL005", wrong, {}), True
-    )
+    entries = _make_other_entries(findings.predicted_run, "TL005", wrong, {})
+    yield Chapter("mismatches", heading, entries, brief=True)
 
 
 def _make_values_chapter(losses: Sequence[LocatedLoss]) -> Chapter:
@@ -214,7 +211,7 @@ def _make_values_chapter(losses: Sequence[LocatedLoss]) -> Chapter:
         for each in sorted(losses, key=_loss_order)
     )
     heading = f"values were lost at {count_text(len(entries), 'place')}" if entries else "no value was lost"
-    return Chapter("values", heading, entries, rest_describer(entries), brief=True)
+    return Chapter("values", heading, entries, brief=True)
 
 
 def _loss_order(place: LocatedLoss) -> tuple[str, str, int, str]:
@@ -232,7 +229,7 @@ def _make_weakness_chapter(changes: Sequence[WeaknessChange]) -> Chapter:
         ReportEntry("TL006", -1, each.location, each.text, _describe_weakness(each)) for each in changes
     )
     heading = f"functions are compiled anew for {count_text(len(entries), 'weak argument')}"
-    return Chapter("weak-arguments", heading, entries, rest_describer(entries), brief=True)
+    return Chapter("weak-arguments", heading, entries, brief=True)
 
 
 def _describe_weakness(change: WeaknessChange) -> str:
@@ -251,9 +248,7 @@ def _make_causes_chapter(findings: Findings) -> Chapter:
     took = f", which took {size_text(more)} more" if more else ""
     heading = f"floats were widened from {count_text(len(causes), 'place')}{took}"
     entries = tuple(_make_cause_entry(findings.predicted_run, cause) for cause in causes)
-    return Chapter(
-        "causes", heading if causes else "no float was widened by another", entries, rest_describer(entries)
-    )
+    return Chapter("causes", heading if causes else "no float was widened by another", entries)
 
 
 def _make_cause_entry(predicted_run: PredictedRun, cause: WideningCause) -> ReportEntry:
@@ -270,19 +265,17 @@ def _make_cause_entry(predicted_run: PredictedRun, cause: WideningCause) -> Repo
 def _make_divergences_chapter(
     predicted_run: PredictedRun, system: str, divergences: Sequence[RunDivergence], replayed: Replay
 ) -> Chapter:
-    costs = [each.cost for each in divergences]
-
-    def by_cost(those: Sequence[str]) -> str:
-        return ", ".join(f"{n} {cost}" for cost in DIVERGENCE_COSTS if (n := those.count(cost)))
-
-    def rest(shown: int) -> str:
-        return f"{count_text(len(costs) - shown, 'place')} more: {by_cost(costs[shown:])}"
-
-    heading = f"under {system} {count_text(len(costs), 'place')} would differ: {by_cost(costs)}"
     entries = tuple(_make_divergence_entry(predicted_run, each) for each in divergences)
+    heading = f"under {system} {count_text(len(entries), 'place')} would differ: {_count_costs(entries)}"
     same = f"under {system} every step has the same dtype"
     notes = (*_describe_mode(system), *_describe_never_asked(predicted_run, system, replayed))
-    return Chapter(f"under-{system}", heading if costs else same, entries, rest, notes=notes)
+    return Chapter(f"under-{system}", heading if entries else same, entries, notes=notes)
+
+
+def _count_costs(entries: Sequence[ReportEntry]) -> str:
+    """Count the divergences among entries by their costs, the worst first."""
+    rules = [entry.rule for entry in entries]
+    return ", ".join(f"{n} {cost}" for cost, rule in DIVERGENCE_RULES.items() if (n := rules.count(rule)))
 
 
 def _describe_mode(system: str) -> Iterator[str]:
@@ -318,9 +311,9 @@ def _make_divergence_entry(predicted_run: PredictedRun, divergence: RunDivergenc
 
 def _make_other_entries(
     predicted_run: PredictedRun, rule: str, steps: Sequence[int], reasons: Mapping[int, str]
-) -> tuple[tuple[ReportEntry, ...], Callable[[int], str]]:
-    """Make the entries of steps that contradict a rule, and the words for entries that are not shown."""
-    entries = tuple(
+) -> tuple[ReportEntry, ...]:
+    """Make the entries of steps that contradict a rule."""
+    return tuple(
         _make_entry(
             predicted_run, rule, i,
             f"{name_in_source(predicted_run.steps[i])} of {describe_operands(predicted_run, i)} "
@@ -328,7 +321,6 @@ def _make_other_entries(
         )
         for i in steps
     )  # fmt: skip
-    return entries, lambda shown: f"{len(entries) - shown:,} more"
 
 
 def _make_entry(
@@ -340,7 +332,3 @@ def _make_entry(
 ) -> ReportEntry:
     step = predicted_run.steps[step_number]
     return ReportEntry(rule, step_number, step.location, step.text, message, sections)
-
-
-def rest_describer(entries: Sequence[ReportEntry]) -> Callable[[int], str]:
-    return lambda shown: f"{count_text(len(entries) - shown, 'place')} more"

@@ -7,8 +7,8 @@ from typing import Any
 
 from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem
-from typelattice.programs.replay.outcome import Outcome
 from typelattice.tracing.findings.findings import collect_findings
+from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.report.report_entries import make_report
 from typelattice.tracing.report.sarif_and_github import entry_data
 from typelattice.tracing.run_data.run import Run
@@ -24,8 +24,8 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
     The dtype of a system is None if it refuses the step, or an earlier step. `never_asked` of a step names
     the systems that only predict it by a rule.
     """
-    otherwise = run.find_mismatches_and_departures()
-    replays = {replay.name: replay for replay in map(run.under, systems)}
+    found = collect_findings(run, systems)
+    checked, replays = found.predicted_run, found.replays
     steps = [
         {
             "file": step.location.file if step.location else None,
@@ -41,30 +41,15 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         }
         for i, (step, seen) in enumerate(run)
     ]
-    report = make_report(collect_findings(run, systems), everything=True)
+    report = make_report(found, everything=True)
     return {
         "typelattice": "run",
         "version": RUN_FORMAT_VERSION,
         "steps": steps,
         "findings": [entry_data(entry) for entry in report.entries],
-        "mismatches": [
-            {
-                "step": m.step_number,
-                "observed": dtype_text(m.observation.operand),
-                "system": _outcome_dtype_text(m.outcome),
-            }
-            for m in otherwise
-            if m.reason is None
-        ],
+        "mismatches": [_contradiction_data(checked, i) for i in checked.mismatches],
         "departures": [
-            {
-                "step": m.step_number,
-                "observed": dtype_text(m.observation.operand),
-                "system": _outcome_dtype_text(m.outcome),
-                "reason": m.reason,
-            }
-            for m in otherwise
-            if m.reason is not None
+            _contradiction_data(checked, i) | {"reason": reason} for i, reason in checked.departures.items()
         ],
         "libraries": dict(run.systems),
         "opaque": run.opaque,
@@ -86,5 +71,10 @@ def dtype_text(operand: Operand | None) -> str | None:
     )
 
 
-def _outcome_dtype_text(outcome: Outcome) -> str | None:
-    return dtype_text(outcome.operand)
+def _contradiction_data(checked: PredictedRun, i: int) -> dict[str, Any]:
+    """Return the observed dtype of a step, and the one that the library's own system predicts."""
+    return {
+        "step": i,
+        "observed": dtype_text(checked.run.observations[i].operand),
+        "system": dtype_text(checked.predictions[i].operand),
+    }

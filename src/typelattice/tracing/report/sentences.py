@@ -44,25 +44,14 @@ def cause_sections(predicted_run: PredictedRun, cause: WideningCause) -> Iterato
         yield "wide", [_step_line(predicted_run, first), describe_step(predicted_run, first)]
     origins = find_dtype_origin(predicted_run.steps[first], predicted_run.run.sources)
     if origins:
-        lines = [f"{location_text(each.location)}: {each.text}" for each in origins[:MAX_OTHER_PLACES]]
-        more = (
-            [f"and {count_text(len(origins) - MAX_OTHER_PLACES, 'place')} more"]
-            if len(origins) > MAX_OTHER_PLACES
-            else []
-        )
-        yield "decided", [*lines, *more]
+        yield "decided", _shorten([f"{location_text(each.location)}: {each.text}" for each in origins])
     also = [
         line
         for line in _list_lines_of(predicted_run, cause.widening_steps)
         if line != _step_line(predicted_run, cause.step)
     ]
     if also:
-        more = (
-            [f"and {count_text(len(also) - MAX_OTHER_PLACES, 'place')} more"]
-            if len(also) > MAX_OTHER_PLACES
-            else []
-        )
-        yield "also at", [*also[:MAX_OTHER_PLACES], *more]
+        yield "also at", _shorten(also)
     yield "follows", [_describe_following(predicted_run, cause)]
     if cause.result_names:
         yield "results", [_describe_results(cause.result_names)]
@@ -77,6 +66,12 @@ def cause_sections(predicted_run: PredictedRun, cause: WideningCause) -> Iterato
     rule = _quote_rule(decided.promotion)
     if rule:
         yield "rule", rule
+
+
+def _shorten(lines: Sequence[str], noun: str = "place") -> list[str]:
+    """Return the first lines, and a line that counts the others."""
+    left = len(lines) - MAX_OTHER_PLACES
+    return [*lines[:MAX_OTHER_PLACES], *([f"and {count_text(left, noun)} more"] if left > 0 else [])]
 
 
 def _describe_following(predicted_run: PredictedRun, cause: WideningCause) -> str:
@@ -223,16 +218,13 @@ def _describe_unknown(predicted_run: PredictedRun, finding: CastPlan | RunDiverg
     """Name the calls without a rule that take a changed array, and count the steps that follow them."""
     if not finding.unknown_steps:
         return
-    takers = _list_lines_of(predicted_run, finding.opaque_consumers)
     after = len(
         _collect_sources(predicted_run, finding.unknown_steps)
         - _collect_sources(predicted_run, finding.opaque_consumers)
     )
     then = f", nor {count_text(after, 'step')} after it" if after else ""
     yield f"a replay does not tell what these calls give{then}; only a new run does:"
-    yield from takers[:MAX_OTHER_PLACES]
-    if len(takers) > MAX_OTHER_PLACES:
-        yield f"and {count_text(len(takers) - MAX_OTHER_PLACES, 'call')} more"
+    yield from _shorten(_list_lines_of(predicted_run, finding.opaque_consumers), "call")
 
 
 def _cast_line(predicted_run: PredictedRun, planned_cast: PlannedCast) -> str:

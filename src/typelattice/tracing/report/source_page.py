@@ -12,7 +12,13 @@ from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.report.annotated_files import AnnotatedFile, AnnotatedLine
 from typelattice.tracing.report.formatting import count_text, location_text, shown_path, size_text
-from typelattice.tracing.report.html_elements import escape_text, read_asset, write_element, write_page
+from typelattice.tracing.report.html_elements import (
+    escape_text,
+    read_asset,
+    text_element,
+    write_element,
+    write_page,
+)
 from typelattice.tracing.report.sentences import cause_sections, describe_operands, divergence_lines
 from typelattice.tracing.report.syntax_colours import highlight_lines
 from typelattice.tracing.steps.called_name import name_in_source
@@ -37,8 +43,8 @@ def source_page(findings: Findings, file: AnnotatedFile, names: Mapping[str, str
     """Return a file, line by line."""
     flagged = [n for n, line in sorted(file.lines.items()) if _is_finding(line)]
     title = shown_path(file.name)
-    links = [write_element("a", escape_text("all files"), href="index.html#files")]
-    links += [write_element("a", escape_text("first finding"), href=f"#L{flagged[0]}")] if flagged else []
+    links = [text_element("a", "all files", href="index.html#files")]
+    links += [text_element("a", "first finding", href=f"#L{flagged[0]}")] if flagged else []
     following = dict(pairwise(flagged))
     last = max(file.lines, default=0)
     source = [*file.source, *[""] * (last - len(file.source))]
@@ -49,9 +55,9 @@ def source_page(findings: Findings, file: AnnotatedFile, names: Mapping[str, str
     operations = count_text(file.operation_count, "operation")
     missing = "" if file.source else " The text of this file is not known."
     body = [
-        write_element("a", escape_text("skip to the source"), href="#source", **{"class": "skip"}),
+        text_element("a", "skip to the source", href="#source", **{"class": "skip"}),
         write_element("nav", "".join(links)),
-        write_element("h1", escape_text(title)),
+        text_element("h1", title),
         write_element(
             "p",
             escape_text(f"{operations} ran here. Open a line for its steps.{missing}")
@@ -60,9 +66,7 @@ def source_page(findings: Findings, file: AnnotatedFile, names: Mapping[str, str
         ),
         write_element(
             "div",
-            "".join(
-                write_element("span", escape_text(words), **{"class": kind}) for kind, words in PAGE_LEGEND
-            ),
+            "".join(text_element("span", words, **{"class": kind}) for kind, words in PAGE_LEGEND),
             **{"class": "key"},
         ),
         write_element("main", rows, id="source", **{"class": "source"}),
@@ -85,17 +89,15 @@ def _write_row(
 ) -> str:
     """Return a line of source. A line with steps opens to show its details."""
     at = f"L{number}"
-    link = write_element("a", escape_text(str(number)), href=f"#{at}", tabindex="-1")
+    link = text_element("a", str(number), href=f"#{at}", tabindex="-1")
     cells = write_element("span", link, **{"class": "number"}) + write_element(
         "span", markup, **{"class": "code"}
     )
     if line is None:
         return write_element("div", cells, id=at, **{"class": "line"})
     took = sum(findings.predicted_run.run.observations[i].bytes for i in line.steps)
-    cells += write_element(
-        "span", escape_text(", ".join(_list_dtypes(findings, line))), **{"class": "dtypes"}
-    )
-    cells += write_element("span", escape_text(size_text(took) if took else ""), **{"class": "bytes"})
+    cells += text_element("span", ", ".join(_list_dtypes(findings, line)), **{"class": "dtypes"})
+    cells += text_element("span", size_text(took) if took else "", **{"class": "bytes"})
     about = write_element(
         "div", "\n".join(_write_details(findings, line, names, following)), **{"class": "about"}
     )
@@ -114,11 +116,9 @@ def _show_changed_line(line: AnnotatedLine, code: str) -> str:
         return ""
     saved = sum({cause.step: cause.extra_bytes for _, cause in line.casts}.values())
     cells = (
-        write_element("span", escape_text("+"), **{"class": "number"})
+        text_element("span", "+", **{"class": "number"})
         + write_element("span", highlight_lines([changed])[0], **{"class": "code"})
-        + write_element(
-            "span", escape_text(f"saves up to {size_text(saved)}" if saved else ""), **{"class": "dtypes"}
-        )
+        + text_element("span", f"saves up to {size_text(saved)}" if saved else "", **{"class": "dtypes"})
     )
     return write_element("div", cells, **{"class": "line added"})
 
@@ -155,7 +155,7 @@ def _write_details(
     """Details of a line."""
     for cause in line.causes:
         told = write_definitions(cause_sections(findings.predicted_run, cause), names)
-        yield write_element("p", escape_text("a float was widened here"), **{"class": "cause"}) + told
+        yield text_element("p", "a float was widened here", **{"class": "cause"}) + told
     for cause in line.widening_causes:
         told = "a float was widened here, as at " + _write_link(findings, cause, names)
         yield write_element("p", told, **{"class": "cause"})
@@ -171,25 +171,23 @@ def _write_details(
         yield write_element("p", told, **{"class": "change"})
     for divergence in line.divergences:
         lines = "<br>".join(map(escape_text, divergence_lines(findings.predicted_run, divergence)))
-        system = write_element("span", escape_text(f"under {divergence.system}: "), **{"class": "differs"})
+        system = text_element("span", f"under {divergence.system}: ", **{"class": "differs"})
         yield write_element("p", system + lines)
     for i in line.mismatched_steps:
         ruled = findings.predicted_run.predictions[i].text_with_mark
         said = f"it gave {findings.predicted_run.result_of(i)}, by our rules {ruled}: please report this"
-        yield write_element("p", escape_text(said), **{"class": "wrong"})
+        yield text_element("p", said, **{"class": "wrong"})
     if line.steps:
         yield write_element("div", _write_table(findings, line), **{"class": "wide-table"})
     if following:
-        yield write_element(
-            "p", write_element("a", escape_text(f"next finding: line {following}"), href=f"#L{following}")
-        )
+        yield write_element("p", text_element("a", f"next finding: line {following}", href=f"#L{following}"))
 
 
 def write_definitions(sections: Iterable[tuple[str, Sequence[str]]], names: Mapping[str, str]) -> str:
     """Show headings and their lines as a list of terms. A line that begins with a place links to it."""
     pages = {shown_path(file): page for file, page in names.items()}
     told = "".join(
-        write_element("dt", escape_text(heading))
+        text_element("dt", heading)
         + write_element(
             "dd",
             "<br>".join(_link_place(line, pages) for line in lines),
@@ -205,7 +203,7 @@ def _link_place(line: str, pages: Mapping[str, str]) -> str:
     found = LOCATION_PATTERN.match(line)
     if found is None or found[1] not in pages:
         return escape_text(line)
-    link = write_element("a", escape_text(f"{found[1]}:{found[2]}"), href=f"{pages[found[1]]}#L{found[2]}")
+    link = text_element("a", f"{found[1]}:{found[2]}", href=f"{pages[found[1]]}#L{found[2]}")
     return link + escape_text(line[found.end() :])
 
 
@@ -235,13 +233,13 @@ def _write_table(findings: Findings, line: AnnotatedLine) -> str:
         ]
         for replayed in findings.replays.values():
             differs = "" if str(replayed[i]) == str(checked.results[i]) else "differs"
-            cells.append(write_element("span", escape_text(replayed[i].text_with_mark), **{"class": differs}))
+            cells.append(text_element("span", replayed[i].text_with_mark, **{"class": differs}))
         rows.append(
             write_element("tr", "".join(write_element("td", cell) for cell in cells), title=step.text)
         )
     head = write_element(
-        "thead", write_element("tr", "".join(write_element("th", escape_text(h), scope="col") for h in heads))
+        "thead", write_element("tr", "".join(text_element("th", h, scope="col") for h in heads))
     )
     more = len(line.steps) - MAX_TABLE_STEPS
-    left = write_element("caption", escape_text(f"and {count_text(more, 'step')} more")) if more > 0 else ""
+    left = text_element("caption", f"and {count_text(more, 'step')} more") if more > 0 else ""
     return write_element("table", left + head + write_element("tbody", "".join(rows)))

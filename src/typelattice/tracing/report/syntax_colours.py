@@ -7,7 +7,7 @@ from contextlib import suppress
 from keyword import iskeyword
 from tokenize import TokenError, TokenInfo, generate_tokens, tok_name
 
-from typelattice.tracing.report.html_elements import escape_text, write_element
+from typelattice.tracing.report.html_elements import escape_text, text_element
 
 STYLE_BY_TOKEN = {"STRING": "string", "COMMENT": "comment", "NUMBER": "literal"}
 
@@ -44,7 +44,7 @@ def _colour_line(line: str, spans: Sequence[tuple[int, int, str]]) -> str:
         if start >= done:
             pieces += [
                 escape_text(line[done:start]),
-                write_element("span", escape_text(line[start:end]), **{"class": colour}),
+                text_element("span", line[start:end], **{"class": colour}),
             ]
             done = end
     return "".join([*pieces, escape_text(line[done:])])

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from typelattice.calls.steps import Call, Cast, Created, Index, Input, Number, Opaque, SourceLocation, Step
+from typelattice.engine.system import System
+from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem, Program, Replay
 from typelattice.programs.replay.outcome import Outcome
+from typelattice.programs.replay.replay import (
+    EvaluatorFinder,
+    SystemByLibrary,
+    evaluator_finder,
+    predict_each_step,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,27 +167,45 @@ class Run:
 
         Steps that follow from such a step are not included, and departures are not.
         """
-        return tuple(m for m in self.find_mismatches_and_departures() if m.reason is None)
+        return tuple(m for m in self._find_contradictions() if m.reason is None)
 
     @property
     def departures(self) -> tuple[StepMismatch, ...]:
         """The steps with a known departure of their library from its rule."""
-        return tuple(m for m in self.find_mismatches_and_departures() if m.reason is not None)
+        return tuple(m for m in self._find_contradictions() if m.reason is not None)
 
-    def find_mismatches_and_departures(self) -> tuple[StepMismatch, ...]:
-        """Return the mismatches and the departures."""
+    def _find_contradictions(self) -> tuple[StepMismatch, ...]:
+        return self.compare_predictions(self.predict_steps(self.find_systems()[1]))
+
+    def find_systems(self) -> tuple[System | SystemByLibrary, EvaluatorFinder]:
+        """Return the run's own systems, and a function that finds the evaluator of a step.
+
+        Raises UnknownSystemError or FormatError if a system cannot be read.
+        """
+        by_owner = {owner: find_system(name) for owner, name in self.systems.items()}
+        systems: System | SystemByLibrary = by_owner if len(by_owner) != 1 else next(iter(by_owner.values()))
+        return systems, evaluator_finder(systems, self.program.steps)
+
+    @property
+    def observed_outcomes(self) -> Sequence[Outcome | None]:
+        """The observed outcome of each step, or None if it was not observed by itself."""
+        return [Outcome(seen.operand) if seen.count else None for seen in self.observations]
+
+    def predict_steps(self, find_evaluator: EvaluatorFinder) -> Sequence[Outcome]:
+        """Predict each step from its observed operands. Without systems, return what was observed."""
+        observed = self.observed_outcomes
         if not self.systems:
-            return ()
-        mismatches: list[StepMismatch] = []
-        wrong: set[int] = set()
-        for i, ((step, seen), outcome) in enumerate(zip(self, self.under(self.systems), strict=True)):
-            undecided = is_undecided(step, outcome) and not has_observed_dtype(outcome, seen.operand)
-            if undecided or not wrong.isdisjoint(step.inputs):
-                wrong.add(i)  # a result of a mistake is not a mistake of its own
-            elif is_operation(step) and seen.count and not has_observed_dtype(outcome, seen.operand):
-                wrong.add(i)
-                mismatches.append(StepMismatch(i, step, seen, outcome, known_reason(outcome, seen.operand)))
-        return tuple(mismatches)
+            return [outcome or Outcome(None) for outcome in observed]
+        return predict_each_step(self.program.steps, find_evaluator, observed)
+
+    def compare_predictions(self, predictions: Sequence[Outcome]) -> tuple[StepMismatch, ...]:
+        """Return the mismatches and the departures: the operations with another dtype than predicted."""
+        return tuple(
+            StepMismatch(i, step, seen, outcome, known_reason(outcome, seen.operand))
+            for i, ((step, seen), outcome) in enumerate(zip(self, predictions, strict=True))
+            if seen.count and is_operation(step)
+            if not has_observed_dtype(outcome, seen.operand) and not is_undecided(step, outcome)
+        )
 
 
 def is_operation(step: Step) -> bool:

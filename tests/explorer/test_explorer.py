@@ -159,7 +159,7 @@ def spelled_out(data: dict, which: int) -> dict:
 def test_a_page_holds_its_document_and_asks_no_network() -> None:
     made = build_document(["python"], ops=[])
     text = page_html(made)
-    packed = re.search(r'id="build_document">([^<]*)<', text)
+    packed = re.search(r'id="document">([^<]*)<', text)
     assert packed and zlib.decompress(base64.b64decode(packed[1])).decode() == made.to_json()
     assert not re.search(r"<(?:link(?! rel=\"icon\" href=\"data:)|img|iframe|script[^>]*\ssrc)", text)
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)

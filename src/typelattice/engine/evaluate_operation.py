@@ -70,8 +70,8 @@ def evaluate_operation(
 
 
 def _evaluate_joined(
-    rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand], pair_join: PairJoin | DType | None,
-    decisions: list[Decision],
+    rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand],
+    pair_join: PairJoin | DType | None, decisions: list[Decision],
 ) -> Evaluation:  # fmt: skip
     """Evaluate an operation with operands that join, or that it casts to dtypes of its own."""
     node: Node | None = None
@@ -128,8 +128,8 @@ def _check_right_value(
 
 
 def _evaluate_unjoined(
-    rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand], pair_join: PairJoin | DType | None,
-    decisions: list[Decision],
+    rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand],
+    pair_join: PairJoin | DType | None, decisions: list[Decision],
 ) -> Evaluation | None:  # fmt: skip
     """Evaluate an operation if its operands need not join, or return None if they must."""
     into = operands[0].dtype

@@ -14,7 +14,7 @@ from functools import cache
 from typelattice.calls.attributes import read_attribute
 from typelattice.calls.call_tables import ParameterRow, Signature, TableError, check_library, read_rows
 from typelattice.calls.function_call import FunctionCall
-from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, STANDS_FOR_NO_RESULT, MultipleResults
+from typelattice.calls.multiple_results import INNER_CALL_STANDS_FOR, STANDS_FOR_KEYWORD, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.steps import Argument, Excerpt, NamedDType, Ref, yield_leaves
@@ -108,7 +108,7 @@ def add_composition(
 
     def mark_inexact(node: ast.expr, made: Argument | MultipleResults) -> Argument | MultipleResults:
         if not row.is_exact and isinstance(made, Ref):
-            name = row.name.rpartition(".")[2] if node in row.results else STANDS_FOR_NO_RESULT
+            name = row.name.rpartition(".")[2] if node in row.results else INNER_CALL_STANDS_FOR
             if name or not builder.find_keyword(made, STANDS_FOR_KEYWORD):
                 builder.mark_same_dtype_as(
                     made, (STANDS_FOR_KEYWORD, name), builder.shape_of(made) if keeps_shape else None

@@ -13,7 +13,8 @@ from typelattice.facts.shapes import Shape
 
 # The keyword for a call with the dtype, but not the values, of the function in the source.
 STANDS_FOR_KEYWORD = "stands_for"
-STANDS_FOR_NO_RESULT = ""  # STANDS_FOR_KEYWORD of the inner calls of a composition, which are not its results
+# STANDS_FOR_KEYWORD of the inner calls of a composition, which are not its results
+INNER_CALL_STANDS_FOR = ""
 
 
 @dataclass(frozen=True, slots=True)

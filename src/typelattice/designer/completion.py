@@ -224,7 +224,7 @@ def _list_facts(problem: Problem, costs: Sequence[Demand], caps: Sequence[Capped
         yield f"cost({i},{len(rules) + len(costs) - i},{d.weight})."
         yield from problem.demand_facts(i, d)
     for i, (d, most) in enumerate(caps, len(rules) + len(costs)):
-        yield f"limit({i},{most - problem.count_settled(d)})."
+        yield f"limit({i},{most - problem.count_violations_of_given_order(d)})."
         yield from problem.demand_facts(i, d)
 
 

@@ -81,7 +81,7 @@ class Problem:
         if demand.counts_covers:
             yield f"uncovered({number})."
 
-    def count_settled(self, demand: Demand) -> int:
+    def count_violations_of_given_order(self, demand: Demand) -> int:
         """Count how often the given order violates a demand, over the pairs that it relates."""
         m, related = (
             self.nodes,

@@ -50,9 +50,9 @@ class KnownRuns:
 
     def find(self, path: str) -> dict[str, Any] | None:
         """Return the last run of a file, or None if no run can be read."""
-        return self.runs_by_file.get(path) or self._from_document()
+        return self.runs_by_file.get(path) or self._read_run_document()
 
-    def _from_document(self) -> dict[str, Any] | None:
+    def _read_run_document(self) -> dict[str, Any] | None:
         if self.document_path is None:
             return None
         try:

@@ -47,7 +47,7 @@ def find_loop(rules: Rules, operation_rules: OperationRules, dtypes: Sequence[DT
 
 
 def _casts_to_loop(rules: Rules, dtype: DType, loop: DType) -> bool:
-    """Return True if a loop of b takes a: b lies above a, or each casts to the other.
+    """Return True if a loop takes a dtype: the loop lies above it, or each casts to the other.
 
     A loop never takes a pair that the file refuses.
     """

@@ -93,7 +93,7 @@ def find_loop_by_value(
         return ()
     by_value = promotes_by_value(operands, own_dtypes)
     counts = [
-        _counted_dtype_of_operand(o, d) if by_value else _fixed_counted_dtype(o, d)
+        _counted_dtype_of_operand(o, d) if by_value else _counted_dtype_without_value(o, d)
         for o, d in zip(operands, own_dtypes, strict=True)
     ]
     for loop in loops:
@@ -125,13 +125,13 @@ def dtype_holding_scalar(o: Operand, own_dtype: DType) -> DType:
 
 def _counted_dtype_of_operand(operand: Operand, own_dtype: DType) -> CountedDType:
     return (
-        _fixed_counted_dtype(operand, own_dtype)
+        _counted_dtype_without_value(operand, own_dtype)
         if operand.tier == "array"
         else counted_dtype_of_value(dtype_holding_scalar(operand, own_dtype), operand.value)
     )
 
 
-def _fixed_counted_dtype(o: Operand, own_dtype: DType) -> CountedDType:
+def _counted_dtype_without_value(o: Operand, own_dtype: DType) -> CountedDType:
     return CountedDType(dtype_holding_scalar(o, own_dtype), dtype_holding_scalar(o, own_dtype))
 
 

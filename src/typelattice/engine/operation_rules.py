@@ -62,7 +62,7 @@ DIFFERENT_DTYPE_WORD = "different"  # an array with a dtype that the other opera
 PairSide = frozenset[Node | Kind | str]
 NodesWithSuccessors = tuple[tuple[Node, tuple[Node, ...]], ...]  # each node with its successors
 # fields of operations that add up values
-ADDING_FIELDS = ("accumulates", "accumulates_of_pairs", "gives_of_pairs")
+SUMMING_OPERATION_FIELDS = ("accumulates", "accumulates_of_pairs", "gives_of_pairs")
 
 
 @frozen()
@@ -232,7 +232,7 @@ def merge_entries(operation: Operation, entries: Mapping[str, Mapping[str, objec
     for entry in reversed(entry_names(operation)):
         fields |= entries.get(entry, {})
     if not operation.adds_up:  # the entry of a class or group may describe other operations
-        fields = {key: value for key, value in fields.items() if key not in ADDING_FIELDS}
+        fields = {key: value for key, value in fields.items() if key not in SUMMING_OPERATION_FIELDS}
     fields |= {"name": operation.name, "writes": operation.is_in_place}
     # The reader of files has checked the types, which mypy cannot see.
     return replace(STANDARD_RULES_BY_CLASS[class_of(operation)], **fields)

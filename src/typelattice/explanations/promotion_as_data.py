@@ -22,7 +22,7 @@ def promotion_data(promotion: Promotion) -> dict[str, object]:
         "accumulator": promotion.accumulator and promotion.accumulator.name,
         "node": promotion.node and str(promotion.node),
         "bounds": [str(n) for n in promotion.bounds],
-        "steps": [_step_data(s) for s in promotion.decisions],
+        "steps": [_decision_data(s) for s in promotion.decisions],
         "casts": [_cast_data(c) for c in promotion.casts],
         "fits": [_fit_data(f) for f in promotion.fits],
         "rule": {"file": promotion.rule.file, "key": promotion.rule.key, "lines": list(promotion.rule.lines)},
@@ -53,7 +53,7 @@ def _describe_observed(promotion: Promotion) -> dict[str, object] | None:
     )
 
 
-def _step_data(decision: Decision) -> dict[str, object]:
+def _decision_data(decision: Decision) -> dict[str, object]:
     return {
         "key": decision.key,
         "entry": decision.entry,

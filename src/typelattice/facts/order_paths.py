@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def find_paths(order: Order[N], source: N, goal: N) -> Iterator[tuple[N, ...]]:
-    """Yield the chains of covers that lead from a up to b, one by one. The first is one of the shortest.
+    """Yield the chains of covers that lead from `source` up to `goal`, one of the shortest first.
 
     Raises OrderError for a node that the order does not have.
 
@@ -42,7 +42,7 @@ def find_paths(order: Order[N], source: N, goal: N) -> Iterator[tuple[N, ...]]:
 
 
 def _distances_to(order: Order[N], source: N, goal: N) -> Mapping[N, int]:
-    """Return the fewest covers to climb to b, from each node that lies between a and b."""
+    """Return the fewest covers to climb to `goal`, from each node between `source` and `goal`."""
     below: dict[N, list[N]] = {n: [] for n in order.bounds(source) if order.le(n, goal)}
     for n in below:
         for c in order.covers(n):

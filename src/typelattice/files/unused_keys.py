@@ -323,7 +323,7 @@ def _find_followers(entry: str, key: str, rules: Rules) -> Iterator[Operation]:
     said = rules.ops[entry]
     # A word for all dtypes empties the table of single dtypes. The empty table states nothing itself.
     fields = [f for f in FIELDS_BY_KEY[key] if f in said and not (f.endswith("_of") and not said[f])]
-    own = _operations_of(*rules.custom_operations.values())
+    own = _operations_by_entry(*rules.custom_operations.values())
     for o, nearer in (*_shared_operations().get(entry, ()), *own.get(entry, ())):
         if not any(field in rules.ops.get(name, {}) for name in nearer for field in fields):
             yield o
@@ -332,11 +332,11 @@ def _find_followers(entry: str, key: str, rules: Rules) -> Iterator[Operation]:
 @cache
 def _shared_operations() -> Mapping[str, Sequence[tuple[Operation, Sequence[str]]]]:
     """Map each entry to the operations of all systems that it may describe."""
-    return _operations_of(*OPERATIONS.values(), *OPERATORS.values())
+    return _operations_by_entry(*OPERATIONS.values(), *OPERATORS.values())
 
 
 @cache
-def _operations_of(*operations: Operation) -> Mapping[str, Sequence[tuple[Operation, Sequence[str]]]]:
+def _operations_by_entry(*operations: Operation) -> Mapping[str, Sequence[tuple[Operation, Sequence[str]]]]:
     """Map each entry to those operations that it may describe, each with the entries that count more."""
     found: dict[str, list[tuple[Operation, Sequence[str]]]] = {}
     for o in operations:

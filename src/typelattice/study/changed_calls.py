@@ -76,7 +76,7 @@ class Changes:
 
 
 def find_changes(old_system: System, new_system: System) -> Changes:
-    """Find the changes from a to b, over the recorded calls of both libraries, or else over common dtypes.
+    """Find what changes, over the recorded calls of both libraries, or else over common dtypes.
 
     Raises DTypeError if they have no dtype in common.
 

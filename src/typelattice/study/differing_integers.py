@@ -35,7 +35,7 @@ class ValueChange:
 def find_value_changes(
     old_system: System, new_system: System, op_name: str | None = "add"
 ) -> Iterator[ValueChange]:
-    """Yield the ranges of a Python int for which `array op int` has different dtypes under a and b.
+    """Yield the ranges of a Python int for which `array op int` changes its dtype.
 
     >>> from typelattice import system
     >>> changes = find_value_changes(system("numpy1"), system("numpy"))

@@ -887,10 +887,15 @@ class SourceReader:
         return NOTHING_RETURNED
 
     def read_loop(
-        self, line: ast.For, target: ast.expr, iterable: ReadValue, body: Sequence[ast.stmt], scope: Scope
+        self,
+        statement: ast.For,
+        target: ast.expr,
+        iterable: ReadValue,
+        body: Sequence[ast.stmt],
+        scope: Scope,
     ) -> Reading:
         """Read each pass of a loop over known items."""
-        for each in self.read_loop_items(line, iterable):
+        for each in self.read_loop_items(statement, iterable):
             self.assign_target(target, each, scope)
             found = yield self.read_block(body, scope)
             if found is not NOTHING_RETURNED:

@@ -33,7 +33,7 @@ def compute_levels(
     all_sizes = [*sizes, *(0.0 for _ in columns.row[len(sizes) :])]
     weights, base = [1.0] * len(all_sizes), dict[float, float]()
     if rowed:
-        weights = [_row_weight(columns, v) for v in range(len(all_sizes))]
+        weights = [_firmness_in_row(columns, v) for v in range(len(all_sizes))]
         rows = sorted({r for r in columns.row if r is not None})
         apart = _relax_heights(
             columns, all_sizes, {r: r * SEPARATING_DISTANCE for r in rows}, weights, rounds=1
@@ -45,7 +45,7 @@ def compute_levels(
     return [round(y - top, 1) for y in positions], {row: round(y - top, 1) for row, y in base.items()}
 
 
-def _row_weight(columns: Columns, node: int) -> float:
+def _firmness_in_row(columns: Columns, node: int) -> float:
     """Return how firmly a node keeps to its row.
 
     It grows with the number of sides on which the node has a neighbour of its row.

@@ -46,7 +46,7 @@ class BaselineEntry:
         return f"{self.file}: {self.code}: {self.what}"
 
 
-def list_findings(findings: Findings, root: Path) -> dict[BaselineEntry, int]:
+def find_line_by_entry(findings: Findings, root: Path) -> dict[BaselineEntry, int]:
     """Return the findings of a run, each with its first line."""
     predicted_run = findings.predicted_run
     line_by_finding: dict[BaselineEntry, int] = {}

@@ -14,7 +14,7 @@ from typelattice.programs.program import AnySystem
 from typelattice.tracing.entry_points.baseline import (
     MAX_BASELINE_BYTES,
     BaselineEntry,
-    list_findings,
+    find_line_by_entry,
     list_run_codes,
     source_file,
 )
@@ -71,7 +71,7 @@ def collect_session_findings(
     """Collect the findings of a run. Raises UnknownSystemError or FormatError if a system is unreadable."""
     codes = list_run_codes(run.program.steps, root)
     executed_entries = frozenset(each for each in baseline if (each.file, each.code) in codes)
-    places = list_findings(collect_findings(run, systems), root)
+    places = find_line_by_entry(collect_findings(run, systems), root)
     return SessionFindings(
         places,
         executed_entries,

@@ -106,7 +106,7 @@ class ChildRuns:
         self.end_signal = 0
         """The signal that ends this process once its run is written."""
         self.repeated_signal = RepeatedSignal(
-            signal.SIGTERM, lambda: not self.end_signal and self.is_handled()
+            signal.SIGTERM, lambda: not self.end_signal and self.handles_sigterm()
         )
 
     def start(self) -> None:
@@ -198,9 +198,9 @@ class ChildRuns:
         if recorder.value_checks is not None:
             recorder.value_checks.losses.clear()
         self.runs, self.is_written = [], False
-        self.end_with_multiprocessing()
+        self.write_run_when_multiprocessing_ends()
 
-    def end_with_multiprocessing(self) -> None:
+    def write_run_when_multiprocessing_ends(self) -> None:
         """Write the run when multiprocessing ends this process: at its end, or by SIGTERM, as a pool does."""
         util: Any = sys.modules.get("multiprocessing.util")
         if util is not None:
@@ -219,10 +219,10 @@ class ChildRuns:
             return
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self.on_sigterm)
-        if self.is_handled():
+        if self.handles_sigterm():
             self.repeated_signal.start()
 
-    def is_handled(self) -> bool:
+    def handles_sigterm(self) -> bool:
         """Return True if `on_sigterm` handles SIGTERM, rather than a function of the program."""
         return signal.getsignal(signal.SIGTERM) == self.on_sigterm
 

@@ -17,7 +17,7 @@ def follow(settings: bytes) -> None:
     given: ChildSettings = pickle.loads(settings)
     tracing = Tracing(given.packages, given.cache, given.replaced_contents, given.checks_values, given.folder)
     tracing.start()
-    tracing.child_runs.end_with_multiprocessing()
+    tracing.child_runs.write_run_when_multiprocessing_ends()
     if given.script:
         _follow_script(tracing, given.script)
 

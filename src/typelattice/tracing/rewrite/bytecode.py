@@ -50,7 +50,7 @@ def check_release() -> None:
         raise UnknownBytecodeError(f"{what}; trace it with CPython {oldest} to {newest}")
 
 
-def insert_copies(code: CodeType, numbers: list[int]) -> CodeType:
+def insert_copies(code: CodeType, found_witness_numbers: list[int]) -> CodeType:
     """Return compiled code with an instruction that copies a value of the stack for each mark of a copy.
 
     All instructions keep their positions, so jumps, lines and exception tables stay valid. A copy of a wrong
@@ -58,7 +58,7 @@ def insert_copies(code: CodeType, numbers: list[int]) -> CodeType:
     result from the stack. One mark replaces all witnesses, and their `numbers` are added in order of
     appearance. Raises UnknownBytecodeError if a check fails.
     """
-    consts = tuple([_clear_numbers(x, numbers) for x in code.co_consts])
+    consts = tuple([_clear_numbers(x, found_witness_numbers) for x in code.co_consts])
     marks = {
         i: x.removeprefix(COPY_PREFIX).split(".")
         for i, x in enumerate(consts)

@@ -42,7 +42,7 @@ PLAIN_NODES = (ast.Name, ast.Constant, ast.arg, ast.Pass, ast.Break, ast.Continu
 NODES_WITHOUT_OPERATIONS = frozenset(  # the classes of nodes and fields with nothing to rewrite
     (NoneType, str, int, *PLAIN_NODES, ast.Global, ast.Nonlocal, ast.TypeIgnore)
 ).union(*(base.__subclasses__() for base in SYMBOL_CLASSES))
-PYTHON_PLACES_TRUTH = sys.version_info >= (3, 12)  # Python itself gives it the value's location
+PYTHON_LOCATES_TRUTH_TESTS = sys.version_info >= (3, 12)  # Python itself gives it the value's location
 CALL_METHODS = ("record_call_0", "record_call_1", "record_call_2")  # calls of 0, 1 and 2 arguments
 COMPUTED_ATTRIBUTES = ("T", "mT", "H", "mH", "real", "imag")  # attributes that compute an array
 CONTENT_ATTRIBUTES = ("data", "values")  # assigning these attributes gives an array other contents
@@ -149,7 +149,7 @@ class Rewriter:
         told = self.wrap_in_witness(
             node, "record_binary", items, inner, OPERATOR_BY_SYNTAX[type(node.ops[0])]
         )
-        return told if PYTHON_PLACES_TRUTH else wrap_in_comparison(node, told)
+        return told if PYTHON_LOCATES_TRUTH_TESTS else wrap_in_comparison(node, told)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         plain = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)

@@ -330,8 +330,11 @@ def test_a_message_names_the_file_that_is_wrong_and_the_one_that_extends_it(tmp_
             "cannot read 'a\\x00b.toml': a path has no null characters; give the path of a .toml file",
         ),
         (Path("numpy"), "cannot read 'numpy': No such file or directory; give the path of a .toml file"),
-        (3, "a int is no system; give a name such as 'jax' or the path of a .toml file"),
-        (None, "a NoneType is no system; give a name such as 'jax' or the path of a .toml file"),
+        (3, "an object of type int is no system; give a name such as 'jax' or the path of a .toml file"),
+        (
+            None,
+            "an object of type NoneType is no system; give a name such as 'jax' or the path of a .toml file",
+        ),
     ],
 )
 def test_what_is_no_system_or_cannot_be_read(which: str | Path, message: str) -> None:

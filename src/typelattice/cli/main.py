@@ -173,7 +173,7 @@ def run(argv: list[str], ends_process: bool = False) -> Paragraphs:
         yield f"typelattice {tl.__version__}"
     elif first not in COMMAND_NAMES:
         near = spelling_hint(first, COMMAND_NAMES)
-        raise UsageError(f"no command {quote_short(first)}{near}; there are {', '.join(COMMAND_NAMES)}")
+        raise UsageError(f"no command {quote_short(first)}{near}; typelattice --help lists the commands")
     else:
         own = find_command(first).count_own_words(rest)
         if {"-h", "--help"} & {*_words_before_dashes(rest[:own])}:

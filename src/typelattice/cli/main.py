@@ -36,7 +36,7 @@ COMMANDS_BY_PURPOSE = {
 }  # fmt: skip
 COMMAND_NAMES = tuple(name for names in COMMANDS_BY_PURPOSE.values() for name in names)
 
-# exit statuses; shells report Ctrl-C as 130
+# 130 is what shells report for Ctrl-C
 EXIT_ANSWERED, EXIT_DIFFERENT, EXIT_NO_ANSWER, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 

@@ -95,7 +95,7 @@ def _make_array(context: NamespaceContext, obj: Any, to: Any, device: object, co
     except TypelatticeError:
         raise
     except (TypeError, OverflowError, ValueError, RuntimeError) as e:
-        # The standard requires this error if a copy is necessary.
+        # If a copy is necessary, the standard requires a ValueError, so the library's own passes.
         if copy is False and isinstance(e, ValueError):
             raise
         if context.library.is_refusal(e):

@@ -34,7 +34,7 @@ from typelattice.rendering.json import json_document
 from typelattice.rendering.terminal_output import terminal_layout
 from typelattice.support.error_texts import clip_text, quote_short
 
-MAX_OPERANDS = 1_000  # operands
+MAX_OPERANDS = 1_000
 MEMBER_PATTERN = re.compile(r"[^\W\d]\w*\([-\d., ]+\)\Z")  # decimal(10,2)
 
 

@@ -22,7 +22,7 @@ from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, Grap
 from typelattice.tracing.library_traits.torch import AUTOCAST_DEVICES, autocast_is_on
 
 LIBRARY = "torch"
-COMPILER_MODULE = "torch._dynamo"  # the module of PyTorch's compiler
+COMPILER_MODULE = "torch._dynamo"
 FUNCTIONAL_MODULES = ("torch.nn.functional", "torch._C._nn")  # modules with functions that are read as graphs
 # a program can add code of its own to a module with these
 HOOK_ATTRIBUTES = ("_forward_hooks", "_forward_pre_hooks")

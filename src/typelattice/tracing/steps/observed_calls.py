@@ -104,10 +104,10 @@ class CallReader:
         ):
             raise UnknownCallError("its values decide of which kind its result is")
         count = count_leading_operands(op)
-        # The operand of these is not the first argument.
+        # Functions such as `compress` have their condition first, and then the operand.
         operand_is_not_first = name_meaning(NameSort.ARRAY_AFTER_CONDITION, called.name, None)
         has_further_arguments = count is not None and len(positional) > count and not operand_is_not_first
-        # reading the parameters is slow, so do it only if needed
+        # reading the parameters is slow
         names = called.parameters() if has_further_arguments else ()
         positional, named = arguments_by_name(names, count, positional, named)
         out = named.pop("out", None)

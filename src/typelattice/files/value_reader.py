@@ -118,7 +118,7 @@ class Vocabulary:
         if name in self.broken:
             raise ConsequentError(name)
         if name in containing_sets:
-            self.broken |= {*containing_sets[containing_sets.index(name) :]}  # each of them is in the circle
+            self.broken |= {*containing_sets[containing_sets.index(name) :]}  # all sets of the circle
             raise ValueError(
                 f"a circle of sets: {' -> '.join((*containing_sets[containing_sets.index(name) :], name))}"
             )

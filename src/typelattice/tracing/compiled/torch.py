@@ -148,7 +148,7 @@ class _DispatchReader(GraphReader):
 
     def __init__(self, read: Callable[[Any], Any]) -> None:
         super().__init__(read)
-        self.variables: dict[int, tuple[Any, Variable]] = {}  # it keeps the tensors, so that ids stay valid
+        self.variables: dict[int, tuple[Any, Variable]] = {}  # keeps tensors, so that their ids stay valid
 
     def variable_of(self, x: Any) -> Variable:
         found = self.variables.get(id(x))

@@ -63,8 +63,8 @@ class CalledFunction:
     receiver: tuple[Any, ...] = ()
     operand_limit: int | None = None  # number of operands of a ufunc, which writes into later arguments
     parameters: Callable[[], Sequence[str]] = tuple  # names of its positional arguments, if known
-    module: str = ""  # its module, if its functions follow a system of their own
-    custom_operation: Operation | None = None  # defined by the module's system
+    module: str = ""  # the function's module, if that follows a system of its own
+    custom_operation: Operation | None = None  # an operation that the module's system defines
 
 
 class CallReader:

@@ -13,7 +13,7 @@ from typelattice.facts.releases import installed_release
 
 
 @pytest.mark.parametrize(("argv", "why"), [
-    ("explain", "required: OPERAND"), ("exlpain", "did you mean explain?"),
+    ("explain", "required: OPERAND"), ("exlpain", "did you mean explain?); typelattice --help lists"),
     ("explain int8 --sys jax", "unrecognized arguments"),
     ("explain int8 --systme jax", "unrecognized arguments: --systme jax (did you mean --system?); see"),
     ("table --op add jax", "named by --system: type typelattice table --op add --system jax; see"),
@@ -40,6 +40,9 @@ from typelattice.facts.releases import installed_release
     ("conform nothing", "there is no recording 'nothing'; there are"),
     ("explain INT8", "unknown dtype 'INT8' (did you mean int8?)"),
     ("explain str int8", "unknown dtype 'str'; dtypes have names such as int8, float16 and bfloat16"),
+    ("explain decimal(10,2) int8 --system numpy",
+     "numpy has no 'decimal(10,2)'; ask a system that has it: datafusion, duckdb"),
+    ("explain a+1 a=decimal(9,2) --system jax --system c", "jax and c have no 'decimal(9,2)'"),
     ("explain sqrt(int8", "'sqrt(int8' is no program: '(' was never closed"),
     ("explain a*2.0+*b", "'a*2.0+*b' is no program: invalid syntax at column 7, '*b'; give operators"),
     ("explain x+", "'x+' is no program: invalid syntax at its end; give operators, functions"),

@@ -15,7 +15,7 @@ from typelattice.facts.dtypes import Kind
 def test_none_is_no_operand() -> None:
     s = make(CHAIN)
     for asked in (("int8", None), (None, "int8"), (None,), ("int8", "int8", None)):
-        with pytest.raises(tl.OperandError, match="a NoneType takes no part"):
+        with pytest.raises(tl.OperandError, match="an object of type NoneType takes no part"):
             s.result_type(*asked)
     assert s.result_type("int8") is tl.dtype("int8")
 
@@ -24,7 +24,7 @@ def test_what_cannot_be_read_raises() -> None:
     s = make(CHAIN)
     with pytest.raises(tl.DTypeError):
         s.explain("int9")
-    with pytest.raises(tl.OperandError, match="a object takes no part in promotion"):
+    with pytest.raises(tl.OperandError, match="an object of type object takes no part in promotion"):
         s.explain(object())
     with pytest.raises(tl.OpError, match=r"unknown operation 'ad' [(]did you mean add or pad"):
         s.explain("int8", op="ad")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +70,16 @@ def test_a_malformed_file_is_refused_with_its_message(path: Path) -> None:
         assert said.startswith(f"{expected}: ")
     else:
         assert said == expected
+
+
+def test_the_format_page_says_what_cures_real_refusals() -> None:
+    """Each message of its table is part of the message of a malformed file."""
+    page = (FILES.parents[1] / "docs/format.md").read_text(encoding="utf-8")
+    table = page.partition("### Why is my key refused?")[2]
+    messages = re.findall(r"(?m)`([^`]+)`(?=[^|\n]*\|)", re.sub(r"(?m)^(\| [^|]*\|).*", r"\1", table))
+    expected = [expectation(path) for path in FILES.glob("*.toml")]
+    assert len(messages) > 10
+    assert [said for said in messages if not any(said in each for each in expected)] == []
 
 
 def test_there_are_enough_of_them_and_the_sidecar_names_none_that_is_gone() -> None:
@@ -330,8 +341,11 @@ def test_a_message_names_the_file_that_is_wrong_and_the_one_that_extends_it(tmp_
             "cannot read 'a\\x00b.toml': a path has no null characters; give the path of a .toml file",
         ),
         (Path("numpy"), "cannot read 'numpy': No such file or directory; give the path of a .toml file"),
-        (3, "a int is no system; give a name such as 'jax' or the path of a .toml file"),
-        (None, "a NoneType is no system; give a name such as 'jax' or the path of a .toml file"),
+        (3, "an object of type int is no system; give a name such as 'jax' or the path of a .toml file"),
+        (
+            None,
+            "an object of type NoneType is no system; give a name such as 'jax' or the path of a .toml file",
+        ),
     ],
 )
 def test_what_is_no_system_or_cannot_be_read(which: str | Path, message: str) -> None:

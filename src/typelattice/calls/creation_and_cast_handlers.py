@@ -19,7 +19,7 @@ from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar_operand
 from typelattice.operands.read_objects import operand
 
-KEPT_LINSPACE_ARGUMENTS = ("endpoint", "retstep", "axis")  # arguments that its step keeps
+KEPT_LINSPACE_ARGUMENTS = ("endpoint", "retstep", "axis")  # arguments that a step of linspace keeps
 PYTHON_TYPE_BY_NAME = {"float": float, "int": int, "complex": complex, "bool": bool}
 
 

@@ -93,7 +93,7 @@ def source_arguments(step: Call) -> tuple[tuple[Argument, ...], dict[str, Argume
     named = dict(step.keywords)
     number = named.pop(RESULT_KEYWORD, None)
     args, own = step.args, len(step.operands)
-    # einsum's first argument is the text of subscripts.
+    # einsum's operands come after the text of subscripts.
     if step.name in OPERATIONS and step.operation.call_form == "subscripts":
         args = (*args[own:], *args[:own])
     if not isinstance(number, int):

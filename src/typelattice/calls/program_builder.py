@@ -47,8 +47,8 @@ from typelattice.operands.read_objects import operand
 from typelattice.support.error_texts import clip_text
 
 LIBRARY_YIELDING_TO_OTHERS = "numpy"  # in `numpy_array + tensor`, the other library decides
-MAX_LIST_CHARS = 48  # characters; a step shortens a longer list
-MAX_STEPS = 1_000_000  # steps
+MAX_LIST_CHARS = 48  # a step shows a longer list in short
+MAX_STEPS = 1_000_000
 BITWISE_CLASS = "bitwise"  # the class of operations that keep bools
 LENGTH_STEP_NAME = "length"  # the name of a step for a length that depends on values
 RESULT_KEYWORD = "result"  # the keyword of a call that selects one of its results

@@ -14,7 +14,7 @@ from typelattice.operands.operand import Operand
 from typelattice.support.error_texts import clip_text
 from typelattice.support.errors import TypelatticeError
 
-MAX_STEP_CHARS = 160  # characters of a step's text
+MAX_STEP_CHARS = 160
 FUNCTION_OF_IN_PLACE = {  # operator that writes in place -> the operation that computes its value
     op.other_names[0]: op.function for op in OPERATORS.values() if op.is_in_place
 }

@@ -54,7 +54,7 @@ def call_ufunc_method(
         raise excerpt.error(
             f"{function}.{method} takes an array, and {', '.join(REDUCTION_METHOD_PARAMETERS)}"
         )
-    if method == "reduceat":  # its second argument has the indices
+    if method == "reduceat":  # the second argument of reduceat has the indices
         args = (*args[:1], *args[2:])
     known = REDUCTION_BY_UFUNC_METHOD.get(method, {})
     if name not in known:

@@ -11,7 +11,7 @@ from typelattice.support.error_texts import clip_text, quote_short
 from typelattice.support.errors import TypelatticeError
 
 MAX_EXAMPLES = 4  # examples shown if there are many of the same sort
-MAX_ERROR_CHARS = 1_000  # longest error line
+MAX_ERROR_CHARS = 1_000
 Paragraphs = Iterator[str]  # the output of a command; each gets a line break
 STANDARD_OUTPUT = "-"  # the file name for standard output
 

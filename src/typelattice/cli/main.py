@@ -36,7 +36,7 @@ COMMANDS_BY_PURPOSE = {
 }  # fmt: skip
 COMMAND_NAMES = tuple(name for names in COMMANDS_BY_PURPOSE.values() for name in names)
 
-# exit statuses; shells report Ctrl-C as 130
+# 130 is what shells report for Ctrl-C
 EXIT_ANSWERED, EXIT_DIFFERENT, EXIT_NO_ANSWER, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
@@ -173,7 +173,7 @@ def run(argv: list[str], ends_process: bool = False) -> Paragraphs:
         yield f"typelattice {tl.__version__}"
     elif first not in COMMAND_NAMES:
         near = spelling_hint(first, COMMAND_NAMES)
-        raise UsageError(f"no command {quote_short(first)}{near}; there are {', '.join(COMMAND_NAMES)}")
+        raise UsageError(f"no command {quote_short(first)}{near}; typelattice --help lists the commands")
     else:
         own = find_command(first).count_own_words(rest)
         if {"-h", "--help"} & {*_words_before_dashes(rest[:own])}:

@@ -57,8 +57,8 @@ from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
 
-RETRY_TIME_FACTOR = 6  # times the limit of a call, when it is repeated
-# programs drawn for each that is compared: a recording lacks some of their calls
+RETRY_TIME_FACTOR = 6  # a call that broke may only have been slow, so it gets more time
+# A recording lacks some calls of random programs, so more programs are drawn than are compared.
 DRAWN_CHAINS_PER_PROGRAM = 10
 
 

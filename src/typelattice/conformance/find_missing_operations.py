@@ -15,7 +15,7 @@ from typelattice.calls.call_tables import (
 from typelattice.calls.compositions import inner_functions_by_name
 from typelattice.facts.operations import OPERATIONS, Operation
 
-# classes of operations without a function of that name
+# No library has a function of these operations' names: they are syntax, or rules.
 CLASSES_WITHOUT_FUNCTION = ("promotion", "assignment")
 CREATION_FUNCTIONS = (
     "asarray",

@@ -24,7 +24,7 @@ from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
 
-MAX_FILE_BYTES = 10_000_000  # limit of a file to read
+MAX_FILE_BYTES = 10_000_000
 TABLE_KINDS = ("grid", "pairs", "covers")
 FORM_KEYS = (
     "kind", "after", "axis", "comments", "entry", "guard", "symmetric", "names", "refused", "skip", "before",

@@ -15,7 +15,7 @@ from typelattice.recorded.never_asked import NEVER_ASKED_NOTE
 from typelattice.rendering.diagram import Arrow, Diagram, Vertex
 from typelattice.support.error_texts import clip_text
 
-MAX_STEP_CHARS = 34  # longest text of a step
+MAX_STEP_CHARS = 34
 
 
 def program_diagram(replay: Replay) -> Diagram:

@@ -16,7 +16,7 @@ from typelattice.programs.source.quiet_parser import parse_source
 from typelattice.support.errors import TypelatticeError
 
 DEFAULT_SYSTEM = "numpy"  # the system of a file that imports no library
-PYTHON_NUMBERS = ("bool", "int", "float", "complex")  # annotations of Python numbers
+PYTHON_NUMBERS = ("bool", "int", "float", "complex")
 
 
 def list_steps_of_annotations(text: str) -> Iterator[ExpressionDType]:

@@ -80,7 +80,7 @@ def _evaluate_joined(
     dtypes = find_casting_dtypes(rules, operation_rules, operands)
     if not dtypes:
         joining = operands[find_joining_places(pair_join)]
-        # If an exponent is a constant, as in `x ** 2`, no value is checked and its weakness does not count.
+        # `x ** 2` becomes a product. Its exponent is no operand then: its value and weakness do not count.
         is_product = pair_join is PairJoin.LEFT_AS_PRODUCT
         node, dtype, weak = join_operands(rules, operation_rules, joining, decisions)
         if len(joining) < len(operands):

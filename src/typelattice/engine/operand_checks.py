@@ -99,7 +99,7 @@ def cast_remedy(
         fitting = (d for d in accepted_dtypes if d.kind.category >= highest)
         return next((d for d in fitting if not any(loss(x, d) for x in dtypes)), None)
 
-    # two equal operands were refused; operands of another dtype may meet
+    # The bounds of two equal dtypes include this dtype itself, which was refused.
     is_pair = len(nodes) == 2 and nodes[0] is nodes[1]
     above = rules.order.bounds(*nodes) if not is_pair and all(node in rules.order for node in nodes) else ()
     default = next((d for d in rules.defaults.values() if is_taken(d)), None)

@@ -60,7 +60,7 @@ ANY_OPERAND_WORD = "any"  # every operand, including a Python scalar
 DIFFERENT_DTYPE_WORD = "different"  # an array with a dtype that the other operand does not have
 # For arrays: kinds, dtypes, DIFFERENT_DTYPE_WORD, `0d signed`; for Python scalars: weak nodes, values.
 PairSide = frozenset[Node | Kind | str]
-NodesWithSuccessors = tuple[tuple[Node, tuple[Node, ...]], ...]  # each node with its successors
+NodesWithSuccessors = tuple[tuple[Node, tuple[Node, ...]], ...]
 # fields of operations that add up values
 SUMMING_OPERATION_FIELDS = ("accumulates", "accumulates_of_pairs", "gives_of_pairs")
 
@@ -202,7 +202,7 @@ def _make_rules_of_class(name: str, row: Sequence[str]) -> OperationRules:
     return OperationRules(name, Domain(parse_kinds(kernels)), given, fit=fit)  # type: ignore[arg-type]
 
 
-STANDARD_RULES_BY_CLASS: Mapping[str, OperationRules]  # class -> its rules
+STANDARD_RULES_BY_CLASS: Mapping[str, OperationRules]
 GROUP_BY_CLASS: Mapping[str, str]  # the group of each class: does it make new values, or move existing ones
 _ROW_BY_CLASS = _read_standard()
 STANDARD_RULES_BY_CLASS = LazyTable(_ROW_BY_CLASS, _make_rules_of_class)

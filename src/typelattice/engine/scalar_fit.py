@@ -94,7 +94,7 @@ def fit_values(
     ).get(target, ())
     for i, o in enumerate(operands):
         if o.weak and o.tier == "scalar" and o.value is not None:
-            # A first scalar that counts as an array is converted by itself.
+            # A first scalar that counts as an array must fit its default dtype before it meets others.
             must_fit_default = (has_stand_in and target in rules.stand_in_beside) or (
                 first_counts_as_array and i == 0
             )

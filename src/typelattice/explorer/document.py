@@ -41,7 +41,7 @@ COMMON_OPERATIONS = (
 )  # operations on the page
 FIRST_SHOWN_SYSTEM = "numpy"  # the system on the page when it opens, if it is one of the systems
 PLAIN_PROMOTION_KEY = ""  # the key of plain promotion among the operations
-MIN_GROUPS_FOR_PROCESSES = 8  # groups of systems
+MIN_GROUPS_FOR_PROCESSES = 8
 SystemOrPath = str | Path | System
 # entries of systems, and the pools that their numbers refer to
 EntriesAndPools = tuple[list[dict[str, object]], Pools]

@@ -23,8 +23,8 @@ from typelattice.support.errors import TypelatticeError
 DEFAULT_START_SYSTEM = "jep9407-0"  # a new file begins with a copy of this system
 BLANK_START = "blank"  # a start that is not a system: a text with one node
 BLANK_SYSTEM_TEXT = 'name = ""\norder = """\nb\n"""\n'
-MAX_REPAIRS = 4  # repairs to show
-MAX_REPAIR_SECONDS = 5  # time limit of the search for repairs
+MAX_REPAIRS = 4
+MAX_REPAIR_SECONDS = 5
 
 
 class FileConflictError(TypelatticeError, OSError):

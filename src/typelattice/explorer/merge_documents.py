@@ -8,7 +8,7 @@ from typing import Any
 from typelattice.explorer.answer_encoding import COLUMN_NAMES, NO_CELL_NUMBER, Pools
 from typelattice.explorer.value_pool import PlainValue, ValuePool
 
-# The pool that the numbers in each part's column refer to.
+# column of an answer -> pool to which its numbers refer
 POOL_BY_COLUMN = {
     "answer": "answers", "operation": "sections", "evidence": "evidence", "way": "ways", "trail": "trails",
     "rule": "rules",

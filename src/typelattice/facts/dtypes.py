@@ -293,7 +293,8 @@ def dtype(name: object) -> DType:
     if isinstance(name, DType):
         return name
     if not isinstance(name, str):
-        raise DTypeError(f"a {type(name).__name__} is no name of a dtype; give one such as 'int8'")
+        what = f"an object of type {type(name).__name__}"
+        raise DTypeError(f"{what} is no name of a dtype; give one such as 'int8'")
     if name in DTYPES:
         return DTYPES[name]
     in_bits = DTYPE_BY_CODE.get(name)

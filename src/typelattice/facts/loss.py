@@ -83,9 +83,9 @@ def loss(source: DType, target: DType) -> Loss:
     low, high = representable_ends(target, target_values)
     magnitude = source_values.high > high or ("s" in target.specials and source_values.low < low)
     if "s" not in target.specials:
-        low = 0 if "z" in target.specials else 1  # the loss has its own field for values below
+        low = 0 if "z" in target.specials else 1  # `sign` and `special` report the values below
     low, high = max(source_values.low, low), min(source_values.high, high)
-    # the loss has its own field for zero
+    # `special` reports a zero, so no other field counts it
     zero = "z" not in target.specials and low <= 0 <= high and source_values.holds(0)
     precision = source_values.count(low, high) - zero > source_values.count_in_common(
         target_values, low, high

@@ -206,7 +206,7 @@ NumberedRow = tuple[int, list[str]]  # the number of a row, and its columns
 def _read_rows() -> Mapping[str, NumberedRow]:
     """Read the rows of the table by the operation's name. Raises OpError for a name in two rows."""
     found: dict[str, NumberedRow] = {}
-    row_by_other_name: dict[str, int] = {}  # the row of each other name
+    row_by_other_name: dict[str, int] = {}
     with open(OPERATIONS_TABLE_PATH, encoding="utf-8") as file:
         rows = [(n, row.split()) for n, row in enumerate(file, 1) if not row.startswith("#")]
     for n, columns in rows:

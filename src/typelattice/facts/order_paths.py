@@ -24,7 +24,7 @@ def find_paths(order: Order[N], source: N, goal: N) -> Iterator[tuple[N, ...]]:
     if not order.le(source, goal):
         return
     steps = _distances_to(order, source, goal)
-    # It keeps its own stack, since recursion in Python cannot follow a chain of a thousand nodes.
+    # The search keeps a stack of its own: Python's recursion cannot follow a chain of a thousand nodes.
     path: list[N] = []
     left = [iter([source])]  # for each height, the nodes still to try
     while left:

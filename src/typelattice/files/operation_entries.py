@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-RuleFields = dict[str, object]  # fields of `OperationRules`
+RuleFields = dict[str, object]
 LEFT_OPERAND_WORD = "left"  # in `gives`: the dtype of the left operand
 LEFT_OPERAND_WORDS = tuple(InPlaceRule)
 ORDERED_PAIR_SEPARATOR = " then "  # between two sides in a fixed order

@@ -73,7 +73,7 @@ def system(which: str | PathLike[str] | System) -> System:
     if isinstance(which, System):
         return which
     if not isinstance(which, (str, PathLike)):
-        what = f"a {type(which).__name__} is no system"
+        what = f"an object of type {type(which).__name__} is no system"
         raise UnknownSystemError(f"{what}; give a name such as 'jax' or the path of a .toml file")
     if not isinstance(which, str) or which.endswith(".toml") or "/" in which or "\\" in which:
         return build_system(read_definition(which))

@@ -26,7 +26,7 @@ OrderRow = tuple["SystemText", int]  # the text that gives an order, and the num
 WordChain = list[list[str]]  # a statement of an order: the lists between its arrows
 
 
-MAX_SHOWN_MISTAKES = 20  # mistakes that one error shows
+MAX_SHOWN_MISTAKES = 20
 MAX_SHOWN_CHARS = 100  # characters of a line of the file, shown with a mistake
 
 

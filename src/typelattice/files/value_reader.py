@@ -41,7 +41,7 @@ RESERVED_WORDS = {
 MAX_NODES = 300  # nodes in an order or in a list
 MAX_ENTRIES = 500  # entries in a table
 MAX_WORD_CHARS = 40  # characters in the name of a set or dtype
-MAX_SET_DEPTH = 8  # levels of sets in sets
+MAX_SET_DEPTH = 8
 
 
 class UnknownWordError(ValueError):
@@ -118,7 +118,7 @@ class Vocabulary:
         if name in self.broken:
             raise ConsequentError(name)
         if name in containing_sets:
-            self.broken |= {*containing_sets[containing_sets.index(name) :]}  # each of them is in the circle
+            self.broken |= {*containing_sets[containing_sets.index(name) :]}  # all sets of the circle
             raise ValueError(
                 f"a circle of sets: {' -> '.join((*containing_sets[containing_sets.index(name) :], name))}"
             )

@@ -18,7 +18,7 @@ from typelattice.tracing.library_traits import cast_text, has_rules
 from typelattice.tracing.run_data.float_widths import dtype_at_width_of, is_integer
 
 MAX_LATER_EXPRESSIONS = 6  # expressions after a widening that are cast instead
-LIST_OPERATIONS = {"concat", "stack"}  # these operations take a list of arrays, and accept a dtype argument
+LIST_OPERATIONS = {"concat", "stack"}  # both take a list of arrays, and a dtype
 LIST_NODES = (ast.List, ast.Tuple)
 
 

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 MAX_KEPT_NUMBERS = 1 << 20  # numbers of one array that are kept for a comparison
-MAX_KEPT_VALUES = 10_000  # arrays and numbers that are kept
+MAX_KEPT_VALUES = 10_000
 MAX_TEXT_BYTES = 1 << 24  # bytes of a saved text that is compared
 MAX_LIST_DEPTH = 4  # lists within lists that are searched
 TEXT_SUFFIXES = {".csv", ".tsv", ".txt", ".json", ".dat"}

@@ -19,7 +19,7 @@ from typelattice.tracing.findings.dtype_argument_origin import list_arrays_at_ha
 
 NODES_WITHOUT_PARENTHESES = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Tuple)
 """Expressions that need no parentheses before `.astype(...)`. Tuples have their own."""
-PARAMETERS_WITHOUT_ARRAY = ("self", "cls")  # parameters that are not arrays
+PARAMETERS_WITHOUT_ARRAY = ("self", "cls")  # the first parameter of a method
 MAX_NAMES_TRIED = 3  # names of arrays that are tried in `dtype=x.dtype`
 SCOPE_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
 GENERATED_FILE_PATTERN = re.compile(

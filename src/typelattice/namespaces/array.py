@@ -39,7 +39,7 @@ class Array(Operators):
     _data: Any
     _type: ArrayType
     _recipes: ClassVar[RecipeMaker]
-    _space: ClassVar[Functions[Any]]  # the namespace
+    _space: ClassVar[Functions[Any]]
     _to_numpy: ClassVar[bool]  # True if NumPy may convert the array
 
     # -- made

@@ -95,7 +95,7 @@ def _make_array(context: NamespaceContext, obj: Any, to: Any, device: object, co
     except TypelatticeError:
         raise
     except (TypeError, OverflowError, ValueError, RuntimeError) as e:
-        # The standard requires this error if a copy is necessary.
+        # If a copy is necessary, the standard requires a ValueError, so the library's own passes.
         if copy is False and isinstance(e, ValueError):
             raise
         if context.library.is_refusal(e):
@@ -160,7 +160,7 @@ def convert_fill_value(context: NamespaceContext, dtype: DType, value: Any) -> A
         return given if own else counted
     imaginary = isinstance(given, complex) and dtype.kind is not Kind.COMPLEX
     if (imaginary or dtype.kind in INTEGER_KINDS) and not own and not is_in_range(given, dtype):
-        raise range_error(given, dtype)  # casts of such a number differ between libraries and machines
+        raise range_error(given, dtype)  # libraries and machines cast a number out of range differently
     return given
 
 

@@ -128,7 +128,8 @@ def _owner_library(obj: object) -> str:
 
 def _operand_error(obj: object, reason: str) -> OperandError:
     what = f"{type(obj).__module__}.{type(obj).__qualname__}".removeprefix("builtins.")
-    return OperandError(f"a {what} {reason}; give an array, a dtype, a number or a string such as 'int8'")
+    described = f"an object of type {what} {reason}"
+    return OperandError(f"{described}; give an array, a dtype, a number or a string such as 'int8'")
 
 
 def clear_reader_cache() -> None:

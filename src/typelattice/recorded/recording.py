@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 MISSING_NAME = f"{MISSING_IN_RELEASE[0]}{MESSAGE_NUMBER_SEPARATOR}lacked"
 RANDOM_CALL_OPERANDS = 3  # operands, beyond pairs, of calls drawn at random
-MAX_DECODED_OPERATIONS = 512  # operations kept decoded
+MAX_DECODED_OPERATIONS = 512  # operations; further ones are decoded again each time
 
 
 class RecordingError(TypelatticeError, ValueError):

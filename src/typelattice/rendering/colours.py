@@ -11,8 +11,7 @@ KIND_COLOURS = {
     "bool": "#cc79a7", "unsigned": "#56b4e9", "signed": "#0072b2", "float": "#009e73", "complex": "#e69f00",
     "": "#808080",
 }  # fmt: skip
-# tints of the cells of tables
 CELL_TINT_BY_KIND = {kind: colour for kind, colour in KIND_COLOURS.items() if kind}
 ADDED_COLOUR = "#0072b2"  # parts that only a second system has
 ACCENT_COLOUR = "#d55e00"  # ties, refusals, losses, dropped relations
-NODE_FILL_OPACITY = 0.2  # opacity of a kind's colour in a node
+NODE_FILL_OPACITY = 0.2

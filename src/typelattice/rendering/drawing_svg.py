@@ -26,10 +26,10 @@ from typelattice.rendering.layout.link_routes import route_links
 from typelattice.rendering.style_sheet import BACKGROUND_STYLE, SVG_STYLE_SHEET
 
 MARGIN, TITLE_HEIGHT = 16.0, 30.0
-ROW_NAME_WIDTH = 76.0  # width for the names of rows
+ROW_NAME_WIDTH = 76.0
 TITLE_LETTER_WIDTH = 8.8
 NOTE_HEIGHT, NOTE_LETTER_WIDTH = 17.0, 6.3  # the height of a line of notes, the width of a letter
-MIN_NOTE_WIDTH = 480.0  # least width for the notes
+MIN_NOTE_WIDTH = 480.0
 BADGE_RADIUS = 8.0  # radius of a badge
 
 

@@ -9,7 +9,7 @@ from typelattice.rendering.grid import Grid, printable
 from typelattice.rendering.text import paint_text, text
 from typelattice.support.frozen_classes import frozen
 
-HEADING_WIDTH = 14  # columns for headings
+HEADING_WIDTH = 14
 
 
 @frozen()

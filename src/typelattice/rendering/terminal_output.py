@@ -13,7 +13,7 @@ from typelattice.rendering.paragraphs import Layout
 from typelattice.support.errors import TypelatticeError
 
 MIN_TABLE_WIDTH = 40  # columns; fewer leave no room next to the headings
-PROGRESS_BAR_WIDTH = 30  # characters of a progress bar
+PROGRESS_BAR_WIDTH = 30
 X = TypeVar("X")
 
 

@@ -132,7 +132,7 @@ class EquationChecker:
     def __init__(self, closure: Closure) -> None:
         self.closure, self.system, self.table = closure, closure.system, closure.table
         self.columns = tuple(zip(*closure.table, strict=True))
-        # Three or more operands can have a result that no pair has. So these three may grow.
+        # Members, numbers and keys grow: three or more operands may have a result that no pair has.
         self.members = list(closure.members)
         self.numbers = {o: i for i, o in enumerate(self.members)}
         self.keys = [answer_key(self.system, o) for o in self.members]

@@ -25,7 +25,7 @@ from typelattice.support.display_hooks import NotebookDisplay
 if TYPE_CHECKING:
     from pathlib import Path
 
-STATEMENT_BY_LAW = {  # name -> statement
+STATEMENT_BY_LAW = {
     "idempotent": "x + x is x",
     "commutative": "a + b is b + a",
     "associative": "(a + b) + c is a + (b + c)",
@@ -40,7 +40,7 @@ STATEMENT_BY_LAW = {  # name -> statement
     "top": "one operand t absorbs all others: t + x is t",
 }
 MARK_BY_VERDICT = {True: "✓", False: "✗", None: "?"}
-MAX_CODE_CHARS = 64  # longest code on a line
+MAX_CODE_CHARS = 64
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-MAX_SUGGESTIONS = 2  # names that are suggested
+MAX_SUGGESTIONS = 2
 MIN_BEGINNING_CHARS = 5  # letters of a name that count as its beginning
 MIN_SUGGESTION_SIMILARITY = 0.6  # the least likeness of a name that is suggested, from 0 to 1
 SECOND_SUGGESTION_MARGIN = 0.15  # how much less similar a second name may be than the first

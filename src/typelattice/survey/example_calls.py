@@ -26,7 +26,7 @@ CALLED_NAME_PATTERN = re.compile(r"\b([A-Za-z_]\w*)\(")
 IMPORT_LINE_PATTERN = re.compile(r"(?m)^ *>>> (?:import|from) ([\w.]+)")
 MAX_CALLS = 4
 MAX_EXAMPLES = 4
-MAX_TEST_FILE_BYTES = 400_000  # limit of a file of tests
+MAX_TEST_FILE_BYTES = 400_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from typelattice.tracing.run_data.run import Run
 
 TraceFunction = Callable[[FrameType, str, Any], Any]
 
-MAX_LINE_CHARS = 100  # longest text of a line
+MAX_LINE_CHARS = 100
 NARROW_BITS = 32
 MAX_CALLERS = 6
 VENDORED_PATH_PATTERN = re.compile(r"/_?(extern|vendor|third_party)")

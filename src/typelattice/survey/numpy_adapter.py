@@ -50,7 +50,7 @@ class Conversion:
 
     def convert(self, argument: Any, depth: int = 0) -> Any:
         """Convert an argument without changing the original. Raises UnconvertibleError."""
-        # check this class first: some scalars are of both
+        # NumPy's scalars first: np.float64 is also one of Python's floats
         if isinstance(argument, np.generic) and not isinstance(argument, np.void):
             return self._convert_scalar(argument)
         if isinstance(argument, PLAIN_CLASSES):

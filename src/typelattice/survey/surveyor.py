@@ -38,9 +38,9 @@ from typelattice.survey.surveyor_handle import SurveyRow
 from typelattice.survey.time_limit import TimeLimitError, time_limit
 
 CALL_SOURCES = ("examples", "recipes", "tests")
-ENOUGH_CALLS = 3  # judged calls with floats in their results
-SOURCE_TIME_SHARE = 0.3  # share of the limit for one source of arguments, so that the next have time
-CALL_TIME_SHARE = 0.25  # share of the limit for one call
+ENOUGH_CALLS = 3  # judged calls with float results
+SOURCE_TIME_SHARE = 0.3  # of the limit, for one source of arguments, so that the next have time
+CALL_TIME_SHARE = 0.25  # of the limit, so that one slow call leaves time for others
 NOT_REACHED = "not reached"
 NOT_CALLED_TEXT = "neither examples, recipes nor tests call it with floats"
 

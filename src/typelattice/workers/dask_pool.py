@@ -40,7 +40,7 @@ class DaskPool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with suppress(Exception):  # workers that have ended meanwhile
+        with suppress(Exception):  # workers may have ended meanwhile
             self._client.run(_stop_workers, self._key)
         self._client.close()
 

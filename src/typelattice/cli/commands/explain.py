@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from shlex import quote
 from textwrap import wrap
 
@@ -31,9 +32,10 @@ from typelattice.facts.operations import OPERATIONS, OPERATORS
 from typelattice.operands.notation import parse_operand
 from typelattice.rendering.json import json_document
 from typelattice.rendering.terminal_output import terminal_layout
-from typelattice.support.error_texts import clip_text
+from typelattice.support.error_texts import clip_text, quote_short
 
-MAX_OPERANDS = 1_000  # operands
+MAX_OPERANDS = 1_000
+MEMBER_PATTERN = re.compile(r"[^\W\d]\w*\([-\d., ]+\)\Z")  # decimal(10,2)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -74,6 +76,7 @@ def run(args: Namespace) -> Paragraphs:
     if any(BINDING_PATTERN.match(x) or _is_program(x, own[0]) for x in args.operands):
         from typelattice.cli.explain_program import explain_program
 
+        _refuse_absent_family(args.operands, found, own[0])
         yield from explain_program(args, found, own, site)
         return
     op, found = _list_systems_of_module(args.op, found) if args.op else (None, found)
@@ -135,6 +138,26 @@ def _is_program(text: str, custom_dtypes: Mapping[str, tl.DType]) -> bool:
 
         return is_program(text)
     return False
+
+
+def _refuse_absent_family(
+    arguments: Sequence[str], systems: Sequence[tl.System], custom_dtypes: Mapping[str, tl.DType]
+) -> None:
+    """Raise UsageError for a member of a family that none of the systems has, but another system.
+
+    Without this, `decimal(10,2)` would be read as a call of a function.
+    """
+    for text in arguments:
+        member = text.partition("=")[2] if BINDING_PATTERN.match(text) else text
+        family = member.partition("(")[0]
+        if not MEMBER_PATTERN.match(member) or family in custom_dtypes or family in OPERATIONS:
+            continue
+        having = [name for name in tl.systems() if family in tl.system(name).custom_dtypes]
+        if having:
+            lacking = " and ".join(s.name for s in systems[:3])
+            has = "has" if len(systems) == 1 else "have"
+            what = f"explain: {lacking} {has} no {quote_short(member)}"
+            raise UsageError(f"{what}; ask a system that has it: {', '.join(having)}")
 
 
 def _describe_named_systems(answers: Answers) -> Paragraphs:

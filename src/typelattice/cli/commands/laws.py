@@ -22,7 +22,7 @@ from typelattice.rendering.terminal_output import show_progress_of, terminal_lay
 from typelattice.study.laws_overview import laws_overview
 from typelattice.study.study_scope import TierChoice, common_dtypes, has_arrays
 
-MAX_HEADING_COLUMNS = 16  # columns for headings
+MAX_HEADING_COLUMNS = 16
 
 
 def add_arguments(parser: ArgumentParser) -> None:

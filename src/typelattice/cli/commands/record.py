@@ -59,7 +59,7 @@ def run(args: Namespace) -> Paragraphs:
     newest, _, older = args.library.partition(VERSION_SIGN)
     base = newest if older and newest in recording_names() else None
     with interrupts.raise_on_interrupt():
-        check_writable(output, REQUIRED_DISK_BYTES)  # check before the calls, which take minutes
+        check_writable(output, REQUIRED_DISK_BYTES)  # the calls take minutes, so refuse before them
         like = load_recording(base) if base else None
         earlier = load_recording(args.earlier) if args.earlier else None
         make = partial(load_library, args.library)

@@ -39,7 +39,7 @@ class FakeTensors(Torch):
 
     def operations(self) -> FunctionByOperation:
         found = super().operations()
-        # A deep copy of a fake tensor has another mode.
+        # Copy by torch.clone: a deep copy of a fake tensor would have another mode.
         return found | {op: f for op, f in list_operators(torch.clone).items() if op in found}
 
 

@@ -61,13 +61,13 @@ class EagerTorch(Torch):
             | _functions_by_operation(UNARY_NAMES_BY_MODULE)
             | _functions_by_operation(BINARY_NAMES_BY_MODULE)
         )
-        # A deep copy of a traced tensor is a constant.
+        # Copy by torch.clone: a deep copy of a traced tensor would be a constant.
         found |= {
             op: f
             for op, f in list_operators(torch.clone).items()
             if op in found and OPERATORS[op].is_in_place
         }
-        # result_type computes nothing
+        # result_type computes nothing, so there is no call to transform
         return {op: self.as_whole(found[op]) for op in found if op != "result_type"}
 
     def as_whole(self, function: Callable[..., object]) -> Callable[..., object]:

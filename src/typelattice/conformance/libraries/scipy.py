@@ -107,7 +107,7 @@ BINARY_FUNCTIONS = (
     *("distance_cdist", "distance_braycurtis", "distance_canberra", "distance_hamming", "distance_jaccard"),
     *("distance_sqeuclidean", "distance_cosine", "distance_correlation", "distance_jensenshannon"),
 )
-# functions of whole arrays that no other library has
+# functions that only SciPy has
 WHOLE_ARRAY_FUNCTION_BY_NAME: Mapping[str, LibraryFunction] = {
     **make_functions(special, vector, "lambertw"),
     **make_functions(fft, vector, "dct idct dst idst"),

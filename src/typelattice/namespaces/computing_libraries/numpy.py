@@ -66,7 +66,7 @@ def _loop_function(function: np.ufunc, to: Any) -> Callable[..., Any] | None:
     """Return a ufunc that casts its inputs to one dtype and uses its loop, or None without such a loop."""
     signature = (*(to,) * function.nin, None)
     try:
-        # This computes nothing, so it warns of nothing.
+        # resolve_dtypes computes nothing, so it warns of nothing.
         *_, gives = function.resolve_dtypes(signature, signature=signature, casting="unsafe")
     except TypeError:
         return None

@@ -9,7 +9,7 @@ from typelattice.operands.operand import Operand, operand_of_dtype
 
 
 def read(obj: Any) -> Operand | None:
-    """Return a tf.DType, or whatever has one."""
+    """Read a tf.DType, or an object with one, as an operand."""
     own = obj if type(obj).__name__ == "DType" else getattr(obj, "dtype", None)
     name = getattr(own, "name", None)
     if not isinstance(name, str):

@@ -13,13 +13,13 @@ from typelattice.calls.steps import Argument, DTypeOf, NamedDType, Ref, Slice, S
 from typelattice.facts.operations import Operation
 from typelattice.operands.operand import Operand
 
-PROGRAM_FORMAT_VERSION = 1  # version of the format
+PROGRAM_FORMAT_VERSION = 1
 
 KEY_BY_FIELD = {  # fields of steps with another key in the format
     "custom_operation": "own", "default_from": "like", "fixed_result": "given", "input_steps": "made_of",
     "is_operator": "operator", "list_form": "lists", "list_operands": "lists", "operand": "source",
 }  # fmt: skip
-STEPS_AT_A_TIME = 100  # steps
+STEPS_AT_A_TIME = 100
 
 
 def write_program(steps: Sequence[Step], results: Sequence[int], source: str) -> str:

@@ -42,7 +42,7 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
         call = step.name, step.args, step.keywords[:-1]
         if step.keywords and step.keywords[-1][0] == RESULT_KEYWORD:
             if call in cast:
-                continue  # one call gives all results, so its casts are listed once
+                continue  # several results of one call share its casts, so they are listed once
             cast.add(call)
         for part, o in promoting_inputs(step, p):
             to = p.cast_target(o)

@@ -20,7 +20,7 @@ from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.operands.operand import BOOL_DTYPE
 from typelattice.programs.replay.outcome import ExplicitCast
 
-# functions that round to whole numbers in this way
+# rounding of a cast -> function that rounds to whole numbers in this way
 FUNCTION_BY_ROUNDING = {
     NEAREST_EVEN: "round",
     TOWARD_ZERO: "trunc",

@@ -23,7 +23,7 @@ def write_model(steps: Sequence[Step], results: Sequence[int], system: System) -
     for step in steps:
         if isinstance(step, Input):
             d = input_dtype(step, system)
-            if d is None:  # this is a Python number with a known value
+            if d is None:  # a Python number of known value is a constant, not an input
                 continue
             lengths = tuple(f"{step.text}_{i}" if n is None else n for i, n in enumerate(step.shape or ()))
             if step.shape is None:

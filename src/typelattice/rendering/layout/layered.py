@@ -23,8 +23,8 @@ LABEL_PADDING, MIN_NODE_WIDTH = 8.0, 40.0  # space in a node on each side of its
 BOX_MEMBER_GAP = 6.0  # between the members of a box
 # between columns; how much wider for each pixel that an arrow rises there
 COLUMN_GAP, EXTRA_GAP_PER_RISE = 30.0, 0.22
-SAME_POINT_DISTANCE = 0.5  # points this near are one
-MAX_BOX_WIDTH = 640  # greatest width of a box, unless it would be too tall
+SAME_POINT_DISTANCE = 0.5
+MAX_BOX_WIDTH = 640  # a box may be wider if it would be too tall otherwise
 MAX_MEMBERS_PER_COLUMN = 5  # members of a box in one column; more get a second column
 
 Point = tuple[float, float]

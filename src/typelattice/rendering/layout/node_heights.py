@@ -9,7 +9,7 @@ from typelattice.support.frozen_classes import frozen
 
 # clear space between nodes, next to a bend, between bends
 NODE_GAP, BEND_NODE_GAP, BEND_GAP = 16.0, 12.0, 9.0
-MIN_ROW_DISTANCE = 58.0  # least distance of rows
+MIN_ROW_DISTANCE = 58.0
 HEIGHT_ROUNDS = 24  # rounds; in each, every node moves towards its neighbours
 SEPARATING_DISTANCE = 10_000.0  # a distance of rows at which nodes cannot touch
 
@@ -91,7 +91,7 @@ def _row_baselines(
             base[r] + max(min_distances.get((r, row), 0.0), MIN_ROW_DISTANCE * min(row - r, 1)) for r in above
         )
     for before, row, after in zip(rows, rows[1:], rows[2:], strict=False):
-        if row != int(row):  # the node lies between two rows
+        if row != int(row):  # not a whole number: the node lies between two rows
             base[row] = (base[before] + base[after]) / 2
     return base
 

@@ -16,8 +16,8 @@ from typelattice.support.frozen_classes import frozen
 
 ORDERING_SWEEPS = 6  # forward and back over the columns
 INITIAL_ORDERS = 6  # initial orders; the one with the fewest crossings at the end is used
-OUTWARD_SHIFT = 0.2  # part of the distance to the next row by which such nodes move outward
-MAX_COMPARED_PAIRS = 40_000  # limit on compared pairs of neighbours; a large drawing tries fewer starts
+OUTWARD_SHIFT = 0.2  # nodes without outgoing arrows move outward by this part of a row
+MAX_COMPARED_PAIRS = 40_000  # a large drawing tries fewer initial orders
 
 
 @frozen()

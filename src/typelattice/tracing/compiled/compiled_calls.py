@@ -44,7 +44,7 @@ class CompiledCallReader:
         recorder, links = self.recorder, self.recorder.links
         name = getattr(function, "__name__", "")
         if library.is_own(function) and operation_of(name, 1, library.LIBRARY) in OPERATION_BY_FUNCTION:
-            return False  # an operation: its inner steps would not help
+            return False  # an operation has a rule, so its inner steps are not needed
         if not library.is_own(function):
             self.recorder.weak_arguments.record_call(witness, library, function, arguments_and_result)
         results = library.leaves(arguments_and_result[-1])

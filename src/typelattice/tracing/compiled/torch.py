@@ -22,7 +22,7 @@ from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, Grap
 from typelattice.tracing.library_traits.torch import AUTOCAST_DEVICES, autocast_is_on
 
 LIBRARY = "torch"
-COMPILER_MODULE = "torch._dynamo"  # the module of PyTorch's compiler
+COMPILER_MODULE = "torch._dynamo"
 FUNCTIONAL_MODULES = ("torch.nn.functional", "torch._C._nn")  # modules with functions that are read as graphs
 # a program can add code of its own to a module with these
 HOOK_ATTRIBUTES = ("_forward_hooks", "_forward_pre_hooks")
@@ -148,7 +148,7 @@ class _DispatchReader(GraphReader):
 
     def __init__(self, read: Callable[[Any], Any]) -> None:
         super().__init__(read)
-        self.variables: dict[int, tuple[Any, Variable]] = {}  # it keeps the tensors, so that ids stay valid
+        self.variables: dict[int, tuple[Any, Variable]] = {}  # keeps tensors, so that their ids stay valid
 
     def variable_of(self, x: Any) -> Variable:
         found = self.variables.get(id(x))

@@ -130,7 +130,7 @@ def _run_exit_functions() -> None:
     threads have to end. Then it joins threads, which may still register functions with `atexit`, and calls
     those functions. An exception in one of these is printed and does not change the exit status.
     """
-    with suppress(BaseException):  # Python then tries again, and prints it
+    with suppress(BaseException):  # at exit Python calls it again, and prints the exception
         threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
 

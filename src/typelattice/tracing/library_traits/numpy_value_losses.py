@@ -192,7 +192,7 @@ def _compare_with_wide(
     """Yield the losses of an operation, compared with the same operation in float64."""
     with np.errstate(all="ignore"):
         if name in ("add=", "subtract="):
-            inverse = np.subtract if name == "add=" else np.add  # this is exact, because integers wrap
+            inverse = np.subtract if name == "add=" else np.add  # exact, because integers wrap
             arrays = [inverse(result, np.asarray(arrays[0]).astype(result.dtype)), *arrays]
         wide = compute_wide(np, NUMPY_NAME_BY_OPERATION.get(name, name), arrays, keywords)
         if wide is None or wide.shape != result.shape:

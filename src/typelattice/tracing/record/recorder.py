@@ -52,7 +52,7 @@ from typelattice.tracing.steps.arguments import UnknownCallError
 from typelattice.tracing.steps.observed_calls import CallReader
 from typelattice.tracing.steps.rule_exemptions import LibraryCastError, check_casts_of_library
 
-MAX_NAMED_RESULTS = 1000  # results that get a name
+MAX_NAMED_RESULTS = 1000
 MAX_KEYS_PER_OPERATION = 256  # keys of known steps that are kept for one operation
 MAX_DISTINCT_STEPS = 200_000  # beyond it, a step must differ in more than its operands' steps
 UNREADABLE_MESSAGE = "our reading of it failed ({}); please report it"
@@ -258,7 +258,7 @@ class Recorder:
                     kind.library, self.builder.steps, range(before, made.step + 1), self.tallies, operand
                 )
             except Exception as e:  # the program must go on if our reading fails
-                # Drop the incomplete steps, but keep the inputs that were added.
+                # Incomplete steps would break the run. Inputs that were added are complete, so they stay.
                 del self.builder.steps[max(before, len(self.tallies)) :]
                 if isinstance(e, RecursionError):
                     raise

@@ -53,7 +53,8 @@ class Tracing:
             sys.meta_path.remove(self.finder)
         self.finder.switches.restore()
         for package in self.finder.packages_without_modules:
-            self.recorder.not_followed.setdefault(package, "no module of it was imported")
+            what = "no module of it was imported, so that nothing of it was checked"
+            self.recorder.not_followed.setdefault(package, f"{what}; give its name as an import does")
         self.recorder.child_process_counter.__exit__()
         self.child_runs.stop()
         self.recorder.is_following = False

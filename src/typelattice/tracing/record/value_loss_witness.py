@@ -15,7 +15,7 @@ from typelattice.tracing.run_data.array_classes import CachePerClass, library_cl
 from typelattice.tracing.run_data.run import NOT_FINITE, LocatedLoss, ValueLoss
 
 globals()["__builtins__"] = {**vars(builtins)}  # witness.py explains this copy
-MAX_RESULT_BYTES = 1 << 27  # bytes of a result that is checked
+MAX_RESULT_BYTES = 1 << 27  # a larger result is not checked: that would slow the program down
 MAX_FINITE_ARRAYS = 4_096  # most arrays that are remembered as finite
 
 

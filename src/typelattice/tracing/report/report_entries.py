@@ -243,7 +243,7 @@ def _describe_weakness(change: WeaknessChange) -> str:
 
 def _make_causes_chapter(findings: Findings) -> Chapter:
     causes = findings.causes
-    # This is 0 if the program requests the wide dtype, or the sizes are unknown.
+    # 0 if the program requests the wide dtype, or if no size is known
     more = sum(c.extra_bytes for c in causes)
     took = f", which took {size_text(more)} more" if more else ""
     heading = f"floats were widened from {count_text(len(causes), 'place')}{took}"

@@ -17,7 +17,7 @@ from typelattice.tracing.rewrite.nodes import (
     WITNESS_PREFIX,
 )
 
-TESTED_RELEASES = ((3, 11), (3, 12), (3, 13), (3, 14))  # the tested releases of CPython, for `check_release`
+TESTED_RELEASES = ((3, 11), (3, 12), (3, 13), (3, 14))  # other CPythons may have other bytecode
 OPCODE_BY_NAME = dis.opmap
 CACHE, NOP, PUSH_NULL, EXTENDED_ARG = (
     OPCODE_BY_NAME["CACHE"],

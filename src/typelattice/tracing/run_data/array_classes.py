@@ -185,7 +185,7 @@ def _cache_key_reader(read: Callable[[Any], Any]) -> Callable[[Any], Hashable]:
     def cache_key(x: Any) -> Hashable:
         try:
             found: Hashable = read(x)
-        except TypelatticeError:  # JAX's keys of random numbers are such arrays
+        except TypelatticeError:  # JAX's keys of random numbers have a dtype that is not read
             return None
         return found
 

@@ -63,8 +63,8 @@ class CalledFunction:
     receiver: tuple[Any, ...] = ()
     operand_limit: int | None = None  # number of operands of a ufunc, which writes into later arguments
     parameters: Callable[[], Sequence[str]] = tuple  # names of its positional arguments, if known
-    module: str = ""  # its module, if its functions follow a system of their own
-    custom_operation: Operation | None = None  # defined by the module's system
+    module: str = ""  # the function's module, if that follows a system of its own
+    custom_operation: Operation | None = None  # an operation that the module's system defines
 
 
 class CallReader:
@@ -104,10 +104,10 @@ class CallReader:
         ):
             raise UnknownCallError("its values decide of which kind its result is")
         count = count_leading_operands(op)
-        # The operand of these is not the first argument.
+        # Functions such as `compress` have their condition first, and then the operand.
         operand_is_not_first = name_meaning(NameSort.ARRAY_AFTER_CONDITION, called.name, None)
         has_further_arguments = count is not None and len(positional) > count and not operand_is_not_first
-        # reading the parameters is slow, so do it only if needed
+        # reading the parameters is slow
         names = called.parameters() if has_further_arguments else ()
         positional, named = arguments_by_name(names, count, positional, named)
         out = named.pop("out", None)

@@ -19,6 +19,7 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import rmtree
 
 import addresses
 import answers
@@ -39,7 +40,12 @@ from typelattice.explorer.page import page_html as explorer
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-DOCUMENTS = {"README.md": "tour.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
+DOCUMENTS = {
+    "README.md": "tour.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+    "CHANGELOG.md": "changes.md",
+}
 LINK = re.compile(r"(\]\()(?!https?:|#)([^)#\s]+)")
 # Generated pages to which others link.
 MADE = ("api/index.md", "commands.md", "documents.md", "gallery/index.md", "live.md")
@@ -136,6 +142,7 @@ def build(into: Path, pyodide: Path | None, address: str, repository: str, editi
     strict += ["-D", f"repository={repository}", "-D", f"editions={editions}"]
     status = sphinx([*strict, "-c", str(HERE), "-d", str(into / "doctrees"), str(source), str(html)])
     if status:
+        rmtree(into / "doctrees", ignore_errors=True)  # a page that is not read again does not warn again
         return status
     theme_pages.mend(html)
     live.serve_beside(html, pyodide)

@@ -103,8 +103,8 @@ def position_at(starts: list[int], offset: int) -> Position:
     return Position(line, offset - starts[line - 1] + 1)
 
 
-def find_positions(text: str) -> KeyPositions:
-    """Return the positions of all keys, up to the first syntax error.
+def find_positions(text: str, until: KeyPath | None = None) -> KeyPositions:
+    """Return the positions of all keys, up to the first syntax error, or up to the value of one key.
 
     >>> found = find_positions('name = "a"\\n[ops]\\ndivide.to = { b = "f32" }\\n')
     >>> found.find_position("ops", "divide", "to", "b"), found.find_position("ops", "add")
@@ -113,7 +113,7 @@ def find_positions(text: str) -> KeyPositions:
     text = text.replace("\r\n", "\n")
     starts = [0, *(end.end() for end in re.finditer("\n", text))]
     scanner = _Scanner(text)
-    scanner.scan()
+    scanner.scan(until)
     twice, deep = scanner.repeated, scanner.too_deep
     return KeyPositions(
         text,
@@ -149,11 +149,11 @@ class _Scanner:
         self.repeated: tuple[KeyPath, int, int] | None = None
         self.too_deep: int | None = None
 
-    def scan(self) -> None:
-        """Read the text up to the first syntax error."""
+    def scan(self, until: KeyPath | None) -> None:
+        """Read the text up to the first syntax error, or up to the value of one key."""
         table: KeyPath = ()
         try:
-            while self.skip(BLANKS_AND_COMMENTS_PATTERN) < len(self.text):
+            while self.skip(BLANKS_AND_COMMENTS_PATTERN) < len(self.text) and until not in self.ends:
                 if self.text[self.offset] == "[":
                     table = self.read_header()
                 else:

@@ -177,8 +177,8 @@ def test_result_type_loads_little_and_the_standard_library_alone(
 SLOW = {"typing", "tomllib", "pathlib", "dataclasses", "inspect", "datetime", "asyncio", "logging"}
 # Without an operation no question needs the rules of operations. Texts are folded without textwrap.
 ONLY_WITH_OPERATION = {
-    "typelattice.facts.operations", "typelattice.engine.operation_rules", "typelattice.engine.evaluate_operation",
-    "typelattice.files.operation_entries", "typelattice.engine.numpy1", "textwrap",
+    "typelattice.facts.operations", "typelattice.engine.operation_rules", "typelattice.engine.numpy1",
+    "typelattice.engine.evaluate_operation", "typelattice.files.operation_entries", "textwrap",
 }  # fmt: skip
 ONLY_TO_EXPLAIN = {"re", "json"}  # a dtype alone needs no positions in files and no recording
 

@@ -10,7 +10,7 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.conformance.compare_with_system import compare_calls
-from typelattice.explanations.recorded_answer_in_english import describe_library_answer
+from typelattice.explanations.recorded_answer_in_english import describe_recorded_answer
 from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of
 from typelattice.operands.notation import parse_operand
 from typelattice.recorded import recording_files as store
@@ -86,9 +86,10 @@ def test_an_operator_is_looked_up_as_itself_or_as_its_function_where_it_was_not_
     )
     assert of_function is not None and of_operator is not None
     assert (of_function.dtype, of_operator.dtype) == (None, tl.dtype("uint8"))
-    asked = find_recorded_answer(jax.explain("uint8", "300", op="+"))
+    promotion = jax.explain("uint8", "300", op="+")
+    asked = find_recorded_answer(promotion)
     assert asked is not None and asked.call.op == "add"
-    assert "asked as add(uint8, 300)" in describe_library_answer(jax.explain("uint8", "300", op="+"))[0]
+    assert "asked as add(uint8, 300)" in describe_recorded_answer(promotion, asked)[0]
     assert find_recorded_answer(jax.explain("uint8", "300", op="+=")) is None
 
 

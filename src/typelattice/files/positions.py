@@ -7,7 +7,6 @@ syntax error, which `tomllib` reports.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 
 from typelattice.support.frozen_classes import frozen
 
@@ -55,7 +54,6 @@ class KeyPositions:
     key_offsets: dict[KeyPath, int]
     value_offsets: dict[KeyPath, int]
     ends: dict[KeyPath, int]  # offset of the end of each value
-    starts: list[int]  # offset of each line
     repeated: tuple[KeyPath, Position, Position] | None = None  # the first key that is given twice
     too_deep: Position | None = (
         None  # a key with too many parts, or a value nested too deep; the rest is not read
@@ -64,7 +62,7 @@ class KeyPositions:
     def find_position(self, *path: str | int) -> Position | None:
         """Return the position of a key, an entry or an element, or None if the text lacks the path."""
         offset = self.key_offsets.get(path)
-        return None if offset is None else position_at(self.starts, offset)
+        return None if offset is None else position_at(self.text, offset)
 
     def span(self, path: KeyPath) -> tuple[int, int]:
         """Return the offsets of the start of a key and the end of its value, or of a key without value."""
@@ -82,7 +80,7 @@ class KeyPositions:
         first = start + (3 if long else 1)
         if long and self.text.startswith("\n", first):
             first += 1  # the first line break is not part of the string
-        line = position_at(self.starts, first).line
+        line = position_at(self.text, first).line
         if found[0][0] == "'":
             return tuple(range(line, line + self.text.count("\n", first, found.end()) + 1))
         rows = [line]
@@ -97,10 +95,9 @@ class KeyPositions:
         return tuple(rows)
 
 
-def position_at(starts: list[int], offset: int) -> Position:
-    """Convert an offset to a line and a column. `starts` are the offsets of the line starts."""
-    line = bisect_right(starts, offset)
-    return Position(line, offset - starts[line - 1] + 1)
+def position_at(text: str, offset: int) -> Position:
+    """Convert an offset in a text to a line and a column."""
+    return Position(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
 
 
 def find_positions(text: str, until: KeyPath | None = None) -> KeyPositions:
@@ -111,7 +108,6 @@ def find_positions(text: str, until: KeyPath | None = None) -> KeyPositions:
     (Position(line=3, column=15), None)
     """
     text = text.replace("\r\n", "\n")
-    starts = [0, *(end.end() for end in re.finditer("\n", text))]
     scanner = _Scanner(text)
     scanner.scan(until)
     twice, deep = scanner.repeated, scanner.too_deep
@@ -120,9 +116,8 @@ def find_positions(text: str, until: KeyPath | None = None) -> KeyPositions:
         scanner.keys,
         scanner.values,
         scanner.ends,
-        starts,
-        (twice[0], position_at(starts, twice[1]), position_at(starts, twice[2])) if twice else None,
-        None if deep is None else position_at(starts, deep),
+        (twice[0], position_at(text, twice[1]), position_at(text, twice[2])) if twice else None,
+        None if deep is None else position_at(text, deep),
     )
 
 

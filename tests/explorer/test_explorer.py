@@ -18,13 +18,14 @@ import typelattice.explorer.cached_document as kept_document
 from typelattice.cli.main import main
 from typelattice.engine.promotion import DecidingLines
 from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections
-from typelattice.explanations.recorded_answer_in_english import describe_library_answer
+from typelattice.explanations.recorded_answer_in_english import describe_recorded_answer
 from typelattice.explorer.answer_encoding import COLUMN_NAMES, NO_CELL_NUMBER
 from typelattice.explorer.cached_document import load_or_build_document
 from typelattice.explorer.document import Document, build_document
 from typelattice.explorer.page import page_html
 from typelattice.files.reader import parse
 from typelattice.files.system_origin import SystemOrigin
+from typelattice.recorded.recorded_answer import find_recorded_answer
 
 SYSTEMS, OPS = ("numpy", "torch", "jax-x32", "numpy@2.4"), ("add", "divide", "sqrt")
 HOSTILE = '</script><img src=x onerror="alert(1)">'
@@ -61,7 +62,8 @@ def test_every_part_of_a_cell_is_what_the_engine_says(shown: dict) -> None:
         trail = [pools["sections"][n] for n in pools["trails"][cell["trail"]]]
         operation = [pools["sections"][cell["operation"]]] if p.op else []
         assert sorted([*trail, *operation]) == sorted(told), p
-        assert pools["evidence"][cell["evidence"]][2:] == describe_library_answer(p), p
+        evidence = describe_recorded_answer(p, find_recorded_answer(p))
+        assert pools["evidence"][cell["evidence"]][2:] == evidence, p
     assert seen > 500
 
 

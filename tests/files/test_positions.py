@@ -266,3 +266,10 @@ def test_deep_keys_and_values_are_not_read_to_their_end() -> None:
     """What they cost must not grow with their depth squared, nor end in a RecursionError."""
     for text in (".".join("a" * 200_000) + " = 1", "a = " + "[" * 200_000, "a = " + "{a=" * 200_000):
         assert find_positions(text).too_deep
+
+
+def test_a_search_ends_after_the_value_of_a_key() -> None:
+    text = 'a = 1\norder = """\nx -> y\ny -> z\n"""\nb = [2'
+    found = find_positions(text, until=("order",))
+    assert found.lines_of_rows("order") == find_positions(text).lines_of_rows("order") == (3, 4, 5)
+    assert found.find_position("b") is None and find_positions(text).find_position("b") == Position(6, 1)

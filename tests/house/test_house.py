@@ -175,13 +175,20 @@ def test_result_type_loads_little_and_the_standard_library_alone(
 
 # Each takes a third of a first answer or more, and no answer to strings needs one.
 SLOW = {"typing", "tomllib", "pathlib", "dataclasses", "inspect", "datetime", "asyncio", "logging"}
-# A dtype alone needs no patterns, no JSON and no rules of operations.
-ONLY_TO_EXPLAIN = {"re", "json", "typelattice.facts.operations", "typelattice.engine.operation_rules"}
+# Without an operation no question needs the rules of operations. Texts are folded without textwrap.
+ONLY_WITH_OPERATION = {
+    "typelattice.facts.operations", "typelattice.engine.operation_rules", "typelattice.engine.numpy1",
+    "typelattice.engine.evaluate_operation", "typelattice.files.operation_entries", "textwrap",
+}  # fmt: skip
+ONLY_TO_EXPLAIN = {"re", "json"}  # a dtype alone needs no positions in files and no recording
 
 
 @pytest.mark.parametrize(
     ("asked", "slow"),
-    [("result_type('int8', 'uint8')", SLOW | ONLY_TO_EXPLAIN), ("explain('int8', 'uint8')", SLOW)],
+    [
+        ("result_type('int8', 'uint8')", SLOW | ONLY_WITH_OPERATION | ONLY_TO_EXPLAIN),
+        ("explain('int8', 'uint8')", SLOW | ONLY_WITH_OPERATION),
+    ],
 )
 def test_a_first_answer_loads_nothing_slow(asked: str, slow: set[str]) -> None:
     loaded = f"before = {{*sys.modules}}; import typelattice as tl; str(tl.system('jax').{asked})"

@@ -6,10 +6,13 @@ import io
 import json
 import re
 from html.parser import HTMLParser
+from random import Random
+from textwrap import wrap
 
 import pytest
 
 from typelattice.rendering import GRID_FORMATS, Cell, Grid, render
+from typelattice.rendering.grid import fold_text
 from typelattice.rendering.text import split_columns, text
 
 HOSTILE = '<script>alert("x")</script> & "q" a|b *c* _d_ \x1b[31m\n, `e` \\'
@@ -179,3 +182,13 @@ def test_an_unknown_format_is_named() -> None:
         render(grid(), "pdf")
     with pytest.raises(ValueError, match=r"format 'markdwn' [(]did you mean markdown\?[)]; these are"):
         render(grid(), "markdwn")
+
+
+@pytest.mark.parametrize("indent", ["", "  "])
+def test_texts_fold_as_textwrap_folds_them(indent: str) -> None:
+    rng = Random(0)
+    for _ in range(2_000):
+        words = ["x" * rng.choice((1, 2, 5, rng.randint(1, 30))) for _ in range(rng.randint(0, 9))]
+        text, width = " ".join(words), rng.randint(5, 30)
+        lines = wrap(text, width, subsequent_indent=indent) or [""]
+        assert fold_text(text, width, indent) == [line.rstrip() for line in lines], (text, width)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import combinations
 
 from typelattice.engine.rules import Rules, UnorderedPair
-from typelattice.explanations.operation_description import join_words
 from typelattice.explanations.promotion_in_english import name_node
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key
 from typelattice.facts.order import Order
 from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex
 from typelattice.study.table_labels import describe_left_out, short_label
 from typelattice.study.tables import small_nodes
+from typelattice.support.error_texts import join_words
 
 ROW_NUMBERS_AND_KINDS = ((0, "complex"), (1, "float"), (2, "signed"), (3, "unsigned"))
 MIDDLE_ROW = 2.5  # rows of bools, and of integers without a sign or a width: between the rows of integers

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from typelattice.engine.promotion import Promotion
 from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections, question_text
-from typelattice.explanations.recorded_answer_in_english import describe_library_answer, recorded_result_text
-from typelattice.recorded.recorded_answer import find_recorded_answer
+from typelattice.explanations.recorded_answer_in_english import describe_recorded_answer, recorded_result_text
+from typelattice.recorded.recorded_answer import RecordedAnswer, find_recorded_answer
 from typelattice.rendering.paragraphs import PLAIN_LAYOUT, Layout
 
 
@@ -19,7 +19,8 @@ def write_explanation(promotion: Promotion, layout: Layout = PLAIN_LAYOUT) -> st
     library = f" ({promotion.system.library})" if promotion.system.library else ""
     rule = promotion.rule
     quoted = [f"{n}: {line}" for n, line in zip(rule.lines, rule.quoted, strict=False)]
-    did = describe_library_answer(promotion)
+    recorded = find_recorded_answer(promotion)
+    did = describe_recorded_answer(promotion, recorded)
     told = [
         *explain_in_sections(promotion),
         ("rule", [str(rule), *quoted]),
@@ -27,19 +28,14 @@ def write_explanation(promotion: Promotion, layout: Layout = PLAIN_LAYOUT) -> st
     ]
     asked = question_text([str(o) for o in promotion.operands], promotion.op)
     return "\n".join([
-        layout.bold(f"{asked} under {promotion.system.name}: {_describe_result(promotion)}"),
+        layout.bold(f"{asked} under {promotion.system.name}: {_describe_result(promotion, recorded)}"),
         layout.dim(f"{promotion.system.title}{library}"),
         "",
         *(layout.join_columns(heading, lines) for heading, lines in told),
     ])  # fmt: skip
 
-
-
-def _describe_result(promotion: Promotion) -> str:
+def _describe_result(promotion: Promotion, recorded: RecordedAnswer | None) -> str:
     """Return the answer in words, or both answers if the library departs from the rule."""
-    o = find_recorded_answer(promotion)
-    return (
-        f"{recorded_result_text(o)} when asked, {answer_text(promotion)} by rule"
-        if o and o.departs
-        else answer_text(promotion)
-    )
+    if recorded and recorded.departs:
+        return f"{recorded_result_text(recorded)} when asked, {answer_text(promotion)} by rule"
+    return answer_text(promotion)

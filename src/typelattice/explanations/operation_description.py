@@ -11,6 +11,7 @@ from typelattice.engine.operation_rules import Domain, OperationRules
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.rule_enums import JoinRule
 from typelattice.facts.dtypes import DType, Kind
+from typelattice.support.error_texts import join_words
 
 MAX_ALWAYS_NAMED_DTYPES = 3  # excluded dtypes that are always named
 
@@ -99,9 +100,3 @@ def _describe_domain(domain: Domain, concerned: Sequence[DType]) -> str:
     rest = len(domain.excluded) - len(named)
     others = [f"{rest} {'other ' * bool(named)}dtype{'s' * (rest > 1)}"] if rest else []
     return f"{listed} except {join_words([*named, *others])}"
-
-
-def join_words(items: Sequence[object]) -> str:
-    """Join texts as in `a, b and c`."""
-    texts = [str(x) for x in items]
-    return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))

@@ -21,11 +21,8 @@ from typelattice.engine.decisions import (
     TieSettled,
     WidenedDefault,
 )  # fmt: skip
-from typelattice.engine.numpy1 import ASSUMED_VALUE
 from typelattice.engine.promotion import OperandCast, Promotion
 from typelattice.engine.scalar_fit import ValueFit
-from typelattice.explanations.operation_description import describe_operation, join_words
-from typelattice.explanations.results_by_value import list_intervals
 from typelattice.facts.cast_rounding_and_overflow import (
     NEAREST_AWAY,
     NEAREST_EVEN,
@@ -44,6 +41,7 @@ from typelattice.facts.finite_values import find_finite_values
 from typelattice.facts.loss import Loss
 from typelattice.facts.order import Order
 from typelattice.facts.order_paths import find_paths
+from typelattice.support.error_texts import join_words
 
 MAX_BOUNDS = 12  # upper bounds spelled out
 TitledLines = tuple[str, list[str]]  # a heading of one or two words, and the lines under it
@@ -95,16 +93,14 @@ def explain_in_sections(promotion: Promotion, with_operation: bool = True) -> It
             heading = f"step {joins.index(decision) + 1}" if len(joins) > 1 else "join"
             yield heading, [f"{' with '.join(map(name_node, decision.nodes))}: {decision.node or 'refused'}"]
         yield from _explain_decision(promotion, decision)
-    intervals = list_intervals(promotion) if promotion.system.combine == "value" else []
+    intervals = _describe_intervals(promotion) if promotion.system.combine == "value" else []
     if intervals:
-        yield (
-            "by value",
-            [
-                f"{_format_number(low)} to {_format_number(high)}: {d or 'refused'}"
-                for low, high, d in intervals
-            ],
-        )
+        yield "by value", intervals
     if promotion.op and with_operation and not isinstance(promotion.decision, MissingOperation):
+        from typelattice.explanations.operation_description import (
+            describe_operation,  # promotion without an operation needs no rules of operations
+        )
+
         yield "operation", describe_operation(promotion)
     if promotion.weak and promotion.dtype:
         number_name = promotion.dtype.kind.python_name
@@ -183,8 +179,20 @@ def _explain_decision(promotion: Promotion, decision: Decision) -> Iterator[Titl
             return
 
 
+def _describe_intervals(promotion: Promotion) -> list[str]:
+    """Describe the result for each range of values of an integer."""
+    from typelattice.explanations.results_by_value import list_intervals  # only NumPy 1 promotes by value
+
+    return [
+        f"{_format_number(low)} to {_format_number(high)}: {d or 'refused'}"
+        for low, high, d in list_intervals(promotion)
+    ]
+
+
 def _explain_counting(promotion: Promotion) -> str:
     """Explain the dtype of an operand without dimensions."""
+    from typelattice.engine.numpy1 import ASSUMED_VALUE  # only NumPy 1 promotes by value
+
     if all(o.value is not None for o in promotion.promoting_operands if o.tier != "array"):
         return "the smallest dtype that holds its value"
     return f"as its value is unknown and taken to be {ASSUMED_VALUE}"

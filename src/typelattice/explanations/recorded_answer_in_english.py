@@ -9,7 +9,6 @@ from typelattice.recorded.answer_notation import PYTHON_NUMBER_PREFIX, TAKEN_OVE
 from typelattice.recorded.never_asked import is_missing_operation, missing_dtype_of
 from typelattice.recorded.recorded_answer import (
     RecordedAnswer,
-    find_recorded_answer,
     listed_departure,
     recorded_library_version,
     recording_name_of,
@@ -21,8 +20,8 @@ UNKNOWN_REASON = "no reason is on record"
 def recorded_result_text(recorded: RecordedAnswer) -> str:
     """Return a library's answer in two words, as `answer_text` returns a system's.
 
-    >>> from typelattice import system
-    >>> recorded_result_text(find_recorded_answer(system("jax").explain("int8", "float")))
+    >>> from typelattice import observed, system
+    >>> recorded_result_text(observed(system("jax").explain("int8", "float")))
     'float64 (weak)'
     """
     if recorded.error:
@@ -39,21 +38,17 @@ def describe_answer(recorded: RecordedAnswer) -> str:
     return f"raises {recorded.error}" if recorded.error else f"gives {recorded_result_text(recorded)}"
 
 
-def describe_library_answer(promotion: Promotion) -> list[str]:
+def describe_recorded_answer(promotion: Promotion, recorded: RecordedAnswer | None) -> list[str]:
     """Describe the library's answer, or say that it is not recorded. A system without a library has no lines.
 
     If the library departs from the rule, or may depart in a call that is not recorded, add the reason and its
     source.
 
-    >>> from typelattice import system
-    >>> describe_library_answer(system("array-api").explain("int8", "uint8"))[0].partition(" ")[0]
+    >>> from typelattice import observed, system
+    >>> p = system("array-api").explain("int8", "uint8")
+    >>> describe_recorded_answer(p, observed(p))[0].partition(" ")[0]
     'array-api-strict'
     """
-    return describe_recorded_answer(promotion, find_recorded_answer(promotion))
-
-
-def describe_recorded_answer(promotion: Promotion, recorded: RecordedAnswer | None) -> list[str]:
-    """Describe a recorded answer that was looked up already, or say why it is missing."""
     if recorded is None:
         if is_missing_operation(promotion):
             return [

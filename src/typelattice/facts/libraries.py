@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from typelattice.support.frozen_classes import field, frozen
+from typelattice.support.lazy_tables import LazyTable
 
 LIBRARIES_TABLE_PATH = __file__.rpartition(".")[0] + ".txt"
 EMPTY_COLUMN = "-"
@@ -83,11 +84,11 @@ def recordings() -> Mapping[str, RecordingEntry]:
     >>> recordings()["jax-x32"].library
     'jax'
     """
-    found: dict[str, RecordingEntry] = {}
+    found: dict[str, tuple[str, str, str]] = {}
     for library, _, environment, _, *recorded in _table_rows():
         for name, _, most in (word.partition("=") for word in recorded if word != EMPTY_COLUMN):
-            found[name] = RecordingEntry(library, environment, int(most) if most else None)
-    return found
+            found[name] = (library, environment, most)
+    return LazyTable(found, lambda _, row: RecordingEntry(*row[:2], int(row[2]) if row[2] else None))
 
 
 @cache

@@ -6,7 +6,7 @@ A line decides if the system answers differently without it. So the search remov
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain, combinations, pairwise
 
 from typelattice.engine.decisions import (
@@ -26,13 +26,9 @@ from typelattice.engine.decisions import (
     TiersJoined,
     WidenedDefault,
 )  # fmt: skip
-from typelattice.engine.operation_rules import STANDARD_TABLE_PATH, entry_names
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.promotion import DecidingLines, Promotion
 from typelattice.engine.rules import Rules
-from typelattice.facts import missing_operations
-from typelattice.facts import operations as facts
-from typelattice.facts.operations import IN_PLACE_CLASS, OPERATIONS
 from typelattice.facts.order import OrderError
 from typelattice.files.order_entries import CoversByLine
 from typelattice.files.system_definition import SystemDefinition
@@ -70,14 +66,9 @@ class DecidingLineSearch:
 
     def deciding_rule(self, promotion: Promotion) -> DecidingLines:
         """Return the lines that decided an answer, in the system's file or in one of our tables."""
-        decision = promotion.decision
-        if isinstance(decision, MissingOperation):
-            return _find_row(missing_operations.MISSING_OPERATIONS_TABLE_PATH, decision.entry)
-        return (
-            operation_table_rule(decision)
-            if isinstance(decision, MissingDimensions)
-            else next(self._candidate_rules(promotion))
-        )
+        if isinstance(promotion.decision, (MissingOperation, MissingDimensions)):
+            return _table_rule(promotion.decision)
+        return next(self._candidate_rules(promotion))
 
     def rule_of_key(self, key: str, entry: str | None) -> DecidingLines:
         """Return the line of a key, or of an entry under it."""
@@ -137,11 +128,7 @@ class DecidingLineSearch:
 
     def _candidate_rules(self, promotion: Promotion) -> Iterator[DecidingLines]:
         """Yield the rules that decide the answer, the most specific first, the order's last."""
-        names = (
-            entry_names(promotion.system.find_operation(promotion.op))
-            if promotion.op and "ops" in self.definition.texts
-            else ()
-        )
+        names = _entry_names(promotion) if promotion.op and "ops" in self.definition.texts else ()
         of_operation = [rule for name in names for rule in self._rules_of_operation(name)]
         yield from self._keep_deciding(self._rules_of_single_operands(promotion, names), promotion)
         yield from self._rules_of_parameters(promotion, names)
@@ -170,7 +157,7 @@ class DecidingLineSearch:
             and last.node not in (None, *last.nodes)
         ):
             yield from self._keep_deciding(of_operation, promotion)
-            standard = standard_table_rule(last)
+            standard = _table_rule(last)
             if standard.lines:
                 yield standard
 
@@ -185,13 +172,18 @@ class DecidingLineSearch:
         if isinstance(decision, DTypeByOperation) and (decision.node is None or not behind[0].lines):
             # An entry of the file is more specific, even if the standard has the same rule.
             if decision.node is None:
-                yield from self._rules_of_part("ops", decision.entry, "kernels")
-                yield from self._rules_of_part("ops", decision.entry, "loops")
-                if decision.entry in (promotion.op, IN_PLACE_CLASS):
-                    yield from self._rules_of_part("ops", decision.entry, "gives")
-            standard = standard_table_rule(decision)
+                yield from self._rules_of_refusal(decision, promotion.op)
+            standard = _table_rule(decision)
             if standard.lines:  # a group and an operator have no lines in the standard
                 yield standard
+
+    def _rules_of_refusal(self, decision: DTypeByOperation, op_name: str | None) -> Iterator[DecidingLines]:
+        """Yield the rules by which an operation refuses the dtypes of its operands."""
+        from typelattice.facts.operations import IN_PLACE_CLASS
+
+        may_give = decision.entry in (op_name, IN_PLACE_CLASS)
+        for part in ("kernels", "loops", "gives") if may_give else ("kernels", "loops"):
+            yield from self._rules_of_part("ops", decision.entry, part)
 
     def _rules_with_the_order(
         self, promotion: Promotion, names: Sequence[str], of_operation: Sequence[DecidingLines]
@@ -413,22 +405,16 @@ def _computation_of_call(p: Promotion) -> tuple[object, ...]:
     return p.compute, p.fits, p.decisions
 
 
-def standard_table_rule(decision: Decision) -> DecidingLines:
-    """Return the line of the standard's table that an entry of `ops` overrides."""
-    known = OPERATIONS.get(decision.entry or "")
-    of_class = known.operation_class if known else decision.entry
-    return _find_row(STANDARD_TABLE_PATH, of_class)
+# Promotion without an operation needs no tables of operations.
+def _entry_names(promotion: Promotion) -> Sequence[str]:
+    """Return the entries of `ops` that may describe the operation of a promotion."""
+    from typelattice.engine.operation_rules import entry_names
+
+    return entry_names(promotion.system.find_operation(str(promotion.op)))
 
 
-def operation_table_rule(decision: Decision) -> DecidingLines:
-    """Return the line of the table of operations with the number of dimensions of an operand."""
-    return _find_row(facts.OPERATIONS_TABLE_PATH, decision.entry)
+def _table_rule(decision: Decision) -> DecidingLines:
+    """Return the line of our own tables behind a decision on an operation."""
+    from typelattice.files.table_lines import table_rule
 
-
-@cache
-def _find_row(path: str, name: str | None) -> DecidingLines:
-    """Return the row of one of our tables that begins with a name."""
-    with open(path, encoding="utf-8") as table:
-        rows = [row.rstrip("\n") for row in table]
-    lines = tuple(n for n, row in enumerate(rows, 1) if row.partition(" ")[0] == name)
-    return DecidingLines(path.rpartition("/")[2], "ops", lines, tuple(rows[n - 1] for n in lines))
+    return table_rule(decision)

@@ -7,7 +7,6 @@ syntax error, which `tomllib` reports.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 
 from typelattice.support.frozen_classes import frozen
 
@@ -55,7 +54,6 @@ class KeyPositions:
     key_offsets: dict[KeyPath, int]
     value_offsets: dict[KeyPath, int]
     ends: dict[KeyPath, int]  # offset of the end of each value
-    starts: list[int]  # offset of each line
     repeated: tuple[KeyPath, Position, Position] | None = None  # the first key that is given twice
     too_deep: Position | None = (
         None  # a key with too many parts, or a value nested too deep; the rest is not read
@@ -64,7 +62,7 @@ class KeyPositions:
     def find_position(self, *path: str | int) -> Position | None:
         """Return the position of a key, an entry or an element, or None if the text lacks the path."""
         offset = self.key_offsets.get(path)
-        return None if offset is None else position_at(self.starts, offset)
+        return None if offset is None else position_at(self.text, offset)
 
     def span(self, path: KeyPath) -> tuple[int, int]:
         """Return the offsets of the start of a key and the end of its value, or of a key without value."""
@@ -82,7 +80,7 @@ class KeyPositions:
         first = start + (3 if long else 1)
         if long and self.text.startswith("\n", first):
             first += 1  # the first line break is not part of the string
-        line = position_at(self.starts, first).line
+        line = position_at(self.text, first).line
         if found[0][0] == "'":
             return tuple(range(line, line + self.text.count("\n", first, found.end()) + 1))
         rows = [line]
@@ -97,32 +95,29 @@ class KeyPositions:
         return tuple(rows)
 
 
-def position_at(starts: list[int], offset: int) -> Position:
-    """Convert an offset to a line and a column. `starts` are the offsets of the line starts."""
-    line = bisect_right(starts, offset)
-    return Position(line, offset - starts[line - 1] + 1)
+def position_at(text: str, offset: int) -> Position:
+    """Convert an offset in a text to a line and a column."""
+    return Position(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
 
 
-def find_positions(text: str) -> KeyPositions:
-    """Return the positions of all keys, up to the first syntax error.
+def find_positions(text: str, until: KeyPath | None = None) -> KeyPositions:
+    """Return the positions of all keys, up to the first syntax error, or up to the value of one key.
 
     >>> found = find_positions('name = "a"\\n[ops]\\ndivide.to = { b = "f32" }\\n')
     >>> found.find_position("ops", "divide", "to", "b"), found.find_position("ops", "add")
     (Position(line=3, column=15), None)
     """
     text = text.replace("\r\n", "\n")
-    starts = [0, *(end.end() for end in re.finditer("\n", text))]
     scanner = _Scanner(text)
-    scanner.scan()
+    scanner.scan(until)
     twice, deep = scanner.repeated, scanner.too_deep
     return KeyPositions(
         text,
         scanner.keys,
         scanner.values,
         scanner.ends,
-        starts,
-        (twice[0], position_at(starts, twice[1]), position_at(starts, twice[2])) if twice else None,
-        None if deep is None else position_at(starts, deep),
+        (twice[0], position_at(text, twice[1]), position_at(text, twice[2])) if twice else None,
+        None if deep is None else position_at(text, deep),
     )
 
 
@@ -149,11 +144,11 @@ class _Scanner:
         self.repeated: tuple[KeyPath, int, int] | None = None
         self.too_deep: int | None = None
 
-    def scan(self) -> None:
-        """Read the text up to the first syntax error."""
+    def scan(self, until: KeyPath | None) -> None:
+        """Read the text up to the first syntax error, or up to the value of one key."""
         table: KeyPath = ()
         try:
-            while self.skip(BLANKS_AND_COMMENTS_PATTERN) < len(self.text):
+            while self.skip(BLANKS_AND_COMMENTS_PATTERN) < len(self.text) and until not in self.ends:
                 if self.text[self.offset] == "[":
                     table = self.read_header()
                 else:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 from typelattice.disk.preparsed_toml import parse_toml
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.order import OrderError, split_statements
 from typelattice.support.error_texts import quote_short
 from typelattice.support.errors import TypelatticeError
-from typelattice.support.frozen_classes import field, frozen
+from typelattice.support.frozen_classes import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class UnknownSystemError(TypelatticeError, ValueError):
     """A name that no system has, or a path that cannot be read."""
 
 
-@frozen()
+@frozen(slots=False)
 class SystemText:
     """A text, its file, and the positions of its parts. Raises FormatError if it is too large.
 
@@ -113,22 +114,26 @@ class SystemText:
     text: str
     path: str | None = None
     is_toml: bool = True
-    _positions: KeyPositions | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if len(self.text) > MAX_SYSTEM_FILE_BYTES:
             cause = f"larger than {MAX_SYSTEM_FILE_BYTES:,} bytes; a system file states a rule"
             raise FormatError(self.file, None, "", cause)
 
-    @property
+    @cached_property
     def positions(self) -> KeyPositions:
         """The positions of the parts, found at the first use, since most answers name none."""
+        return self._find_positions()
+
+    @cached_property
+    def _lines_of_order(self) -> Sequence[int]:
+        """The line of each row of the order. Most explanations need no position below it."""
+        return self._find_positions(until=("order",)).lines_of_rows("order")
+
+    def _find_positions(self, until: KeyPath | None = None) -> KeyPositions:
         from typelattice.files.positions import find_positions
 
-        if self._positions is None:
-            object.__setattr__(self, "_positions", find_positions(self.text if self.is_toml else ""))
-        assert self._positions is not None
-        return self._positions
+        return find_positions(self.text if self.is_toml else "", until)
 
     def line_of(self, key: str, entry: str | int | None = None, part: str | None = None) -> int | None:
         """Return the line of a key, of an entry under it, or of the entry that has a certain part.
@@ -271,8 +276,7 @@ class SystemText:
                 raise self.error_in_order(row, str(e), e.word) from None
 
     def line_of_row(self, row: int) -> int:
-        rows = self.positions.lines_of_rows("order")
-        return rows[row] if rows else row + 1
+        return self._lines_of_order[row] if self._lines_of_order else row + 1
 
     def error_in_order(self, row: int, cause: str, word: str = "") -> FormatError:
         line = self.line_of_row(row)

@@ -2,13 +2,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, lru_cache
-from itertools import chain
+from functools import lru_cache
 
 from typelattice.engine.promotion import DecidingLines
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import Node
-from typelattice.facts.order import Order
 from typelattice.files.order_entries import CoversByLine
 from typelattice.files.system_definition import SystemDefinition
 from typelattice.files.system_text import FileLine, FormatError
@@ -51,19 +48,11 @@ class LineRemoval:
     def _without_covers(self, rules: Rules, lines: FileLines) -> Rules:
         """Return rules with an order that keeps all its nodes, but lacks the arrows that some lines state."""
         stated = [(a, b) for line in lines for a, b in self.covers[line] if b]
-        return replace(rules, order=self._whole_order.without(stated))
+        return replace(rules, order=rules.order.without(stated))
 
     def _without_nodes(self, rules: Rules, lines: FileLines) -> Rules:
         """Return rules with an order that lacks some lines, and the nodes that only these lines name."""
         stated = [pair for line in lines for pair in self.covers[line]]
         named = {a for line, others in self.covers.items() if line not in lines for a, _ in others}
         gone = {a for a, _ in stated} - named
-        return replace(rules, order=self._whole_order.without([(a, b) for a, b in stated if b], gone))
-
-    @cached_property
-    def _whole_order(self) -> Order[Node]:
-        """The order that all lines state."""
-        stated: dict[Node, list[Node]] = {}
-        for a, b in chain.from_iterable(self.covers.values()):
-            stated.setdefault(a, []).extend([b] if b else [])
-        return Order(stated)
+        return replace(rules, order=rules.order.without([(a, b) for a, b in stated if b], gone))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -56,14 +56,12 @@ def encode_recording(
                     best, reference = referring_rows, like
         chain[op] = chain[reference] + 1
         lines += best
-    return Recording(head, messages, "\n" + "".join(lines), str(head["library"]), None, len(messages) + 2)
+    return _make_recording(head, messages, lines, str(head["library"]))
 
 
 def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
     """Write the file. A changed answer changes only its line. Raises FileError."""
-    messages = (json_line({"error": name, "message": text}) for name, text in recording.main_messages.items())
-    head = json_line({"format": RECORDING_FORMAT_VERSION, **recording.header})
-    write_text(path, "".join((head, *messages, recording.lines[1:])))
+    write_text(path, recording.text)
 
 
 def encode_as_differences(recording: Recording, name: str) -> Recording:
@@ -96,7 +94,20 @@ def encode_as_differences(recording: Recording, name: str) -> Recording:
     head["lacks"] = {
         "operations": sorted(operations), "operands": [o for o in base.operands if o in operands],
     }  # fmt: skip
-    return Recording(head, errors, "\n" + "".join(lines), name, base)
+    return _make_recording(head, errors, lines, name, base)
+
+
+def _make_recording(
+    head: Mapping[str, Any],
+    messages: Mapping[str, str],
+    rows: Sequence[str],
+    source: str,
+    base: Recording | None = None,
+) -> Recording:
+    """Make a recording of its head, its messages and its rows."""
+    above = [{"format": RECORDING_FORMAT_VERSION, **head}]
+    above += ({"error": name, "message": message} for name, message in messages.items())
+    return Recording(head, "".join((*map(json_line, above), *rows)), source, base)
 
 
 def _find_nearest(

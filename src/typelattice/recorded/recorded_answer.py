@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 
-from typelattice.engine.evaluate_operation import may_give_python_number
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.rules import Rules
@@ -148,43 +147,69 @@ def find_recorded_answer(promotion: Promotion) -> RecordedAnswer | None:
         return None  # a list as a condition or as indices was never recorded
     if any(o.foreign_library for o in promotion.promoting_operands):
         name = f"{FOREIGN_FOLDER}/{name}"
-    operation = promotion.system.find_operation(promotion.op or PROMOTION_CALL)
-    is_power = operation.function == "pow"
-    call = _find_recorded_call(name, operation.name, promotion.promoting_operands, is_power)
-    if call is None and operation.is_operator and not operation.is_in_place:
-        # Operators were recorded for only a sample of the operands; use the function's recording for the
-        # rest.
-        call = _find_recorded_call(name, operation.function, promotion.promoting_operands, is_power)
+    call = _find_call_of_promotion(name, promotion)
     if call is None or call.answer == NOT_ASKED_ANSWER:
         return None
     recording = open_recording(name)
     assert recording
-    # The library recorded a real call. It may refuse what promotion by itself does not, such as a value out
-    # of range.
-    rule = (
-        promotion
-        if promotion.op
-        else promote_operands(promotion.system, promotion.operands, PROMOTION_CALL, promotion.find_rule)
-    )
-    rule_answer = EXCEPTION_PREFIX if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
-    rule_answer = (
-        PYTHON_NUMBER_PREFIX + rule.python_number_kind.python_name if rule.python_number_kind else rule_answer
-    )
-    gives_python_number = (
-        promotion.op is not None
-        and may_give_python_number(promotion.system, promotion.op)
-        and call.answer.startswith(PYTHON_NUMBER_PREFIX)
-    )
-    refused = call.answer.startswith(NON_NUMBER_PREFIXES) and not gives_python_number
-    departs = rule_answer != (EXCEPTION_PREFIX if refused else call.answer)
     return RecordedAnswer(
         call,
         recording.versions,
         recorded_library_version(promotion.system),
-        departs,
+        _departs_from_rule(promotion, call.answer),
         name,
         promotion.system.custom_dtypes,
     )
+
+
+def _find_call_of_promotion(name: str, promotion: Promotion) -> RecordedCall | None:
+    """Return the recorded call of a promotion, or None if it is not recorded."""
+    operands = promotion.promoting_operands
+    if promotion.op is None:
+        return _find_recorded_call(name, PROMOTION_CALL, operands, is_power=False)
+    operation = promotion.system.find_operation(promotion.op)
+    is_power = operation.function == "pow"
+    call = _find_recorded_call(name, operation.name, operands, is_power)
+    if call is None and operation.is_operator and not operation.is_in_place:
+        # Operators were recorded for only a sample of the operands; use the function's recording for the
+        # rest.
+        call = _find_recorded_call(name, operation.function, operands, is_power)
+    return call
+
+
+def _departs_from_rule(promotion: Promotion, answer: str) -> bool:
+    """Return True if the library gives another answer than the rule.
+
+    The recorded call of a promotion without an operation is `result_type`. Its own rule may refuse what
+    promotion does not, such as a value out of range. So it counts if promotion gives another answer.
+    """
+    gives_number = answer.startswith(PYTHON_NUMBER_PREFIX) and _may_give_python_number(promotion)
+    if answer.startswith(NON_NUMBER_PREFIXES) and not gives_number:
+        answer = EXCEPTION_PREFIX
+    if _write_answer(promotion) == answer:
+        return False
+    if promotion.op is not None:
+        return True
+    as_call = promote_operands(promotion.system, promotion.operands, PROMOTION_CALL, promotion.find_rule)
+    return _write_answer(as_call) != answer
+
+
+def _may_give_python_number(promotion: Promotion) -> bool:
+    """Return True if the operation of a promotion may give a Python number."""
+    if promotion.op is None:
+        return False
+    from typelattice.engine.evaluate_operation import (
+        may_give_python_number,  # promotion without an operation needs no rules of operations
+    )
+
+    return may_give_python_number(promotion.system, promotion.op)
+
+
+def _write_answer(promotion: Promotion) -> str:
+    """Write the answer of the rule as recordings write answers. A refusal is the prefix alone."""
+    if promotion.python_number_kind:
+        return PYTHON_NUMBER_PREFIX + promotion.python_number_kind.python_name
+    return EXCEPTION_PREFIX if promotion.dtype is None else f"{promotion.dtype}{'*' * promotion.weak}"
 
 
 def listed_departure(promotion: Promotion) -> Departure | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import cycle, product
-from math import prod
 
 from typelattice.support.frozen_classes import frozen
 
@@ -114,11 +113,13 @@ class Section:
 
     def count_calls_of_row(self, row: AnswerRow) -> int:
         """Count the calls of a row without listing them."""
-        lasts = [
-            self.starred_operands if text == REST_OF_OPERANDS else text.split(" ")
+        count = sum(
+            len(self.starred_operands if text == REST_OF_OPERANDS else text.split(" "))
             for text in row.answers.values()
-        ]
-        return sum(map(len, lasts)) * prod(len(text.split(" ")) for text in row.leading_operands)
+        )
+        for text in row.leading_operands:
+            count *= len(text.split(" "))
+        return count
 
 
 NO_SECTION = Section()

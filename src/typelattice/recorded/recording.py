@@ -49,17 +49,14 @@ class RecordingError(TypelatticeError, ValueError):
 class Recording:
     """A library's answers.
 
-    `header` is the first line of the file. `main_messages` has the messages of exceptions by their names.
-    `lines` holds the rows, from the file's line `first_line` on. `base` is the recording that this one
-    extends.
+    `header` is the first line of the file without its format, `text` the whole file. `base` is the recording
+    that this one extends.
     """
 
     header: Mapping[str, Any]
-    main_messages: Mapping[str, str]
-    lines: str = field(repr=False)
+    text: str = field(repr=False)
     source: str
     base: Recording | None = None
-    first_line: int = 1
 
     @property
     def library(self) -> str:
@@ -95,6 +92,22 @@ class Recording:
         """The operands as a set."""
         return frozenset(self.operands)
 
+    @property
+    def lines(self) -> str:
+        """The rows of the file, with the end of the line above them."""
+        return self.text[self.text.find("\n[") :]  # without rows this is the end of the last line
+
+    @cached_property
+    def main_messages(self) -> Mapping[str, str]:
+        """The messages of exceptions in this file by their names. Raises RecordingError."""
+        above = self.text[: self.text.find("\n[")].split("\n")[1:]
+        try:
+            return {each["error"]: each["message"] for each in json.loads(f"[{','.join(above)}]")}
+        except (ValueError, TypeError, LookupError, RecursionError):
+            for number, line in enumerate(above, 2):
+                check_message(parse_line(line, self, number), self, number)
+            refuse_line(self, 2, "and those below are no messages")
+
     @cached_property
     def messages(self) -> Mapping[str, str]:
         """The messages of exceptions by their names, including the messages of the base."""
@@ -116,7 +129,8 @@ class Recording:
         """Map each operation with lines in this file to its first line."""
         found: dict[str, int] = {}
         last = None
-        for number, line in enumerate(self.lines.split("\n")[1:-1], self.first_line):
+        lines = self.lines.split("\n")[1:-1]
+        for number, line in enumerate(lines, self.text.count("\n") - len(lines) + 1):
             row = parse_line(line, self, number)
             if not isinstance(row, list) or len(row) < 2 or not isinstance(row[0], str):
                 refuse_line(self, number, "is no [operation, operands …, answers]")
@@ -157,11 +171,11 @@ class Recording:
     def find_call(self, op_name: str, operands: OperandTexts) -> RecordedCall | None:
         """Find a call with its answer and message, or None if it is not recorded."""
         named_answer = self.find_answer(op_name, operands)
-        return (
-            None
-            if named_answer is None
-            else RecordedCall(op_name, operands, *split_message(named_answer, self.messages))
-        )
+        if named_answer is None:
+            return None
+        # Most answers have no message, and decoding the messages takes longer than finding an answer.
+        messages = self.messages if MESSAGE_NUMBER_SEPARATOR in named_answer else {}
+        return RecordedCall(op_name, operands, *split_message(named_answer, messages))
 
     def calls(self, sample_every: int = 1) -> Iterator[RecordedCall]:
         """List the calls with their answers. For a sample, list one of every `sample_every` calls."""
@@ -204,8 +218,8 @@ class Recording:
 @lru_cache(MAX_DECODED_OPERATIONS)
 def decode_section(recording: Recording, op_name: str, max_operands: int = RANDOM_CALL_OPERANDS) -> Section:
     """Decode the lines for calls of up to `max_operands` operands of one operation. Raises RecordingError."""
-    lines, start = recording.lines, f"[{json.dumps(op_name)}, "
-    first = lines.find("\n" + start)
+    text, start = recording.text, f"[{json.dumps(op_name)}, "
+    first = text.find("\n" + start)
     if first < 0:
         return NO_SECTION
     rows, same_as_operation, same_for_operands, previous_operand_count = (
@@ -214,8 +228,8 @@ def decode_section(recording: Recording, op_name: str, max_operands: int = RANDO
         OperandTexts(),
         0,
     )
-    start_line = recording.first_line + lines.count("\n", 0, first)
-    for number, line in enumerate(_yield_lines_from(lines, first + 1, start), start_line):
+    start_line = text.count("\n", 0, first) + 2
+    for number, line in enumerate(_yield_lines_from(text, first + 1, start), start_line):
         _, *before, answers = row = parse_line(line, recording, number)
         if not rows and not same_as_operation and isinstance(answers, str) and len(row) == 3:
             same_as_operation, same_for_operands = (
@@ -227,9 +241,9 @@ def decode_section(recording: Recording, op_name: str, max_operands: int = RANDO
             refuse_line(recording, number, "does not end in an object of answers")
         if len(before) >= max_operands < RANDOM_CALL_OPERANDS:
             break
-        for text in (*before, *answers.values()):
-            if not isinstance(text, str):
-                refuse_line(recording, number, f"{short_text(text)} is not a string of operands")
+        for listed in (*before, *answers.values()):
+            if not isinstance(listed, str):
+                refuse_line(recording, number, f"{short_text(listed)} is not a string of operands")
         if len(before) < previous_operand_count:
             refuse_line(recording, number, "stands below calls of more operands")
         previous_operand_count = len(before)
@@ -237,11 +251,11 @@ def decode_section(recording: Recording, op_name: str, max_operands: int = RANDO
     return Section(tuple(rows), same_as_operation, same_for_operands)
 
 
-def _yield_lines_from(lines: str, begin: int, start: str) -> Iterator[str]:
-    """Yield the lines from an offset on, as long as they start with a text."""
-    while lines.startswith(start, begin):
-        end = lines.find("\n", begin)
-        yield lines[begin:end]
+def _yield_lines_from(text: str, begin: int, start: str) -> Iterator[str]:
+    """Yield the lines from an offset on, as long as they begin with certain characters."""
+    while text.startswith(start, begin):
+        end = text.find("\n", begin)
+        yield text[begin:end]
         begin = end + 1
 
 
@@ -279,6 +293,13 @@ def parse_line(line: str, recording: Recording, number: int) -> Any:
         refuse_line(recording, number, f"is not JSON: column {error.colno}: {error.msg}")
     except ValueError:  # Python reads no integers of more than 4,300 digits
         refuse_line(recording, number, "has a number of too many digits")
+
+
+def check_message(message: object, recording: Recording, number: int) -> None:
+    """Refuse a line above the rows that is not the message of an exception."""
+    words = message.values() if isinstance(message, dict) and message.keys() == {"error", "message"} else ()
+    if not words or not all(isinstance(word, str) for word in words):
+        refuse_line(recording, number, 'is neither {"error": …, "message": …} nor a row')
 
 
 def refuse_line(recording: Recording, number: int, fault: str) -> NoReturn:

@@ -15,6 +15,7 @@ from typelattice.recorded.recorded_calls import OperandTexts, Section
 from typelattice.recorded.recording import (
     Recording,
     RecordingError,
+    check_message,
     decode_section,
     parse_line,
     refuse_line,
@@ -81,7 +82,7 @@ def json_line(value: object) -> str:
 
 
 def _read_head(path: str, advice: str) -> Recording:
-    """Read the head and the messages of a file. The rows stay text. Raises RecordingError."""
+    """Read the head of a file. The messages and the rows stay text. Raises RecordingError."""
     try:
         data = read_bytes(path, MAX_RECORDING_BYTES + 1)
         text = data.decode("utf-8")
@@ -92,10 +93,8 @@ def _read_head(path: str, advice: str) -> Recording:
     if len(data) > MAX_RECORDING_BYTES:
         raise RecordingError(f"{path} is larger than {MAX_RECORDING_BYTES:,} bytes")
     source = f"{path}\0{advice}"
-    begin = text.find("\n[") + 1 or len(text)
-    above = text[:begin].rstrip("\n").split("\n")
-    draft = Recording({}, {}, "\n", source)
-    head = parse_line(above[0], draft, 1)
+    draft = Recording({}, "\n", source)
+    head = parse_line(text[: text.find("\n") if "\n" in text else None], draft, 1)
     if not isinstance(head, dict) or "format" not in head:
         refuse_line(draft, 1, "is no head of a recording, an object with a `format`")
     if head["format"] != RECORDING_FORMAT_VERSION:
@@ -103,13 +102,6 @@ def _read_head(path: str, advice: str) -> Recording:
             draft, 1, f"format is {short_text(head['format'])}, this version reads {RECORDING_FORMAT_VERSION}"
         )
     _check_head(head, draft)
-    try:
-        messages = json.loads(f"[{','.join(above[1:])}]")
-        errors = {each["error"]: each["message"] for each in messages}
-    except (ValueError, TypeError, LookupError, RecursionError):
-        for number, line in enumerate(above[1:], 2):
-            _check_message(parse_line(line, draft, number), draft, number)
-        refuse_line(draft, 2, "and those below are no messages")
     base = None
     if "base" in head:
         base = None if VERSION_SIGN in head["base"] else open_recording(head["base"])
@@ -118,7 +110,7 @@ def _read_head(path: str, advice: str) -> Recording:
     del head["format"]
     if not text.endswith("\n"):
         refuse_line(draft, text.count("\n") + 1, "does not end: the file was cut")
-    return Recording(head, errors, text[begin - 1 :], source, base, len(above) + 1)
+    return Recording(head, text, source, base)
 
 
 def _check_head(head: Mapping[str, Any], recording: Recording) -> None:
@@ -156,19 +148,12 @@ def _check_names(head: Mapping[str, Any], key: str, recording: Recording) -> Non
         seen.add(name)
 
 
-def _check_message(message: object, recording: Recording, number: int) -> None:
-    """Refuse a line above the rows that is not the message of an exception."""
-    words = message.values() if isinstance(message, dict) and message.keys() == {"error", "message"} else ()
-    if not words or not all(isinstance(word, str) for word in words):
-        refuse_line(recording, number, 'is neither {"error": …, "message": …} nor a row')
-
-
 def _check_lines(recording: Recording) -> None:
     """Check every line. Raises RecordingError for the first that is wrong."""
+    for number, (name, message) in enumerate(recording.main_messages.items(), 2):
+        check_message({"error": name, "message": message}, recording, number)
     if recording.base:
         _check_head_on_base(recording, recording.base)
-    for number, (name, message) in enumerate(recording.main_messages.items(), 2):
-        _check_message({"error": name, "message": message}, recording, number)
     calls, chain = 0, Counter[str]()
     for op, number in recording.first_lines().items():
         section = decode_section(recording, op)

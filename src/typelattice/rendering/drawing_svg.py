@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
-from textwrap import wrap
 
-from typelattice.rendering.grid import printable
+from typelattice.rendering.grid import fold_text, printable
 from typelattice.rendering.layout.layered import (
     LINE_HEIGHT,
     NodeGroup,
@@ -174,9 +173,7 @@ def _css_classes(marks: Sequence[str]) -> str:
 
 
 def _fold_note(note: str, width: float) -> list[str]:
-    return wrap(
-        printable(note), int(width / NOTE_LETTER_WIDTH), subsequent_indent="  ", break_on_hyphens=False
-    ) or [""]
+    return fold_text(note, int(width / NOTE_LETTER_WIDTH), "  ")
 
 
 def _escape_text(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from textwrap import fill
 
-from typelattice.rendering.grid import printable
+from typelattice.rendering.grid import fold_text, printable
 from typelattice.rendering.layout.layered import PlacedDiagram, PlacedNode
 
 
@@ -49,7 +49,7 @@ def write_sketch(placed_diagram: PlacedDiagram, width: int = 80) -> str:
     ]
     listed = [f"{a} -> {', '.join(bs)}" for a, bs in others.items()]
     notes = [
-        fill(printable(note), width, subsequent_indent="  ", break_on_hyphens=False)
+        "\n".join(fold_text(note, width, "  "))
         for note in placed_diagram.diagram.notes
     ]
     further = fill("; ".join(listed), width, initial_indent="also  ", subsequent_indent="      ")

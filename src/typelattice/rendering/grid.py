@@ -41,3 +41,22 @@ def printable(text: str) -> str:
     """Escape a text to one line that cannot control a terminal."""
     line = " ".join(text.split())
     return line if line.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in line)
+
+
+def fold_text(text: str, width: int, indent: str = "") -> list[str]:
+    """Fold a text to a width, and indent its further lines. A word that is longer than a line is cut.
+
+    >>> fold_text("int8 to int16: loses nothing", 16, "  ")
+    ['int8 to int16:', '  loses nothing']
+    """
+    lines, line = list[str](), ""
+    for word in printable(text).split(" "):
+        longer = f"{line} {word}" if line else word
+        if len(longer) > width >= len(word) + (len(indent) if lines else 0):
+            lines.append(line)
+            longer = indent + word
+        while len(longer) > width > len(indent):
+            lines.append(longer[:width].rstrip())
+            longer = indent + longer[width:].lstrip()
+        line = longer
+    return [*lines, line]

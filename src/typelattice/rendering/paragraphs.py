@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import wrap
 
-from typelattice.rendering.grid import Grid, printable
+from typelattice.rendering.grid import Grid, fold_text
 from typelattice.rendering.text import paint_text, text
 from typelattice.support.frozen_classes import frozen
 
@@ -29,7 +28,7 @@ class Layout:
 
     def fold_line(self, line: str, margin: int = 0) -> str:
         """Return a line folded to the width that a margin leaves."""
-        return "\n".join(" " * margin + row for row in _fold_line(line, self.width - margin))
+        return "\n".join(" " * margin + row for row in fold_text(line, self.width - margin))
 
     def join_columns(self, heading: str, lines: Sequence[str], stub: int = HEADING_WIDTH) -> str:
         """Write a heading in a column of `stub` characters, with lines next to it; a longer one goes above.
@@ -39,7 +38,7 @@ class Layout:
         casts         int8 to int16: loses nothing
                       uint8 to int16: loses nothing
         """
-        rows = [row for line in lines for row in _fold_line(line, self.width - stub, "  ")] or [""]
+        rows = [row for line in lines for row in fold_text(line, self.width - stub, "  ")] or [""]
         head = heading.ljust(stub - 1) if len(heading) < stub else f"{heading}\n{' ' * (stub - 1)}"
         first = f"{self._paint_lines(head, '1')} {rows[0]}".rstrip()
         return "\n".join([first, *(" " * stub + row for row in rows[1:])])
@@ -53,8 +52,3 @@ class Layout:
 
 
 PLAIN_LAYOUT = Layout()  # layout without a terminal
-
-
-def _fold_line(line: str, room: int, indent: str = "") -> list[str]:
-    """Fold a line to the available width, and indent the further lines."""
-    return wrap(printable(line), room, subsequent_indent=indent, break_on_hyphens=False) or [""]

@@ -2,9 +2,8 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from textwrap import fill
 
-from typelattice.rendering.grid import Cell, Grid, printable
+from typelattice.rendering.grid import Cell, Grid, fold_text, printable
 
 SGR_CODE_BY_MARK = {  # mark -> SGR code; the first mark of a cell decides
     "differs": "1;33", "same": "2", "refused": "2",
@@ -74,4 +73,4 @@ def _column_width(cells: list[Cell]) -> int:
 
 
 def _wrap_line(line: str, width: int) -> str:
-    return fill(printable(line), width, subsequent_indent="  ", break_on_hyphens=False)
+    return "\n".join(fold_text(line, width, "  "))

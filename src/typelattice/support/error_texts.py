@@ -1,7 +1,7 @@
-"""Texts for error messages: shortened quotes, and the nearest known name for an unknown one."""
+"""Texts for messages: shortened quotes, joined words, and the nearest known name for an unknown one."""
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 MAX_SUGGESTIONS = 2
 MIN_BEGINNING_CHARS = 5  # letters of a name that count as its beginning
@@ -18,6 +18,12 @@ def clip_text(text: str, max_chars: int) -> str:
 def quote_short(text: str) -> str:
     """Return a text for an error message, quoted and cut at 40 characters."""
     return repr(clip_text(text, 40))
+
+
+def join_words(items: Sequence[object]) -> str:
+    """Join texts as in `a, b and c`."""
+    texts = [str(x) for x in items]
+    return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
 
 
 def spelling_hint(name: str, known_names: Iterable[str]) -> str:

@@ -169,6 +169,6 @@ COMMAND = Command(
     ("numpy", "numpy@2.4", "jax --live 10000 --seed 3", "numpy --system mine.toml"),
     exit_status=(
         "0 if every call agrees or is a listed departure, 1 if one does not,\n"
-        "  2 if there is none"
+        "  2 if the comparison cannot be made"
     ),
 )  # fmt: skip

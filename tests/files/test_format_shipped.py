@@ -49,6 +49,17 @@ def test_no_order_restates_what_is_implied(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", tl.systems(functions=True))
+def test_no_set_has_another_meaning_than_in_the_file_that_is_extended(name: str) -> None:
+    """Inherited lines name sets, too: `floats` of another meaning would change what they say."""
+    values = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    base = read_definition(FOLDER / f"{values['extends']}.toml") if "extends" in values else None
+    inherits_operations = "..." in values.get("ops", {"...": True})
+    inherited = base.entries_of_key("sets") if base and inherits_operations else {}
+    own = {word: text for word, text in values.get("sets", {}).items() if word != "..."}
+    assert {word: inherited.get(word, text) for word, text in own.items()} == own
+
+
+@pytest.mark.parametrize("name", tl.systems(functions=True))
 def test_every_key_that_a_file_gives_is_one_that_it_needs(name: str) -> None:
     """No key that says what the file it extends, or the default, says already."""
     values = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))

@@ -30,6 +30,7 @@ from typelattice.engine.operation_rules import (
     KIND_BY_PYTHON_NUMBER_WORD,
     ComputedMember,
     OperationRules,
+    check_operand_count,
     look_up,
     merge_entries,
 )
@@ -37,6 +38,7 @@ from typelattice.engine.rule_enums import InPlaceRule, JoinRule, PairJoin, Scala
 from typelattice.engine.rules import Rules
 from typelattice.engine.scalar_fit import ValueFit, fit_values
 from typelattice.facts.dtypes import DType, Kind, Node, complex_of, real_part_dtype
+from typelattice.facts.operations import find_operation
 from typelattice.operands.operand import Operand
 
 TYPE_CHECKING = False
@@ -52,6 +54,18 @@ WEAK_RESULTS = (
 def find_operation_rules(rules: Rules, name: str) -> OperationRules:
     """Return the rules of a system for an operation. Raises OpError for an unknown operation."""
     return merge_entries(rules.find_operation(name), rules.ops)
+
+
+def prepare_operation(
+    rules: Rules, name: str, operands: tuple[Operand, ...]
+) -> tuple[OperationRules, tuple[Operand, ...]]:
+    """Return the rules of an operation, and those of its operands that promote.
+
+    Raises OpError if the operation is unknown or does not take these operands.
+    """
+    operation = find_operation(name, rules.custom_operations)
+    check_operand_count(operation, operands)
+    return find_operation_rules(rules, operation.name), operands[operation.promoting_slice]
 
 
 def evaluate_operation(

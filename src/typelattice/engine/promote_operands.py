@@ -26,28 +26,21 @@ def promote_operands(
     decisions: list[Decision] = []
     promoting, op = operands, None
     if name is not None:
-        from typelattice.engine.evaluate_operation import evaluate_operation, find_operation_rules
-        from typelattice.engine.operation_rules import (
-            check_operand_count,  # promotion without an operation needs no rules of operations
-        )
+        # promotion without an operation needs no rules of operations
+        from typelattice.engine.evaluate_operation import evaluate_operation, prepare_operation
 
-        operation = rules.find_operation(name)
-        check_operand_count(operation, operands)
-        name, promoting = operation.name, operands[operation.promoting_slice]
-        op = find_operation_rules(rules, name)
+        op, promoting = prepare_operation(rules, name, operands)
+        name = op.name
     with_parameters = promoting
     if rules.families:
-        from typelattice.engine.join_parametric_dtypes import (
-            replace_members_by_families,  # few systems have dtypes with parameters
-        )
+        # few systems have dtypes with parameters
+        from typelattice.engine.join_parametric_dtypes import replace_members_by_families
 
         promoting = replace_members_by_families(promoting)
     try:
         if any(o.foreign_library for o in operands):
-            from typelattice.engine.foreign_arrays import (
-                check_nonpromoting_foreign,
-                replace_foreign_arrays,  # few questions are of another library's arrays
-            )
+            # few questions are of another library's arrays
+            from typelattice.engine.foreign_arrays import check_nonpromoting_foreign, replace_foreign_arrays
 
             check_nonpromoting_foreign(rules, operands, promoting)
             promoting = replace_foreign_arrays(rules, op, promoting, decisions)

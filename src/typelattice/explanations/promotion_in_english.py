@@ -97,9 +97,8 @@ def explain_in_sections(promotion: Promotion, with_operation: bool = True) -> It
     if intervals:
         yield "by value", intervals
     if promotion.op and with_operation and not isinstance(promotion.decision, MissingOperation):
-        from typelattice.explanations.operation_description import (
-            describe_operation,  # promotion without an operation needs no rules of operations
-        )
+        # promotion without an operation needs no rules of operations
+        from typelattice.explanations.operation_description import describe_operation
 
         yield "operation", describe_operation(promotion)
     if promotion.weak and promotion.dtype:

@@ -296,9 +296,8 @@ def _read_operation_entry(
     reader: KeyReader, pairs: PairEntryReader, custom: Mapping[str, Operation], op: str, entry: object
 ) -> Mapping[str, object]:
     """Read the file's entry for an operation, or for a class of them."""
-    from typelattice.files.operation_entries import (
-        OperationEntryReader,  # promotion without an operation reads no such entry
-    )
+    # promotion without an operation reads no such entry
+    from typelattice.files.operation_entries import OperationEntryReader
 
     return Frozen(
         OperationEntryReader(pairs.words, pairs.require_in_order, reader, custom).read_operation(op, entry)

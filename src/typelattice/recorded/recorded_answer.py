@@ -198,9 +198,8 @@ def _may_give_python_number(promotion: Promotion) -> bool:
     """Return True if the operation of a promotion may give a Python number."""
     if promotion.op is None:
         return False
-    from typelattice.engine.evaluate_operation import (
-        may_give_python_number,  # promotion without an operation needs no rules of operations
-    )
+    # promotion without an operation needs no rules of operations
+    from typelattice.engine.evaluate_operation import may_give_python_number
 
     return may_give_python_number(promotion.system, promotion.op)
 

@@ -13,6 +13,7 @@ from typelattice.recorded.recorded_answer import (
     recorded_library_version,
     recording_name_of,
 )
+from typelattice.recorded.spellings import spell_call
 
 UNKNOWN_REASON = "no reason is on record"
 
@@ -66,11 +67,10 @@ def describe_recorded_answer(promotion: Promotion, recorded: RecordedAnswer | No
             if promotion.system.library
             else []
         )
-    same = recorded.call.operands == tuple(map(str, promotion.promoting_operands)) and promotion.op in (
-        None,
-        recorded.call.op,
-    )
-    as_asked = "" if same else f", asked as {recorded.call.question}"
+    call = recorded.call
+    same = call.operands == tuple(map(str, promotion.promoting_operands)) and promotion.op in (None, call.op)
+    written = spell_call(recorded.recording, call.op, call.operands)
+    as_asked = "" if same and call.op in written else f", asked as {written}"
     lines = [f"{recorded.library} {describe_answer(recorded)}{as_asked}"]
     if recorded.departs:
         of_foreign = (

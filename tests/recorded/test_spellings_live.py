@@ -1,0 +1,58 @@
+"""The table of spellings against the libraries: each function exists, and is the one that was recorded."""
+
+from __future__ import annotations
+
+import importlib
+from functools import reduce
+
+import pytest
+
+from typelattice.conformance.load_library import load_library
+from typelattice.conformance.operation_functions import SpelledFunction
+from typelattice.recorded.spellings import find_form
+
+pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
+MODULE_BY_ALIAS = {
+    "np": "numpy", "jnp": "jax.numpy", "lax": "jax.lax", "xp": "array_api_strict", "da": "dask.array",
+    "tf": "tensorflow", "tnp": "tensorflow.experimental.numpy", "mx": "mlx.core", "ndx": "ndonnx",
+    "pl": "polars", "pc": "pyarrow.compute", "pa": "pyarrow", "Tensor": "tinygrad.Tensor",
+}  # fmt: skip
+
+
+def find_object(dotted: str) -> object:
+    """Return what a dotted name means: a module, or an attribute of one."""
+    root, *names = dotted.split(".")
+    if root in MODULE_BY_ALIAS:
+        root, *first = MODULE_BY_ALIAS[root].split(".")
+        names = first + names
+    found = importlib.import_module(root)
+    for depth in range(1, len(names)):  # some submodules are attributes only after their import
+        try:
+            importlib.import_module(".".join([root, *names[:depth]]))
+        except ImportError:
+            break
+    return reduce(getattr, names, found)
+
+
+@pytest.mark.parametrize(
+    "recording",
+    [
+        *("array-api", "numpy@2.4", "jax@0.10", "jax-lax@0.10", "dask", "torch@2.13", "tensorflow", "scipy"),
+        *("tensorflow-legacy", "keras-numpy", "keras-jax-computed", "mlx", "ndonnx", "polars", "arrow"),
+        "tinygrad",
+    ],
+)
+def test_every_spelled_function_is_the_recorded_one(recording: str) -> None:
+    library = load_library(recording)
+    compared = 0
+    for op, function in library.operations().items():
+        form = find_form(recording, op)
+        if form is None or "{}" in form or form == "least_upper_dtype":
+            continue
+        assert callable(find_object(form)), (op, form)
+        recorded = getattr(function, "__wrapped__", function)
+        if isinstance(recorded, SpelledFunction):
+            name = recorded.spelling.partition("(")[0].rpartition(".")[2]
+            assert form.rpartition(".")[2] == name, (op, form, recorded.spelling)
+        compared += 1
+    assert compared > 20

@@ -88,10 +88,10 @@ def _read_spellings() -> Mapping[tuple[str, bool], Mapping[str, str]]:
         if row.startswith(" "):
             listed += f" {row.strip()}"
             continue
-        words = found.setdefault((owner, form == DTYPES_FORM), {})
-        for entry in filter(None, listed.strip().split(", ")):
+        for entry in listed.strip().split(", ") if listed else ():
             name, _, own = entry.partition("=")
-            words[name] = own if form == DTYPES_FORM else form.replace(NAME_PLACE, own or name, 1)
+            word = own if form == DTYPES_FORM else form.replace(NAME_PLACE, own or name, 1)
+            found.setdefault((owner, form == DTYPES_FORM), {})[name] = word
         listed = ""
         if row and not row.startswith("#"):
             owner, _, form = row.partition("  ")

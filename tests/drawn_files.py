@@ -89,6 +89,11 @@ def drawn_file(dice: random.Random) -> str:
                 keys[key] = drawn
                 if key not in ("ops", "ties"):
                     break
+    entries = keys.get("ops", {})
+    if isinstance(entries, dict) and entries:  # a set of operations means the same as its members
+        named = dice.choice([*entries])
+        keys["operation-sets"] = {"drawn_set": named}
+        keys["ops"] = {"drawn_set" if entry == named else entry: said for entry, said in entries.items()}
     return toml(keys)
 
 

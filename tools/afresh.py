@@ -18,7 +18,7 @@ from mutations import Mutation
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "typelattice"
 OPTIONS = [
-    "-m", "not live and not browser and not whole", "-p",
+    "-m", "not live and not browser and not package and not whole", "-p",
     "no:cacheprovider", "--tb=no", "--assert=plain", "--hypothesis-profile=mutants",
     "-W", "ignore::pytest.PytestAssertRewriteWarning",
 ]  # fmt: skip

@@ -80,6 +80,20 @@ def test_weak_nodes_are_one_object_each() -> None:
 # -- sets
 
 
+def test_a_set_of_operations_means_the_same_as_its_members() -> None:
+    head = 'name = "a"\norder = "b -> i8 -> i32 -> f16 -> f32"\n'
+    named = parse(
+        head + '[operation-sets]\nfloat_functions = """\nmaths,\nmean"""\n[ops]\n'
+        '"float_functions, median".computes = { integer = "f32" }'
+    )
+    listed = parse(head + '[ops]\n"maths, mean, median".computes = { integer = "f32" }')
+    for op in ("sqrt", "mean", "median", "sum"):
+        for dtype in ("int8", "float16"):
+            assert named.explain(dtype, op=op).dtype == listed.explain(dtype, op=op).dtype
+    rule = named.explain("int8", op="sqrt").rule
+    assert rule and rule.lines == (8,)
+
+
 def test_sets_may_hold_sets_and_stand_wherever_a_list_may() -> None:
     s = parse(
         'name = "a"\ntiers = ["array", "scalar"]\norder = "b -> ints -> f32"\n'

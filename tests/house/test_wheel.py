@@ -12,6 +12,7 @@ from zipfile import ZipFile
 
 import pytest
 
+pytestmark = pytest.mark.package
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "typelattice"
 
@@ -25,22 +26,9 @@ def run(*command: str | Path, cwd: Path = Path(sys.prefix)) -> str:
 
 
 @pytest.fixture(scope="module")
-def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the source distribution, and the wheel that was built from it."""
-    folder, unpacked = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("unpacked")
-    build = "from hatchling import build; build."
-    run(sys.executable, "-c", f"{build}build_sdist({str(folder)!r})", cwd=ROOT)
-    (sdist,) = folder.glob("*.tar.gz")
-    with tarfile.open(sdist) as archive:
-        archive.extractall(unpacked, filter="data")
-    source = unpacked / sdist.name.removesuffix(".tar.gz")
-    run(sys.executable, "-c", f"{build}build_wheel({str(folder)!r})", cwd=source)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def wheel(dist: Path) -> Path:
-    (built,) = dist.glob("*.whl")
+def wheel() -> Path:
+    """The wheel in dist/, which `make package` builds from the source distribution beside it."""
+    (built,) = (ROOT / "dist").glob("*.whl")
     return built
 
 
@@ -56,8 +44,8 @@ def empty(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no clone of the repository")
-def test_source_distribution_holds_what_the_repository_does(dist: Path) -> None:
-    (built,) = dist.glob("*.tar.gz")
+def test_source_distribution_holds_what_the_repository_does() -> None:
+    (built,) = (ROOT / "dist").glob("*.tar.gz")
     tracked = run("git", "-C", ROOT, "ls-files", "-z").split("\0")
     with tarfile.open(built) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
@@ -109,10 +97,3 @@ def test_installed_command_explains(empty: Path) -> None:
 def test_installed_package_answers_without_numpy(empty: Path) -> None:
     asked = "tl.system('numpy').result_type('int8', 'uint8'), 'numpy' in sys.modules"
     assert run(empty / "python", "-c", f"import sys, typelattice as tl; print({asked})") == "int16 False\n"
-
-
-def test_the_citation_names_the_version_of_the_package() -> None:
-    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    source = (PACKAGE / "__init__.py").read_text(encoding="utf-8")
-    (version,) = re.findall(r'^__version__ = "(.*)"$', source, re.MULTILINE)
-    assert f"\nversion: {version}\n" in cited

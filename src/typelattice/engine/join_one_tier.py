@@ -105,14 +105,14 @@ def _join_in_pairs(rules: Rules, nodes: Sequence[Node], decisions: list[Decision
 
 def _join_comparable(rules: Rules, pair: Sequence[Node], decisions: list[Decision]) -> Node:
     """Return the join of a pair. Raises RefusalError if the join is neither of the two."""
-    found = join_nodes(rules, pair, decisions)
-    if found not in pair:
-        decisions.pop()  # drop the decision of a join that does not count
-        decision = RefusedJoin(tuple(pair), None)
-        raise RefusalError(
-            "neither represents all values of the other", f"cast both, e.g. to {found}", decision
-        )
-    return found
+    bounds = rules.order.minimal_bounds(*dict.fromkeys(pair))
+    if not bounds or bounds[0] in pair:
+        return join_nodes(rules, pair, decisions)
+    raise RefusalError(
+        "neither represents all values of the other",
+        f"cast both, e.g. to {bounds[0]}",
+        RefusedJoin(tuple(pair), None),
+    )
 
 
 def check_pair_refusal(rules: Rules, a: Node, b: Node) -> None:

@@ -8,7 +8,7 @@ from typelattice.engine.operation_rules import entry_names
 from typelattice.engine.system import System
 from typelattice.facts.operations import find_operation
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.system_text import SystemText
+from typelattice.files.system_text import OPERATION_SETS_KEY, SystemText
 
 DESCRIPTIVE_KEYS = ("name", "title", "source", "library")  # keys that decide no answer
 
@@ -27,7 +27,8 @@ def rules_key(system: System, op_name: str | None) -> Hashable:
     """
     assert isinstance(system.origin, SystemOrigin)
     definition, ops = system.origin.definition, system.origin.definition.entries_of_key("ops")
-    said = {key: value for key, value in definition.values.items() if key not in (*DESCRIPTIVE_KEYS, "ops")}
+    left_out = (*DESCRIPTIVE_KEYS, OPERATION_SETS_KEY, "ops")
+    said = {key: value for key, value in definition.values.items() if key not in left_out}
     of_op = (
         [entry for entry in entry_names(system.find_operation(op_name)) if entry in ops] if op_name else []
     )

@@ -7,6 +7,7 @@ from functools import cache, partial
 from os import PathLike, path
 
 from typelattice.files.system_text import (
+    OPERATION_SETS_KEY,
     REAL_SYSTEMS_FOLDER,
     SYSTEMS_FOLDER,
     FormatError,
@@ -17,6 +18,7 @@ from typelattice.files.system_text import (
     is_name,
     join_errors,
     read_text,
+    split_names,
     systems,
     toml_type_name,
 )
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
 
 TYPE_BY_KEY: dict[str, type] = {
     **dict.fromkeys(("name", "title", "source", "library", "extends", "order", "combine", "weak-join"), str),
-    **dict.fromkeys(("dtypes", "sets", "ties", "overrides", "refusals", "defaults", "before", "after"), dict),
+    **dict.fromkeys(("dtypes", "sets", OPERATION_SETS_KEY, "ties", "overrides", "refusals"), dict),
+    **dict.fromkeys(("defaults", "before", "after"), dict),
     "requested": dict, "foreign": dict, "limits": dict, "fit": dict, "ops": dict, "casts": dict,
     "stand-in": dict,
     "tiers": list, "both-ways": list, "first-is-array": bool,
@@ -244,14 +247,49 @@ def _check_keys(values: Mapping[str, object], text: SystemText) -> CheckedKeys:
             broken.add(key)
         else:
             kept[key] = value
+    operation_sets: Mapping[str, list[str]] = {}
+    if OPERATION_SETS_KEY in kept:
+        operation_sets = _read_operation_sets(kept[OPERATION_SETS_KEY], text, mistakes)
+        kept[OPERATION_SETS_KEY] = {**operation_sets}
     ops = kept.get("ops")
     if isinstance(ops, dict):
-        kept["ops"] = _split_entries(ops, text, mistakes)
+        kept["ops"] = _split_entries(ops, operation_sets, text, mistakes)
     return CheckedKeys(kept, mistakes, frozenset(broken - kept.keys()))
 
 
+def _read_operation_sets(
+    table: object, text: SystemText, mistakes: list[FormatError]
+) -> dict[str, list[str]]:
+    """Return the lists of operations that a text names, and note mistakes."""
+    found: dict[str, list[str]] = {}
+    assert isinstance(table, dict)
+    for name, members in table.items():
+        if name == INHERITED_MARK:
+            cause = "lists of operations are not inherited; write those that this file uses"
+        elif not isinstance(members, str):
+            cause = f"should list operations in a string, not be {toml_type_name(type(members))}"
+        elif not is_name(name, 60, "_-"):
+            cause = f"{name[:60]!r} is no name for a list of operations; take letters, digits, _ and -"
+        elif not text.is_shipped and _is_operation_or_class(name):
+            cause = f"{name} is an operation or a class of them; give the list another name"
+        else:
+            found[name] = split_names(members)
+            continue
+        mistakes.append(text.error_at(cause, OPERATION_SETS_KEY, name))
+    return found
+
+
+def _is_operation_or_class(name: str) -> bool:
+    from typelattice.files.entry_names import ENTRY_NAMES  # only files of users are checked
+
+    return name in ENTRY_NAMES
+
+
 def _split_entries(
-    table: Mapping[str, object], text: SystemText, mistakes: list[FormatError]
+    table: Mapping[str, object],
+    operation_sets: Mapping[str, list[str]],
+    text: SystemText,
+    mistakes: list[FormatError],
 ) -> dict[str, object]:
     """Give each operation of `"mean, divide" = {…}` its own entry, and note mistakes.
 
@@ -259,7 +297,7 @@ def _split_entries(
     """
     found: dict[str, object] = {}
     for entry, given in table.items():
-        for op in map(str.strip, entry.split(",")):
+        for op in (op for name in split_names(entry) for op in operation_sets.get(name, [name])):
             if op not in found:
                 found[op] = given
                 continue

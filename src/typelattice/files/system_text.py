@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from typelattice.disk.preparsed_toml import parse_toml
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SYSTEMS_FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "systems")
 REAL_SYSTEMS_FOLDER = os.path.realpath(SYSTEMS_FOLDER)
 MAX_SYSTEM_FILE_BYTES = 200_000
+OPERATION_SETS_KEY = "operation-sets"  # names for lists of operations, as keys of `ops`
 FileLine = tuple[str, int]  # file, line
 OrderRow = tuple["SystemText", int]  # the text that gives an order, and the number of a row of it, from 0
 WordChain = list[list[str]]  # a statement of an order: the lists between its arrows
@@ -130,6 +131,26 @@ class SystemText:
         """The line of each row of the order. Most explanations need no position below it."""
         return self._find_positions(until=("order",)).lines_of_rows("order")
 
+    @cached_property
+    def operation_sets(self) -> Mapping[str, list[str]]:
+        """The lists of operations that the text names."""
+        given = self.values().get(OPERATION_SETS_KEY) if self.is_toml else None
+        if not isinstance(given, dict):
+            return {}
+        return {name: split_names(members) for name, members in given.items() if isinstance(members, str)}
+
+    @property
+    def names_of_entries(self) -> set[str]:
+        """The operations, classes and sets of operations that the entries of `ops` name."""
+        entries = self.values().get("ops")
+        names = map(split_names, entries) if isinstance(entries, dict) else ()
+        return {name for listed in names for name in listed}
+
+    @property
+    def is_shipped(self) -> bool:
+        """True for a file that comes with typelattice."""
+        return self.path is not None and os.path.dirname(self.path) == REAL_SYSTEMS_FOLDER
+
     def _find_positions(self, until: KeyPath | None = None) -> KeyPositions:
         from typelattice.files.positions import find_positions
 
@@ -155,7 +176,10 @@ class SystemText:
         None if the text has no such key.
         """
         part_or_word = word if word and part is None and self._find_paths(key, entry, word) else part
-        spans = [self.positions.span(path) for path in self._statement_paths(key, entry, part_or_word)]
+        paths = self._statement_paths(key, entry, part_or_word)
+        if key == "ops":  # the word may stand in a set that the entry names
+            paths += [(OPERATION_SETS_KEY, name) for name, ops in self.operation_sets.items() if word in ops]
+        spans = [self.positions.span(path) for path in paths]
         if not spans:
             return None
         found = (self._find_mark(*span, word) for span in spans)
@@ -215,8 +239,13 @@ class SystemText:
             path
             for path in self.positions.key_offsets
             if path[0] == key and len(path) > 1 and path[2 : 2 + len(below)] == below
-            if path[1] == entry or entry in [word.strip() for word in str(path[1]).split(",")]
+            if path[1] == entry or entry in self._list_operations(str(path[1]))
         ]
+
+    def _list_operations(self, entry: str) -> list[str]:
+        """Return the words of an entry such as `mean, divide`, and the operations of the sets among them."""
+        words = split_names(entry)
+        return words + [op for word in words for op in self.operation_sets.get(word, [])]
 
     def error_at(
         self,
@@ -236,8 +265,7 @@ class SystemText:
         The parser is slow for a deeply nested text, or raises RecursionError. Tests check that the shipped
         files are not nested deeply.
         """
-        shipped = self.path is not None and os.path.dirname(self.path) == REAL_SYSTEMS_FOLDER
-        if not shipped and (deep := self.positions.too_deep):
+        if not self.is_shipped and (deep := self.positions.too_deep):
             from typelattice.files.positions import TOO_DEEP_MESSAGE
 
             mark = self.mark_of_row(deep.line, "", deep.column)
@@ -320,6 +348,11 @@ def read_text(path: str | os.PathLike[str]) -> SystemText:
         line = data.count(b"\n", 0, e.start) + 1
         raise FormatError(name, line, "", f"not UTF-8 text (byte {e.start}); save it as UTF-8") from None
     return SystemText(name, text, os.path.realpath(path))
+
+
+def split_names(text: str) -> list[str]:
+    """Return the words of a list, such as `mean, divide`, which may go over several lines."""
+    return [*map(str.strip, text.split(","))]
 
 
 def is_name(word: str, max_chars: int, signs: str) -> bool:

@@ -24,6 +24,7 @@ from typelattice.facts.dtypes import DType, Kind, Node, weak_node
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.operation_entries import FIELDS_BY_KEY
+from typelattice.files.system_text import OPERATION_SETS_KEY
 from typelattice.files.value_reader import Vocabulary, not_in_order
 
 GIVES_OF_PAIRS_FIELD = "gives_of_pairs"
@@ -79,11 +80,19 @@ def _unused_words(reader: KeyReader, words: Vocabulary, rules: Rules) -> Iterato
             yield "dtypes", word, _enters_nowhere_message(word)
     for word in words.sets:
         if word not in words.used:
-            yield "sets", word, f"{word} is used nowhere; remove it"
+            yield "sets", word, _used_nowhere_message(word)
+    main = reader.definition.main
+    for name in main.operation_sets:
+        if name not in main.names_of_entries:
+            yield OPERATION_SETS_KEY, name, _used_nowhere_message(name)
     for word, target in reader.definition.entries_of_key("after").items():
         node = words.read_node(target)
         if not _can_be_answer(node, rules):
             yield "after", word, _enters_nowhere_message(node)
+
+
+def _used_nowhere_message(word: str) -> str:
+    return f"{word} is used nowhere; remove it"
 
 
 def _enters_nowhere_message(source: object) -> str:

@@ -10,12 +10,13 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node, WeakNode
 from typelattice.facts.order import Order
 from typelattice.files.system_origin import SystemOrigin
+from typelattice.files.system_text import OPERATION_SETS_KEY
 from typelattice.files.unused_keys import find_unused_entries, find_unused_keys
 from typelattice.support.frozen_classes import replace
 
 REPLACED_KEYS = (
     "name", "title", "source", "library", "extends", "order", "combine", "ties", "overrides", "refusals",
-    "both-ways",
+    "both-ways", OPERATION_SETS_KEY,
 )  # fmt: skip
 
 

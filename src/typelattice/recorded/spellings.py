@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import takewhile
 from os import path
 
 from typelattice.facts.libraries import recordings
@@ -62,6 +63,7 @@ def _find_word(recording: str, name: str, of_dtype: bool) -> str | None:
     return spelled_words(recording, of_dtype).get(name)
 
 
+@cache
 def spelled_words(recording: str, of_dtype: bool) -> Mapping[str, str]:
     """Return the forms of operations of a recording's library, or its names of dtypes.
 
@@ -71,28 +73,27 @@ def spelled_words(recording: str, of_dtype: bool) -> Mapping[str, str]:
     'HUGEINT'
     """
     plain = recording.partition(VERSION_SIGN)[0]
-    own = _read_spellings().get((plain, of_dtype), {})
-    if plain not in recordings():
-        return own
-    return {**_read_spellings().get((recordings()[plain].library, of_dtype), {}), **own}
+    owners = [recordings()[plain].library] if plain in recordings() else []
+    words: dict[str, str] = {}
+    for form, listed in [row for owner in dict.fromkeys([*owners, plain]) for row in _rows_of(owner)]:
+        if of_dtype == (form == DTYPES_FORM):
+            for entry in listed.split(", "):
+                name, _, own = entry.partition("=")
+                words[name] = own if of_dtype else form.replace(NAME_PLACE, own or name, 1)
+    return words
+
+
+def _rows_of(owner: str) -> list[tuple[str, str]]:
+    """Return the forms of a library or a recording in the table, each with the entries that it lists."""
+    found = []
+    for part in _read_table().split(f"\n{owner}  ")[1:]:
+        form, *rows = part.split("\n")
+        listed = [row.strip() for row in takewhile(lambda row: row.startswith(" "), rows)]
+        found.append((form, " ".join(listed)))
+    return found
 
 
 @cache
-def _read_spellings() -> Mapping[tuple[str, bool], Mapping[str, str]]:
-    """Read the words of each library and recording: its forms of operations, and its names of dtypes."""
-    found: dict[tuple[str, bool], dict[str, str]] = {}
-    owner, form, listed = "", "", ""
+def _read_table() -> str:
     with open(path.join(path.dirname(__file__), SPELLINGS_FILE), encoding="utf-8") as table:
-        rows = table.read().splitlines()
-    for row in [*rows, ""]:
-        if row.startswith(" "):
-            listed += f" {row.strip()}"
-            continue
-        words = found.setdefault((owner, form == DTYPES_FORM), {})
-        for entry in filter(None, listed.strip().split(", ")):
-            name, _, own = entry.partition("=")
-            words[name] = own if form == DTYPES_FORM else form.replace(NAME_PLACE, own or name, 1)
-        listed = ""
-        if row and not row.startswith("#"):
-            owner, _, form = row.partition("  ")
-    return found
+        return table.read()

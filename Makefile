@@ -31,6 +31,7 @@ TESTS_OF_PYTHON = tests/tracing tests/programs/test_programs.py tests/operands/t
 	src/typelattice/tracing src/typelattice/programs
 TESTS_OF_NUMPY = tests/programs tests/operands tests/namespaces \
 	src/typelattice/operands src/typelattice/namespaces
+LIGHT = 'not live and not browser and not package and not whole'
 
 .NOTPARALLEL:
 .PHONY: help demo test test-newest test-3.14-chroot whole whole-browser whole-live lint package installed \
@@ -44,7 +45,7 @@ demo: $(VENV)/numpy.stamp  ## predicts dtypes of NumPy expressions, runs them an
 	@$(VENV)/bin/python examples/demo.py
 
 test: $(VENV)/test.stamp  ## runs the light tests: laws, recordings, examples; they need no framework
-	$(VENV)/bin/python -m pytest -m 'not live and not browser and not package and not whole' $(FLAGS) $(TESTS)
+	$(VENV)/bin/python -m pytest -m $(LIGHT) $(FLAGS) $(TESTS)
 
 test-3.%:  ## runs the light tests on another installed Python: make test-3.13 TESTS='$$(TESTS_OF_PYTHON)'
 	@$(MAKE) --no-print-directory VENV=.venv-3.$* PYTHON="$$(tools/find-python 3.$*)" test
@@ -55,7 +56,7 @@ test-3.14-chroot:  ## runs the tests of tracing on Debian's Python 3.14: needs r
 
 test-newest: | .venv-newest  ## runs the light tests with the newest releases that pip finds
 	.venv-newest/bin/python $(PIP) --upgrade --upgrade-strategy eager -e '.[test]'
-	.venv-newest/bin/python -m pytest -m 'not live and not browser and not package and not whole' $(FLAGS) $(TESTS)
+	.venv-newest/bin/python -m pytest -m $(LIGHT) $(FLAGS) $(TESTS)
 
 whole: $(VENV)/test.stamp  ## runs the light tests that `make test` leaves out
 	$(VENV)/bin/python -m pytest -m 'whole and not live and not browser' $(FLAGS) tests
@@ -69,7 +70,7 @@ lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## runs ruff and mypy, and checks t
 	$(VENV)/bin/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	$(VENV)/bin/python -m pytest tests/namespaces/test_namespace_types.py tests/codegen/test_written_stubs.py
 
-package: $(VENV)/test.stamp $(VENV)/package.stamp  ## builds the source distribution and the wheel, and tests them
+package: $(VENV)/test.stamp $(VENV)/package.stamp  ## builds and tests the source distribution and the wheel
 	rm -rf dist
 	$(VENV)/bin/python tools/built_document.py
 	$(VENV)/bin/python -m build -q

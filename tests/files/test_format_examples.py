@@ -24,8 +24,8 @@ from typelattice.recorded.spellings import spell_dtype, spelled_words
 
 FILES = sorted(Path(SYSTEMS_FOLDER).glob("*.toml"))
 EXAMPLE = re.compile(
-    r"(?P<line>.*\S)?(?:  |^)# (?P<call>\S.*) is (?P<answer>.+), not (?P<other>.+?)(?P<above>:?)"
-    r"|(?P<line2>.*\S)?(?:  |^)# (?P<call2>[\w.]+\((?:\w+(?:, )?)+\)) is "
+    r"(?P<line>.*\S)?(?: {2,}|^)# (?P<call>\S.*) is (?P<answer>.+), not (?P<other>.+?)(?P<above>:?)"
+    r"|(?P<line2>.*\S)?(?: {2,}|^)# (?P<call2>[\w.]+\((?:\w+(?:, )?)+\)) is "
     r"(?P<answer2>(?!not\b)\w+)(?P<above2>:?)"
 )
 ASSIGNMENT = re.compile(r"x\[0\] = (\S+) with an (\S+) x")

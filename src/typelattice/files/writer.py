@@ -52,8 +52,7 @@ def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
     plain = replace(
         system, order=order, combine="join", ties={}, overrides={}, refusals={}, both_ways=frozenset()
     )
-    of_entries = (("ops", entry) for entry, _, _ in find_unused_entries(plain))
-    for key, entry in (*((key, entry) for key, entry, _ in find_unused_keys(plain)), *of_entries):
+    for key, entry, _ in find_unused_keys(plain):
         table = kept.get(key)
         if entry is not None and isinstance(table, Mapping):
             kept[key] = {
@@ -61,12 +60,23 @@ def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
             }
         else:
             kept.pop(key, None)
+    ops = kept.pop("ops", {})
+    assert isinstance(ops, Mapping)
+    unused_keys = [(entry, key) for entry, key, _ in find_unused_entries(plain)]
+    kept_ops = {
+        entry: used_keys
+        for entry, said in ops.items()
+        if (entry, None) not in unused_keys
+        if (used_keys := {key: value for key, value in said.items() if (entry, key) not in unused_keys})
+    }
     sets = kept.pop("sets", {})
     assert isinstance(sets, Mapping)
+    kept |= {"ops": kept_ops} if kept_ops else {}
     used = {word for value in kept.values() for word in _list_words(value)} & sets.keys()
     while further := {word for name in used for word in _list_words(sets[name])} & sets.keys() - used:
         used |= further
-    return {**kept, "sets": {name: sets[name] for name in sets if name in used}}
+    kept_sets = {name: sets[name] for name in sets if name in used}
+    return kept | ({"sets": kept_sets} if kept_sets else {})
 
 
 def _remove_word(words: str, entry: str) -> str:

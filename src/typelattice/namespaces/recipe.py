@@ -111,7 +111,9 @@ class RecipeMaker:
         Raises NamespaceError if the system accepts the operands though they have no dtype in common.
         """
         found = self.system.promote(*operands, op=op_name)
-        if found.node is None and find_operation_rules(self.system, op_name).joins is JoinRule.IF_POSSIBLE:
+        rules = find_operation_rules(self.system, op_name)
+        exact = find_pair_join(rules, found.operands) is PairJoin.NEVER  # compared without a common dtype
+        if found.node is None and rules.joins is JoinRule.IF_POSSIBLE and not exact:
             listed = " and ".join(map(str, operands))
             raise NamespaceError(
                 f"{listed} have no dtype in common to compute {op_name} in; cast them to one"

@@ -23,9 +23,10 @@ from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, weak_node
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.operation_entries import FIELDS_BY_KEY
+from typelattice.files.operation_entries import FIELDS_BY_KEY, LEFT_OPERAND_WORD
 from typelattice.files.system_text import OPERATION_SETS_KEY
 from typelattice.files.value_reader import Vocabulary, not_in_order
+from typelattice.operands.operand import BOOL_DTYPE
 
 GIVES_OF_PAIRS_FIELD = "gives_of_pairs"
 # Fields of `OperationRules` with pairs of operands.
@@ -313,10 +314,20 @@ def _has_effect(entry: str, key: str, rules: Rules) -> bool:
     )
 
 
+def _given_dtype(operation_rules: OperationRules, rules: Rules) -> object:
+    """Return the result of an operation: a dtype instead of the kind whose default dtype it is."""
+    given = operation_rules.gives
+    if given is Kind.BOOL:
+        return BOOL_DTYPE
+    return rules.defaults.get(given, given) if isinstance(given, Kind) else given
+
+
 def _cause_of_no_effect(entry: str, key: str, rules: Rules) -> str:
     """Return the reason why a key has no effect on the operations that its entry describes."""
     if key == "gives" and rules.ops[entry].get("gives") == LAST_ARRAY_RESULT:
         return '"last array" is for operations that give several arrays, such as meshgrid'
+    if key == "gives" and rules.ops[entry].get("gives") != "joined":
+        return "the rules say the same without it; remove it"
     if key == "gives":
         return "the operation computes in the joined dtype; name another one in `computes` or `loops`"
     followers = [*_find_followers(entry, key, rules)]
@@ -429,6 +440,10 @@ _NEED_BY_KEY: dict[str, tuple[str, _NeedTest]] = {
         lambda o, op, without, rules: (
             (op.gives != "joined" or bool(op.computes or op.loops or op.accumulates))
             and (op.gives != LAST_ARRAY_RESULT or o.call_form == "separate")
+            and (
+                op.gives == LEFT_OPERAND_WORD
+                or _given_dtype(op, rules) != _given_dtype(without, rules)
+            )
         ),
     ),
     "gives of each": (

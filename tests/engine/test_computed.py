@@ -129,6 +129,6 @@ def test_the_steps_of_an_operation_that_changes_nothing_are_those_of_promotion()
 
 
 def test_an_operation_may_give_the_complex_dtype_of_what_it_computes_in() -> None:
-    s = make(CHAIN, ops={"fourier": {"kernels": "all", "gives": "complex"}})
-    given = [said(s, name, op="fft") for name in ("float32", "float64", "complex64", "int8")]
+    s = make(CHAIN, ops={"maths": {"kernels": "all", "gives": "complex"}})
+    given = [said(s, name, op="sqrt") for name in ("float32", "float64", "complex64", "int8")]
     assert given == ["complex64", "complex128", "complex64", "int8"]

@@ -272,7 +272,7 @@ def _check_values(fits: Sequence[ValueFit]) -> None:
     for fit in fits:
         if fit.outcome == "raise":
             decision = OutOfTargetRange((fit.target,), None, fit.kind.python_name)
-            reason = f"{fit.value} is out of range for {fit.target}"
+            reason = f"{fit.value} {fit.misfit}"
             raise RefusalError(reason, "use a value within it, or a wider dtype", decision)
 
 

@@ -53,6 +53,15 @@ class ValueFit:
     outcome: str
     becomes: PythonNumber | None
 
+    @property
+    def misfit(self) -> str:
+        """The reason why the value does not fit, as a clause without a subject."""
+        if not is_in_range(self.value, self.target):
+            return f"is out of range for {self.target}"
+        if isinstance(self.value, int):
+            return f"lies beyond the range in which {self.target} holds every integer"
+        return f"has a fraction, which {self.target} cannot hold"
+
 
 def check_scalar_limits(limits: Mapping[DType | Kind, Sequence[DType]], operands: Iterable[Operand]) -> None:
     """Raise RefusalError for a Python scalar beyond the limits of the system, with any other operand."""

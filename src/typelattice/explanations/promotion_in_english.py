@@ -383,7 +383,7 @@ def describe_fit(fit: ValueFit) -> str:
     value = _format_number(fit.value)
     if fit.outcome == "fits":
         return f"{value} fits in {fit.target}"
-    return f"{value} is out of range for {fit.target}: {describe_outcome(fit)}"
+    return f"{value} {fit.misfit}: {describe_outcome(fit)}"
 
 
 def describe_outcome(fit: ValueFit) -> str:

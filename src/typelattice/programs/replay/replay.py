@@ -432,7 +432,7 @@ class _Evaluator:
         except RefusalError as e:
             return e.reason
         fits = fit_values(self.system, [operand_of_dtype(to), *checked], to, op)
-        return next((f"{fit.value} is out of range for {to}" for fit in fits if fit.outcome == "raise"), None)
+        return next((f"{fit.value} {fit.misfit}" for fit in fits if fit.outcome == "raise"), None)
 
     def outcome_of_creation(self, step: Created, earlier_outcomes: EarlierOutcomes) -> Outcome:
         """Return the outcome of making an array, with the requested dtype or a default one.

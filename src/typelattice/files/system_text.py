@@ -139,9 +139,8 @@ class SystemText:
             return {}
         return {name: split_names(members) for name, members in given.items() if isinstance(members, str)}
 
-    @property
-    def names_of_entries(self) -> set[str]:
-        """The operations, classes and sets of operations that the entries of `ops` name."""
+    def list_entry_names(self) -> set[str]:
+        """Return the operations, classes and sets of operations that the entries of `ops` name."""
         entries = self.values().get("ops")
         names = map(split_names, entries) if isinstance(entries, dict) else ()
         return {name for listed in names for name in listed}

@@ -83,8 +83,9 @@ def _unused_words(reader: KeyReader, words: Vocabulary, rules: Rules) -> Iterato
         if word not in words.used:
             yield "sets", word, _used_nowhere_message(word)
     main = reader.definition.main
+    named = main.list_entry_names() if main.operation_sets else ()
     for name in main.operation_sets:
-        if name not in main.names_of_entries:
+        if name not in named:
             yield OPERATION_SETS_KEY, name, _used_nowhere_message(name)
     for word, target in reader.definition.entries_of_key("after").items():
         node = words.read_node(target)

@@ -24,7 +24,7 @@ def find_form(recording: str, op_name: str) -> str | None:
     >>> find_form("tensorflow", "divide"), find_form("go", "sqrt"), find_form("go", "fft")
     ('tf.math.truediv', 'math.Sqrt({})', None)
     """
-    return _find_word(recording, op_name, of_dtype=False)
+    return spelled_words(recording, of_dtype=False).get(op_name)
 
 
 def spell_dtype(recording: str, dtype: str) -> str:
@@ -33,7 +33,7 @@ def spell_dtype(recording: str, dtype: str) -> str:
     >>> spell_dtype("duckdb", "int8"), spell_dtype("jax@0.10", "int8")
     ('TINYINT', 'int8')
     """
-    return _find_word(recording, dtype, of_dtype=True) or dtype
+    return spelled_words(recording, of_dtype=True).get(dtype, dtype)
 
 
 def spell_call(recording: str, op_name: str, operands: Sequence[str]) -> str:
@@ -57,10 +57,6 @@ def _spell_operand(recording: str, operand: str) -> str:
     """Return an operand text with the library's name of its dtype. A number of any value is written as 1."""
     dtype, mark, rest = operand.partition(":")
     return LITERAL_BY_PYTHON_TYPE.get(operand) or spell_dtype(recording, dtype) + mark + rest
-
-
-def _find_word(recording: str, name: str, of_dtype: bool) -> str | None:
-    return spelled_words(recording, of_dtype).get(name)
 
 
 @cache

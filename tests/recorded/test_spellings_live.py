@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from concurrent.futures import ProcessPoolExecutor
 from functools import reduce
 from multiprocessing import get_context
@@ -11,13 +12,14 @@ import pytest
 
 from typelattice.conformance.load_library import load_library
 from typelattice.conformance.operation_functions import SpelledFunction
-from typelattice.recorded.spellings import find_form
+from typelattice.recorded.spellings import find_call_form
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 MODULE_BY_ALIAS = {
     "np": "numpy", "jnp": "jax.numpy", "lax": "jax.lax", "xp": "array_api_strict", "da": "dask.array",
     "tf": "tensorflow", "tnp": "tensorflow.experimental.numpy", "mx": "mlx.core", "ndx": "ndonnx",
     "pl": "polars", "pc": "pyarrow.compute", "pa": "pyarrow", "Tensor": "tinygrad.Tensor",
+    "tl": "triton.language",
 }  # fmt: skip
 
 
@@ -40,9 +42,10 @@ def list_wrong_spellings(recording: str) -> tuple[int, list[tuple[str, str]]]:
     """Return how many functions were compared, and those that are not the recorded ones."""
     compared, wrong = 0, []
     for op, function in load_library(recording).operations().items():
-        form = find_form(recording, op)
-        if form is None or "{}" in form or form == "least_upper_dtype":
+        named = re.match(r"[A-Za-z]\w*\.[\w.]+", find_call_form(recording, op) or "")
+        if named is None:  # an operator, or a function without a module
             continue
+        form = named[0]
         recorded = getattr(function, "__wrapped__", function)
         name = form.rpartition(".")[2]
         if isinstance(recorded, SpelledFunction):
@@ -58,7 +61,7 @@ def list_wrong_spellings(recording: str) -> tuple[int, list[tuple[str, str]]]:
     [
         *("array-api", "numpy@2.4", "jax@0.10", "jax-lax@0.10", "dask", "torch@2.13", "tensorflow", "scipy"),
         *("tensorflow-legacy", "keras-numpy", "keras-jax-computed", "mlx", "ndonnx", "polars", "arrow"),
-        "tinygrad",
+        *("tinygrad", "triton", "keras-mixed-float16", "polars-series", "tensorflow-all"),
     ],
 )
 def test_every_spelled_function_is_the_recorded_one(recording: str) -> None:
@@ -66,4 +69,4 @@ def test_every_spelled_function_is_the_recorded_one(recording: str) -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         compared, wrong = process.submit(list_wrong_spellings, recording).result()
     assert not wrong
-    assert compared > 20
+    assert compared > 5

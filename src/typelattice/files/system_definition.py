@@ -17,6 +17,7 @@ from typelattice.files.system_text import (
     WordChain,
     is_name,
     join_errors,
+    list_operations,
     read_text,
     split_names,
     systems,
@@ -297,7 +298,7 @@ def _split_entries(
     """
     found: dict[str, object] = {}
     for entry, given in table.items():
-        for op in (op for name in split_names(entry) for op in operation_sets.get(name, [name])):
+        for op in list_operations(entry, operation_sets):
             if op not in found:
                 found[op] = given
                 continue

@@ -238,13 +238,8 @@ class SystemText:
             path
             for path in self.positions.key_offsets
             if path[0] == key and len(path) > 1 and path[2 : 2 + len(below)] == below
-            if path[1] == entry or entry in self._list_operations(str(path[1]))
+            if path[1] == entry or entry in list_operations(str(path[1]), self.operation_sets)
         ]
-
-    def _list_operations(self, entry: str) -> list[str]:
-        """Return the words of an entry such as `mean, divide`, and the operations of the sets among them."""
-        words = split_names(entry)
-        return words + [op for word in words for op in self.operation_sets.get(word, [])]
 
     def error_at(
         self,
@@ -352,6 +347,11 @@ def read_text(path: str | os.PathLike[str]) -> SystemText:
 def split_names(text: str) -> list[str]:
     """Return the words of a list, such as `mean, divide`, which may go over several lines."""
     return [*map(str.strip, text.split(","))]
+
+
+def list_operations(entry: str, operation_sets: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the operations of an entry of `ops` such as `mean, divide`: those of a set in its place."""
+    return [op for name in split_names(entry) for op in operation_sets.get(name, [name])]
 
 
 def is_name(word: str, max_chars: int, signs: str) -> bool:

@@ -16,12 +16,12 @@ DTYPES_FORM = "dtypes"  # the rows under this form list dtypes
 LITERAL_BY_PYTHON_TYPE = {"int": "1", "float": "1.0", "complex": "1j"}  # a recorded number of any value
 
 
-def find_form(recording: str, op_name: str) -> str | None:
+def find_call_form(recording: str, op_name: str) -> str | None:
     """Return how the library of a recording writes an operation, or None if that is not known.
 
     `{}` stands for an operand. A form without it is a function.
 
-    >>> find_form("tensorflow", "divide"), find_form("go", "sqrt"), find_form("go", "fft")
+    >>> find_call_form("tensorflow", "divide"), find_call_form("go", "sqrt"), find_call_form("go", "fft")
     ('tf.math.truediv', 'math.Sqrt({})', None)
     """
     return spelled_words(recording, of_dtype=False).get(op_name)
@@ -44,7 +44,7 @@ def spell_call(recording: str, op_name: str, operands: Sequence[str]) -> str:
     >>> spell_call("tensorflow", "divide", ["int8", "int"]), spell_call("duckdb", "add", ["int8", "int16"])
     ('tf.math.truediv(int8, 1)', 'TINYINT + SMALLINT')
     """
-    form = find_form(recording, op_name) or op_name
+    form = find_call_form(recording, op_name) or op_name
     words = [_spell_operand(recording, operand) for operand in operands]
     if OPERAND_PLACE not in form:
         return f"{form}({', '.join(words)})"

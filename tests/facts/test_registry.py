@@ -105,13 +105,14 @@ def run(house: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_the_guide_adds_one_row_and_one_file_a_room() -> None:
+def test_the_guide_adds_rows_to_two_tables_and_one_file_a_room() -> None:
     assert list(files_in_the_guide(HEADING)) == [
         "src/typelattice/facts/libraries.txt",
         "src/typelattice/systems/gadget.toml",
         "src/typelattice/conformance/libraries/gadget.py",
         "src/typelattice/operands/adapters/gadget.py",
         "src/typelattice/explanations/code_templates/gadget.toml",
+        "src/typelattice/recorded/spellings.txt",
     ]
     assert files_in_the_guide(HEADING)["src/typelattice/facts/libraries.txt"].count("\n") == 1
 
@@ -127,6 +128,8 @@ def test_it_is_recorded_and_compared(house: Path) -> None:
     head = (house / kept).read_text(encoding="utf-8").partition("\n")[0]
     assert json.loads(head)["versions"] == {"gadget": "1.0"}
     assert "0 mismatches" in run(house, "-m", "typelattice", "conform", "gadget")
+    asked = run(house, "-m", "typelattice", "explain", "int8", "int16", "--system", "gadget")
+    assert "asked as gadget.common(int8, int16)" in asked
     live = run(house, "-m", "typelattice", "conform", "gadget", "--live", "200")
     assert "200 calls compared, 0 mismatches" in live
 

@@ -55,7 +55,7 @@ class ValueFit:
 
     @property
     def misfit(self) -> str:
-        """The reason why the value does not fit, as a clause without a subject."""
+        """Why the value does not fit, such as `is out of range for int8`."""
         if not is_in_range(self.value, self.target):
             return f"is out of range for {self.target}"
         if isinstance(self.value, int):

@@ -13,6 +13,7 @@ import typelattice as tl
 from typelattice.engine.operation_rules import entry_names
 from typelattice.facts.operations import OPERATIONS
 from typelattice.files import system_text as source
+from typelattice.files.operation_entries import OPERATION_KEYS
 from typelattice.files.reader import build_system, parse
 from typelattice.files.system_definition import TYPE_BY_KEY, read_definition
 from typelattice.files.system_definition import parse_definition as read_spec
@@ -60,6 +61,15 @@ def test_no_set_has_another_meaning_than_in_the_file_that_is_extended(name: str)
     inherited = base.entries_of_key("sets") if base and inherits_operations else {}
     own = {word: text for word, text in values.get("sets", {}).items() if word != "..."}
     assert {word: inherited.get(word, text) for word, text in own.items()} == own
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_heading_of_a_key_has_lines_below_it(path: Path) -> None:
+    """A heading is a comment such as `# gives: the dtype of the result`."""
+    headings = tuple(f"# {key}:" for key in OPERATION_KEYS)
+    blocks = path.read_text(encoding="utf-8").rstrip().split("\n\n")
+    headed = [block.split("\n") for block in blocks if block.startswith(headings)]
+    assert [lines for lines in headed if all(line.startswith("#") for line in lines)] == []
 
 
 @pytest.mark.parametrize("name", tl.systems(functions=True))

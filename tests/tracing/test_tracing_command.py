@@ -149,12 +149,30 @@ def test_a_module_is_run_as_python_runs_it(tmp_path: Path) -> None:
     assert "add" in {s["op"] for s in json.loads((tmp_path / "run.json").read_text())["steps"]}
 
 
+@pytest.mark.parametrize("name", ["broken", "null", "pkg.part", "lacking.part", "pkg", "exits.part"])
+def test_an_error_before_a_module_runs_is_the_programs_own(tmp_path: Path, name: str) -> None:
+    write(tmp_path, "broken", "x = = 1\n")
+    write(tmp_path, "null", "x = 1\0")
+    write(tmp_path / "pkg", "__init__", "raise RuntimeError('not today')")
+    write(tmp_path / "pkg", "part", "")
+    write(tmp_path / "lacking", "__init__", "import no_such_module_at_all")
+    write(tmp_path / "lacking", "part", "")
+    write(tmp_path / "exits", "__init__", "raise SystemExit(7)")
+    write(tmp_path / "exits", "part", "")
+    done = command(tmp_path, "-m", name)
+    plain = subprocess.run(
+        [sys.executable, "-m", name], cwd=tmp_path, env=VARIABLES, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == plain.returncode != 0
+    assert done.stderr.startswith(plain.stderr), done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
         ((), "typelattice: trace: give a script, or -m and a module; see typelattice trace --help\n"),
         (("--system", "nump", "s.py"), "unknown system 'nump'"),
-        (("-m", "no_such_module"), "typelattice: there is no module no_such_module that can be run"),
+        (("-m", "no_such_module"), "typelattice: there is no module no_such_module; install it, or correct the name"),
         (("broken.py",), "broken.py, line 1: invalid syntax"),
         (("missing.py",), "'missing.py': No such file or directory; give the path of a script, or -m and a"),
         (("--json", "no/where.json", "s.py"), "no/where.json"),
@@ -166,10 +184,8 @@ def test_a_module_is_run_as_python_runs_it(tmp_path: Path) -> None:
         (("--cache", "broken.py/in", "s.py"), "cannot write into 'broken.py/in': Not a directory"),
         (("--package", "src/pkg", "s.py"), "'src/pkg' is no name of a package; write it as an import does"),
         (("--package", "numpy", "s.py"), "numpy is a library whose operations are what is followed"),
-        (("-m", "numpy"), "typelattice: numpy is a package without a __main__; name a module of it"),
-        (("-m", "broken"), "broken.py, line 1: invalid syntax; Python cannot run it either"),
-        (("-m", "null"), "null.py: source code string cannot contain null bytes; Python cannot run it"),
-        (("-m", "pkg.part"), "the package of pkg.part cannot be imported (RuntimeError: not today)"),
+        (("-m", "numpy"), "typelattice: No module named numpy.__main__; 'numpy' is a package and cannot be"),
+        (("null.py",), "null.py: source code string cannot contain null bytes; Python cannot run it"),
         (("folder",), "typelattice: there is no __main__.py in folder; name a script in it"),
         (("deep.py",), "deep.py: an expression is nested too deeply; Python cannot run it either"),
         (("minus.py",), "minus.py: an expression is nested too deeply; Python cannot run it either"),
@@ -185,8 +201,6 @@ def test_bad_input_is_one_clear_error_and_the_script_is_not_run(
     write(tmp_path, "s", SCRIPT)
     write(tmp_path, "broken", "x = = 1\n")
     write(tmp_path, "null", "x = 1\0")
-    write(tmp_path / "pkg", "__init__", "raise RuntimeError('not today')")
-    write(tmp_path / "pkg", "part", "")
     write(tmp_path, "deep", f"x = y{'.a' * 90_000}\n")
     write(tmp_path, "minus", f"x = {'-' * 90_000}1\n")
     (tmp_path / "folder").mkdir()

@@ -79,15 +79,6 @@ def test_a_module_that_cannot_be_rewritten_runs_as_it_is_and_is_named(package: P
     assert (left.name, left.reason) == ("traced_deep", "its expressions are nested too deeply to rewrite")
 
 
-def test_functions_that_numba_compiles_are_left_alone_and_named() -> None:
-    recorder = Recorder()
-    text = b"from numba import njit as fast\n@fast\ndef f(x): return x + 1\ndef g(x): return x + 1\n"
-    ModuleCompiler(recorder).compile_source("f.py", text)
-    _, _, rows, alone = ModuleCompiler(recorder).compile_source("f.py", text)
-    found = [WrittenOperation(*marshal.loads(row)) for row in rows]
-    assert alone == [("f", "numba compiles it")] and [each.line for each in found] == [4]
-
-
 def test_what_was_imported_before_is_named(package: Path) -> None:
     write(package, "traced_before", "x = 1\n")
     importlib.import_module("traced_before")
@@ -114,4 +105,3 @@ def test_compiled_code_is_kept_only_where_it_was_asked_for_and_follows_the_sourc
     write(package, "traced_plain", "import numpy as np\nx = np.ones(2) + 1\n")
     with Tracing(("traced_plain",)):
         import traced_plain  # noqa: F401
-    assert not (package / "__pycache__").exists()

@@ -62,13 +62,19 @@ def test_the_main_module_is_what_python_makes_it(tmp_path: Path, words: tuple[st
 
 def test_compiled_code_is_refused_and_its_source_asked_for(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text("print(1)\n", encoding="utf-8")
+    py_compile.compile(str(tmp_path / "main.py"), str(tmp_path / "main.pyc"))
+    plain, followed = both(tmp_path, "main.pyc")
+    assert (plain.stdout, followed.stdout, followed.returncode) == ("1\n", "", 2)
+    assert "compiled code, in which nothing can be followed; trace the source" in followed.stderr
+
+
+def test_a_compiled_main_module_runs_and_is_named_as_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("print(1)\n", encoding="utf-8")
     (tmp_path / "app").mkdir()
-    for made in ("main.pyc", "app/__main__.pyc"):
-        py_compile.compile(str(tmp_path / "main.py"), str(tmp_path / made))
-    for word in ("main.pyc", "app"):
-        plain, followed = both(tmp_path, word)
-        assert (plain.stdout, followed.stdout, followed.returncode) == ("1\n", "", 2)
-        assert "compiled code, in which nothing can be followed; trace the source" in followed.stderr
+    py_compile.compile(str(tmp_path / "main.py"), str(tmp_path / "app/__main__.pyc"))
+    plain, followed = both(tmp_path, "app")
+    assert plain.stdout == followed.stdout == "1\n" and followed.returncode == 0
+    assert "not followed: __main__" in followed.stderr
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import marshal
 import os
 import pickle
 import signal
@@ -221,13 +222,15 @@ def test_nothing_is_written_but_what_was_asked_for(
         "followed",
         *words,
         PYTHONDONTWRITEBYTECODE="",
-        PYTHONPYCACHEPREFIX=str(tmp_path / "python"),  # what Python itself keeps of other modules
+        PYTHONPYCACHEPREFIX=str(tmp_path / "python"),  # what Python itself keeps of modules
     )
     out, said = process.communicate(timeout=60)
     assert (process.returncode, out) == (0, ""), said
     found = sorted(path.name for path in tmp_path.iterdir())
     assert [name for name in found if name != "python"] == sorted(["followed.py", "s.py", *made])
-    assert not [*(tmp_path / "python").rglob("followed*")]
+    (kept,) = (tmp_path / "python").rglob("followed*")
+    code = marshal.loads(kept.read_bytes()[16:])
+    assert "record_binary" not in str([each.co_names for each in code.co_consts if hasattr(each, "co_names")])
 
 
 # -- programs that start other processes

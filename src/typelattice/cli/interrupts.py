@@ -19,8 +19,8 @@ def end_by_interrupt() -> None:
 
 
 @contextmanager
-def raise_on_interrupt() -> Iterator[None]:
-    """Raise KeyboardInterrupt on Ctrl-C within the block."""
+def raise_on_interrupt(ends_process: bool = False) -> Iterator[None]:
+    """Raise KeyboardInterrupt on Ctrl-C within the block, and also after it if it ends the process."""
     if _interrupt_handler() is not signal.SIG_DFL:
         yield
         return
@@ -28,7 +28,8 @@ def raise_on_interrupt() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if not ends_process:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def end_in_silence() -> None:

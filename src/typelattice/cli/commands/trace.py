@@ -84,7 +84,7 @@ def run(args: Namespace) -> Paragraphs:
     If standard error is closed, use standard output.
     """
     from typelattice.tracing.entry_points.pyproject_settings import read_settings
-    from typelattice.tracing.entry_points.script import EndedScript, run_script
+    from typelattice.tracing.entry_points.script import EndedScript, run_script, run_script_to_exit
 
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:
@@ -135,17 +135,20 @@ def run(args: Namespace) -> Paragraphs:
                 with suppress(OutputError):
                     print_output(lines, output)
 
-    with raise_on_interrupt():
-        ended = run_script(
-            target, argv, packages, args.module is not None, cache and Path(cache), tell,
-            ends_process=args.ends_process, values=args.values or settings.values,
-        )  # fmt: skip
-    if not ended.forked:
-        tell(ended)
-    if ended.status is None:
+    values = args.values or settings.values
+    options = args.module is not None, cache and Path(cache)
+    with raise_on_interrupt(args.ends_process):
+        if args.ends_process:
+            status = run_script_to_exit(target, argv, packages, tell, *options, values=values)
+        else:
+            ended = run_script(target, argv, packages, *options, tell, values=values)
+            status = ended.status
+            if not ended.forked:
+                tell(ended)
+    if status is None:
         raise ScriptInterrupted
-    if ended.status:
-        raise SystemExit(ended.status)
+    if status:
+        raise SystemExit(status)
     yield from ()
 
 

@@ -17,6 +17,7 @@ from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.report.run_as_data import run_data
 from typelattice.tracing.report.text_report import write_report
+from typelattice.tracing.rewrite.original_code import HIDDEN_CODE
 from typelattice.tracing.run_data.run import Run
 
 NewCode = tuple[FunctionType, CodeType, CodeType]  # a function, its old code and its new one
@@ -128,7 +129,7 @@ def _new_codes(functions: Iterable[FunctionType], module: CodeType) -> list[NewC
             else next((x for x in candidates if _body_start(x) == _body_start(old)), None)
         )
         if new is not None and new.co_freevars == old.co_freevars:
-            found.append((each, old, new))
+            found.append((each, HIDDEN_CODE.running_code(each), new))
     return found
 
 
@@ -137,11 +138,11 @@ def _exchange_code(codes: Sequence[NewCode]) -> Iterator[None]:
     """Give functions their new code in a block."""
     try:
         for function, _, new in codes:
-            function.__code__ = new
+            HIDDEN_CODE.set_running_code(function, new)
         yield
     finally:
         for function, old, _ in codes:
-            function.__code__ = old
+            HIDDEN_CODE.set_running_code(function, old)
 
 
 def _rewritten_code(function: FunctionType, file: str, recorder: Recorder) -> CodeType:

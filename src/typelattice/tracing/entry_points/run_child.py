@@ -5,14 +5,13 @@ from __future__ import annotations
 import importlib.util
 import os
 import pickle
-import signal
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 from typelattice.facts.libraries import library_of
 from typelattice.support.errors import TypelatticeError
-from typelattice.tracing.entry_points.script import run_script
+from typelattice.tracing.entry_points.script import run_script_to_exit
 from typelattice.tracing.record.child_runs import ChildSettings
 from typelattice.tracing.report.formatting import package_path
 
@@ -29,17 +28,16 @@ def run_child(settings: bytes, kind: str, target: str, argv: Sequence[str], word
     own = kind == "-m" and not given.packages and library_of(root) is None and not _is_installed(root)
     packages = (root,) if own else given.packages
     try:
-        ended = run_script(
-            target, argv, packages, kind == "-m", given.cache, ends_process=True,
-            replaced_contents=given.replaced_contents, values=given.checks_values,
-            runs_folder=given.folder, as_code=kind == "-c",
+        status = run_script_to_exit(
+            target, argv, packages, lambda ended: None, kind == "-m", given.cache,
+            given.replaced_contents, given.checks_values, given.folder, kind == "-c",
         )  # fmt: skip
     except TypelatticeError:  # Python's own error is what the program expects
         os.execv(sys.executable, [*words])
-    if ended.status is None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGINT)
-    sys.exit(ended.status)
+    if status is None:  # Python prints nothing more, calls exit functions, and ends by the signal
+        sys.excepthook = lambda *given: None
+        raise KeyboardInterrupt
+    sys.exit(status)
 
 
 def _is_installed(package: str) -> bool:

@@ -7,18 +7,18 @@ import builtins
 import importlib.util
 import linecache
 import os
+import runpy
+import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.abc import FileLoader
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from functools import partial
+from importlib.machinery import PathFinder, SourceFileLoader
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, NoReturn
-from zipimport import zipimporter
 
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.libraries import library_of
@@ -27,9 +27,11 @@ from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.record.trace_imports import Tracing
 from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.report.formatting import shown_path
+from typelattice.tracing.rewrite.original_code import HIDDEN_CODE
 from typelattice.tracing.run_data.run import Run
 
 MAX_SCRIPT_BYTES = 10_000_000  # bytes; a longer script is refused
+OWN_FOLDER = str(Path(__file__).parents[2]) + os.sep
 COMMAND_FILE_NAME = "<string>"  # the file name that Python gives the code after -c
 
 
@@ -57,97 +59,220 @@ def run_script(
     as_module: bool = False,
     cache: Path | None = None,
     before_os_exit: Callable[[EndedScript], None] | None = None,
-    ends_process: bool = False,
     replaced_contents: Mapping[str, bytes] = {},
     values: bool | ValueChecks = False,
-    runs_folder: str = "",
-    as_code: bool = False,
 ) -> EndedScript:
     """Run a script until it ends in any way. Raises ScriptError or FileError if it cannot be run.
 
-    If the script calls `os._exit`, which does not return, `before_os_exit` gets the run first. If this
-    process ends with the script (`ends_process`), its threads and exit functions are also followed, and the
-    script's changes of `sys` stay. Otherwise the caller continues, and handles threads and exit functions.
-    `replaced_contents` has other contents for some files. `values` turns on checks of values. A process that
-    a followed one started leaves its run in `runs_folder`. `as_code`: the target is code, as after
-    `python -c`.
+    The caller continues, and handles threads and exit functions. If the script calls `os._exit`, which does
+    not return, `before_os_exit` gets the run first. `replaced_contents` has other contents for some files.
+    `values` turns on checks of values.
     """
+    packages = _packages_to_follow(target, packages, as_module)
+    tracing = Tracing(packages, cache, replaced_contents, values)
+    pid, path = os.getpid(), [*sys.path]
+    own_main, own_argv = sys.modules["__main__"], sys.argv
+    program = _Program(target, argv, as_module, False, tracing)
+    try:
+        with _report_before_exit(program, before_os_exit):
+            program.run()
+    finally:
+        sys.modules["__main__"], sys.argv, sys.path[:] = own_main, own_argv, path
+    if os.getpid() != pid:
+        tracing.child_runs.write_run()
+    return program.stop(is_forked=os.getpid() != pid)
+
+
+def run_script_to_exit(
+    target: str,
+    argv: Sequence[str],
+    packages: Sequence[str],
+    report: Callable[[EndedScript], None],
+    as_module: bool = False,
+    cache: Path | None = None,
+    replaced_contents: Mapping[str, bytes] = {},
+    values: bool = False,
+    runs_folder: str = "",
+    as_code: bool = False,
+) -> int | None:
+    """Run a script with which this process ends. Return its exit status, or None if it was interrupted.
+
+    The script's threads and exit functions are also followed, and its changes of `sys` stay. After them,
+    while Python ends the process, `report` gets the run. It gets none in a forked process, which leaves its
+    run to its parent. So does a process that a followed one started with its `runs_folder`. `as_code`: the
+    target is code, as after `python -c`. Raises ScriptError or FileError if the script cannot be run.
+    """
+    packages = _packages_to_follow(target, packages, as_module and not runs_folder)
+    tracing = Tracing(packages, cache, replaced_contents, values, runs_folder)
+    program = _Program(target, argv, as_module, as_code, tracing)
+    end = _ProcessEnd(program, report, bool(runs_folder))
+    if runs_folder:
+        tracing.child_runs.end_by_signal()
+    with _report_before_exit(program, report):
+        program.run()
+        end.register_again()
+        return program.status
+
+
+def _packages_to_follow(target: str, packages: Sequence[str], as_module: bool) -> Sequence[str]:
+    """Return the packages to follow: those given, or that of a module. Raises ScriptError."""
     for package in packages:
         check_package(package)
     root = target.partition(".")[0]
-    if as_module and not packages and not runs_folder and library_of(root) is None:
-        packages = (root,)
-    pid, own_builtins = os.getpid(), {**vars(builtins)}
-    module = ModuleType("__main__")
-    module.__dict__.update(__builtins__=builtins, __cached__=None)
-    if sys.version_info < (3, 14):
-        module.__annotations__ = {}
-    tracing = Tracing(packages, cache, replaced_contents, values, runs_folder)
-    tracing.start()
-    if runs_folder:
-        tracing.child_runs.end_by_signal()
-    path = [*sys.path]
-    _leave_out_own_folder()
-    try:
+    return (root,) if as_module and not packages and library_of(root) is None else packages
+
+
+class _Program:
+    """A script, a module or code that runs as the main program of this process, and its trace.
+
+    `status` is its exit status, or None if it was interrupted.
+    """
+
+    def __init__(
+        self, target: str, argv: Sequence[str], as_module: bool, as_code: bool, tracing: Tracing
+    ) -> None:
+        self.tracing = tracing
+        self.status: int | None = 0
+        self.own_builtins = {**vars(builtins)}
+        self.module = ModuleType("__main__")
+        self.module.__dict__.update(__builtins__=builtins, __cached__=None)
+        if sys.version_info < (3, 14):
+            self.module.__annotations__ = {}
+        tracing.start()
+        path = [*sys.path]
+        _leave_out_own_folder()
+        try:
+            self.start, name = self.prepare(target, as_module, as_code)
+        except TypelatticeError:
+            tracing.stop()
+            sys.path[:] = path
+            raise
+        sys.argv = [name, *argv]
+        sys.modules["__main__"] = self.module
+
+    def prepare(self, target: str, as_module: bool, as_code: bool) -> tuple[Callable[[], None], str]:
+        """Return a function that runs the program, and the first word of its command line."""
         if as_module:
             _put_folder_first(os.getcwd())
-            code, name = _module_code(target, module, tracing)
-        elif as_code:
+            _check_module(target)
+            return partial(_run_module, target, False), "-m"
+        if as_code:
             _put_folder_first("")
             with _explain_syntax_error("the code after -c"):
                 code, name = compile(target, COMMAND_FILE_NAME, "exec", dont_inherit=True), "-c"
             if sys.version_info >= (3, 13):  # Python 3.13 finds the lines of a traceback through linecache
                 known = code if sys.version_info >= (3, 14) else COMMAND_FILE_NAME
                 linecache._register_code(known, target, COMMAND_FILE_NAME)
+        elif os.path.isdir(target) or target.endswith((".zip", ".pyz")):
+            sys.path.insert(0, os.path.abspath(target))
+            if PathFinder.find_spec("__main__", sys.path[:1]) is None:
+                raise ScriptError(f"there is no __main__.py in {clip_text(target, 200)}; name a script in it")
+            self.tracing.finder.packages += ("__main__",)
+            return partial(_run_module, "__main__", True), target
         else:
-            code, name = _script_code(target, module, tracing)
-    except TypelatticeError:
-        tracing.stop()
-        sys.path[:] = path
-        raise
-    own_main, own_argv = sys.modules["__main__"], sys.argv
-    sys.argv = [name, *argv]
-    sys.modules["__main__"] = module
-    try:
-        with _report_before_exit(tracing, before_os_exit):
-            status = _run_code(code, module)
-            if ends_process:
-                _run_exit_functions()
-    finally:
-        vars(builtins).update(own_builtins)  # the script may have replaced some, and not restored them
-        if not ends_process:
-            sys.modules["__main__"], sys.argv, sys.path[:] = own_main, own_argv, path
-    tracing.recorder.name_results({name: x for name, x in module.__dict__.items() if name[:2] != "__"})
-    if os.getpid() != pid or runs_folder:
-        tracing.child_runs.write_run()
-    return EndedScript(tracing.stop(), status, os.getpid() != pid, module.__dict__)
+            code, name = _script_code(target, self.module, self.tracing), target
+        return partial(_run_code, code, self.module.__dict__), name
+
+    def run(self) -> None:
+        """Run the program until it ends in any way. Raises ScriptError if Python refuses its module."""
+        try:
+            self.status = _run_to_end(self.start)
+        except _RefusedModuleError as e:
+            self.tracing.stop()
+            raise ScriptError(f"{clip_text(str(e), 200)}; name a module that can run") from None
+        finally:
+            self.restore_builtins()
+
+    def restore_builtins(self) -> None:
+        """Restore the builtins that the program replaced, since our own code uses them, too."""
+        vars(builtins).update(self.own_builtins)
+
+    def stop(self, is_forked: bool = False) -> EndedScript:
+        """Stop the trace, and return what ended."""
+        names = self.module.__dict__
+        self.tracing.recorder.name_results({name: x for name, x in names.items() if name[:2] != "__"})
+        return EndedScript(self.tracing.stop(), self.status, is_forked, names)
 
 
-def _run_exit_functions() -> None:
-    """Run exit functions in Python's order, so that none is left when Python exits.
+class _ProcessEnd:
+    """The last exit function of this process, which reports the run.
 
-    Python first calls the functions given to `threading._register_atexit`. Pools use it to learn that their
-    threads have to end. Then it joins threads, which may still register functions with `atexit`, and calls
-    those functions. An exception in one of these is printed and does not change the exit status.
+    Python calls exit functions in reverse order, and itself joins threads before. So this function is
+    registered before the program runs, and the program's own functions run as they do without us.
     """
-    with suppress(BaseException):  # at exit Python calls it again, and prints the exception
-        threading._shutdown()  # type: ignore[attr-defined]
-    atexit._run_exitfuncs()
+
+    def __init__(self, program: _Program, report: Callable[[EndedScript], None], is_child: bool) -> None:
+        self.program, self.report, self.is_child = program, report, is_child
+        self.pid = os.getpid()
+        self.modules = {**sys.modules}
+        self.imports = {name: [*getattr(sys, name)] for name in ("path", "meta_path", "path_hooks")}
+        atexit.register(self.finish)
+
+    def register_again(self) -> None:
+        """Register the function again if the program has removed all exit functions."""
+        if not atexit._ncallbacks():
+            atexit.register(self.finish)
+
+    def finish(self) -> None:
+        """Report the run, or leave it to the parent of a forked or started process."""
+        try:
+            self.restore_imports()
+            child_runs = self.program.tracing.child_runs
+            if os.getpid() != self.pid or self.is_child:
+                child_runs.write_run()
+                self.program.tracing.stop()
+            else:
+                self.report(self.program.stop())
+            interrupted = self.program.status is None
+        except KeyboardInterrupt:
+            interrupted = True
+        except TypelatticeError as e:
+            print(f"typelattice: {e}", file=sys.__stderr__)
+            _end_at_once(2)
+        if interrupted:  # Python itself forgets the interrupt if a report runs further code
+            _end_by_interrupt()
+
+    def restore_imports(self) -> None:
+        """Restore what imports need, which the program may have cleared: a report imports modules."""
+        self.program.restore_builtins()
+        for name, own in self.imports.items():
+            setattr(sys, name, own)
+        for name, module in self.modules.items():
+            sys.modules.setdefault(name, module)
+
+
+def _end_at_once(status: int) -> NoReturn:
+    """End this process, since the status of a process that is ending cannot be changed in another way."""
+    _flush_streams()
+    os._exit(status)
+
+
+def _end_by_interrupt() -> None:
+    """End this process by the signal of Ctrl-C. A shell that runs a loop then stops."""
+    _flush_streams()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def _flush_streams() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # the program may have closed the stream, or replaced it by any object
+            stream.flush()
 
 
 @contextmanager
 def _report_before_exit(
-    tracing: Tracing, before_os_exit: Callable[[EndedScript], None] | None
+    program: _Program, before_os_exit: Callable[[EndedScript], None] | None
 ) -> Iterator[None]:
     """Report the run before `os._exit` ends the process. In a forked process, write its own run instead."""
-    pid, leave = os.getpid(), os._exit
+    pid, leave, child_runs = os.getpid(), os._exit, program.tracing.child_runs
 
     def report_and_exit(status: int) -> NoReturn:
         try:
-            if os.getpid() != pid or not tracing.child_runs.owner_pid:
-                tracing.child_runs.write_run()
+            if os.getpid() != pid or not child_runs.owner_pid:
+                child_runs.write_run()
             elif before_os_exit is not None and isinstance(status, int):
-                before_os_exit(EndedScript(tracing.stop(), status))
+                before_os_exit(EndedScript(program.tracing.stop(), status))
         finally:
             leave(status)
 
@@ -190,22 +315,16 @@ def read_script(path: str, max_bytes: int) -> bytes:
         raise FileError(f"{e}; give the path of a script, or -m and a module") from None
 
 
-def _script_code(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
-    """Return the code of a script, or of a folder or an archive with a `__main__`."""
-    if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
-        sys.path.insert(0, os.path.abspath(path))
-        if PathFinder.find_spec("__main__", sys.path[:1]) is None:
-            raise ScriptError(f"there is no __main__.py in {clip_text(path, 200)}; name a script in it")
-        code, _ = _module_code("__main__", module, tracing)
-        return code, path
-    given, path = path, path and os.path.abspath(path)
+def _script_code(given: str, module: ModuleType, tracing: Tracing) -> CodeType:
+    """Return the code of a script."""
+    path = given and os.path.abspath(given)
     data = read_script(given, MAX_SCRIPT_BYTES + 1)
     if len(data) > MAX_SCRIPT_BYTES:
         what = f"{_short_path(path)} is larger than {MAX_SCRIPT_BYTES:,} bytes"
         raise ScriptError(f"{what}; trace a module of it")
     _put_folder_first(os.path.dirname(os.path.realpath(path)))
     module.__file__, module.__loader__ = path, SourceFileLoader("__main__", path)
-    return _compile_script(path, data, tracing), given
+    return _compile_script(path, data, tracing)
 
 
 def _compile_script(path: str, data: bytes, tracing: Tracing) -> CodeType:
@@ -213,11 +332,9 @@ def _compile_script(path: str, data: bytes, tracing: Tracing) -> CodeType:
     if data.startswith(MAGIC_NUMBER):
         what = f"{_short_path(path)} is compiled code, in which nothing can be followed"
         raise ScriptError(f"{what}; trace the source that it was made from")
-    found = tracing.compiler.compile_module("__main__", path, data)
-    if found is not None:
-        return found
     with _explain_syntax_error(path):
-        return compile(data, path, "exec", dont_inherit=True)
+        original = compile(data, path, "exec", dont_inherit=True)
+    return tracing.compiler.compile_module("__main__", path, data, original) or original
 
 
 def _short_path(path: str) -> str:
@@ -240,59 +357,59 @@ def _explain_syntax_error(path: str) -> Iterator[None]:
         raise ScriptError(f"{_short_path(path)}: {e}; Python cannot run it either") from None
 
 
-def _module_code(name: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
-    """Return the code of a module that is run by `-m`."""
-    package = False
+def _check_module(name: str) -> None:
+    """Raise ScriptError if no module or package has this name, as far as one can tell without imports."""
+    root = name.partition(".")[0]
+    with suppress(ImportError, ValueError, AttributeError):
+        if importlib.util.find_spec(root) is not None:
+            return
+    raise ScriptError(f"there is no module {clip_text(name, 100)}; install it, or correct the name")
+
+
+class _RefusedModuleError(Exception):
+    """Python's reason why it does not run a module."""
+
+
+def _run_module(name: str, is_folder: bool) -> None:
+    """Run a module, or the `__main__` of a folder or an archive that is first on the path.
+
+    Python's own module does it, as for `python -m`. So an error of an import that comes first is the
+    program's own.
+    """
+    names = sys.modules["__main__"].__dict__
     try:
-        spec = PathFinder.find_spec(name) if name == "__main__" else importlib.util.find_spec(name)
-        if spec is not None and spec.submodule_search_locations is not None:
-            package, spec = True, importlib.util.find_spec(f"{name}.__main__")
-    except (ImportError, AttributeError, ValueError) as e:
-        why = clip_text(str(e), 200)
-        raise ScriptError(f"there is no module {clip_text(name, 100)} ({why}); install it") from None
-    except Exception as e:  # the module's package may raise anything
-        what = f"the package of {clip_text(name, 100)} cannot be imported"
-        why = clip_text(f"{type(e).__name__}: {e}", 200)
-        raise ScriptError(f"{what} ({why}); Python cannot run it either") from None
-    if package and spec is None:
-        raise ScriptError(f"{clip_text(name, 100)} is a package without a __main__; name a module of it")
-    if spec is None or spec.loader is None:
-        what = f"there is no module {clip_text(name, 100)} that can be run"
-        raise ScriptError(f"{what}; install it, or name another")
-    return _code_of_spec(spec, module, tracing)
+        runpy._run_module_as_main(name, not is_folder)  # type: ignore[attr-defined]
+    except SystemExit as e:
+        is_refused = isinstance(e.__context__, runpy._Error)  # type: ignore[attr-defined]
+        if is_refused and names.get("__spec__") is None:
+            raise _RefusedModuleError(str(e.__context__)) from None
+        raise
 
 
-def _code_of_spec(spec: ModuleSpec, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
-    path, loader = spec.origin or spec.name, spec.loader
-    code: object = None
-    if spec.name == "__main__" and isinstance(loader, (FileLoader, zipimporter)):
-        code = _compile_script(path, loader.get_data(path), tracing)
-    elif get_code := getattr(loader, "get_code", None):
-        with _explain_syntax_error(path):
-            code = get_code(spec.name)
-    if not isinstance(code, CodeType):
-        raise ScriptError(f"module {clip_text(spec.name, 100)} has no code that can be run; name another")
-    module.__file__, module.__dict__["__cached__"] = path, spec.cached
-    module.__spec__, module.__loader__, module.__package__ = spec, spec.loader, spec.parent
-    return code, path
+def _run_code(code: CodeType, names: dict[str, Any]) -> None:
+    """Run code as the main program."""
+    exec(code, names)
 
 
-def _run_code(code: CodeType, module: ModuleType) -> int | None:
-    """Run code as the main program. Return its exit status, None if it was interrupted."""
+for each in (_run_module, _run_code):
+    HIDDEN_CODE.add_outermost(each)
+
+
+def _run_to_end(start: Callable[[], None]) -> int | None:
+    """Run the main program. Return its exit status, None if it was interrupted."""
     try:
-        exec(code, module.__dict__)
+        start()
     except SystemExit as e:
         return _exit_status(e.code)
+    except _RefusedModuleError:
+        raise
     except KeyboardInterrupt as e:
-        _print_traceback(e)
+        _print_exception(e)
         return None
-    except BaseException as e:  # any exception of the script ends it as it would end Python
-        _print_traceback(e)
-        return 1
+    except BaseException as e:  # any exception of the program ends it as it would end Python
+        return _print_exception(e)
     finally:
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(Exception):  # the script may have closed the stream, or put any object in its place
-                stream.flush()
+        _flush_streams()
     return 0
 
 
@@ -307,13 +424,39 @@ def _exit_status(code: object) -> int:
     return 1
 
 
-def _print_traceback(error: BaseException) -> None:
-    """Print a traceback as Python would, without our own frame."""
-    trace: TracebackType | None = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
-        trace = trace.tb_next
-    error.__traceback__ = trace
+def _print_exception(error: BaseException) -> int:
+    """Print an exception that ends the program as Python does, without our frames. Return the status."""
+    _leave_out_own_frames(error)
+    cls, trace = type(error), error.__traceback__
+    sys.last_type, sys.last_value, sys.last_traceback = cls, error, trace
+    if sys.version_info >= (3, 12):
+        sys.last_exc = error
+    hook = getattr(sys, "excepthook", None)
+    if hook is None:
+        print("sys.excepthook is missing", file=sys.stderr)
+        sys.__excepthook__(cls, error, trace)
+        return 1
     try:
-        sys.excepthook(type(error), error, trace)
-    except Exception:  # the script may have put any object in the place of the hook
-        sys.__excepthook__(type(error), error, trace)
+        hook(cls, error, trace)
+    except SystemExit as e:
+        return _exit_status(e.code)
+    except BaseException as e:  # the program may have put any object in the place of the hook
+        _leave_out_own_frames(e)
+        print("Error in sys.excepthook:", file=sys.stderr)
+        sys.__excepthook__(type(e), e, e.__traceback__)
+        print("\nOriginal exception was:", file=sys.stderr)
+        sys.__excepthook__(cls, error, trace)
+    return 1
+
+
+def _leave_out_own_frames(error: BaseException) -> None:
+    """Remove our frames from the traceback of an exception: those below the program's, and witnesses."""
+    kept = []
+    trace: TracebackType | None = error.__traceback__
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(OWN_FOLDER):
+            kept.append(trace)
+        trace = trace.tb_next
+    for each, following in zip(kept, [*kept[1:], None], strict=True):
+        each.tb_next = following
+    error.__traceback__ = kept[0] if kept else None

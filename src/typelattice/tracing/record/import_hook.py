@@ -6,9 +6,12 @@ import ast
 import hashlib
 import marshal
 import os
+import runpy
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from importlib._bootstrap_external import _LoaderBasics  # type: ignore[attr-defined]
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import MAGIC_NUMBER, decode_source
@@ -25,12 +28,18 @@ from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.witness import FollowedModule, LazyWitness
 from typelattice.tracing.rewrite.bytecode import check_release, insert_copies, insert_witnesses
+from typelattice.tracing.rewrite.original_code import HIDDEN_CODE
 from typelattice.tracing.run_data.source_text import SourceText
 
-CACHE_VERSION = b"12"  # version of the rewriting: a cache with a different version is not read
-CompiledSource = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]
-"""Code with its copies and with marks for witnesses, the numbers of the witnesses, the packed row of each
-operation, and the functions left unchanged."""
+CACHE_VERSION = b"13"  # version of the rewriting: a cache with a different version is not read
+CompiledSource = tuple[CodeType, list[int], list[bytes]]
+"""Code with its copies and with marks for witnesses, the numbers of the witnesses, and the packed row of each
+operation."""
+READERS_OF_RUNNING_CODE = frozenset(
+    function.__code__
+    for function in (_LoaderBasics.exec_module, runpy._get_module_details)  # type: ignore[attr-defined]
+)
+"""Code of Python's own functions that run the code which they get from a loader. Others only read it."""
 
 
 class ModuleCompiler:
@@ -46,22 +55,33 @@ class ModuleCompiler:
         self.recorder, self.cache, self.replaced_contents = recorder, cache, replaced_contents
         self.witnesses: dict[str, Mapping[int, LazyWitness]] = {}
 
-    def compile_module(self, name: str, path: str, data: bytes) -> CodeType | None:
-        """Return the rewritten code of a module. If it must run unchanged, record why and return None."""
-        data = self.replaced_contents.get(path, data)
-        with pause_gc():
-            try:
+    def compile_module(
+        self, name: str, path: str, data: bytes, original: CodeType | None = None
+    ) -> CodeType | None:
+        """Return the rewritten code of a module. If it must run unchanged, record why and return None.
+
+        All that reads the code of a function sees the one in `original`, or in the code that Python compiles
+        from the data. Python's warnings about the source come from there, too.
+        """
+        replaced = self.replaced_contents.get(path)
+        if replaced is not None:
+            data, original = replaced, None
+        try:
+            original = original or compile(data, path, "exec", dont_inherit=True)
+            with pause_gc():
                 check_release()
-                code, numbers, rows, alone = self.compile_source(path, data)
-            except (SyntaxError, ValueError, RecursionError, MemoryError, TypelatticeError) as e:
-                self.recorder.not_followed[name] = _why_not_compiled(e)
-                return None
-            for function, why in alone:
-                self.recorder.not_followed[f"{name}.{function}"] = why
-            self.recorder.sources[path] = SourceText(lambda: decode_source(data))
-            module = FollowedModule(self.recorder, path, rows)
-            witnesses = self.witnesses[path] = {i: LazyWitness(module, i) for i in numbers}
-            return insert_witnesses(code, map(witnesses.__getitem__, numbers))
+                with _hide_warnings():
+                    code, numbers, rows = self.compile_source(path, data)
+                module = FollowedModule(self.recorder, path, rows)
+                witnesses = {i: LazyWitness(module, i) for i in numbers}
+                rewritten = insert_witnesses(code, map(witnesses.__getitem__, numbers))
+                HIDDEN_CODE.add_pairs(rewritten, original)
+        except (SyntaxError, ValueError, RecursionError, MemoryError, TypelatticeError) as e:
+            self.recorder.not_followed[name] = _why_not_compiled(e)
+            return None
+        self.witnesses[path] = witnesses
+        self.recorder.sources[path] = SourceText(lambda: decode_source(data))
+        return rewritten
 
     def find_witness(self, path: str, number: int) -> LazyWitness | None:
         """Return the witness of an operation in a file, or None if the file cannot be followed."""
@@ -83,10 +103,10 @@ class ModuleCompiler:
         from typelattice.tracing.rewrite.syntax_tree import Rewriter
 
         tree = ast.parse(data, path)
-        rewriter = Rewriter(tree, data.decode("latin-1"))
+        rewriter = Rewriter()
         numbers: list[int] = []
         code = insert_copies(compile(rewriter.visit(tree), path, "exec", dont_inherit=True), numbers)
-        rewritten = code, numbers, [*map(marshal.dumps, rewriter.rows)], rewriter.unchanged_functions
+        rewritten = code, numbers, [*map(marshal.dumps, rewriter.rows)]
         if cached_file:
             self._save_compiled_code(cached_file, marshal.dumps(rewritten))
         return rewritten
@@ -118,30 +138,43 @@ def _why_not_compiled(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-class TracedFileLoader(SourceFileLoader):
-    """A loader of a rewritten source file. It neither reads nor writes Python's own cache."""
+@contextmanager
+def _hide_warnings() -> Iterator[None]:
+    """Hide warnings in a block, but leave the program's record of those that were shown.
 
-    compiler: ModuleCompiler
+    `warnings.catch_warnings` would drop this record, and each warning would be shown once more.
+    """
+    hidden = ("ignore", None, Warning, None, 0)
+    filters: list[Any] = warnings.filters  # type: ignore[assignment]
+    filters.insert(0, hidden)
+    try:
+        yield
+    finally:
+        for i, each in enumerate(filters):
+            if each is hidden:
+                del filters[i]
+                break
 
-    def get_code(self, fullname: str) -> CodeType | None:
-        """Return the module's code."""
-        path = self.get_filename(fullname)
-        return self.compiler.compile_module(fullname, path, self.get_data(path)) or super().get_code(fullname)
 
+def follow_loader(loader: SourceFileLoader | zipimporter, compiler: ModuleCompiler) -> None:
+    """Make a loader give rewritten code to Python's functions that run it, and the original to all others.
 
-class ZipLoader(zipimporter):
-    """A loader of a rewritten module in an archive."""
+    The loader stays an object of its own class.
+    """
+    read_original = loader.get_code
 
-    compiler: ModuleCompiler
-
-    def get_code(self, fullname: str) -> CodeType:
-        """Return the module's code."""
-        path = self.get_filename(fullname)
+    def get_code(fullname: str) -> CodeType | None:
+        original = read_original(fullname)
+        if sys._getframe(1).f_code not in READERS_OF_RUNNING_CODE:
+            return original
+        path = loader.get_filename(fullname)
         try:  # get_source would decode every text as UTF-8, whatever its first lines declare
-            data = self.get_data(path.removesuffix("c"))
+            data = loader.get_data(path.removesuffix("c"))
         except OSError:  # an archive of compiled modules
-            return super().get_code(fullname)
-        return self.compiler.compile_module(fullname, path, data) or super().get_code(fullname)
+            return original
+        return compiler.compile_module(fullname, path, data, original) or original
+
+    loader.get_code = get_code  # type: ignore[method-assign, assignment]
 
 
 class ChangingLoader(SourceFileLoader):
@@ -199,14 +232,11 @@ class TracingFinder(MetaPathFinder):
             return spec
         recorder = self.compiler.recorder
         if type(loader) is SourceFileLoader:
-            file_loader = TracedFileLoader(loader.name, loader.path)
-            file_loader.compiler = self.compiler
-            spec.loader = file_loader
-        elif isinstance(loader, zipimporter):
-            within = os.path.join(loader.archive, loader.prefix)
-            zip_loader: Any = ZipLoader(within.rstrip(os.sep))
-            zip_loader.compiler = self.compiler
-            spec.loader = zip_loader
+            follow_loader(loader, self.compiler)
+        elif type(loader) is zipimporter:
+            # A finder keeps its loader of an archive, so that a loader of our own gets the new function.
+            spec.loader = zipimporter(os.path.join(loader.archive, loader.prefix).rstrip(os.sep))
+            follow_loader(spec.loader, self.compiler)
         elif type(loader).__name__ not in LOADERS_WITHOUT_SOURCE:
             which = f"{type(loader).__module__}.{type(loader).__qualname__}"
             recorder.not_followed[name] = f"{which} loads it its own way"

@@ -98,9 +98,17 @@ def _copy_code(code: bytes, marks: dict[int, list[str]]) -> bytes:
         if call.taken:
             call.follow_instruction(op, arg, at)
         at += 2
-    if found != marks.keys() or call.taken:
+    unloaded = marks.keys() - found  # Python leaves out what never runs, such as a branch of `if False`
+    if call.taken or (unloaded and not unloaded.isdisjoint(_loaded_constants(code))):
         raise UnknownBytecodeError("a mark was not found; trace it with another Python")
     return bytes(made)
+
+
+def _loaded_constants(code: bytes) -> Iterator[int]:
+    """Yield the numbers of the constants that instructions use, whatever instructions these are."""
+    for at in range(0, len(code), 2):
+        if code[at] in dis.hasconst:
+            yield _read_argument(code, at)[0]
 
 
 class _WitnessCall:

@@ -26,14 +26,11 @@ from typelattice.tracing.rewrite.nodes import (
 )
 from typelattice.tracing.rewrite.unsafe_rewrites import (
     ARRAYLESS_BUILTINS,
-    REASON_BY_COMPILER,
     constants_of,
     keeps_evaluation_order,
     list_items,
     lists_of,
-    names_of_compilers,
     node_at_call_line,
-    why_compiled,
 )
 from typelattice.tracing.run_data.written_operation import OMITTED_ARGUMENTS, ListLiteral, OperationRow
 
@@ -51,19 +48,14 @@ CONTENT_ATTRIBUTES = ("data", "values")  # assigning these attributes gives an a
 class Rewriter:
     """A rewriting of one tree, in place.
 
-    `rows` has the operations that it found, each with the fields of a WrittenOperation. `unchanged_functions`
-    has the functions left unchanged. A search of `text`, the source, often saves a walk through the tree.
+    `rows` has the operations that it found, each with the fields of a WrittenOperation.
 
     It is not an `ast.NodeTransformer`, which looks up the fields of each node: the import of a large package
     would take twice as long.
     """
 
-    def __init__(self, tree: ast.Module, text: str) -> None:
+    def __init__(self) -> None:
         self.rows: list[OperationRow] = []
-        self.unchanged_functions: list[tuple[str, str]] = []
-        self.compilers = (
-            dict(names_of_compilers(tree)) if any(name in text for name in REASON_BY_COMPILER) else {}
-        )
         self.visits: dict[type, Callable[[Any], Any]] = {
             getattr(ast, name.removeprefix("visit_")): getattr(self, name)
             for name in dir(self)
@@ -279,7 +271,7 @@ class Rewriter:
                 node.value = self.wrap_in_witness(node, "note_data_replaced", items, None, attr)
         return node
 
-    # -- nodes left unchanged: annotations, decorators, patterns, functions that other packages compile
+    # -- nodes left unchanged: annotations, decorators, patterns
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
         return self.rewrite_function(node)
@@ -288,12 +280,7 @@ class Rewriter:
         return self.rewrite_function(node)
 
     def rewrite_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
-        """Rewrite the defaults and the body of a function, unless its decorator reads bytecode."""
-        for decorator in node.decorator_list:
-            why = why_compiled(decorator, self.compilers)
-            if why:
-                self.unchanged_functions.append((node.name, why))
-                return node
+        """Rewrite the defaults and the body of a function."""
         given = node.args
         given.defaults = [self.visit(x) for x in given.defaults]
         given.kw_defaults = [x and self.visit(x) for x in given.kw_defaults]

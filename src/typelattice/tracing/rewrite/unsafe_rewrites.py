@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 MAX_ARGUMENTS = 28
@@ -19,26 +19,6 @@ ARRAYLESS_BUILTINS = (  # Python's functions that make no array, if no function 
     "staticmethod", "classmethod", "object", "slice", "bytes", "setattr", "delattr", "exec", "eval",
     "compile", "breakpoint",
 )  # fmt: skip
-REASON_BY_COMPILER = {  # packages with decorators that read the bytecode of a function
-    "numba": "numba compiles it", "torch": "torch compiles it",
-}  # fmt: skip
-COMPILING_DECORATORS = (
-    "jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc", "script", "generated_jit",
-)  # fmt: skip
-COMPILING_SUBMODULES = ("cuda",)  # submodules with such decorators
-
-
-def why_compiled(decorator: ast.expr, reason_by_name: Mapping[str, str]) -> str | None:
-    """Return a reason, such as "numba compiles it", if this decorator compiles, or None."""
-    names = []
-    x: ast.AST = decorator.func if isinstance(decorator, ast.Call) else decorator
-    while isinstance(x, ast.Attribute):
-        names.append(x.attr)
-        x = x.value
-    if not isinstance(x, ast.Name):
-        return None
-    last = names[0] if names else x.id
-    return reason_by_name.get(x.id) if last in COMPILING_DECORATORS or not names else None
 
 
 def keeps_evaluation_order(node: ast.Call) -> bool:
@@ -105,21 +85,3 @@ def list_items(node: ast.expr) -> list[ast.expr]:
     ):
         return []
     return node.elts
-
-
-def names_of_compilers(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield the names in a module of packages that compile functions, and of their decorators."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                root = alias.name.partition(".")[0]
-                if root in REASON_BY_COMPILER:
-                    yield alias.asname or root, REASON_BY_COMPILER[root]
-        elif isinstance(node, ast.ImportFrom):
-            root = (node.module or "").partition(".")[0]
-            if root in REASON_BY_COMPILER:
-                yield from (
-                    (alias.asname or alias.name, REASON_BY_COMPILER[root])
-                    for alias in node.names
-                    if alias.name in (*COMPILING_DECORATORS, *COMPILING_SUBMODULES)
-                )

@@ -172,7 +172,7 @@ def test_an_error_before_a_module_runs_is_the_programs_own(tmp_path: Path, name:
     [
         ((), "typelattice: trace: give a script, or -m and a module; see typelattice trace --help\n"),
         (("--system", "nump", "s.py"), "unknown system 'nump'"),
-        (("-m", "no_such_module"), "typelattice: there is no module no_such_module; install it, or correct the name"),
+        (("-m", "no_such_module"), "typelattice: there is no module no_such_module; install it, or correct"),
         (("broken.py",), "broken.py, line 1: invalid syntax"),
         (("missing.py",), "'missing.py': No such file or directory; give the path of a script, or -m and a"),
         (("--json", "no/where.json", "s.py"), "no/where.json"),

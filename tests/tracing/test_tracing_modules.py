@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import importlib
-import marshal
 import py_compile
 import sys
 import zipfile
@@ -13,7 +12,6 @@ from traced_modules import texts, write
 from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.trace_imports import Tracing
-from typelattice.tracing.run_data.written_operation import WrittenOperation
 
 
 def test_a_reloaded_module_is_rewritten_anew(package: Path) -> None:

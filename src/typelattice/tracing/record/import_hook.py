@@ -174,7 +174,7 @@ def follow_loader(loader: SourceFileLoader | zipimporter, compiler: ModuleCompil
             return original
         return compiler.compile_module(fullname, path, data, original) or original
 
-    loader.get_code = get_code  # type: ignore[method-assign, assignment]
+    loader.get_code = get_code  # type: ignore[method-assign]
 
 
 class ChangingLoader(SourceFileLoader):
@@ -233,7 +233,7 @@ class TracingFinder(MetaPathFinder):
         recorder = self.compiler.recorder
         if type(loader) is SourceFileLoader:
             follow_loader(loader, self.compiler)
-        elif type(loader) is zipimporter:
+        elif isinstance(loader, zipimporter):
             # A finder keeps its loader of an archive, so that a loader of our own gets the new function.
             spec.loader = zipimporter(os.path.join(loader.archive, loader.prefix).rstrip(os.sep))
             follow_loader(spec.loader, self.compiler)

@@ -15,6 +15,7 @@ from typelattice.operands.operand import (
     scalar_operand,
 )
 from typelattice.support.errors import TypelatticeError
+from typelattice.support.outside_errors import raise_if_from_outside
 from typelattice.support.frozen_classes import frozen, replace
 
 TYPE_CHECKING = False
@@ -66,6 +67,7 @@ def operand(x: object) -> Operand:
     except TypelatticeError:
         raise
     except Exception as e:  # an object may raise anything when it is read
+        raise_if_from_outside(e, lambda: _read_object(x))
         raise _operand_error(x, f"cannot be read as an operand ({type(e).__name__})") from e
     if found is None:
         raise _operand_error(x, "takes no part in promotion")

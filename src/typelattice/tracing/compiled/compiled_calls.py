@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
+from typelattice.support.outside_errors import raise_if_from_outside
 from typelattice.tracing.compiled.compilers import CompilerAdapter
 from typelattice.tracing.compiled.graph_to_steps import GraphStepBuilder, StepsOfCall, VariableStep
 from typelattice.tracing.run_data.producing_steps import StepNumber
@@ -90,18 +91,24 @@ class CompiledCallReader:
             return found.count_again()
         if found is UNREADABLE_STEPS or len(self.recorder.tallies) >= MAX_STEPS:
             return None
-        try:
+
+        def read_call() -> StepsOfCall | None:
             graph = library.graph(function, args, keywords)
             if graph is None:
-                witness.tallies[key] = UNREADABLE_STEPS
                 return None
             graph_steps = GraphStepBuilder(
                 self.recorder, self.variable_steps, witness, library, graph, is_compiling
             )
-            witness.tallies[key] = new_steps = graph_steps.read_call(leaves)
-            # Reading the call gave its arguments steps, so they now have another key.
-            witness.tallies[*function_key, *map(self.argument_key, leaves)] = new_steps
+            return graph_steps.read_call(leaves)
+
+        try:
+            new_steps = read_call()
+            witness.tallies[key] = new_steps or UNREADABLE_STEPS
+            if new_steps is not None:
+                # Reading the call gave its arguments steps, so they now have another key.
+                witness.tallies[*function_key, *map(self.argument_key, leaves)] = new_steps
         except Exception as e:  # an unexpected graph must not stop the program
+            raise_if_from_outside(e, read_call)
             name = getattr(function, "__qualname__", type(function).__qualname__)
             why = f"what it computes inside cannot be read ({type(e).__name__}: {e})"
             self.recorder.not_followed[name] = why

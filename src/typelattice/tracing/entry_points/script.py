@@ -17,13 +17,14 @@ from functools import partial
 from importlib.machinery import PathFinder, SourceFileLoader
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
-from types import CodeType, ModuleType, TracebackType
+from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.libraries import library_of
 from typelattice.support.error_texts import clip_text, quote_short
 from typelattice.support.errors import TypelatticeError
+from typelattice.support.outside_errors import leave_out_own_frames
 from typelattice.tracing.record.trace_imports import Tracing
 from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.report.formatting import shown_path
@@ -31,7 +32,6 @@ from typelattice.tracing.rewrite.original_code import HIDDEN_CODE
 from typelattice.tracing.run_data.run import Run
 
 MAX_SCRIPT_BYTES = 10_000_000  # bytes; a longer script is refused
-OWN_FOLDER = str(Path(__file__).parents[2]) + os.sep
 COMMAND_FILE_NAME = "<string>"  # the file name that Python gives the code after -c
 
 
@@ -426,7 +426,7 @@ def _exit_status(code: object) -> int:
 
 def _print_exception(error: BaseException) -> int:
     """Print an exception that ends the program as Python does, without our frames. Return the status."""
-    _leave_out_own_frames(error)
+    leave_out_own_frames(error)
     cls, trace = type(error), error.__traceback__
     sys.last_type, sys.last_value, sys.last_traceback = cls, error, trace
     if sys.version_info >= (3, 12):
@@ -441,22 +441,9 @@ def _print_exception(error: BaseException) -> int:
     except SystemExit as e:
         return _exit_status(e.code)
     except BaseException as e:  # the program may have put any object in the place of the hook
-        _leave_out_own_frames(e)
+        leave_out_own_frames(e)
         print("Error in sys.excepthook:", file=sys.stderr)
         sys.__excepthook__(type(e), e, e.__traceback__)
         print("\nOriginal exception was:", file=sys.stderr)
         sys.__excepthook__(cls, error, trace)
     return 1
-
-
-def _leave_out_own_frames(error: BaseException) -> None:
-    """Remove our frames from the traceback of an exception: those below the program's, and witnesses."""
-    kept = []
-    trace: TracebackType | None = error.__traceback__
-    while trace is not None:
-        if not trace.tb_frame.f_code.co_filename.startswith(OWN_FOLDER):
-            kept.append(trace)
-        trace = trace.tb_next
-    for each, following in zip(kept, [*kept[1:], None], strict=True):
-        each.tb_next = following
-    error.__traceback__ = kept[0] if kept else None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from typelattice.operands.operand import Operand
+from typelattice.support.outside_errors import raise_if_from_outside
 from typelattice.tracing.run_data.array_classes import ArrayClass
 
 MAX_REMEMBERED_OPERANDS = 4_096  # beyond this number, no further operand is remembered
@@ -31,7 +32,8 @@ class ArrayReader:
             return self._known[key]
         try:
             found = kind.read(array)
-        except Exception:  # arrays of objects, texts or dates, and objects that cannot be read
+        except Exception as e:  # arrays of objects, texts or dates, and objects that cannot be read
+            raise_if_from_outside(e, lambda: kind.read(array))
             found = None
         if found is None:
             self.unknown_dtypes.add(_dtype_name(kind.dtype(array)))

@@ -16,6 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
+from typelattice.support.outside_errors import raise_if_from_outside
+
 PACKAGE_FOLDER = Path(__file__).parents[2]
 OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")  # options of Python that take the next word
 COMBINABLE_FLAGS = frozenset("bBdEIOPqsSuv")  # options that may be combined, as in `-uB`
@@ -124,11 +126,16 @@ def patch_popen(module: ModuleType, active: Sequence[SettingsSaver]) -> None:
 
     @wraps(inner)
     def start(self: Any, *args: Any, **named: Any) -> None:
-        try:
+
+        def read_words() -> tuple[dict[str, Any], list[str] | None]:
             given = parameters.bind(self, *args, **named).arguments
             plain = active and not given.get("shell") and given.get("executable") is None
-            words = followed_command(given["args"], active[-1]) if plain else None
-        except Exception:  # a mistake of the program, which Popen reports, or ours, which costs this process
+            return given, followed_command(given["args"], active[-1]) if plain else None
+
+        try:
+            given, words = read_words()
+        except Exception as e:  # a mistake of the program, which Popen reports, or ours
+            raise_if_from_outside(e, read_words)
             words = None
         if words is None:
             inner(self, *args, **named)

@@ -235,8 +235,9 @@ class TracingFinder(MetaPathFinder):
             follow_loader(loader, self.compiler)
         elif isinstance(loader, zipimporter):
             # A finder keeps its loader of an archive, so that a loader of our own gets the new function.
-            spec.loader = zipimporter(os.path.join(loader.archive, loader.prefix).rstrip(os.sep))
-            follow_loader(spec.loader, self.compiler)
+            own: Any = zipimporter(os.path.join(loader.archive, loader.prefix).rstrip(os.sep))
+            follow_loader(own, self.compiler)
+            spec.loader = own
         elif type(loader).__name__ not in LOADERS_WITHOUT_SOURCE:
             which = f"{type(loader).__module__}.{type(loader).__qualname__}"
             recorder.not_followed[name] = f"{which} loads it its own way"

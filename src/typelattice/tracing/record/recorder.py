@@ -14,6 +14,7 @@ from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar_op
 from typelattice.operands.read_objects import operand as read_operand
 from typelattice.programs.program import Program
 from typelattice.support.errors import TypelatticeError
+from typelattice.support.outside_errors import raise_if_from_outside
 from typelattice.tracing.compiled.compiled_calls import CompiledCallReader
 from typelattice.tracing.compiled.compilers import (
     compiler_by_module,
@@ -79,7 +80,10 @@ class Recorder:
         self.links = ArrayLinks()
         self.sources: dict[str, SourceText] = {}
         self.not_followed: dict[str, str] = {}
-        self.failures: dict[Witness, str] = {}  # the exception of each witness that raised one
+        self.failures: dict[Witness, str] = {}  # our own error at each witness that cannot read its operation
+        self.check_failures: dict[Witness, str] = {}  # the same of checks of values
+        self.repeating_threads: set[int] = set()
+        """The threads that repeat the work of a witness, to learn who raised an error."""
         self.lock = threading.RLock()
         self.array_reader = ArrayReader()
         self.child_process_counter = ChildProcessCounter()
@@ -243,6 +247,8 @@ class Recorder:
             excerpt = replace(self.excerpt_of(witness, kind.library), module=mode)
             before = len(self.builder.steps)
             try:
+                if witness in self.failures:
+                    raise UnknownCallError("our reading of it failed")
                 if not has_rules(kind.library):
                     raise UnknownCallError(f"no system has the rules of {kind.library}")
                 made = make_step(
@@ -257,14 +263,11 @@ class Recorder:
                 check_casts_of_library(
                     kind.library, self.builder.steps, range(before, made.step + 1), self.tallies, operand
                 )
-            except Exception as e:  # the program must go on if our reading fails
+            except BaseException as e:
                 # Incomplete steps would break the run. Inputs that were added are complete, so they stay.
                 del self.builder.steps[max(before, len(self.tallies)) :]
-                if isinstance(e, RecursionError):
-                    raise
                 if not isinstance(e, (TypelatticeError, UnknownCallError)):
-                    why = UNREADABLE_MESSAGE.format(f"{type(e).__name__}: {e}")
-                    self.not_followed[f"{excerpt.text} ({excerpt.location})"] = why
+                    raise
                 steps = list_steps_of_key(key_parts)
                 if steps:
                     suffix = e.name_suffix if isinstance(e, LibraryCastError) else ""
@@ -405,7 +408,8 @@ class Recorder:
     def _name_result(self, name: str, value: Any) -> None:
         try:
             number = self.links.step_of(value) if self.array_kinds[type(value)] is not None else None
-        except Exception:  # the metaclass of a program's class may prevent hashing
+        except Exception as e:  # the metaclass of a program's class may prevent hashing
+            raise_if_from_outside(e, lambda: self.array_kinds[type(value)])
             return
         if number is not None and len(self.results) < MAX_NAMED_RESULTS:
             self.results[name] = int(number)
@@ -414,7 +418,7 @@ class Recorder:
         """Return the run so far."""
         with self.lock:
             self.add_missing_tallies()
-            for at, why in [*self.failures.items()]:
+            for at, why in [*self.failures.items(), *self.check_failures.items()]:
                 excerpt = self.excerpt_of(at, "")
                 self.not_followed[f"{excerpt.text} ({excerpt.location})"] = UNREADABLE_MESSAGE.format(why)
             steps = tuple(self.builder.steps)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import BuiltinFunctionType
 from typing import Any
 from weakref import ref
 
 from typelattice.calls.steps import MAX_STEP_CHARS, SourceLocation
+from typelattice.support.outside_errors import DEPTH_MESSAGES, raise_if_from_outside
 from typelattice.tracing.library_traits import loss_checks
-from typelattice.tracing.record.witness import Witness
+from typelattice.tracing.record.witness import Witness, describe_error
 from typelattice.tracing.run_data.array_classes import CachePerClass, library_class
 from typelattice.tracing.run_data.run import NOT_FINITE, LocatedLoss, ValueLoss
 
@@ -135,10 +137,13 @@ def checking_method(check: Callable[..., None], record: Callable[..., Any], resu
             except RecursionError:
                 raise
             except Exception as e:
-                witness.record_failure(e, None)
+                raise_if_from_outside(e, partial(check, witness, *arguments))
+                witness.recorder.check_failures[witness] = describe_error(e)
             return record(witness, *arguments)
-        except RecursionError:  # the program recursed too deeply, and handles that itself
-            return arguments[result_index]
+        except RecursionError as e:
+            if not str(e).startswith(DEPTH_MESSAGES):
+                raise
+            return arguments[result_index]  # the program recursed too deeply: it handles that itself
 
     return check_and_record
 

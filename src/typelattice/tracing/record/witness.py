@@ -4,7 +4,8 @@ A traced program spends most of its tracing time here. If an operation was seen 
 the operands' steps, counts, and links the result to its step. The recorder does all the rest. For speed,
 `record_binary`, `record_call_0`, `record_call_1` and `record_call_2` repeat their code. One method for any
 number of arguments would make a call a third slower. A shared function for their common end would make it a
-tenth slower. No failure here reaches the program.
+tenth slower. No failure here reaches the program, but each error that a signal handler or another thread
+raises does.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from weakref import ref
 from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.libraries import library_of
 from typelattice.operands.operand import KIND_BY_PYTHON_TYPE
+from typelattice.support.outside_errors import DEPTH_MESSAGES, leave_out_own_frames, raise_if_from_outside
 from typelattice.tracing.run_data.array_classes import (
     ARRAY,
     ITEMS,
@@ -154,10 +156,12 @@ class Witness(WitnessBase):
                 else:
                     self.recorder.link_array(result, kind, tally.number)
             return result
-        except RecursionError:  # the program recursed too deeply: it handles that itself
-            return result
-        except Exception as e:  # a failure of ours must not stop the program
-            return self.record_failure(e, result)
+        except RecursionError as e:
+            if not str(e).startswith(DEPTH_MESSAGES):
+                raise
+            return result  # the program recursed too deeply: it handles that itself
+        except Exception as e:
+            return self.handle_error(e, result, Witness.record_binary, a, b, result)
 
     def record_unary(self, operand: Any, result: Any) -> Any:
         """Record an operator of one operand."""
@@ -168,10 +172,12 @@ class Witness(WitnessBase):
                 tally = self.tallies.get(key) or self.recorder.step_of_operator(self, key, result)
                 self.link_result(tally, kind, result)
             return result
-        except RecursionError:  # the program recursed too deeply: it handles that itself
-            return result
-        except Exception as e:  # a failure of ours must not stop the program
-            return self.record_failure(e, result)
+        except RecursionError as e:
+            if not str(e).startswith(DEPTH_MESSAGES):
+                raise
+            return result  # the program recursed too deeply: it handles that itself
+        except Exception as e:
+            return self.handle_error(e, result, Witness.record_unary, operand, result)
 
     def record_in_place(self, a: Any, b: Any, result: Any) -> Any:
         """Record an operator such as `+=`, which may write into its left operand."""
@@ -182,10 +188,12 @@ class Witness(WitnessBase):
                 tally = self.tallies.get(key) or self.recorder.step_of_in_place(self, key, result)
                 self.link_result(tally, kind, result)
             return result
-        except RecursionError:  # the program recursed too deeply: it handles that itself
-            return result
-        except Exception as e:  # a failure of ours must not stop the program
-            return self.record_failure(e, result)
+        except RecursionError as e:
+            if not str(e).startswith(DEPTH_MESSAGES):
+                raise
+            return result  # the program recursed too deeply: it handles that itself
+        except Exception as e:
+            return self.handle_error(e, result, Witness.record_in_place, a, b, result)
 
     def record_item(self, array: Any, index: Any, result: Any) -> Any:
         """Record an index into an array, or into an object such as `np.r_`, which joins its entries."""
@@ -206,10 +214,12 @@ class Witness(WitnessBase):
                 )
                 self.link_result(tally, kind, result)
             return result
-        except RecursionError:  # the program recursed too deeply: it handles that itself
-            return result
-        except Exception as e:  # a failure of ours must not stop the program
-            return self.record_failure(e, result)
+        except RecursionError as e:
+            if not str(e).startswith(DEPTH_MESSAGES):
+                raise
+            return result  # the program recursed too deeply: it handles that itself
+        except Exception as e:
+            return self.handle_error(e, result, Witness.record_item, array, index, result)
 
     def note_elements_read(self, value: Any, array: Any) -> Any:
         """Note the array with the elements that `a[i] += value` has read, and return the value."""
@@ -217,10 +227,12 @@ class Witness(WitnessBase):
             if self.array_kinds[type(array)] is not None:
                 self.recorder.elements_read[get_ident()] = self, self.operand_key(array, 0)
             return value
-        except RecursionError:  # the program recursed too deeply: it handles that itself
-            return value
-        except Exception as e:  # a failure of ours must not stop the program
-            return self.record_failure(e, value)
+        except RecursionError as e:
+            if not str(e).startswith(DEPTH_MESSAGES):
+                raise
+            return value  # the program recursed too deeply: it handles that itself
+        except Exception as e:
+            return self.handle_error(e, value, Witness.note_elements_read, value, array)
 
     def record_attribute(self, array: Any, result: Any) -> Any:
         """Record an attribute that computes an array, such as `x.T`."""
@@ -231,10 +243,12 @@ class Witness(WitnessBase):
                 tally = self.tallies.get(key) or self.recorder.step_of_attribute(self, key, result)
                 self.link_result(tally, kind, result)
             return result
-        except RecursionError:  # the program recursed too deeply: it handles that itself
-            return result
-        except Exception as e:  # a failure of ours must not stop the program
-            return self.record_failure(e, result)
+        except RecursionError as e:
+            if not str(e).startswith(DEPTH_MESSAGES):
+                raise
+            return result  # the program recursed too deeply: it handles that itself
+        except Exception as e:
+            return self.handle_error(e, result, Witness.record_attribute, array, result)
 
     def record_assignment(self, value: Any, array: Any) -> Any:
         """Record a value that is about to be assigned to elements of `array`."""
@@ -250,10 +264,12 @@ class Witness(WitnessBase):
                     if tally is not None:
                         tally.count += 1
             return value
-        except RecursionError:  # the program recursed too deeply: it handles that itself
-            return value
-        except Exception as e:  # a failure of ours must not stop the program
-            return self.record_failure(e, value)
+        except RecursionError as e:
+            if not str(e).startswith(DEPTH_MESSAGES):
+                raise
+            return value  # the program recursed too deeply: it handles that itself
+        except Exception as e:
+            return self.handle_error(e, value, Witness.record_assignment, value, array)
 
     def note_data_replaced(self, value: Any, array: Any) -> Any:
         """Note that `a.data = value` is about to give the array `array` a different dtype."""
@@ -263,10 +279,12 @@ class Witness(WitnessBase):
             if type(number) is StepNumber:
                 self.recorder.link_array(array, kind, number)
             return value
-        except RecursionError:  # the program recursed too deeply: it handles that itself
-            return value
-        except Exception as e:  # a failure of ours must not stop the program
-            return self.record_failure(e, value)
+        except RecursionError as e:
+            if not str(e).startswith(DEPTH_MESSAGES):
+                raise
+            return value  # the program recursed too deeply: it handles that itself
+        except Exception as e:
+            return self.handle_error(e, value, Witness.note_data_replaced, value, array)
 
     def forget_receiver(self, array: Any) -> Any:
         """Forget an array that is about to be resized. NumPy resizes it only if nothing else refers to it."""
@@ -311,10 +329,12 @@ class Witness(WitnessBase):
                             self.recorder.link_array(result, kind, tally.number)
                         return result
             return Witness.record_call(self, function, result)
-        except RecursionError:  # the program recursed too deeply: it handles that itself
-            return result
-        except Exception as e:  # a failure of ours must not stop the program
-            return self.record_failure(e, result)
+        except RecursionError as e:
+            if not str(e).startswith(DEPTH_MESSAGES):
+                raise
+            return result  # the program recursed too deeply: it handles that itself
+        except Exception as e:
+            return self.handle_error(e, result, Witness.record_call_0, function, result)
 
     def record_call_1(self, function: Any, argument: Any, result: Any) -> Any:
         """Record a call of one argument, in the same way."""
@@ -358,10 +378,12 @@ class Witness(WitnessBase):
                             self.recorder.link_array(result, kind, tally.number)
                         return result
             return Witness.record_call(self, function, argument, result)
-        except RecursionError:  # the program recursed too deeply: it handles that itself
-            return result
-        except Exception as e:  # a failure of ours must not stop the program
-            return self.record_failure(e, result)
+        except RecursionError as e:
+            if not str(e).startswith(DEPTH_MESSAGES):
+                raise
+            return result  # the program recursed too deeply: it handles that itself
+        except Exception as e:
+            return self.handle_error(e, result, Witness.record_call_1, function, argument, result)
 
     def record_call_2(self, function: Any, a: Any, b: Any, result: Any) -> Any:
         """Record a call of two arguments, in the same way."""
@@ -408,10 +430,12 @@ class Witness(WitnessBase):
                             self.recorder.link_array(result, kind, tally.number)
                         return result
             return Witness.record_call(self, function, a, b, result)
-        except RecursionError:  # the program recursed too deeply: it handles that itself
-            return result
-        except Exception as e:  # a failure of ours must not stop the program
-            return self.record_failure(e, result)
+        except RecursionError as e:
+            if not str(e).startswith(DEPTH_MESSAGES):
+                raise
+            return result  # the program recursed too deeply: it handles that itself
+        except Exception as e:
+            return self.handle_error(e, result, Witness.record_call_2, function, a, b, result)
 
     def record_call(self, function: Any, *arguments_and_result: Any) -> Any:
         """Record a call: the function, its arguments as far as they are known, and its result at the end."""
@@ -450,10 +474,13 @@ class Witness(WitnessBase):
             )
             self.link_result(tally, kind, result)
             return result
-        except RecursionError:  # the program recursed too deeply: it handles that itself
-            return arguments_and_result[-1]
-        except Exception as e:  # a failure of ours must not stop the program
-            return self.record_failure(e, arguments_and_result[-1])
+        except RecursionError as e:
+            if not str(e).startswith(DEPTH_MESSAGES):
+                raise
+            return arguments_and_result[-1]  # the program recursed too deeply: it handles that itself
+        except Exception as e:
+            result = arguments_and_result[-1]
+            return self.handle_error(e, result, Witness.record_call, function, *arguments_and_result)
 
     def note_compiled_call_arguments(self, function: Any, args: tuple[Any, ...]) -> None:
         """Note array arguments of a compiled function that returns None: it may have written into them."""
@@ -512,10 +539,13 @@ class Witness(WitnessBase):
                 return self.record_call(function, *arguments_and_result)
             key = (UNDESCRIBED, map.__name__), *self.argument_keys(arguments_and_result[:-1])
             return map(partial(self.record_mapped_result, key), arguments_and_result[-1])
-        except RecursionError:  # the program recursed too deeply: it handles that itself
-            return arguments_and_result[-1]
-        except Exception as e:  # a failure of ours must not stop the program
-            return self.record_failure(e, arguments_and_result[-1])
+        except RecursionError as e:
+            if not str(e).startswith(DEPTH_MESSAGES):
+                raise
+            return arguments_and_result[-1]  # the program recursed too deeply: it handles that itself
+        except Exception as e:
+            result = arguments_and_result[-1]
+            return self.handle_error(e, result, Witness.record_map, function, *arguments_and_result)
 
     def record_mapped_result(self, key: tuple[Any, ...], result: Any) -> Any:
         """Record the result of a function that Python itself called, with unknown arguments."""
@@ -530,10 +560,12 @@ class Witness(WitnessBase):
                     )
                     self.link_result(tally, kind, result)
             return result
-        except RecursionError:  # the program recursed too deeply: it handles that itself
-            return result
-        except Exception as e:  # a failure of ours must not stop the program
-            return self.record_failure(e, result)
+        except RecursionError as e:
+            if not str(e).startswith(DEPTH_MESSAGES):
+                raise
+            return result  # the program recursed too deeply: it handles that itself
+        except Exception as e:
+            return self.handle_error(e, result, Witness.record_mapped_result, key, result)
 
     def record_each_result(self, function: Any, arguments_and_result: tuple[Any, ...]) -> None:
         """Record a call with several arrays as results: each is a step."""
@@ -608,13 +640,33 @@ class Witness(WitnessBase):
         else:
             self.recorder.link_array(result, kind, tally.number)
 
-    def record_failure(self, error: Exception, result: Any) -> Any:
-        """Record a failure of ours, and return the program's result."""
+    def handle_error(
+        self, error: Exception, value: Any, method: Callable[..., Any], *arguments: Any
+    ) -> Any:
+        """Raise an error from outside. If our own work fails, note that, and return the program's value.
+
+        The work of the method is repeated to tell them apart. What fails again is then recorded as an opaque
+        step.
+        """
+        recorder, thread = self.recorder, get_ident()
+        if thread in recorder.repeating_threads:
+            raise error
+        recorder.repeating_threads.add(thread)
+        record = partial(method, self, *arguments)
         try:
-            self.recorder.failures[self] = f"{type(error).__name__}: {error}"
-        except Exception:  # the text of the exception may fail
-            return result
-        return result
+            raise_if_from_outside(error, record)
+            if self not in recorder.failures:
+                recorder.failures[self] = describe_error(error)
+                try:
+                    record()
+                except Exception as e:
+                    raise_if_from_outside(e, record)
+        except BaseException as e:
+            leave_out_own_frames(e)
+            raise
+        finally:
+            recorder.repeating_threads.discard(thread)
+        return value
 
     # -- the parts of keys
 
@@ -752,7 +804,9 @@ class LazyWitness(WitnessBase):
                     self.fill_fields()
                     self.__class__ = self.recorder.witness_class  # allowed: both classes have the same fields
             return object.__getattribute__(self, name)
-        except RecursionError:
+        except RecursionError as e:
+            if not str(e).startswith(DEPTH_MESSAGES):
+                raise
             return give_first if name in METHODS_BEFORE_OPERATION else give_last
 
 
@@ -764,6 +818,12 @@ def give_first(*arguments: Any) -> Any:
 def give_last(*arguments_and_result: Any) -> Any:
     """Return the last argument, like the witness methods that get the operands and the result."""
     return arguments_and_result[-1]
+
+
+def describe_error(error: Exception) -> str:
+    """Return the class and the text of an error, if it has a text."""
+    text = error.args[0] if error.args and type(error.args[0]) is str else ""
+    return f"{type(error).__name__}: {text}"
 
 
 def is_module_of_library(module: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
@@ -16,6 +15,7 @@ from typelattice.operands.adapters import find_adapter
 from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand
 from typelattice.operands.read_objects import NAMESPACE_ATTRIBUTE
 from typelattice.support.errors import TypelatticeError
+from typelattice.support.outside_errors import raise_if_from_outside
 from typelattice.tracing.compiled.compilers import find_compiler
 
 MAX_CLASSES = 4096  # remembered classes, limited because a program may make classes without end
@@ -206,10 +206,12 @@ def _nbytes_reader(nbytes: Callable[[Any], Any]) -> Callable[[Any], int]:
     """Return the bytes of an array, or 0 if it does not state them, such as PyTorch's sparse ones."""
 
     def size(x: Any) -> int:
-        with suppress(Exception):  # the program goes on, even if the attribute raises
+        try:
             n = nbytes(x)
-            return n if type(n) is int else 0
-        return 0
+        except Exception as e:  # the program goes on, even if the attribute raises
+            raise_if_from_outside(e, lambda: nbytes(x))
+            return 0
+        return n if type(n) is int else 0
 
     return size
 

@@ -79,9 +79,11 @@ class ArrayLinks:
         kept = self.kept_alive
         kept[id(scalar)] = scalar, number
         if len(kept) > MAX_KEPT_ALIVE and self.lock.acquire(blocking=False):
-            for old in [*kept][: MAX_KEPT_ALIVE // 2]:
-                kept.pop(old, None)
-            self.lock.release()
+            try:
+                for old in [*kept][: MAX_KEPT_ALIVE // 2]:
+                    kept.pop(old, None)
+            finally:
+                self.lock.release()
 
     def record_constant(self, constant: Any, key_part: Hashable) -> None:
         """Record the part of a key for an object that lives as long as the program, such as a dtype."""
@@ -101,15 +103,17 @@ class ArrayLinks:
         """Forget deleted arrays. If too many live, also forget the oldest ones."""
         if len(self.by_weak_reference) <= self.max_links or not self.lock.acquire(blocking=False):
             return
-        for i, (found, _) in self.by_weak_reference.copy().items():
-            if found() is None:
-                self.by_weak_reference.pop(i, None)
-        if self.max_links >= MAX_LINKS and len(self.by_weak_reference) > MAX_LINKS // 2:
-            for i in [*self.by_weak_reference.copy()][: MAX_LINKS // 2]:
-                self.by_weak_reference.pop(i, None)
-                self.forgotten += 1
-        self.max_links = min(MAX_LINKS, max(self.max_links, 2 * len(self.by_weak_reference)))
-        self.lock.release()
+        try:
+            for i, (found, *_) in self.by_weak_reference.copy().items():
+                if found() is None:
+                    self.by_weak_reference.pop(i, None)
+            if self.max_links >= MAX_LINKS and len(self.by_weak_reference) > MAX_LINKS // 2:
+                for i in [*self.by_weak_reference.copy()][: MAX_LINKS // 2]:
+                    self.by_weak_reference.pop(i, None)
+                    self.forgotten += 1
+            self.max_links = min(MAX_LINKS, max(self.max_links, 2 * len(self.by_weak_reference)))
+        finally:
+            self.lock.release()
 
 
 def replace_steps_by_cache_keys(key: Any, tallies: Sequence[StepTally]) -> Hashable:

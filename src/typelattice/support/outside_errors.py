@@ -1,0 +1,69 @@
+"""Errors that reach our code from outside: from a signal handler, or from another thread.
+
+Python may raise them at any instruction, also at ours. They belong to the program, which must get them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import CodeType
+
+OWN_FOLDER = str(Path(__file__).parents[1]) + os.sep
+DEPTH_MESSAGES = ("maximum recursion depth exceeded", "Stack overflow")
+"""The first words of Python's own RecursionError."""
+
+
+def raise_if_from_outside(error: Exception, repeat: Callable[[], object]) -> None:
+    """Raise an error again if it came from outside. Return if our own work, repeated, fails as it did.
+
+    If the repeated work succeeds, the origin of the error decides: a race in our own code is not raised.
+    """
+    is_outside = came_from_outside(error)
+    places = _list_places(error)[1:]  # the first one is the caller's
+    later: Exception | None = None
+    try:
+        repeat()
+    except Exception as again:
+        if type(again) is type(error) and (not places or _list_places(again)[-len(places) :] == places):
+            return
+        later = again
+    if is_outside:
+        raise error
+    if later is not None:
+        raise later
+
+
+def came_from_outside(error: Exception) -> bool:
+    """Return True if other code than ours raised an error, or if Python raised it without a message.
+
+    Another thread names only a class of errors (`PyThreadState_SetAsyncExc`), so its error has no arguments.
+    """
+    places = _list_places(error)
+    return not error.args or not places or not places[-1][0].co_filename.startswith(OWN_FOLDER)
+
+
+def leave_out_own_frames(error: BaseException) -> None:
+    """Remove our frames from the traceback of an error that a program sees."""
+    kept = []
+    trace = error.__traceback__
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(OWN_FOLDER):
+            kept.append(trace)
+        trace = trace.tb_next
+    following = None
+    for each in reversed(kept):
+        each.tb_next = following
+        following = each
+    error.__traceback__ = following
+
+
+def _list_places(error: Exception) -> list[tuple[CodeType, int]]:
+    """List the code and the line of each frame that an error has passed, from the outermost on."""
+    places = []
+    trace = error.__traceback__
+    while trace is not None:
+        places.append((trace.tb_frame.f_code, trace.tb_lineno))
+        trace = trace.tb_next
+    return places

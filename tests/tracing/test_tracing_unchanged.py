@@ -28,7 +28,7 @@ from typelattice.tracing.run_data.array_classes import ArrayClasses
 from typelattice.tracing.run_data.producing_steps import (
     LINKS_BEFORE_CLEANUP,
     MAX_CONSTANTS,
-    MAX_KEPT_ALIVE,
+    MAX_SCALARS,
     MAX_STEPS_PER_OPERATION,
 )
 
@@ -379,7 +379,7 @@ def test_what_is_remembered_of_a_long_run_is_bounded_and_every_operation_is_coun
     assert code is not None
     exec(code, scope := {"__name__": "long"})
     assert len(recorder.tallies) < 40 * MAX_STEPS_PER_OPERATION
-    assert len(recorder.links.kept_alive) <= MAX_KEPT_ALIVE and recorder.links.constants <= MAX_CONSTANTS
+    assert len(recorder.links.scalars) <= MAX_SCALARS and recorder.links.constants <= MAX_CONSTANTS
     witnesses = [x for x in constants(code) if hasattr(x, "tallies")]
     assert witnesses and all(len(x.tallies) <= MAX_KEYS_PER_OPERATION + 40 for x in witnesses)
     run = recorder.build_run()

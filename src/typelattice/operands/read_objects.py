@@ -15,8 +15,8 @@ from typelattice.operands.operand import (
     scalar_operand,
 )
 from typelattice.support.errors import TypelatticeError
-from typelattice.support.outside_errors import raise_if_from_outside
 from typelattice.support.frozen_classes import frozen, replace
+from typelattice.support.outside_errors import raise_if_from_outside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

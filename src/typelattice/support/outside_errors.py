@@ -5,14 +5,18 @@ Python may raise them at any instruction, also at ours. They belong to the progr
 
 from __future__ import annotations
 
+import builtins
 import os
 from collections.abc import Callable
-from pathlib import Path
-from types import CodeType
 
-OWN_FOLDER = str(Path(__file__).parents[1]) + os.sep
-DEPTH_MESSAGES = ("maximum recursion depth exceeded", "Stack overflow")
-"""The first words of Python's own RecursionError."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+
+globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them
+OWN_FOLDER = os.path.dirname(os.path.dirname(__file__)) + os.sep
+DEPTH_MESSAGES = ("maximum recurs", "Stack overflow")
+"""The first 14 characters of Python's own RecursionError. At that depth no function can be called."""
 
 
 def raise_if_from_outside(error: Exception, repeat: Callable[[], object]) -> None:

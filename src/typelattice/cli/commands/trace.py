@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from json import dumps
@@ -30,6 +30,7 @@ from typelattice.support.gc_pause import pause_gc
 
 if TYPE_CHECKING:
     from typelattice.programs.program import AnySystem
+    from typelattice.tracing.entry_points.script import EndedScript
     from typelattice.tracing.run_data.run import Run
 
 
@@ -84,7 +85,7 @@ def run(args: Namespace) -> Paragraphs:
     If standard error is closed, use standard output.
     """
     from typelattice.tracing.entry_points.pyproject_settings import read_settings
-    from typelattice.tracing.entry_points.script import EndedScript, run_script, run_script_to_exit
+    from typelattice.tracing.entry_points.script import run_script, run_script_to_exit
 
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:
@@ -141,15 +142,24 @@ def run(args: Namespace) -> Paragraphs:
         if args.ends_process:
             status = run_script_to_exit(target, argv, packages, tell, *options, values=values)
         else:
-            ended = run_script(target, argv, packages, *options, tell, values=values)
-            status = ended.status
-            if not ended.forked:
-                tell(ended)
+            status = _report_here(run_script(target, argv, packages, *options, tell, values=values), tell)
+    _end_as(status)
+    yield from ()
+
+
+def _report_here(ended: EndedScript, tell: Callable[[EndedScript], None]) -> int | None:
+    """Report a script that has ended in this process, unless it is a forked one. Return its status."""
+    if not ended.forked:
+        tell(ended)
+    return ended.status
+
+
+def _end_as(status: int | None) -> None:
+    """End as the script did: raise ScriptInterrupted if it was interrupted, SystemExit if it failed."""
     if status is None:
         raise ScriptInterrupted
     if status:
         raise SystemExit(status)
-    yield from ()
 
 
 def _print_report(

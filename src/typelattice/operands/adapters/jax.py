@@ -10,6 +10,8 @@ from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import dtype_named, numpy
 from typelattice.operands.operand import Operand, operand_of_dtype
 
+HAS_FIXED_DTYPES = True  # the dtype of an array never changes
+
 
 @lru_cache(maxsize=1024)
 def _find_dtype(own_dtype: Any) -> DType:

@@ -7,6 +7,8 @@ from typelattice.facts.dtypes import DType
 from typelattice.operands.adapters import dtype_attribute, dtype_named, find_module
 from typelattice.operands.operand import Operand, operand_of_dtype
 
+HAS_FIXED_DTYPES = True  # the dtype of a tensor or a variable never changes
+
 
 def read(obj: Any) -> Operand | None:
     """Read a tf.DType, or an object with one, as an operand."""

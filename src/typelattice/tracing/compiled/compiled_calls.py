@@ -42,7 +42,7 @@ class CompiledCallReader:
         self, witness: Any, library: CompilerAdapter, function: Any, arguments_and_result: Sequence[Any]
     ) -> bool:
         """Add the steps of a call that has returned. Return True if all its results are known now."""
-        recorder, links = self.recorder, self.recorder.links
+        recorder = self.recorder
         name = getattr(function, "__name__", "")
         if library.is_own(function) and operation_of(name, 1, library.LIBRARY) in OPERATION_BY_FUNCTION:
             return False  # an operation has a rule, so its inner steps are not needed
@@ -51,7 +51,7 @@ class CompiledCallReader:
         results = library.leaves(arguments_and_result[-1])
         kinds = [recorder.array_kinds[type(x)] for x in results]
         arrays = [x for x, kind in zip(results, kinds, strict=True) if kind is not None]
-        if all(links.step_of(x) is not None for x in arrays) or not recorder.is_following:
+        if all(recorder.step_of(x) is not None for x in arrays) or not recorder.is_following:
             return True  # compilation is off, so witnesses saw all of it
         with recorder.lock:
             try:
@@ -122,7 +122,7 @@ class CompiledCallReader:
         The part for an array is the step that made it, or the array's own mark with `ignores_step` or without
         a step. The part for any other object is its class, with the value of an int, a bool or a str.
         """
-        step: StepNumber | None = None if ignores_step else self.recorder.links.step_of(argument)
+        step: StepNumber | None = None if ignores_step else self.recorder.step_of(argument)
         if step is not None:
             return step
         cls: Any = type(argument)

@@ -148,18 +148,17 @@ class GraphStepBuilder:
 
     def link_inputs(self, leaves: Sequence[Any]) -> None:
         """Map the inputs to the steps that made the arguments."""
-        links = self.recorder.links
         for x, variable in zip(leaves, self.graph.inputs, strict=False):
             kind = self.recorder.array_kinds[type(x)]
             if variable is None or kind is None:
                 continue
-            made, seen = links.step_of(x), self.seen_variables.get(variable)
+            made, seen = self.recorder.step_of(x), self.seen_variables.get(variable)
             if seen is None:
                 made = made if made is not None else self.add_input(x, kind, self.graph.names.get(variable))
                 if made is not None:
                     self.steps[variable] = made
             elif made is None:
-                links.link_array(x, seen.number, kind.takes_weak_references)
+                self.recorder.link_object(x, kind, seen.number)
             else:
                 self.link_input(made, seen.number)
 
@@ -209,7 +208,7 @@ class GraphStepBuilder:
         step_number = self.steps.get(alias)
         constant = self.graph.constants.get(alias)
         if step_number is None and constant is not None:
-            step_number = self.recorder.links.step_of(constant)
+            step_number = self.recorder.step_of(constant)
         operand = self.graph.operands.get(variable)
         if step_number is not None or operand is None:
             return None if step_number is None else Ref(int(step_number))

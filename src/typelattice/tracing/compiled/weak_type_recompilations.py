@@ -49,7 +49,7 @@ class WeakArguments:
         weak = tuple(is_weak for _, is_weak in types)
         if weak in calls:
             return
-        steps = tuple(self.recorder.links.step_of(x) for x in leaves)
+        steps = tuple(self.recorder.step_of(x) for x in leaves)
         calls[weak] = now = FirstCall(self.recorder.excerpt_of(witness, library.LIBRARY), steps)
         for other, before in [*calls.items()][:-1]:
             for i in (i for i in range(len(weak)) if weak[i] != other[i]):

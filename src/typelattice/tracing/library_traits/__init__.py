@@ -8,13 +8,15 @@ A file may define these:
 - `COMPILER_SWITCH`: the module and the name of the switch of a compiler that reads bytecode.
 - `value_losses`: a function that yields the values of an operation's operands that it lost.
 - `Shadows`: a class that follows values in float64 from step to step, and finds losses that build up.
+- `CONVERTING_METHODS` and `converted_arrays`: methods that cast the arrays of an object in place, and a
+  function that yields these arrays with their names.
 - `MAY_BE_FORKED`: True if a process that has imported it may be forked.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -82,6 +84,16 @@ def compiler_switches() -> dict[str, str]:
     """Map the modules with switches of compilers that read bytecode to the names of the switches."""
     found = (getattr(_import_library_file(library), "COMPILER_SWITCH", None) for library in libraries())
     return dict(filter(None, found))
+
+
+def converting_methods() -> dict[str, Callable[[object], Iterator[tuple[str, object]]]]:
+    """Map the methods that cast the arrays of an object in place to functions that yield these arrays."""
+    found: dict[str, Callable[[object], Iterator[tuple[str, object]]]] = {}
+    for library in libraries():
+        file = _import_library_file(library)
+        for name in getattr(file, "CONVERTING_METHODS", ()):
+            found[name] = getattr(file, "converted_arrays")  # noqa: B009 (no file has to define it)
+    return found
 
 
 @cache

@@ -33,6 +33,19 @@ def value_losses(
         yield from numpy_value_losses.value_losses(name, operands, axes, own, as_array)
 
 
+CONVERTING_METHODS = ("to", "type", "half", "float", "double", "bfloat16", "cpu", "cuda", "to_empty")
+"""The methods of a module that cast its parameters and buffers in place, and return the module."""
+
+
+def converted_arrays(module: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the parameters and the buffers of a module with their names, or none of another object."""
+    torch: Any = sys.modules.get("torch")
+    cls = getattr(getattr(torch, "nn", None), "Module", None)
+    if cls is not None and isinstance(module, cls):
+        yield from cls.named_parameters(module)
+        yield from cls.named_buffers(module)
+
+
 def as_array(tensor: Any) -> Any:
     """Return a tensor as a NumPy array. Return anything else as it is, also a tensor of a different dtype."""
     try:

@@ -103,7 +103,7 @@ class ModuleCompiler:
         from typelattice.tracing.rewrite.syntax_tree import Rewriter
 
         tree = ast.parse(data, path)
-        rewriter = Rewriter()
+        rewriter = Rewriter(tree, data.decode("latin-1"))
         numbers: list[int] = []
         code = insert_copies(compile(rewriter.visit(tree), path, "exec", dont_inherit=True), numbers)
         rewritten = code, numbers, [*map(marshal.dumps, rewriter.rows)]

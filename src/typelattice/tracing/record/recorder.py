@@ -9,7 +9,17 @@ from typing import Any
 
 from typelattice.calls.call_tables import array_class_with_rules
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, Input, Number, Ref, SourceLocation
+from typelattice.calls.steps import (
+    MAX_STEP_CHARS,
+    Argument,
+    Cast,
+    Excerpt,
+    Input,
+    NamedDType,
+    Number,
+    Ref,
+    SourceLocation,
+)
 from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar_operand
 from typelattice.operands.read_objects import operand as read_operand
 from typelattice.programs.program import Program
@@ -22,13 +32,13 @@ from typelattice.tracing.compiled.compilers import (
     compiler_of_loop,
 )
 from typelattice.tracing.compiled.weak_type_recompilations import WeakArguments
-from typelattice.tracing.library_traits import has_rules, own_system
+from typelattice.tracing.library_traits import converting_methods, has_rules, own_system
 from typelattice.tracing.record.array_reader import ArrayReader
 from typelattice.tracing.record.child_process_count import ChildProcessCounter
 from typelattice.tracing.record.omissions import yield_omissions
 from typelattice.tracing.record.unchanged_casts import UnchangedCasts
 from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
-from typelattice.tracing.record.witness import Witness
+from typelattice.tracing.record.witness import RESIZING_METHOD, Witness
 from typelattice.tracing.run_data.array_classes import (
     ArrayClass,
     ArrayClasses,
@@ -36,11 +46,13 @@ from typelattice.tracing.run_data.array_classes import (
     argument_sort,
     holds_results,
     is_function,
+    is_lasting_class,
     joining_operation,
 )
 from typelattice.tracing.run_data.producing_steps import (
     MAX_STEPS_PER_OPERATION,
     ArrayLinks,
+    SameObject,
     StepNumber,
     StepTally,
     list_steps_of_key,
@@ -73,6 +85,8 @@ class Recorder:
         self.joining_operation = CachePerClass(joining_operation)
         self.argument_sorts = CachePerClass(argument_sort)
         self.compiler_of = CachePerClass(compiler_of_functions)
+        self.is_lasting_class = CachePerClass(is_lasting_class)
+        self.converting_methods = converting_methods()
         # Objects of these classes are neither arrays nor several results.
         self.arrayless_classes: set[type] = set()
         self.compiled_calls = CompiledCallReader(self)
@@ -162,7 +176,7 @@ class Recorder:
                 number or 0,
                 self.result_operand(result),
             )
-            before = self.links.step_of(result)
+            before = self.step_of(result)
             step = self.unchanged_casts.replace_repeated(self.builder.steps, len(self.tallies), step, before)
             if before is not None and step != Ref(int(before)):
                 is_method = getattr(function, "__self__", None) is result
@@ -229,7 +243,9 @@ class Recorder:
             if found is not None:
                 with self.lock:
                     if found.merged_tally is None:
-                        found.merged_tally = StepTally(found.number, found.operand, found.cache_key)
+                        found.merged_tally = StepTally(
+                            found.number, found.operand, found.cache_key, dtype=found.dtype
+                        )
                 if len(witness.tallies) < MAX_KEYS_PER_OPERATION:
                     witness.tallies[exact] = found.merged_tally
                 return found.merged_tally
@@ -286,11 +302,11 @@ class Recorder:
         mark = kind.cache_key(result)
         if number < first_new:  # an earlier step's result was given back: asarray(x)
             earlier = self.tallies[number]
-            return StepTally(StepNumber(number), earlier.operand, earlier.cache_key)
+            return StepTally(StepNumber(number), earlier.operand, earlier.cache_key, dtype=earlier.dtype)
         for i in range(len(self.tallies), len(self.builder.steps)):
             step = self.builder.steps[i]
             known = read_operand(step.value) if isinstance(step, Number) else operand
-            self.tallies.append(StepTally(StepNumber(i), known, mark))
+            self.tallies.append(StepTally(StepNumber(i), known, mark, dtype=kind.dtype_of_link(result)))
         shape = (None,) * kind.dimensions(result)
         if self.builder.steps[number].shape != shape:
             self.builder.steps[number] = replace(self.builder.steps[number], shape=shape)
@@ -305,8 +321,8 @@ class Recorder:
             return None
         mark = kind.cache_key(array)
         with self.lock:
-            linked = self.links.step_of(array)
-            if linked is not None:  # another thread has added it meanwhile
+            linked = self.step_of_changed_array(witness, array, kind)
+            if linked is not None:  # its dtype has changed, or another thread has added it meanwhile
                 return linked
             base = kind.base_of(array)
             found = self.links.by_weak_reference.get(id(base)) if base is not None else None
@@ -356,22 +372,94 @@ class Recorder:
         key = part, kind.cache_key(array), ()
         tally = reading_witness.tallies.get(key) or self.step_of_index(reading_witness, key, array)
         reading_witness.link_result(tally, kind, array)
-        return self.links.step_of(array)
+        return self.step_of(array)
 
     def link_array(self, array: Any, kind: ArrayClass, number: StepNumber) -> None:
         """Record the step of an array, and of its traced value under `jax.jit`."""
-        self.links.link_array(array, number, kind.takes_weak_references)
+        self.link_object(array, kind, number)
         inner = kind.variable_of(array)
         own = self.array_kinds[type(inner)]
         if own is not None and own.variable is None:
-            self.links.link_array(inner, number, own.takes_weak_references)
+            self.link_object(inner, own, number)
         elif inner is not None:
             self.compiled_calls.note_variable(inner, number)
+
+    def link_object(self, array: Any, kind: ArrayClass, number: StepNumber) -> None:
+        """Record the step of one object."""
+        if kind.takes_weak_references:
+            self.links.link_array(array, number, kind.dtype_of_link(array))
+        else:
+            mark_of = kind.mark_of or SameObject
+            self.links.link_scalar(array, mark_of(array), number)
+
+    def step_of(self, value: Any) -> StepNumber | None:
+        """Return the step that made an array or a scalar, or None if it is not remembered."""
+        found = self.links.step_of(value)
+        kind = self.array_kinds[type(value)] if found is None else None
+        if kind is None or kind.takes_weak_references:
+            return found
+        return self.links.step_of_scalar(value, (kind.mark_of or SameObject)(value))
+
+    def stop_linking_resizable(self) -> None:
+        """Link no array with a method that may resize it, from now on. It must have no weak references."""
+        links = self.links
+        links.resizes_anything = self.array_kinds.leaves_out_resizable = True
+        self.array_kinds.clear()
+        for i, (found, part, _) in [*links.by_weak_reference.items()]:
+            if type(part) is StepNumber and hasattr(type(found()), RESIZING_METHOD):
+                links.by_weak_reference.pop(i, None)
+
+    # -- arrays whose dtype changed since they were linked
+
+    def note_converted_arrays(self, witness: Witness, owner: Any) -> None:
+        """Add a cast for each linked array of an object, such as a module, that a method has just cast."""
+        for name, array in self.converting_methods[witness.name](owner):
+            kind = self.array_kinds[type(array)]
+            if kind is not None and self.links.step_of(array) is not None:
+                self.step_of_changed_array(witness, array, kind, name)
+
+    def step_of_changed_array(
+        self, witness: Witness, array: Any, kind: ArrayClass, name: str = ""
+    ) -> StepNumber | None:
+        """Return the step of a linked array, or of a cast if its dtype has changed since.
+
+        Nothing tells where an array changed, unless a witness has just seen it. Otherwise the cast stands
+        where the array is used next.
+        """
+        number, old, new = self.links.step_of(array), self.links.old_dtype(array), kind.dtype_of_link(array)
+        if number is None or old is None or old == new:
+            return number
+        operand = self.array_reader.read_operand(array, kind)
+        if operand is None or operand.dtype is self.tallies[number].operand.dtype:
+            return number
+        key = "changed", number, kind.cache_key(array)
+        with self.lock:
+            tally = witness.tallies.get(key)
+            if tally is None:
+                excerpt = self.excerpt_of(witness, kind.library)
+                what = name or self.sources[witness.module.file].operand_text(witness.operation, 0)
+                text = f"{excerpt.text} casts {what} in place" if name else f"{what} has changed its dtype"
+                self.add_missing_tallies()
+                assert operand.dtype is not None
+                cast = Cast(
+                    int(number), NamedDType(operand.dtype.name), text=text, location=excerpt.location,
+                    owner=kind.library,
+                )  # fmt: skip
+                made = self.builder.add_step(cast)
+                tally = self.add_tallies(
+                    made.step, len(self.tallies), operand, kind, array, witness.operation
+                )
+                witness.tallies[key] = tally
+            tally.count += 1
+            tally.bytes += kind.size(array)
+            if kind.keeps_dtype:
+                self.link_array(array, kind, tally.number)
+            return tally.number
 
     def step_of_variable(self, inner: Any) -> StepNumber | None:
         """Return the step of a variable that stands for an array, or None if it is not known."""
         found = self.compiled_calls.step_of(inner)
-        return self.links.step_of(inner) if found is None and inner is not None else found
+        return self.step_of(inner) if found is None and inner is not None else found
 
     # -- descriptions of steps
 
@@ -407,7 +495,7 @@ class Recorder:
 
     def _name_result(self, name: str, value: Any) -> None:
         try:
-            number = self.links.step_of(value) if self.array_kinds[type(value)] is not None else None
+            number = self.step_of(value) if self.array_kinds[type(value)] is not None else None
         except Exception as e:  # the metaclass of a program's class may prevent hashing
             raise_if_from_outside(e, lambda: self.array_kinds[type(value)])
             return

@@ -18,7 +18,6 @@ from functools import partial
 from threading import get_ident
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
-from weakref import ref
 
 from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.libraries import library_of
@@ -33,7 +32,7 @@ from typelattice.tracing.run_data.array_classes import (
     TEXT,
     VALUE,
 )
-from typelattice.tracing.run_data.producing_steps import LINKS_BEFORE_CLEANUP, MAX_KEPT_ALIVE, StepNumber
+from typelattice.tracing.run_data.producing_steps import LINKS_BEFORE_CLEANUP, MAX_SCALARS, Link, StepNumber
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.equivalent_operations import max_arguments_without_cast, out_of_place_name
 
@@ -41,6 +40,7 @@ globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may 
 FOLLOWABLE_CLASSES = (FunctionType, MethodType)  # functions of these classes may have source that is followed
 PYTHON_FUNCTION_CLASSES = (FunctionType, BuiltinFunctionType)
 SCALAR_TYPES = frozenset(KIND_BY_PYTHON_TYPE)
+RESIZING_METHOD = "resize"  # NumPy's, which refuses an array with weak references
 UNDESCRIBED = "undescribed"  # stands for the module of functions that are not operations, such as Python's
 SMALL_INTS = range(-5, 257)  # Python keeps one object for each of these ints
 METHODS_BEFORE_OPERATION = (
@@ -91,7 +91,6 @@ class WitnessBase:
         "function",
         "function_key",
         "holds_results",
-        "kept_alive",
         "keywords",
         "links",
         "module",
@@ -99,6 +98,7 @@ class WitnessBase:
         "number",
         "operation",
         "recorder",
+        "scalars",
         "tallies",
     )  # fmt: skip
 
@@ -113,7 +113,9 @@ class WitnessBase:
         self.array_kinds, self.argument_sorts = recorder.array_kinds, recorder.argument_sorts
         self.holds_results, self.compiler_of = recorder.holds_results, recorder.compiler_of
         self.arrayless_classes, self.links = recorder.arrayless_classes, recorder.links
-        self.by_weak_reference, self.kept_alive = self.links.by_weak_reference, self.links.kept_alive
+        self.by_weak_reference, self.scalars = self.links.by_weak_reference, self.links.scalars
+        if any(type(x) is str and x == RESIZING_METHOD for _, x in self.operation.constants):
+            recorder.stop_linking_resizable()  # such as `operator.methodcaller("resize", 4)`
         self.function: Any = None  # the last function called, followed by its part of a key
         self.function_key: Hashable = None
         self.tallies: dict[Hashable, Any] = {}
@@ -142,9 +144,17 @@ class Witness(WitnessBase):
                 return result
             live = self.by_weak_reference
             found = live.get(id(a))
-            left = found[1] if found is not None and found[0]() is a else self.unlinked_operand_key(a, 0)
+            left = (
+                found[1]
+                if found is not None and found[0]() is a and (found[2] is None or found[2] is a.dtype)
+                else self.unlinked_operand_key(a, 0)
+            )
             found = live.get(id(b))
-            right = found[1] if found is not None and found[0]() is b else self.unlinked_operand_key(b, 1)
+            right = (
+                found[1]
+                if found is not None and found[0]() is b and (found[2] is None or found[2] is b.dtype)
+                else self.unlinked_operand_key(b, 1)
+            )
             key = left, right, kind.cache_key(result)
             tally = self.tallies.get(key) or self.recorder.step_of_operator(self, key, result)
             if tally is not None:
@@ -152,12 +162,12 @@ class Witness(WitnessBase):
                 tally.count += 1
                 tally.bytes += size
                 if kind.is_linked_weakly and len(live) < LINKS_BEFORE_CLEANUP:
-                    live[id(result)] = ref(result), tally.number
+                    live[id(result)] = Link(result), tally.number, tally.dtype
                 else:
                     self.recorder.link_array(result, kind, tally.number)
             return result
         except RecursionError as e:
-            if not str(e).startswith(DEPTH_MESSAGES):
+            if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
                 raise
             return result  # the program recursed too deeply: it handles that itself
         except Exception as e:
@@ -173,7 +183,7 @@ class Witness(WitnessBase):
                 self.link_result(tally, kind, result)
             return result
         except RecursionError as e:
-            if not str(e).startswith(DEPTH_MESSAGES):
+            if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
                 raise
             return result  # the program recursed too deeply: it handles that itself
         except Exception as e:
@@ -189,7 +199,7 @@ class Witness(WitnessBase):
                 self.link_result(tally, kind, result)
             return result
         except RecursionError as e:
-            if not str(e).startswith(DEPTH_MESSAGES):
+            if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
                 raise
             return result  # the program recursed too deeply: it handles that itself
         except Exception as e:
@@ -215,7 +225,7 @@ class Witness(WitnessBase):
                 self.link_result(tally, kind, result)
             return result
         except RecursionError as e:
-            if not str(e).startswith(DEPTH_MESSAGES):
+            if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
                 raise
             return result  # the program recursed too deeply: it handles that itself
         except Exception as e:
@@ -228,7 +238,7 @@ class Witness(WitnessBase):
                 self.recorder.elements_read[get_ident()] = self, self.operand_key(array, 0)
             return value
         except RecursionError as e:
-            if not str(e).startswith(DEPTH_MESSAGES):
+            if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
                 raise
             return value  # the program recursed too deeply: it handles that itself
         except Exception as e:
@@ -244,7 +254,7 @@ class Witness(WitnessBase):
                 self.link_result(tally, kind, result)
             return result
         except RecursionError as e:
-            if not str(e).startswith(DEPTH_MESSAGES):
+            if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
                 raise
             return result  # the program recursed too deeply: it handles that itself
         except Exception as e:
@@ -265,7 +275,7 @@ class Witness(WitnessBase):
                         tally.count += 1
             return value
         except RecursionError as e:
-            if not str(e).startswith(DEPTH_MESSAGES):
+            if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
                 raise
             return value  # the program recursed too deeply: it handles that itself
         except Exception as e:
@@ -280,20 +290,28 @@ class Witness(WitnessBase):
                 self.recorder.link_array(array, kind, number)
             return value
         except RecursionError as e:
-            if not str(e).startswith(DEPTH_MESSAGES):
+            if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
                 raise
             return value  # the program recursed too deeply: it handles that itself
         except Exception as e:
             return self.handle_error(e, value, Witness.note_data_replaced, value, array)
 
     def forget_receiver(self, array: Any) -> Any:
-        """Forget an array that is about to be resized. NumPy resizes it only if nothing else refers to it."""
-        self.by_weak_reference.pop(id(array), None)
+        """Forget an array before `array.resize`. NumPy resizes it only if nothing else refers to it.
+
+        If it is no array, it may be the class of arrays, whose method can resize any array.
+        """
+        if self.array_kinds[type(array)] is not None:
+            self.links.forget_resized(array)
+        elif isinstance(array, type):
+            self.recorder.stop_linking_resizable()
         return array
 
     def forget(self, value: Any, array: Any) -> Any:
         """Forget an array in the same way, and return `value`, the first argument of the resizing."""
-        self.by_weak_reference.pop(id(array), None)
+        self.forget_receiver(array)
+        if self.array_kinds[type(value)] is not None:
+            self.links.forget_resized(value)
         return value
 
     # -- calls of functions and methods
@@ -306,6 +324,8 @@ class Witness(WitnessBase):
                 if self.compiler_of[type(function)] is None:
                     if self.holds_results[type(result)]:
                         self.record_each_result(function, (result,))
+                    elif type(function) is MethodType:
+                        self.note_other_result(function, result)
                     return result
             elif function is self.function or type(function) is BuiltinFunctionType:
                 live, own = self.by_weak_reference, id(result)
@@ -316,21 +336,27 @@ class Witness(WitnessBase):
                     else:
                         owner = function.__self__
                         found = live.get(id(owner))
-                        who = (self.name, found[1]) if found is not None and found[0]() is owner else None
+                        who = (
+                            (self.name, found[1])
+                            if found is not None
+                            and found[0]() is owner
+                            and (found[2] is None or found[2] is owner.dtype)
+                            else None
+                        )
                     tally = self.tallies.get((who, kind.cache_key(result)))
                     if tally is not None:
                         tally.count += 1
                         tally.bytes += kind.size(result)
                         if kind.is_linked_weakly and len(live) < LINKS_BEFORE_CLEANUP:
-                            live[own] = ref(result), tally.number
-                        elif kind.is_kept_alive and len(kept := self.kept_alive) < MAX_KEPT_ALIVE:
-                            kept[own] = result, tally.number
+                            live[own] = Link(result), tally.number, tally.dtype
+                        elif kind.mark_of is not None and len(scalars := self.scalars) < MAX_SCALARS:
+                            scalars[own] = kind.mark_of(result), tally.number
                         else:
                             self.recorder.link_array(result, kind, tally.number)
                         return result
             return Witness.record_call(self, function, result)
         except RecursionError as e:
-            if not str(e).startswith(DEPTH_MESSAGES):
+            if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
                 raise
             return result  # the program recursed too deeply: it handles that itself
         except Exception as e:
@@ -346,6 +372,8 @@ class Witness(WitnessBase):
                         self.record_each_result(function, (argument, result))
                     elif result is None:
                         self.note_compiled_call_arguments(function, (argument,))
+                    elif type(function) is MethodType or type(result) is BuiltinFunctionType:
+                        self.note_other_result(function, result)
                     return result
             elif function is self.function or type(function) is BuiltinFunctionType:
                 live, own = self.by_weak_reference, id(result)
@@ -356,14 +384,22 @@ class Witness(WitnessBase):
                     else:
                         owner = function.__self__
                         found = live.get(id(owner))
-                        who = (self.name, found[1]) if found is not None and found[0]() is owner else None
+                        who = (
+                            (self.name, found[1])
+                            if found is not None
+                            and found[0]() is owner
+                            and (found[2] is None or found[2] is owner.dtype)
+                            else None
+                        )
                     if type(argument) is type:  # a type stands for itself
                         first = argument
                     else:
                         found = live.get(id(argument))
                         first = (
                             found[1]
-                            if found is not None and found[0]() is argument
+                            if found is not None
+                            and found[0]() is argument
+                            and (found[2] is None or found[2] is argument.dtype)
                             else self.argument_key(argument, 1)
                         )
                     tally = self.tallies.get((who, first, kind.cache_key(result)))
@@ -371,15 +407,15 @@ class Witness(WitnessBase):
                         tally.count += 1
                         tally.bytes += kind.size(result)
                         if kind.is_linked_weakly and len(live) < LINKS_BEFORE_CLEANUP:
-                            live[own] = ref(result), tally.number
-                        elif kind.is_kept_alive and len(kept := self.kept_alive) < MAX_KEPT_ALIVE:
-                            kept[own] = result, tally.number
+                            live[own] = Link(result), tally.number, tally.dtype
+                        elif kind.mark_of is not None and len(scalars := self.scalars) < MAX_SCALARS:
+                            scalars[own] = kind.mark_of(result), tally.number
                         else:
                             self.recorder.link_array(result, kind, tally.number)
                         return result
             return Witness.record_call(self, function, argument, result)
         except RecursionError as e:
-            if not str(e).startswith(DEPTH_MESSAGES):
+            if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
                 raise
             return result  # the program recursed too deeply: it handles that itself
         except Exception as e:
@@ -395,6 +431,8 @@ class Witness(WitnessBase):
                         self.record_each_result(function, (a, b, result))
                     elif result is None:
                         self.note_compiled_call_arguments(function, (a, b))
+                    elif type(function) is MethodType or type(result) is BuiltinFunctionType:
+                        self.note_other_result(function, result)
                     return result
             elif function is self.function or type(function) is BuiltinFunctionType:
                 live, own = self.by_weak_reference, id(result)
@@ -405,33 +443,49 @@ class Witness(WitnessBase):
                     else:
                         owner = function.__self__
                         found = live.get(id(owner))
-                        who = (self.name, found[1]) if found is not None and found[0]() is owner else None
+                        who = (
+                            (self.name, found[1])
+                            if found is not None
+                            and found[0]() is owner
+                            and (found[2] is None or found[2] is owner.dtype)
+                            else None
+                        )
                     if type(a) is type:  # a type stands for itself
                         first = a
                     else:
                         found = live.get(id(a))
-                        first = found[1] if found is not None and found[0]() is a else self.argument_key(a, 1)
+                        first = (
+                            found[1]
+                            if found is not None
+                            and found[0]() is a
+                            and (found[2] is None or found[2] is a.dtype)
+                            else self.argument_key(a, 1)
+                        )
                     if type(b) is type:
                         second = b
                     else:
                         found = live.get(id(b))
                         second = (
-                            found[1] if found is not None and found[0]() is b else self.argument_key(b, 2)
+                            found[1]
+                            if found is not None
+                            and found[0]() is b
+                            and (found[2] is None or found[2] is b.dtype)
+                            else self.argument_key(b, 2)
                         )
                     tally = self.tallies.get((who, first, second, kind.cache_key(result)))
                     if tally is not None:
                         tally.count += 1
                         tally.bytes += kind.size(result)
                         if kind.is_linked_weakly and len(live) < LINKS_BEFORE_CLEANUP:
-                            live[own] = ref(result), tally.number
-                        elif kind.is_kept_alive and len(kept := self.kept_alive) < MAX_KEPT_ALIVE:
-                            kept[own] = result, tally.number
+                            live[own] = Link(result), tally.number, tally.dtype
+                        elif kind.mark_of is not None and len(scalars := self.scalars) < MAX_SCALARS:
+                            scalars[own] = kind.mark_of(result), tally.number
                         else:
                             self.recorder.link_array(result, kind, tally.number)
                         return result
             return Witness.record_call(self, function, a, b, result)
         except RecursionError as e:
-            if not str(e).startswith(DEPTH_MESSAGES):
+            if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
                 raise
             return result  # the program recursed too deeply: it handles that itself
         except Exception as e:
@@ -453,6 +507,8 @@ class Witness(WitnessBase):
                     self.record_each_result(function, arguments_and_result)
                 elif result is None:
                     self.note_compiled_call_arguments(function, arguments_and_result[:-1])
+                elif type(function) is MethodType or type(result) is BuiltinFunctionType:
+                    self.note_other_result(function, result)
                 return result
             live = self.by_weak_reference
             found = live.get(id(result))
@@ -464,10 +520,9 @@ class Witness(WitnessBase):
                 return result  # the function returned an argument
             who = self.function_key if function is self.function else self.function_key_of(function)
             asked = function if may_be_operation(who) else None  # never call an object of the program
-            if not kind.takes_weak_references and (type(function) in FOLLOWABLE_CLASSES or asked is None):
-                kept = self.kept_alive.get(id(result))
-                if kept is not None and kept[0] is result:
-                    return result  # a scalar that was returned unchanged
+            mark_of = kind.mark_of if type(function) in FOLLOWABLE_CLASSES or asked is None else None
+            if mark_of is not None and self.links.step_of_scalar(result, mark_of(result)) is not None:
+                return result  # a scalar that was returned unchanged
             key = who, *self.argument_keys(arguments_and_result[:-1]), kind.cache_key(result)
             tally = self.tallies.get(key) or self.recorder.step_of_call(
                 self, key, asked, arguments_and_result
@@ -475,12 +530,20 @@ class Witness(WitnessBase):
             self.link_result(tally, kind, result)
             return result
         except RecursionError as e:
-            if not str(e).startswith(DEPTH_MESSAGES):
+            if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
                 raise
             return arguments_and_result[-1]  # the program recursed too deeply: it handles that itself
         except Exception as e:
             result = arguments_and_result[-1]
             return self.handle_error(e, result, Witness.record_call, function, *arguments_and_result)
+
+    def note_other_result(self, function: Any, result: Any) -> None:
+        """Note a call that gave no array: `getattr(x, "resize")`, or a method that casts arrays in place."""
+        if type(result) is BuiltinFunctionType:
+            if result.__name__ == RESIZING_METHOD:
+                self.forget_receiver(result.__self__)
+        elif function.__self__ is result and self.name in self.recorder.converting_methods:
+            self.recorder.note_converted_arrays(self, result)
 
     def note_compiled_call_arguments(self, function: Any, args: tuple[Any, ...]) -> None:
         """Note array arguments of a compiled function that returns None: it may have written into them."""
@@ -494,7 +557,7 @@ class Witness(WitnessBase):
             found = self.by_weak_reference.get(id(x))
             if found is None or found[0]() is not x or type(found[1]) is not StepNumber:
                 continue
-            if len(self.recorder.compiled_call_arguments) < MAX_KEPT_ALIVE:
+            if len(self.recorder.compiled_call_arguments) < MAX_SCALARS:
                 self.recorder.compiled_call_arguments[found[1], self] = None
 
     def is_step(self, function: Any, arguments_and_result: tuple[Any, ...], result: Any) -> bool:
@@ -540,7 +603,7 @@ class Witness(WitnessBase):
             key = (UNDESCRIBED, map.__name__), *self.argument_keys(arguments_and_result[:-1])
             return map(partial(self.record_mapped_result, key), arguments_and_result[-1])
         except RecursionError as e:
-            if not str(e).startswith(DEPTH_MESSAGES):
+            if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
                 raise
             return arguments_and_result[-1]  # the program recursed too deeply: it handles that itself
         except Exception as e:
@@ -561,7 +624,7 @@ class Witness(WitnessBase):
                     self.link_result(tally, kind, result)
             return result
         except RecursionError as e:
-            if not str(e).startswith(DEPTH_MESSAGES):
+            if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
                 raise
             return result  # the program recursed too deeply: it handles that itself
         except Exception as e:
@@ -633,10 +696,10 @@ class Witness(WitnessBase):
         tally.count += 1
         tally.bytes += size
         live = self.by_weak_reference
-        if kind.is_linked_weakly and len(live) < LINKS_BEFORE_CLEANUP:
-            live[id(result)] = ref(result), tally.number
-        elif kind.is_kept_alive and len(kept := self.kept_alive) < MAX_KEPT_ALIVE:
-            kept[id(result)] = result, tally.number
+        if kind.is_linked_weakly and len(live) < LINKS_BEFORE_CLEANUP and not self.links.resized:
+            live[id(result)] = Link(result), tally.number, tally.dtype
+        elif kind.mark_of is not None and len(scalars := self.scalars) < MAX_SCALARS:
+            scalars[id(result)] = kind.mark_of(result), tally.number
         else:
             self.recorder.link_array(result, kind, tally.number)
 
@@ -679,7 +742,9 @@ class Witness(WitnessBase):
         found = self.by_weak_reference.get(id(operand))
         return (
             found[1]
-            if found is not None and found[0]() is operand
+            if found is not None
+            and found[0]() is operand
+            and (found[2] is None or found[2] is operand.dtype)
             else self.unlinked_operand_key(operand, position)
         )
 
@@ -694,10 +759,10 @@ class Witness(WitnessBase):
                 if type(operand) is list or type(operand) is tuple
                 else None
             )
-        if not kind.takes_weak_references:
-            found = self.links.kept_alive.get(id(operand))
-            if found is not None and found[0] is operand:
-                return found[1]
+        if kind.mark_of is not None:
+            number = self.links.step_of_scalar(operand, kind.mark_of(operand))
+            if number is not None:
+                return number
         return self.recorder.step_of_input(self, operand, kind, position)
 
     def argument_keys(self, args: Iterable[Any]) -> tuple[Hashable, ...]:
@@ -706,7 +771,7 @@ class Witness(WitnessBase):
         keys: list[Hashable] = []
         for position, x in enumerate(args, 1):
             found = live.get(id(x))
-            known = found is not None and found[0]() is x
+            known = found is not None and found[0]() is x and (found[2] is None or found[2] is x.dtype)
             keys.append(found[1] if known else self.argument_key(x, position))
         return tuple(keys)
 
@@ -720,10 +785,16 @@ class Witness(WitnessBase):
             keys = [cls]
             for each in argument:
                 found = self.by_weak_reference.get(id(each))
-                known = found is not None and found[0]() is each
+                known = (
+                    found is not None
+                    and found[0]() is each
+                    and (found[2] is None or found[2] is each.dtype)
+                )
                 keys.append(found[1] if known else self.argument_key(each, position, depth + 1))
             return tuple(keys)
         if sort is VALUE:
+            if isinstance(argument, type) and not self.recorder.is_lasting_class[argument]:
+                return cls, argument.__qualname__  # a class of the program may be deleted
             self.links.record_constant(argument, argument)
             return argument
         if sort is TEXT:
@@ -778,6 +849,8 @@ class Witness(WitnessBase):
             owner = getattr(function, "__self__", None)
             if self.array_kinds[type(owner)] is not None:
                 return function.__name__, self.operand_key(owner, 0)
+            if issubclass(cls, type) and not self.recorder.is_lasting_class[function]:
+                return UNDESCRIBED, function.__qualname__  # a class of the program may be deleted
             if cls.__hash__ is not None:
                 self.function = self.function_key = function
                 return function
@@ -805,7 +878,7 @@ class LazyWitness(WitnessBase):
                     self.__class__ = self.recorder.witness_class  # allowed: both classes have the same fields
             return object.__getattribute__(self, name)
         except RecursionError as e:
-            if not str(e).startswith(DEPTH_MESSAGES):
+            if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
                 raise
             return give_first if name in METHODS_BEFORE_OPERATION else give_last
 
@@ -821,8 +894,8 @@ def give_last(*arguments_and_result: Any) -> Any:
 
 
 def describe_error(error: Exception) -> str:
-    """Return the class and the text of an error, if it has a text."""
-    text = error.args[0] if error.args and type(error.args[0]) is str else ""
+    """Return the class and the text of an error. The text of a class of the program may run its code."""
+    text = str(error) if type(error).__module__ in ("builtins", "typelattice") else ""
     return f"{type(error).__name__}: {text}"
 
 

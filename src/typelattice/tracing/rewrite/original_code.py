@@ -7,6 +7,7 @@ give the original code and its instructions. So no decorator and no compiler is 
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import gc
 import sys
@@ -27,6 +28,7 @@ from weakref import ref
 
 from typelattice.tracing.rewrite.bytecode import UnknownBytecodeError
 
+globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them
 CODE_ATTRIBUTES = (  # the attributes that show code
     (FunctionType, "__code__"),
     (GeneratorType, "gi_code"),

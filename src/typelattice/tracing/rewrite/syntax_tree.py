@@ -28,6 +28,7 @@ from typelattice.tracing.rewrite.unsafe_rewrites import (
     ARRAYLESS_BUILTINS,
     constants_of,
     keeps_evaluation_order,
+    keeps_resizing_method,
     list_items,
     lists_of,
     node_at_call_line,
@@ -48,14 +49,26 @@ CONTENT_ATTRIBUTES = ("data", "values")  # assigning these attributes gives an a
 class Rewriter:
     """A rewriting of one tree, in place.
 
-    `rows` has the operations that it found, each with the fields of a WrittenOperation.
+    `rows` has the operations that it found, each with the fields of a WrittenOperation. A search of `text`,
+    the source, often saves a walk through the tree.
 
     It is not an `ast.NodeTransformer`, which looks up the fields of each node: the import of a large package
     would take twice as long.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tree: ast.Module, text: str) -> None:
         self.rows: list[OperationRow] = []
+        self.reference_counters = {"getrefcount"}
+        """The names of `sys.getrefcount` in this module."""
+        self.keeps_resizing_method = ".resize" in text and keeps_resizing_method(tree)
+        if "getrefcount" in text:
+            self.reference_counters.update(
+                alias.asname
+                for node in ast.walk(tree)
+                if isinstance(node, ast.ImportFrom)
+                for alias in node.names
+                if alias.name == "getrefcount" and alias.asname
+            )
         self.visits: dict[type, Callable[[Any], Any]] = {
             getattr(ast, name.removeprefix("visit_")): getattr(self, name)
             for name in dir(self)
@@ -153,6 +166,8 @@ class Rewriter:
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.rewrite_children(node)
+        if node.attr == "resize" and isinstance(node.ctx, ast.Load):  # the method may be called later
+            node.value = self.wrap_in_witness(node, "forget_receiver", [node.value], None)
         if node.attr not in COMPUTED_ATTRIBUTES or not isinstance(node.ctx, ast.Load):
             return node
         inner = ast.Attribute(copy_mark(node, 1, 0), node.attr, LOAD)
@@ -168,16 +183,23 @@ class Rewriter:
             keyword.value = self.visit(keyword.value)
         if isinstance(node.func, ast.Name) and node.func.id in ARRAYLESS_BUILTINS:
             return node
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "set_trace":
-            return node  # a debugger would stop within the witness of the call
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        # A debugger would stop within the witness of the call, and a copy of an argument is a reference.
+        if called == "set_trace" or called in self.reference_counters:
+            return node
         if isinstance(node.func, ast.Attribute) and node.func.attr == "resize":
             return self.rewrite_resize(node, node.func)
-        if not keeps_evaluation_order(node):
+        may_resize = self.keeps_resizing_method and isinstance(node.func, ast.Name)
+        if may_resize or not keeps_evaluation_order(node):
             at = node_at_call_line(node)
             inner = ast.Call(copy_mark(at, 1, 0), node.args, node.keywords)
             return self.wrap_in_witness(
                 node, "record_call", [node.func], inner, "", (OMITTED_ARGUMENTS,), (), at
             )
+        return self.rewrite_call(node)
+
+    def rewrite_call(self, node: ast.Call) -> ast.expr:
+        """Lay the function and its arguments on the stack, and call a copy of the function with copies."""
         starred = [isinstance(x, ast.Starred) for x in node.args]
         arguments = [x.value if isinstance(x, ast.Starred) else x for x in node.args]
         arguments += [keyword.value for keyword in node.keywords]

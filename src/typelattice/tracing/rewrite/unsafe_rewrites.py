@@ -35,6 +35,18 @@ def keeps_evaluation_order(node: ast.Call) -> bool:
     return all(isinstance(x, (ast.Name, ast.Constant)) for x in values[first + 1 :])
 
 
+def keeps_resizing_method(tree: ast.Module) -> bool:
+    """Return True if a module keeps a method `resize` for later, so that any name may call it.
+
+    NumPy resizes an array only if nothing else refers to it, so that no argument may be copied.
+    """
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    return any(
+        isinstance(node, ast.Attribute) and node.attr == "resize" and id(node) not in called
+        for node in ast.walk(tree)
+    )
+
+
 def node_at_call_line(node: ast.Call) -> ast.expr:
     """Return a node with the line that a traceback names for a call.
 

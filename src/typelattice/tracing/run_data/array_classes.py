@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
+import sys
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
-from types import EllipsisType, GetSetDescriptorType, NoneType
+from types import EllipsisType, GetSetDescriptorType, NoneType, WrapperDescriptorType
 from typing import Any, TypeVar
 
 from typelattice.calls.call_tables import NameSort, name_meaning
@@ -17,7 +19,9 @@ from typelattice.operands.read_objects import NAMESPACE_ATTRIBUTE
 from typelattice.support.errors import TypelatticeError
 from typelattice.support.outside_errors import raise_if_from_outside
 from typelattice.tracing.compiled.compilers import find_compiler
+from typelattice.tracing.run_data.producing_steps import SameObject
 
+globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them
 MAX_CLASSES = 4096  # remembered classes, limited because a program may make classes without end
 MAX_LIST_ITEMS = 64  # items of a list that are examined (a step with arrays in a longer list is opaque)
 REQUIRED_ATTRIBUTES = ("dtype", "shape")  # the attributes of every array class
@@ -32,7 +36,9 @@ class ArrayClass:
       array.
     - `base_of` gives the array that an array is a view of, or None.
     - `takes_weak_references`: its objects can be weakly referenced. A link holds a weak reference
-      (`is_linked_weakly`), or else the object (`is_kept_alive`).
+      (`is_linked_weakly`), or else a mark (`mark_of`) that tells the object from a later one with its id.
+    - `dtype_of_link`: the dtype to compare with at each use, or None if the dtype of an object cannot change.
+    - `keeps_dtype`: the dtype stays until the object itself changes. Keras computes that of a variable.
     - `variable` is set for objects that stand for arrays while a function is compiled. It gives the name of
       the array in the library's graph.
     """
@@ -47,7 +53,9 @@ class ArrayClass:
     base_of: Callable[[Any], Any]
     variable: Callable[[Any], Any] | None
     is_linked_weakly: bool
-    is_kept_alive: bool
+    mark_of: Callable[[Any], Any] | None
+    dtype_of_link: Callable[[Any], Any]
+    keeps_dtype: bool
 
     def variable_of(self, x: Any) -> Any:
         """Return the result of `variable`, or None if the kind has no such function."""
@@ -61,11 +69,16 @@ class ArrayClasses(dict[type, "ArrayClass | None"]):
     """
 
     is_closed = False
+    leaves_out_resizable = False
+    """True if the objects of classes with a method `resize` must have no link."""
 
     def __missing__(self, cls: type) -> ArrayClass | None:
         if len(self) >= MAX_CLASSES:
             self.clear()
-        self[cls] = found = None if self.is_closed else array_kind(cls)
+        found = None if self.is_closed else array_kind(cls)
+        if found is not None and self.leaves_out_resizable and hasattr(cls, "resize"):
+            found = replace(found, is_linked_weakly=False)
+        self[cls] = found
         return found
 
     def close(self) -> None:
@@ -104,13 +117,9 @@ def array_kind(cls: type) -> ArrayClass | None:
     takes_weak_references = (
         getattr(base, "__weakrefoffset__", 0) > 0 or type.__getattribute__(cls, "__weakrefoffset__") > 0
     )
-    compiler_of_class = find_compiler(base)
-    variable = (
-        compiler_of_class.variable
-        if compiler_of_class is not None and compiler_of_class.is_tracer(base)
-        else None
-    )
+    variable = _variable_reader(base)
     is_array = variable is None
+    dtypes_change = not getattr(any_adapter, "HAS_FIXED_DTYPES", False)
     return ArrayClass(
         library_of(_find_root(base)) or "",
         cache_key,
@@ -122,8 +131,24 @@ def array_kind(cls: type) -> ArrayClass | None:
         attribute("base") if hasattr(base, "base") else lambda x: None,
         variable,
         takes_weak_references and is_array,
-        is_array and not takes_weak_references,
+        _mark_of_scalar(base) if is_array and not takes_weak_references else None,
+        attribute("dtype") if base is cls and is_array and dtypes_change else lambda x: None,
+        type(getattr(base, "dtype", None)) is not property,
     )
+
+
+def _variable_reader(cls: type) -> Callable[[Any], Any] | None:
+    """Return a function that reads what an object stands for while a function is compiled, or None."""
+    compiler_of_class = find_compiler(cls)
+    if compiler_of_class is None or not compiler_of_class.is_tracer(cls):
+        return None
+    variable: Callable[[Any], Any] = compiler_of_class.variable
+    return variable
+
+
+def _mark_of_scalar(cls: type) -> Callable[[Any], Any]:
+    """Return a function that marks an object: by the hash of its value, or by the object itself."""
+    return hash if type(cls.__hash__) is WrapperDescriptorType else SameObject
 
 
 def library_class(cls: type) -> type | None:
@@ -236,6 +261,11 @@ def is_of_library(cls: type) -> bool:
 
 # modules whose classes wrap C++ or Cython
 WRAPPER_MODULES = ("nanobind", "pybind11_builtins", "_cython", "uarray")
+
+
+def is_lasting_class(cls: type) -> bool:
+    """Return True if a class belongs to Python or to an array library, and lives as long as the process."""
+    return is_of_library(cls) or _find_root(cls) in sys.stdlib_module_names
 
 
 def is_function(cls: type) -> bool:

@@ -111,6 +111,8 @@ def test_an_executor_does_what_it_does_untraced(tmp_path: Path, name: str) -> No
     plain, traced = both(tmp_path, "main.py", PYTHONWARNINGS="ignore")
     assert plain.returncode == traced.returncode == 5, traced.stderr
     assert plain.stdout == traced.stdout and plain.stdout.count("] float64") == 4
+    if name != "cloudpickle, another process":
+        assert "main.py:5: x * np.float64(2)" in traced.stderr, traced.stderr
 
 
 @pytest.mark.whole  # a light test traces the workers of xdist

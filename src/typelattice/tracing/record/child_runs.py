@@ -15,11 +15,11 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from shutil import rmtree
 from tempfile import gettempdir
-from types import FrameType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from typelattice.tracing.record.child_commands import PACKAGE_FOLDER, patch_popen
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 SPAWNING_MODULES = ("multiprocessing.spawn", "joblib.externals.loky.backend.spawn", "loky.backend.spawn")
 """Modules with a `get_preparation_data` that returns the data for a new process."""
 POPEN_MODULE = "subprocess"
+PICKLING_MODULES = ("cloudpickle.cloudpickle", "joblib.externals.cloudpickle.cloudpickle")
+"""Modules with a `_make_function` that makes a function which was sent by value."""
+PATCHED_MODULES = (POPEN_MODULE, *SPAWNING_MODULES, *PICKLING_MODULES)
 LAST_PRIORITY = (
     -1_000
 )  # multiprocessing calls this at the end of a process, after the program's own functions
@@ -73,7 +76,8 @@ class TracingStarter:
 class ChildSettings:
     """Settings to follow a child process: as its parent is followed, and its parent's script as well.
 
-    The child process leaves its run in `folder`.
+    The child process leaves its run in `folder`. `main` is the file of the main module from which functions
+    may be sent by value, if it is followed.
     """
 
     packages: tuple[str, ...] = ()
@@ -82,22 +86,23 @@ class ChildSettings:
     checks_values: bool = False
     folder: str = ""
     script: str = ""
+    main: str = ""
 
 
 class ChildRuns:
     """A context that collects the runs of child processes as files in a folder.
 
-    The folder is made for the first child process. `find_witness` returns the witness of an operation in a
-    file, by its number.
+    The folder is made for the first child process. `follow_function` lets a function of a file run
+    rewritten code.
     """
 
     def __init__(
         self,
         recorder: Recorder,
         settings: ChildSettings,
-        find_witness: Callable[[str, int], object] = lambda file, number: None,
+        follow_function: Callable[[FunctionType, str], None] = lambda function, file: None,
     ) -> None:
-        self.recorder, self.child_settings, self.find_witness = recorder, settings, find_witness
+        self.recorder, self.child_settings, self.follow_function = recorder, settings, follow_function
         made = os.path.join(gettempdir(), f"typelattice-runs-{os.urandom(16).hex()}")
         self.folder = Path(settings.folder or made)
         self.owner_pid = 0 if settings.folder else os.getpid()
@@ -113,7 +118,7 @@ class ChildRuns:
         """Follow the processes that are started from now on."""
         _register_fork_hooks()
         ACTIVE_CHILD_RUNS.append(self)
-        for name in (POPEN_MODULE, *SPAWNING_MODULES):
+        for name in PATCHED_MODULES:
             if name in sys.modules:
                 self.patch_module(sys.modules[name])
 
@@ -138,8 +143,10 @@ class ChildRuns:
         """Return the settings of a child process that runs a script of its parent again."""
         followed = script if script in self.recorder.sources else ""
         cache = self.child_settings.cache and self.child_settings.cache.absolute()
+        main = getattr(sys.modules["__main__"], "__file__", None)
+        main = main if main in self.recorder.sources else self.child_settings.main
         return pickle.dumps(
-            replace(self.child_settings, folder=str(self.folder), script=followed, cache=cache)
+            replace(self.child_settings, folder=str(self.folder), script=followed, cache=cache, main=main)
         )
 
     def merge_child_runs(self, run: Run) -> Run:
@@ -163,6 +170,8 @@ class ChildRuns:
         """Make a module that starts processes start followed ones."""
         if module.__name__ == POPEN_MODULE:
             patch_popen(module, ACTIVE_CHILD_RUNS)
+        elif module.__name__ in PICKLING_MODULES:
+            self.patch_function_maker(module)
         else:
             self.patch_preparation_data(module)
 
@@ -184,6 +193,23 @@ class ChildRuns:
         module.get_preparation_data = get_preparation_data  # type: ignore[attr-defined]
 
     # -- in a child process
+
+    def patch_function_maker(self, module: ModuleType) -> None:
+        """Follow the functions that are sent by value. They come with the code that their file has."""
+        inner: Any = getattr(module, "_make_function", None)
+        if inner is None or hasattr(inner, "of_typelattice"):
+            return
+
+        @wraps(inner)  # whoever pickles the function itself finds it by its own name
+        def make_function(*args: Any, **named: Any) -> Any:
+            function = inner(*args, **named)
+            own = ACTIVE_CHILD_RUNS[-1] if ACTIVE_CHILD_RUNS else None
+            if own is not None and own.child_settings.main:
+                own.follow_function(function, own.child_settings.main)
+            return function
+
+        make_function.of_typelattice = True  # type: ignore[attr-defined]
+        module._make_function = make_function  # type: ignore[attr-defined]
 
     def begin_run(self) -> None:
         """Begin the empty run of a child process."""
@@ -254,11 +280,6 @@ def _end_by_signal(number: int) -> None:
 
 
 ACTIVE_CHILD_RUNS: list[ChildRuns] = []
-
-
-def witness(file: str, number: int) -> object:
-    """Return the witness of an operation in a function pickled by value, or None if it is not followed."""
-    return ACTIVE_CHILD_RUNS[-1].find_witness(file, number) if ACTIVE_CHILD_RUNS else None
 
 
 @cache

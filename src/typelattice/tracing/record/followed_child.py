@@ -15,7 +15,9 @@ from typelattice.tracing.record.trace_imports import Tracing
 def follow(settings: bytes) -> None:
     """Follow this process until its end, as its parent was followed."""
     given: ChildSettings = pickle.loads(settings)
-    tracing = Tracing(given.packages, given.cache, given.replaced_contents, given.checks_values, given.folder)
+    tracing = Tracing(
+        given.packages, given.cache, given.replaced_contents, given.checks_values, given.folder, given.main
+    )
     tracing.start()
     tracing.child_runs.write_run_when_multiprocessing_ends()
     if given.script:

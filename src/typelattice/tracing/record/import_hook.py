@@ -16,14 +16,14 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import MAGIC_NUMBER, decode_source
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 from zipimport import zipimporter
 from zlib import crc32
 
 from typelattice.support.errors import TypelatticeError
 from typelattice.support.gc_pause import pause_gc
-from typelattice.tracing.record.child_runs import POPEN_MODULE, SPAWNING_MODULES, ChildRuns
+from typelattice.tracing.record.child_runs import PATCHED_MODULES, ChildRuns
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.witness import FollowedModule, LazyWitness
@@ -53,7 +53,8 @@ class ModuleCompiler:
         self, recorder: Recorder, cache: Path | None = None, replaced_contents: Mapping[str, bytes] = {}
     ) -> None:
         self.recorder, self.cache, self.replaced_contents = recorder, cache, replaced_contents
-        self.witnesses: dict[str, Mapping[int, LazyWitness]] = {}
+        self.modules: dict[str, CodeType | None] = {}
+        """The rewritten code of files with functions that came by value, or None if one is not followed."""
 
     def compile_module(
         self, name: str, path: str, data: bytes, original: CodeType | None = None
@@ -73,22 +74,27 @@ class ModuleCompiler:
                 with _hide_warnings():
                     code, numbers, rows = self.compile_source(path, data)
                 module = FollowedModule(self.recorder, path, rows)
-                witnesses = {i: LazyWitness(module, i) for i in numbers}
-                rewritten = insert_witnesses(code, map(witnesses.__getitem__, numbers))
+                rewritten = insert_witnesses(code, (LazyWitness(module, i) for i in numbers))
                 HIDDEN_CODE.add_pairs(rewritten, original)
         except (SyntaxError, ValueError, RecursionError, MemoryError, TypelatticeError) as e:
             self.recorder.not_followed[name] = _why_not_compiled(e)
             return None
-        self.witnesses[path] = witnesses
         self.recorder.sources[path] = SourceText(lambda: decode_source(data))
         return rewritten
 
-    def find_witness(self, path: str, number: int) -> LazyWitness | None:
-        """Return the witness of an operation in a file, or None if the file cannot be followed."""
-        if path not in self.witnesses:
-            with suppress(OSError):
-                self.compile_module(path, path, Path(path).read_bytes())
-        return self.witnesses.get(path, {}).get(number)
+    def follow_function(self, function: FunctionType, file: str) -> None:
+        """Let a function run rewritten code, if it has the code of a function of a file.
+
+        A function that was sent by value may not know its file.
+        """
+        if file not in self.modules:
+            try:
+                self.modules[file] = self.compile_module(file, file, Path(file).read_bytes())
+            except OSError:
+                self.modules[file] = None
+        rewritten = HIDDEN_CODE.find_rewritten(function.__code__, file)
+        if rewritten is not None:
+            HIDDEN_CODE.set_running_code(function, rewritten)
 
     def compile_source(self, path: str, data: bytes) -> CompiledSource:
         """Return rewritten code, from the cache if it has it."""
@@ -218,7 +224,7 @@ class TracingFinder(MetaPathFinder):
             return _changing_spec(
                 self._find_other_spec(name, path, target), lambda module: self.switches.turn_off()
             )
-        if name == POPEN_MODULE or name in SPAWNING_MODULES:
+        if name in PATCHED_MODULES:
             return _changing_spec(self._find_other_spec(name, path, target), self.child_runs.patch_module)
         if not self.covers(name):
             return None

@@ -26,16 +26,19 @@ class Tracing:
     - `replaced_contents`: contents to run instead of those in some files.
     - `checks_values`: check values as well as dtypes, or the object that collects the losses of this process.
     - `folder`: where a child process leaves its run. The first process makes a folder.
+    - `main`: the file of the parent's main module, from which functions may come by value.
     """
 
     def __init__(
         self, packages: Sequence[str], cache: Path | None = None, replaced_contents: Mapping[str, bytes] = {},
-        checks_values: bool | ValueChecks = False, folder: str = "",
+        checks_values: bool | ValueChecks = False, folder: str = "", main: str = "",
     ) -> None:
         self.recorder = Recorder(checks_values)
         self.compiler = ModuleCompiler(self.recorder, cache, replaced_contents)
-        settings = ChildSettings(tuple(packages), cache, replaced_contents, checks_values is True, folder)
-        self.child_runs = ChildRuns(self.recorder, settings, self.compiler.find_witness)
+        settings = ChildSettings(
+            tuple(packages), cache, replaced_contents, checks_values is True, folder, main=main
+        )
+        self.child_runs = ChildRuns(self.recorder, settings, self.compiler.follow_function)
         self.finder = TracingFinder(packages, self.compiler, self.child_runs)
 
     def start(self) -> None:

@@ -51,17 +51,6 @@ METHODS_BEFORE_OPERATION = (
     "forget_receiver",
 )
 """Methods that run before their operation and return their first argument."""
-INERT_WITNESS = (  # a witness that does nothing, in plain Python, so that the process needs no typelattice
-    "type('Unfollowed', (), {"  # the constants of code must be hashable
-    "**dict.fromkeys('record_binary record_unary record_in_place record_item record_attribute "
-    "record_call_0 record_call_1 record_call_2 record_call record_map'.split(), "
-    "staticmethod(lambda *given: given[-1])), "
-    f"**dict.fromkeys({METHODS_BEFORE_OPERATION}, staticmethod(lambda *given: given[0]))}})()"
-)
-WITNESS_OF_PROCESS = (
-    "getattr(__import__('sys').modules.get('typelattice.tracing.record.child_runs'), 'witness', "
-    "lambda *given: None)({file!r}, {number})"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +108,6 @@ class WitnessBase:
         self.function: Any = None  # the last function called, followed by its part of a key
         self.function_key: Hashable = None
         self.tallies: dict[Hashable, Any] = {}
-
-    def __reduce__(self) -> tuple[Callable[[str], Any], tuple[str]]:
-        """Become the witness of the process that reads it, or an inert one if that process follows none."""
-        found = WITNESS_OF_PROCESS.format(file=self.module.file, number=self.number)
-        return eval, (f"{found} or {INERT_WITNESS}",)
 
 
 class Witness(WitnessBase):

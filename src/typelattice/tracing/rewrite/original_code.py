@@ -148,6 +148,13 @@ class HiddenCode:
         pair = self.by_original.get(id(original))
         return pair.rewritten() if pair is not None and pair.original is original else None
 
+    def find_rewritten(self, code: CodeType, file: str) -> CodeType | None:
+        """Find the code that runs in place of an equal code of a file, or None."""
+        for pair in self.by_original.values():
+            if pair.original.co_filename == file and pair.original == code:
+                return pair.rewritten()
+        return None
+
     def _watch_rewritten_code(self) -> None:
         """Let tools that watch one code, which they read from a function, watch the code that runs."""
         monitoring: Any = sys.monitoring  # type: ignore[attr-defined]

@@ -101,7 +101,8 @@ class Patch:
     the changes do to assertions that failed before: "they hold", or the first that fails. `costs` has the
     time and memory of plain runs, without the tracer, or None if one of them failed. `test_count` is the
     number of tests, if it is a pytest run. `step_differences` are the steps with different values, or None if
-    they were not compared.
+    they were not compared. `run_count` is the number of runs of the program. `notes` say what the search did
+    not do, and what the runs do outside the copy.
 
     >>> print(Patch((), (), {}, "nothing to do: no float is widened", ValueDifference()))
     nothing to do: no float is widened
@@ -116,6 +117,8 @@ class Patch:
     costs: CostComparison | None = None
     test_count: int = 0
     step_differences: tuple[StepDifference, ...] | None = None
+    run_count: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def grade(self) -> str:
@@ -170,6 +173,8 @@ class Patch:
                 {"file": str(s.file), "line": s.line, "operation": s.operation, "difference": str(s)}
                 for s in self.step_differences or ()
             ],
+            "runs": self.run_count,
+            "notes": [*self.notes],
             "diff": self.diff,
             "files": {
                 str(path): {"before": before.decode("utf-8"), "after": after.decode("utf-8")}
@@ -199,6 +204,7 @@ class Patch:
         """Print the diff, its grade, and the causes that were not fixed."""
         if not self.kept_changes and not self.unfixed_causes:
             yield self.progress
+            yield from self.notes
             return
         if self.kept_changes:
             yield self.diff
@@ -215,6 +221,9 @@ class Patch:
         if self.unfixed_causes:
             yield f"not fixed: {count_text(len(self.unfixed_causes), 'place')}"
             yield from (f"  {each}" for each in self.unfixed_causes)
+        yield from self.notes
+        if self.run_count:
+            yield count_text(self.run_count, "run of the program", "runs of the program")
 
 
 def path_text(path: Path) -> str:

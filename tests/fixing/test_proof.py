@@ -15,10 +15,9 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.fixing.patch import Patch
+from typelattice.disk.write import write_files
 from typelattice.fixing.patch_search import fix_script
 from typelattice.fixing.source import FixError, SourceFile
-from typelattice.fixing.value_comparison import ValueDifference
 from typelattice.fixing.workspace import SearchLimits
 
 SCRIPT = "import numpy as np\nx = np.ones(3, np.float32)\ny = x * np.ones(3)\n"
@@ -167,8 +166,6 @@ def test_a_process_that_is_killed_while_it_writes_leaves_each_source_whole(
     """Each call of the operating system by which a patch is written fails in turn, as in a killed process."""
     path = folder / "s.py"
     path.write_text(SCRIPT)
-    contents = {path: (SCRIPT.encode(), b"new\n")}
-    patch = Patch((), (), contents, "", ValueDifference())
     calls = 0
 
     def count(event: str, given: object) -> None:
@@ -183,10 +180,10 @@ def test_a_process_that_is_killed_while_it_writes_leaves_each_source_whole(
     if pid == 0:
         sys.addaudithook(count)
         listening = True
-        patch.write()
-        os._exit(0)
-    os.waitpid(pid, 0)
-    assert path.read_bytes() in (SCRIPT.encode(), b"new\n")
+        write_files({path: b"new\n"})
+        os._exit(3)
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    assert path.read_bytes() == (SCRIPT.encode() if status == 0 else b"new\n")
 
 
 def test_the_line_of_a_byte_is_that_of_an_editor() -> None:

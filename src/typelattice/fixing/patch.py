@@ -9,7 +9,8 @@ from difflib import unified_diff
 from pathlib import Path
 
 from typelattice.disk.read import read_bytes
-from typelattice.disk.write import check_writable, write_bytes
+from typelattice.disk.write import check_writable
+from typelattice.disk.write_in_process import write_files_in_process
 from typelattice.fixing.source import FixError
 from typelattice.fixing.value_comparison import ValueDifference
 from typelattice.fixing.workspace import RunCost
@@ -194,8 +195,7 @@ class Patch:
             if not os.access(path, os.W_OK) or not path.stat().st_mode & 0o222:  # root may write any file
                 raise FixError(f"{path} is read-only; make it writable, or apply the diff by hand")
             check_writable(path, len(self.contents[path][1]))
-        for path, (_, after) in self.contents.items():
-            write_bytes(path, after)
+        write_files_in_process({path: after for path, (_, after) in self.contents.items()})
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -160,7 +160,7 @@ class Workspace:
     doing: str = "the program as it is"
     longest_seconds: float = 0.0
     notes: dict[str, None] = field(default_factory=dict)
-    started: float = field(default_factory=monotonic)
+    started: float = field(default_factory=lambda: monotonic())
 
     def run(self, has_wide_input: bool = False, records_steps: bool = False) -> FinishedRun | FailedRun:
         """Run the program in a process of its own.

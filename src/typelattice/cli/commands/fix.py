@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from functools import partial
-from pathlib import Path
 from signal import SIGINT, Signals
 
 from typelattice.cli.command import (
@@ -106,11 +105,11 @@ def run(args: Namespace) -> Paragraphs:
 
 def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
     """Search for the patch of a script, a module or tests, by the options and pyproject.toml."""
-    from typelattice.fixing.patch_search import fix_script, fix_tests, make_limits
+    from typelattice.fixing.patch_search import find_current_folder, fix_script, fix_tests, make_limits
     from typelattice.fixing.progress import Progress
     from typelattice.tracing.entry_points.pyproject_settings import read_settings
 
-    settings = read_settings(Path.cwd())
+    settings = read_settings(find_current_folder())
     packages = args.package or settings.packages
     like = args.like or (None if args.to else settings.like)
     tolerance = settings.tolerance if args.tolerance is None else args.tolerance

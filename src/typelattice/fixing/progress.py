@@ -9,6 +9,7 @@ from typing import TextIO
 QUIET_SECONDS = 3.0  # a shorter search shows nothing
 LINE_SECONDS = 5.0  # between two lines, if nobody watches a terminal
 MAX_LINE_COLUMNS = 79
+PROGRESS_PREFIX = "fix: run "
 ERASE_LINE = "\r\x1b[K"
 
 
@@ -26,7 +27,7 @@ class Progress:
         now = monotonic()
         if self.stream is None or now - self.started < QUIET_SECONDS:
             return
-        line = f"fix: run {run_count}, {now - self.started:.0f} s: {doing}"[:MAX_LINE_COLUMNS]
+        line = f"{PROGRESS_PREFIX}{run_count}, {now - self.started:.0f} s: {doing}"[:MAX_LINE_COLUMNS]
         if self.stream.isatty():
             self._write(f"{ERASE_LINE}{line}")
             self.has_open_line = True

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 
@@ -33,6 +34,7 @@ from typelattice.fixing.workspace import SearchLimits
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import kills
 
+NOBODY = 65534  # the user and the group without rights
 WIDENS = "import numpy as np\nx = np.ones(3, np.float32)\ny = x * np.ones(3)\n"
 
 
@@ -413,6 +415,46 @@ def test_a_search_that_a_signal_ends_leaves_no_process_and_no_copy(
     os.kill(search.pid, number)
     assert search.communicate()[1] == said and search.returncode == -number
     wait_until(lambda: os.listdir(temporary) == [] == kills.list_left_processes(temporary))
+
+
+def test_a_folder_is_removed_though_a_program_made_parts_of_it_read_only() -> None:
+    """Root could remove them anyway, and the folders of other tests are root's."""
+    with tempfile.TemporaryDirectory() as parent:
+        folder = Path(parent, "work")
+        (folder / "sub" / "subsub").mkdir(parents=True)
+        (folder / "sub" / "file").touch()
+        for path in (folder / "sub" / "subsub", folder / "sub"):
+            path.chmod(0o500)
+        with as_another_user([Path(parent), *Path(parent).rglob("*")]):
+            search_folder.remove_folder(folder)
+        assert not folder.exists()
+
+
+@contextmanager
+def as_another_user(paths: list[Path]) -> Iterator[None]:
+    """Act as a user without special rights, who owns some paths. Only root must change for that."""
+    if os.getuid() != 0:
+        yield
+        return
+    for path in paths:
+        os.chown(path, NOBODY, NOBODY)
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_a_folder_that_cannot_be_removed_leaves_those_above_it_as_they_are(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: object, **options: object) -> None:
+        raise PermissionError
+
+    folder.parent.chmod(0o1777)
+    monkeypatch.setattr(os, "rmdir", fail)
+    search_folder.remove_folder(folder)
+    assert folder.parent.stat().st_mode & 0o7777 == 0o1777
 
 
 def test_processes_are_found_where_there_is_no_proc(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

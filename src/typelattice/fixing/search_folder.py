@@ -81,17 +81,16 @@ def _read_environment(pid: int) -> list[bytes]:
 def remove_folder(folder: Path) -> None:
     """Remove a folder, and the folders in it that a program made read-only."""
 
-    def allow_and_repeat(function: Any, path: str, error: object) -> None:
-        with suppress(OSError):
-            os.chmod(os.path.dirname(path), 0o700)
-            if os.path.isdir(path) and not os.path.islink(path):
-                os.chmod(path, 0o700)
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                os.unlink(path)
+    def allow_removal(function: Any, path: str, error: object) -> None:
+        for each in (os.path.dirname(path), path):  # never a folder above the one to remove
+            if Path(each).is_relative_to(folder) and os.path.isdir(each) and not os.path.islink(each):
+                with suppress(OSError):
+                    os.chmod(each, 0o700)
 
     if folder.exists():
-        shutil.rmtree(folder, onerror=allow_and_repeat)
+        shutil.rmtree(folder, onerror=allow_removal)
+    if folder.exists():
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def watch(folder: str) -> None:

@@ -15,7 +15,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 FOLDER_PREFIX = "typelattice-fix-"
 TEMPORARY_FOLDER_NAME = "tmp"  # the temporary folder of the runs; by its path in TMPDIR they are recognized
@@ -80,16 +79,14 @@ def _read_environment(pid: int) -> list[bytes]:
 
 def remove_folder(folder: Path) -> None:
     """Remove a folder, and the folders in it that a program made read-only."""
-
-    def allow_removal(function: Any, path: str, error: object) -> None:
-        for each in (os.path.dirname(path), path):  # never a folder above the one to remove
-            if Path(each).is_relative_to(folder) and os.path.isdir(each) and not os.path.islink(each):
-                with suppress(OSError):
-                    os.chmod(each, 0o700)
-
+    shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
-        shutil.rmtree(folder, onerror=allow_removal)
-    if folder.exists():
+        os.chmod(folder, 0o700)
+        for parent, names, _ in os.walk(folder):  # a folder is listed after its permissions are set
+            for name in names:
+                if not os.path.islink(os.path.join(parent, name)):
+                    with suppress(OSError):
+                        os.chmod(os.path.join(parent, name), 0o700)
         shutil.rmtree(folder, ignore_errors=True)
 
 

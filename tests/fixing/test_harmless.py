@@ -579,7 +579,7 @@ def test_progress_is_one_line_on_a_terminal_and_a_line_now_and_then_in_a_pipe(
             return True
 
     terminal, pipe = Progress(Terminal(), 100.0), Progress(StringIO(), 100.0)
-    for now in (101, 104, 105, 110):
+    for now in (101, 104, 104, 105, 110):
         monkeypatch.setattr("typelattice.fixing.progress.monotonic", lambda now=now: now)
         for progress in (terminal, pipe):
             progress.show(now - 100, "trying line 8")

@@ -20,7 +20,7 @@ class Progress:
     stream: TextIO | None = None
     started: float = field(default_factory=monotonic)
     shown_at: float = 0.0
-    has_open_line: bool = False
+    open_line: str = ""
 
     def show(self, run_count: int, doing: str) -> None:
         """Show which run takes place and what it tries, unless something was shown just before."""
@@ -29,17 +29,18 @@ class Progress:
             return
         line = f"{PROGRESS_PREFIX}{run_count}, {now - self.started:.0f} s: {doing}"[:MAX_LINE_COLUMNS]
         if self.stream.isatty():
-            self._write(f"{ERASE_LINE}{line}")
-            self.has_open_line = True
+            if line != self.open_line:
+                self._write(f"{ERASE_LINE}{line}")
+                self.open_line = line
         elif now - self.shown_at >= LINE_SECONDS:
             self._write(f"{line}\n")
             self.shown_at = now
 
     def clear(self) -> None:
         """Erase the line on a terminal."""
-        if self.has_open_line:
+        if self.open_line:
             self._write(ERASE_LINE)
-            self.has_open_line = False
+            self.open_line = ""
 
     def _write(self, text: str) -> None:
         """Write a text. If nobody reads it any more, show nothing from now on."""

@@ -247,7 +247,7 @@ def test_a_function_shows_the_code_of_its_file_in_every_form() -> None:
     code = ModuleCompiler(Recorder()).compile_module("sent", "sent.py", EVERY_FORM.encode())
     assert code is not None
     functions = []
-    for each in (compile(EVERY_FORM, "sent.py", "exec"), code):
+    for each in (compile(EVERY_FORM, "sent.py", "exec", dont_inherit=True), code):
         exec(each, scope := {"__name__": "sent"})
         functions.append(scope["f"])
     plain, followed = functions

@@ -10,6 +10,8 @@ A file may define these:
 - `Shadows`: a class that follows values in float64 from step to step, and finds losses that build up.
 - `CONVERTING_METHODS` and `converted_arrays`: methods that cast the arrays of an object in place, and a
   function that yields these arrays with their names.
+- `PLAIN_ARRAY_CLASSES`: the full names of the classes that follow the library's rules, if the library also
+  has subclasses with arithmetic of their own.
 - `MAY_BE_FORKED`: True if a process that has imported it may be forked.
 """
 
@@ -25,7 +27,7 @@ from types import ModuleType
 
 from typelattice.calls.steps import Input, NamedDType, Opaque, Step
 from typelattice.facts.dtypes import DTYPES
-from typelattice.facts.libraries import file_of, libraries, recordings
+from typelattice.facts.libraries import file_of, libraries, library_of, recordings
 from typelattice.facts.releases import system_for_version
 from typelattice.files.system_text import systems
 from typelattice.operands.operand import Operand
@@ -70,6 +72,12 @@ def cast_text(library: str, array: str, dtype: str) -> str:
 def may_be_forked(library: str) -> bool:
     """Return True if a process that has imported a library may be forked."""
     return getattr(_import_library_file(library), "MAY_BE_FORKED", False) is True
+
+
+def plain_array_classes(module: str) -> tuple[str, ...]:
+    """Return the full names of the classes that follow a library's rules, if its file lists them."""
+    library = library_of(module)
+    return getattr(_import_library_file(library), "PLAIN_ARRAY_CLASSES", ()) if library else ()
 
 
 def loss_checks(library: str) -> list[Callable[..., Iterable[tuple[str, Callable[[], ValueLoss] | None]]]]:

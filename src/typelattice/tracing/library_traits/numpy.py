@@ -9,10 +9,19 @@ from typelattice.files.reader import system as find_system
 from typelattice.tracing.library_traits.numpy_value_losses import value_losses
 from typelattice.tracing.library_traits.value_shadows import Shadows
 
-__all__ = ["MAY_BE_FORKED", "Shadows", "system", "value_losses"]
+__all__ = ["MAY_BE_FORKED", "PLAIN_ARRAY_CLASSES", "Shadows", "system", "value_losses"]
 
 MAY_BE_FORKED = True
 """Its threads end before a fork, and begin again after it."""
+
+PLAIN_ARRAY_CLASSES = (
+    "numpy.ndarray",
+    "numpy.generic",
+    "numpy.memmap",
+    "numpy.recarray",
+    "numpy.rec.recarray",
+)
+"""Masked arrays and matrices are none of these. Memory maps and record arrays only store in another way."""
 
 
 def system(dtypes: Set[str]) -> str | None:

@@ -17,6 +17,8 @@ CAST_FORMAT = "{}.to({})"
 """How a program casts an array to a dtype."""
 
 
+PLAIN_ARRAY_CLASSES = ("torch.Tensor",)
+
 NUMPY_NAME_BY_OPTION = {"dim": "axis", "keepdim": "keepdims", "correction": "ddof"}
 
 

@@ -33,6 +33,7 @@ from typelattice.tracing.compiled.compilers import (
 )
 from typelattice.tracing.compiled.weak_type_recompilations import WeakArguments
 from typelattice.tracing.library_traits import converting_methods, has_rules, own_system
+from typelattice.tracing.library_traits.array_subclasses import has_own_arithmetic
 from typelattice.tracing.record.array_reader import ArrayReader
 from typelattice.tracing.record.child_process_count import ChildProcessCounter
 from typelattice.tracing.record.omissions import yield_omissions
@@ -63,7 +64,11 @@ from typelattice.tracing.run_data.source_text import SourceText
 from typelattice.tracing.steps import build_step
 from typelattice.tracing.steps.arguments import UnknownCallError
 from typelattice.tracing.steps.observed_calls import CallReader
-from typelattice.tracing.steps.rule_exemptions import LibraryCastError, check_casts_of_library
+from typelattice.tracing.steps.rule_exemptions import (
+    LibraryCastError,
+    OwnArithmeticError,
+    check_casts_of_library,
+)
 
 MAX_NAMED_RESULTS = 1000
 MAX_KEYS_PER_OPERATION = 256  # keys of known steps that are kept for one operation
@@ -84,6 +89,9 @@ class Recorder:
         self.holds_results = CachePerClass(holds_results)
         self.joining_operation = CachePerClass(joining_operation)
         self.argument_sorts = CachePerClass(argument_sort)
+        self.has_own_arithmetic = CachePerClass(has_own_arithmetic)
+        # the class of each step's arrays, if it computes in its own way
+        self.own_arithmetic_classes: dict[int, str] = {}
         self.compiler_of = CachePerClass(compiler_of_functions)
         self.is_lasting_class = CachePerClass(is_lasting_class)
         self.converting_methods = converting_methods()
@@ -267,6 +275,8 @@ class Recorder:
                     raise UnknownCallError("our reading of it failed")
                 if not has_rules(kind.library):
                     raise UnknownCallError(f"no system has the rules of {kind.library}")
+                if owner := self.own_class_of(result, list_steps_of_key(key_parts)):
+                    raise OwnArithmeticError(owner)
                 made = make_step(
                     excerpt, [build_step.argument_of_key(self.step_used(witness, part)) for part in key_parts]
                 )
@@ -286,14 +296,24 @@ class Recorder:
                     raise
                 steps = list_steps_of_key(key_parts)
                 if steps:
-                    suffix = e.name_suffix if isinstance(e, LibraryCastError) else ""
+                    suffix = e.name_suffix if isinstance(e, (LibraryCastError, OwnArithmeticError)) else ""
                     name = f"{self.name_of_opaque_step(witness, key)}{suffix}"
                     made = self.builder.add_opaque(excerpt, name, operand, steps, None)
                 else:
                     made = self.builder.add_input(excerpt.of_library(None), operand)
             tally = self.add_tallies(made.step, before, operand, kind, result, witness.operation)
             witness.tallies[key] = tally
+            if own := self.own_class_of(result, ()):
+                self.own_arithmetic_classes[tally.number] = own
             return tally
+
+    def own_class_of(self, array: Any, operand_steps: Sequence[int]) -> str:
+        """Name the class of an array, or of an operand, that computes in its own way, or return ""."""
+        if self.has_own_arithmetic[type(array)]:
+            name: str = type.__getattribute__(type(array), "__name__")
+            return name
+        found = (self.own_arithmetic_classes[i] for i in operand_steps if i in self.own_arithmetic_classes)
+        return next(found, "")
 
     def add_tallies(
         self, number: int, first_new: int, operand: Operand, kind: ArrayClass, result: Any, operation: Any
@@ -334,10 +354,12 @@ class Recorder:
             element = self.step_of_elements_read(witness, array) if base is None and position == 0 else None
             if element is not None:
                 return element
+            own = self.own_class_of(array, ())
+            found = None if own else found
             if found and found[0]() is base and self.tallies[found[1]].operand.dtype is operand.dtype:
                 number = found[1]
             else:
-                key = "input", position, mark
+                key = "input", position, mark, own
                 tally = witness.tallies.get(key)
                 if tally is None:
                     excerpt = self.excerpt_of(witness, kind.library)
@@ -351,6 +373,8 @@ class Recorder:
                     self.tallies.append(tally)
                     one, shape = self.builder.steps[made.step], (None,) * kind.dimensions(array)
                     self.builder.steps[made.step] = replace(one, shape=shape, owner=kind.library)
+                    if own:
+                        self.own_arithmetic_classes[made.step] = own
                     witness.tallies[key] = tally
                 if isinstance(self.builder.steps[tally.number], Input):
                     tally.count += 1

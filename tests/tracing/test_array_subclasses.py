@@ -33,7 +33,8 @@ narrow = np.ones(3, np.float32)
 OWN_ARITHMETIC = [
     "masked + 300", "masked / 2", "masked.mean()", "np.add(masked, 1.5)", "masked.filled(0)", "masked[0] + 1",
     "np.ma.concatenate([masked, masked])", "masked * narrow", "matrix * matrix", "matrix ** 2",
-    "matrix.T * 2", "matrix.sum(axis=0)", "wide * 2", "narrow + wide", "np.sqrt(adding)", "adding + 1", "adding.sum()",
+    "matrix.T * 2", "matrix.sum(axis=0)", "wide * 2", "narrow + wide", "np.sqrt(adding)", "adding + 1",
+    "adding.sum()",
 ]  # fmt: skip
 OWN_ATTRIBUTES = ["tagged * 2", "mapped + 1", "mapped.sum()", "records.b * 2", "np.asarray(mapped) * 2"]
 

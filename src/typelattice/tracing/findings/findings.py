@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typelattice.calls.steps import SourceLocation
 from typelattice.programs.program import AnySystem, Replay
 from typelattice.tracing.findings.cast_back import CastBack, find_casts_back
+from typelattice.tracing.findings.check_scope import CheckScope, find_scope
 from typelattice.tracing.findings.divergences_from_run import RunDivergence, find_divergences
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import WideningCause, find_causes
@@ -33,6 +34,11 @@ class Findings:
     divergences: Mapping[str, tuple[RunDivergence, ...]]
     excused_count: int = 0
     weakness_changes: tuple[WeaknessChange, ...] = ()
+
+    @property
+    def scope(self) -> CheckScope:
+        """What the checks looked at, and what they did not."""
+        return find_scope(self.predicted_run, self.causes)
 
 
 def collect_findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:

@@ -1,4 +1,4 @@
-"""The values of arrays in NumPy, exactly, with the facts of their dtypes. Each library's file reads its own."""
+"""The values of arrays in NumPy, exactly, with the facts of their dtypes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from typelattice.facts.dtypes import DTYPES, DType, Kind
 
 ReadValues = Callable[[Any], tuple[Any, "DType | None"]]
-"""Returns the values of an array as a NumPy array or scalar, and its dtype, which is None if they are unknown.
+"""Returns the values of an array as a NumPy array or scalar, and its dtype, or None if they are unknown.
 
 A dtype that NumPy lacks, such as bfloat16, has its values in a wider NumPy dtype.
 """

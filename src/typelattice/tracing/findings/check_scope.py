@@ -25,7 +25,7 @@ class UnseenWidening:
 
 @dataclass(frozen=True, slots=True)
 class CheckScope:
-    """What the checks of a run looked at, and what they did not.
+    """The operations that the checks of a run looked at, and the wide floats that they cannot see.
 
     - `operation_count`: the operations that a rule describes, in `files`, of `libraries`.
     - `opaque_count`: the array results of calls without a rule. Nothing inside them was looked at.

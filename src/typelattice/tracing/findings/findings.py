@@ -37,7 +37,7 @@ class Findings:
 
     @property
     def scope(self) -> CheckScope:
-        """What the checks looked at, and what they did not."""
+        """The operations that the checks looked at, and the wide floats that they cannot see."""
         return find_scope(self.predicted_run, self.causes)
 
 

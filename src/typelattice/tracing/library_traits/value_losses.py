@@ -54,6 +54,7 @@ KEEPING_METHODS = {"view", "flatten", "copy", "fill", "contiguous", "clone", "de
 LINEAR_FUNCTIONS = {"add", "subtract", "multiply", "divide"}
 """Functions whose Python numbers are cast to the dtype of the array."""
 FILLING_FUNCTIONS = {"full", "full_like"}  # the second argument is the number of which these make an array
+KEEPING_FUNCTIONS = {"bitwise_right_shift", "right_shift"}
 SUMMING_CLASSES = {"products", "accumulate", "cumulative"}
 SUMMING_FUNCTIONS = {"mean", "nanmean", "var", "std"}
 """Sums are computed in float64 again, in every narrow float dtype."""
@@ -75,6 +76,7 @@ MAX_LOST_UNITS = 2**7  # units in the last place that a sum may lose: about two 
 MAX_LOST_SHARE = 1 / 16  # share of a sum that may be lost in a dtype with few digits, such as bfloat16
 MIN_LARGE_SIZE = 2_000  # size of an array that makes a search for its extreme values worthwhile
 MAX_NUMBERS = 1 << 24  # numbers of a larger array are not checked: that would take much time and memory
+MAX_PRECISION = 53  # bits of float64, in which operations are computed again
 MAX_INT_BITS, MAX_FLOAT_BITS = 64, 1000
 BLOCK_SIZE = 1 << 13  # numbers that are computed at once, so that they stay in the processor's cache
 
@@ -117,29 +119,43 @@ def find_value_losses(
         if call.operation_class in SUMMING_CLASSES and own.dtype.itemsize < 16:
             yield Unchecked(COMPLEX_SUM, dtype.name)
     elif is_real_float(dtype):
-        if name == "put":
-            yield from _find_overflowing_assignment(np, call)
-            return
-        yield from _find_not_finite(np, call)
-        assert dtype.precision is not None
-        if dtype.precision >= 53:
-            return
-        if operation_class in SUMMING_CLASSES or plain in SUMMING_FUNCTIONS:
-            yield from compute_again(np, call)
-        else:
-            yield from find_unchanged_numbers(np, call)
-            if is_casting_function(name):
-                yield from find_rounded_constants(np, call, values[:1])
-            elif plain in FILLING_FUNCTIONS:
-                yield from find_rounded_constants(np, call, values[1:2])
-            elif rounds_scalars and plain in LINEAR_FUNCTIONS:
-                yield from find_rounded_constants(np, call, values)
-    elif name == "put" or is_casting_function(name):
-        arrays = _list_numbers(np, values[:1])
-        yield from cast_losses(np, arrays, None if name == "put" else own, dtype)
-    elif operation_class in RECOMPUTED_CLASSES and name != "bitwise_right_shift":
+        yield from _find_lost_floats(np, call, rounds_scalars)
+    else:
+        yield from _find_lost_integers(np, call, has_arrays)
+
+
+def _find_lost_floats(np: Any, call: CheckedCall, rounds_scalars: bool) -> Iterator[FoundLoss | Unchecked]:
+    """Yield the losses of an operation that gives real floats."""
+    if call.written_name == "put":
+        yield from _find_overflowing_assignment(np, call)
+        return
+    yield from _find_not_finite(np, call)
+    assert call.dtype.precision is not None
+    if call.dtype.precision >= MAX_PRECISION:
+        return
+    if call.operation_class in SUMMING_CLASSES or call.name in SUMMING_FUNCTIONS:
         yield from compute_again(np, call)
-    elif operation_class not in KEEPING_CLASSES and name not in KEEPING_METHODS and has_arrays:
+        return
+    yield from find_unchanged_numbers(np, call)
+    if is_casting_function(call.written_name):
+        yield from find_rounded_constants(np, call, call.operands[:1])
+    elif call.name in FILLING_FUNCTIONS:
+        yield from find_rounded_constants(np, call, call.operands[1:2])
+    elif rounds_scalars and call.name in LINEAR_FUNCTIONS:
+        yield from find_rounded_constants(np, call, call.operands)
+
+
+def _find_lost_integers(np: Any, call: CheckedCall, has_arrays: bool) -> Iterator[FoundLoss | Unchecked]:
+    """Yield the losses of an operation that gives integers."""
+    name = call.written_name
+    if name == "put" or is_casting_function(name):
+        result = None if name == "put" else call.result
+        yield from cast_losses(np, _list_numbers(np, call.operands[:1]), result, call.dtype)
+    elif call.operation_class in KEEPING_CLASSES or call.name in KEEPING_FUNCTIONS:
+        return
+    elif call.operation_class in RECOMPUTED_CLASSES:
+        yield from compute_again(np, call)
+    elif has_arrays and name not in KEEPING_METHODS:
         yield Unchecked(UNKNOWN_OPERATION, name)
 
 

@@ -187,12 +187,8 @@ def check_call(witness: ValueWitness, function: Any, *arguments_and_result: Any)
             for x in witness.list_results(result):
                 check_unknown_result(witness, SEVERAL_RESULTS, function, x)
         return
-    owner: Any = function.__self__ if type(function) is BuiltinFunctionType else None
-    of_array = witness.array_kinds[type(owner)] is not None
-    of_library_object = owner is not None and witness.recorder.is_function[type(owner)]
-    if type(function) is MethodType and witness.array_kinds[type(function.__self__)] is not None:
-        owner, of_array = function.__self__, is_module_of_library(function.__module__ or "")
-    if not (of_array or of_library_object or type(function) is type or witness.is_of_library(function)):
+    owner, is_known = find_owner(witness, function)
+    if not is_known:
         check_unknown_result(witness, OTHER_PACKAGE, function, result)
         return
     args, names = witness.operation.list_arguments(arguments_and_result[:-1]), witness.operation.keywords
@@ -201,15 +197,30 @@ def check_call(witness: ValueWitness, function: Any, *arguments_and_result: Any)
         return
     split = len(args) - len(names)
     named = dict(zip(names, args[split:], strict=True))
-    operands = [owner, *args[:split]] if of_array else args[:split]
-    name = getattr(function, "__name__", "")
-    if type(function) is MethodType:
-        name = name.lstrip("_")  # JAX's method sum is called _sum
-    if type(owner).__name__ == "ufunc" and of_library_object:
+    name, operands = getattr(function, "__name__", ""), args[:split]
+    if type(owner).__name__ == "ufunc":
         if name in REDUCTION_BY_UFUNC_METHOD and len(operands) == 1:
             named.setdefault("axis", 0)
         name = REDUCTION_BY_UFUNC_METHOD.get(name, {}).get(owner.__name__, f"{owner.__name__}.{name}")
+    elif witness.array_kinds[type(owner)] is not None:
+        name = name.lstrip("_")  # JAX's method sum is called _sum
+        operands = [owner, *operands]
     checks.observe_operation(witness, name, operands, named, result)
+
+
+def find_owner(witness: ValueWitness, function: Any) -> tuple[Any, bool]:
+    """Return the object of a library of which a function is a method, and True if it is a library's function.
+
+    The object is an array, or another one such as `np.add` of `np.add.reduce`. A plain function has none.
+    """
+    cls = type(function)
+    if cls is BuiltinFunctionType:
+        owner = function.__self__
+        if witness.array_kinds[type(owner)] is not None or witness.recorder.is_function[type(owner)]:
+            return owner, True
+    elif cls is MethodType and witness.array_kinds[type(function.__self__)] is not None:
+        return function.__self__, is_module_of_library(function.__module__ or "")
+    return None, cls is type or witness.is_of_library(function)
 
 
 def check_unknown_result(witness: ValueWitness, reason: str, function: Any, result: Any) -> None:

@@ -29,6 +29,7 @@ from typelattice.tracing.report.sentences import (
     cause_message,
     cause_sections,
     describe_cast_back,
+    describe_island,
     describe_mismatch,
     describe_operands,
     divergence_lines,
@@ -269,11 +270,14 @@ def _make_causes_chapter(findings: Findings, scope: CheckScope) -> Chapter:
     took = f", which took {size_text(more)} more" if more else ""
     heading = f"floats were widened from {count_text(len(causes), 'place')}{took}"
     entries = tuple(_make_cause_entry(findings.predicted_run, cause) for cause in causes)
+    islands = [describe_island(findings.predicted_run, each) for each in findings.islands[:MAX_NAMED_MODULES]]
+    if len(findings.islands) > MAX_NAMED_MODULES:
+        islands.append(f"and {len(findings.islands) - MAX_NAMED_MODULES:,} more such places")
     if not causes:
         return Chapter(
-            "causes", "no float was widened by another", entries, notes=tuple(describe_scope(scope))
+            "causes", "no float was widened by another", entries, notes=(*describe_scope(scope), *islands)
         )
-    return Chapter("causes", heading, entries, notes=tuple(describe_unseen_floats(scope)))
+    return Chapter("causes", heading, entries, notes=(*describe_unseen_floats(scope), *islands))
 
 
 def _make_cause_entry(predicted_run: PredictedRun, cause: WideningCause) -> ReportEntry:

@@ -14,6 +14,7 @@ from typing import Any
 
 from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
 from typelattice.facts.dtypes import DTYPES, DType, Kind
+from typelattice.support.outside_errors import raise_if_from_outside
 from typelattice.tracing.library_traits.array_values import (
     ReadValues,
     is_real_float,
@@ -385,19 +386,12 @@ def _widen_array(np: Any, x: Any) -> Any:
 
 
 def _call_or_none(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
-    """Call a function, or return None if it refuses its arguments.
-
-    An error that does not occur again comes from outside, such as a signal handler, and is raised.
-    """
+    """Call a function, or return None if it refuses its arguments."""
     try:
         return function(*arguments, **options)
     except (TypeError, ValueError) as e:
-        error = e
-    try:
-        function(*arguments, **options)
-    except type(error):
-        return None
-    raise error
+        raise_if_from_outside(e, partial(function, *arguments, **options))
+    return None
 
 
 @cache

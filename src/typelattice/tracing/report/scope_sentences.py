@@ -65,9 +65,9 @@ def describe_unseen_floats(scope: CheckScope, name_file: Callable[[str], str] = 
 
 def describe_held_array(held: HeldArray, name_file: Callable[[str], str] = shown_path) -> str:
     """Say which call returned an object that holds a float array, and where the array is."""
-    return (
-        f"{_describe_call(held, name_file)} returned a {held.holder} that holds {held.dtype} in {held.path}"
-    )
+    article = "an" if held.holder[:1].upper() in "AEIOU" else "a"
+    what = f"{article} {held.holder} that holds {held.dtype} in {held.path}"
+    return f"{_describe_call(held, name_file)} returned {what}"
 
 
 def _describe_call(call: UnseenWidening | HeldArray, name_file: Callable[[str], str]) -> str:

@@ -58,7 +58,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--values", action="store_true",
         help="also report what operations did to values: integers that wrap, numbers that become infinite or "
-        "NaN, fractions that are cut off, sums that lose digits",
+        "NaN, fractions that are cut off, sums that lose digits, updates that change nothing",
     )  # fmt: skip
     parser.add_argument(
         "--why", action="append", default=[], metavar="NAME|LINE",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from typelattice.calls.steps import Input, Opaque, SourceLocation
 from typelattice.facts.dtypes import DType
+from typelattice.tracing.findings.intended_widenings import is_contained
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.run_data.float_widths import dtype_width
@@ -71,7 +72,7 @@ def _is_wide(predicted_run: PredictedRun, dtype: DType, narrow_dtype: DType | No
 def _list_unseen_widenings(
     predicted_run: PredictedRun, causes: Iterable[WideningCause]
 ) -> Iterable[UnseenWidening]:
-    """List the wide floats from calls without a rule that no cause names."""
+    """List the wide floats from calls without a rule that no cause names, unless all are cast back."""
     named = {i for cause in causes for i in (*cause.origin_steps, *cause.widening_steps)}
     wide_inputs = {i for cause in causes for i in cause.later_wide_steps}
     for i, (step, seen) in enumerate(predicted_run.run):
@@ -81,7 +82,7 @@ def _list_unseen_widenings(
         if not isinstance(step, (Opaque, Input)) or not predicted_run.widths[i]:
             continue
         narrow = _widest_operand(predicted_run, i)
-        if _is_wide(predicted_run, dtype, narrow):
+        if _is_wide(predicted_run, dtype, narrow) and not is_contained(predicted_run, i):
             yield UnseenWidening(step.location, step.text, dtype, narrow)
 
 

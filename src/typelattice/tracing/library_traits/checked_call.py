@@ -20,8 +20,8 @@ class Unchecked:
 
 FoundLoss = tuple[str, Callable[[], ValueLoss] | None]
 """A rule that a result broke, and a function that describes the loss (None if the operands also broke it)."""
-UNKNOWN_DTYPE, COMPLEX_SUM, UNKNOWN_OPERATION, OPTIONS, OVERWRITTEN, TOO_LARGE, NO_VALUES = (
-    "dtype", "complex sum", "operation", "options", "overwritten", "size", "values",
+UNKNOWN_DTYPE, COMPLEX_SUM, UNKNOWN_OPERATION, OPTIONS, OVERWRITTEN, TOO_LARGE, NO_VALUES, FINITE_ONLY = (
+    "dtype", "complex sum", "operation", "options", "overwritten", "size", "values", "finite",
 )  # fmt: skip
 NO_CHECKS, WHILE_COMPILING, OWN_CLASS, OTHER_PACKAGE, SEVERAL_RESULTS = (
     "library", "compiled", "class", "package", "several results",

@@ -23,6 +23,7 @@ from typelattice.tracing.library_traits.array_values import (
 )
 from typelattice.tracing.library_traits.checked_call import (
     COMPLEX_SUM,
+    FINITE_ONLY,
     NO_VALUES,
     OPTIONS,
     OVERWRITTEN,
@@ -120,12 +121,14 @@ def find_value_losses(
         if call.operation_class in SUMMING_CLASSES and own.dtype.itemsize < 16:
             yield Unchecked(COMPLEX_SUM, dtype.name)
     elif is_real_float(dtype):
-        yield from _find_lost_floats(np, call, rounds_scalars)
+        yield from _find_lost_floats(np, call, rounds_scalars, has_arrays)
     else:
         yield from _find_lost_integers(np, call, has_arrays)
 
 
-def _find_lost_floats(np: Any, call: CheckedCall, rounds_scalars: bool) -> Iterator[FoundLoss | Unchecked]:
+def _find_lost_floats(
+    np: Any, call: CheckedCall, rounds_scalars: bool, has_arrays: bool
+) -> Iterator[FoundLoss | Unchecked]:
     """Yield the losses of an operation that gives real floats."""
     if call.written_name == "put":
         yield from _find_overflowing_assignment(np, call)
@@ -138,7 +141,10 @@ def _find_lost_floats(np: Any, call: CheckedCall, rounds_scalars: bool) -> Itera
         yield from compute_again(np, call)
         return
     yield from find_unchanged_numbers(np, call)
-    if is_casting_function(call.written_name):
+    is_cast = is_casting_function(call.written_name)
+    if call.operation_class == "" and has_arrays and not is_cast and call.written_name not in KEEPING_METHODS:
+        yield Unchecked(FINITE_ONLY, call.written_name)
+    if is_cast:
         yield from find_rounded_constants(np, call, call.operands[:1])
     elif call.name in FILLING_FUNCTIONS:
         yield from find_rounded_constants(np, call, call.operands[1:2])

@@ -197,7 +197,7 @@ def check_call(witness: ValueWitness, function: Any, *arguments_and_result: Any)
         return
     split = len(args) - len(names)
     named = dict(zip(names, args[split:], strict=True))
-    name, operands = getattr(function, "__name__", ""), args[:split]
+    name, operands = getattr(function, "__name__", "") or witness.name, args[:split]
     if type(owner).__name__ == "ufunc":
         if name in REDUCTION_BY_UFUNC_METHOD and len(operands) == 1:
             named.setdefault("axis", 0)
@@ -220,6 +220,8 @@ def find_owner(witness: ValueWitness, function: Any) -> tuple[Any, bool]:
             return owner, True
     elif cls is MethodType and witness.array_kinds[type(function.__self__)] is not None:
         return function.__self__, is_module_of_library(function.__module__ or "")
+    elif cls is MethodType and witness.recorder.is_function[type(function.__self__)]:
+        return None, True  # such as a method of NumPy's generator of random numbers
     return None, cls is type or witness.is_of_library(function)
 
 

@@ -9,6 +9,7 @@ from operator import attrgetter
 from typelattice.tracing.findings.check_scope import CheckScope, UnseenWidening
 from typelattice.tracing.library_traits.checked_call import (
     COMPLEX_SUM,
+    FINITE_ONLY,
     NO_CHECKS,
     NO_VALUES,
     OPTIONS,
@@ -36,6 +37,7 @@ SENTENCE_BY_REASON = {
     COMPLEX_SUM: "{results} of sums in {subjects}, for lost digits",
     NO_VALUES: "{results} without numbers that can be read, such as texts, or abstract or sparse arrays",
     UNKNOWN_OPERATION: "{results} of {subjects}, for which there is no check",
+    FINITE_ONLY: "{results} of {subjects}, but for infinite numbers and NaN",
     OPTIONS: "{results} of {subjects}, with arguments that no check reads",
     OVERWRITTEN: "{results} of {subjects} in place, which overwrote the numbers before",
     OWN_CLASS: "{results} with objects of {subjects}, which may compute in another way",

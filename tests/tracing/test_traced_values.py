@@ -147,6 +147,16 @@ def test_nothing_is_checked_unless_it_is_asked_for(tmp_path: Path) -> None:
     }
 
 
+def test_a_checked_array_can_be_resized(tmp_path: Path) -> None:
+    path = tmp_path / "s.py"
+    path.write_text(
+        "import numpy as np\na = np.ones(2, np.float32) * 2\na = a + 1\na.resize(5)\n"
+        "change = a.resize\nchange(7)\n"
+        "b = np.ones(3, np.float32)\nb += 1\nb += 1\nnp.ndarray.resize(b, 4)\n"
+    )
+    assert run_script(str(path), [], [], values=True).status == 0
+
+
 @pytest.mark.live
 @pytest.mark.parametrize("cast", ["x.to(torch.int32)", "x.type(torch.int32)", "x.int()"])
 def test_each_cast_of_pytorch_is_checked(cast: str, tmp_path: Path) -> None:

@@ -92,11 +92,15 @@ PlainCall = Callable[
 
 @dataclass(frozen=True, slots=True)
 class ValueChecksOfLibrary:
-    """The checks of a library's values, of one operation and over several steps, and how to read a call."""
+    """The checks of a library's values, of one operation and over several steps, and how to read a call.
+
+    `forget` drops what the checks over several steps remember of an array, by its id.
+    """
 
     of_operation: LossCheck
     over_steps: LossCheck
     plain_call: PlainCall
+    forget: Callable[[int], None]
 
 
 def value_checks(library: str) -> ValueChecksOfLibrary | None:
@@ -108,10 +112,12 @@ def value_checks(library: str) -> ValueChecksOfLibrary | None:
     from typelattice.tracing.library_traits.value_losses import find_value_losses
     from typelattice.tracing.library_traits.value_shadows import Shadows
 
+    shadows = Shadows(read)
     return ValueChecksOfLibrary(
         partial(find_value_losses, read=read, rounds_scalars=getattr(file, "ROUNDS_SCALARS", False)),
-        Shadows(read).find_losses,
+        shadows.find_losses,
         getattr(file, "plain_call", lambda *call: call),
+        shadows.drop_shadow,
     )
 
 

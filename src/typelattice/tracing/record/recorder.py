@@ -505,7 +505,7 @@ class Recorder:
         found = [
             (path, dtype)
             for path, x in list_held_arrays(result, self.array_kinds, self.attribute_readers)
-            if self.links.step_of(x) is None and (dtype := self.float_of(x)) is not None
+            if self.step_of(x) is None and (dtype := self.float_of(x)) is not None
         ]
         if not found or len(self.held_arrays) >= MAX_HELD_ARRAYS:
             return

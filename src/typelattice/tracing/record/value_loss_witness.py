@@ -26,6 +26,7 @@ from typelattice.tracing.library_traits.checked_call import (
 )
 from typelattice.tracing.record.witness import (
     PYTHON_FUNCTION_CLASSES,
+    RESIZING_METHOD,
     Witness,
     describe_error,
     is_module_of_library,
@@ -99,9 +100,14 @@ class ValueChecks:
         """Check an operation that is written as NumPy writes it."""
         kind = witness.array_kinds[type(result)]
         assert kind is not None
+        links = witness.links
+        may_refer = id(result) not in links.resized and not (
+            links.resizes_anything and hasattr(type(result), RESIZING_METHOD)
+        )
         rules: set[str] = set()
         is_checked = True
-        for find_losses in (checks.of_operation, checks.over_steps)[: 1 if name == "put" else 2]:
+        over_steps = (checks.over_steps,) if name != "put" and may_refer else ()
+        for find_losses in (checks.of_operation, *over_steps):
             for found in find_losses(name, operands, keywords, result):
                 if isinstance(found, Unchecked):
                     is_checked = False
@@ -113,7 +119,7 @@ class ValueChecks:
                     self.add_loss(witness, rule, describe)
                 rules.add(rule)
         self.checked_count += is_checked
-        if kind.is_linked_weakly:
+        if kind.is_linked_weakly and may_refer:
             if NOT_FINITE in rules:
                 self.finite_arrays.pop(id(result), None)
             elif name != "put":
@@ -133,6 +139,15 @@ class ValueChecks:
         """The number of results that were checked, and those that were not."""
         unchecked = (UncheckedResults(*key, *counts) for key, counts in self.unchecked.items())
         return ValueScope(self.checked_count, tuple(unchecked))
+
+    def forget(self, array: Any) -> None:
+        """Forget an array that is about to be resized. A class stands for all its arrays."""
+        known = [found() for found in self.finite_arrays.values()] if isinstance(array, type) else [array]
+        for i in [id(x) for x in known if x is not None]:
+            self.finite_arrays.pop(i, None)
+            for checks in self.checks.values():
+                if checks is not None:
+                    checks.forget(i)
 
     def was_finite(self, x: Any) -> bool:
         """Return True if all numbers of an array were finite in the last check."""
@@ -228,7 +243,7 @@ def find_owner(witness: ValueWitness, function: Any) -> tuple[Any, bool]:
 def check_unknown_result(witness: ValueWitness, reason: str, function: Any, result: Any) -> None:
     """Count a result of a function that no check knows, unless followed code has computed it."""
     kind = witness.array_kinds[type(result)]
-    if kind is None or witness.links.step_of(result) is not None:
+    if kind is None or witness.recorder.step_of(result) is not None:
         return
     is_function = type(function) in PYTHON_FUNCTION_CLASSES  # never read a name of the program's object
     name = getattr(function, "__name__", "") if is_function else witness.name
@@ -267,6 +282,17 @@ class ValueWitness(Witness):
     """An observer that checks the values of an operation before it records it."""
 
     __slots__ = ()
+
+    def forget_receiver(self, array: Any) -> Any:
+        """Forget an array before it is resized, also in the checks of values."""
+        self.recorder.value_checks.forget(array)
+        return Witness.forget_receiver(self, array)
+
+    def forget(self, value: Any, array: Any) -> Any:
+        """Forget both arguments of a resizing, also in the checks of values."""
+        self.recorder.value_checks.forget(value)
+        return Witness.forget(self, value, array)
+
     record_binary = checking_method(check_binary, Witness.record_binary)
     record_unary = checking_method(check_unary, Witness.record_unary)
     record_in_place = checking_method(check_in_place, Witness.record_in_place)

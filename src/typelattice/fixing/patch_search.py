@@ -327,7 +327,9 @@ class _PatchSearch:
                 asserts = self.check_assertions()
         before, after = map(self.measure_distance, (self.unchanged_run, self.current_run))
         progress = (
-            self.goal.describe_distance(before, after) if fixed or unfixed else self.goal.already_met_message
+            self.goal.describe_distance(before, after)
+            if fixed or unfixed
+            else self.goal.describe_met_goal(findings, lambda file: path_text(self.original_path(file)))
         )
         still_unfixed = tuple(x for at, x in unfixed.items() if at in remaining)
         unreached = _list_unreached_names(self.goal, self.unchanged_run)

@@ -211,6 +211,7 @@ class _ProcessEnd:
     def register_again(self) -> None:
         """Register the function again if the program has removed all exit functions."""
         if not atexit._ncallbacks():
+            atexit.register(HIDDEN_CODE.restore)
             atexit.register(self.finish)
 
     def finish(self) -> None:

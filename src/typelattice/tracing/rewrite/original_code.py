@@ -7,6 +7,7 @@ give the original code and its instructions. So no decorator and no compiler is 
 
 from __future__ import annotations
 
+import atexit
 import builtins
 import ctypes
 import gc
@@ -70,7 +71,7 @@ class HiddenCode:
         attribute = vars(FunctionType)["__code__"]
         self.running_code: Callable[[FunctionType], CodeType] = attribute.__get__
         self.set_running_code: Callable[[FunctionType, CodeType], None] = attribute.__set__
-        self._is_hiding = False
+        self._own_attributes: list[tuple[type, str, Any]] = []
 
     def add_pairs(self, rewritten: CodeType, original: CodeType) -> None:
         """Hide a rewritten code and the codes within it. Raises UnknownBytecodeError if they differ."""
@@ -89,9 +90,9 @@ class HiddenCode:
 
     def hide(self) -> None:
         """Replace the attributes that show code. They stay so: rewritten functions may outlive a run."""
-        if self._is_hiding:
+        if self._own_attributes:
             return
-        self._is_hiding = True
+        atexit.register(self.restore)
         inner = {(cls, name): vars(cls)[name] for cls, name in CODE_ATTRIBUTES}
         code_of = inner[FrameType, "f_code"].__get__
         back, last, last_of_traceback = (
@@ -117,14 +118,28 @@ class HiddenCode:
 
         for (cls, name), attribute in inner.items():
             setter = set_code if cls is FunctionType else attribute.__set__
-            _replace_attribute(cls, name, property(self._code_getter(attribute.__get__), setter))
-        _replace_attribute(FrameType, "f_back", property(frame_below, back.__set__))
-        _replace_attribute(FrameType, "f_lasti", property(offset_in_frame, last.__set__))
-        _replace_attribute(
-            TracebackType, "tb_lasti", property(offset_in_traceback, last_of_traceback.__set__)
-        )
+            self._replace(cls, name, property(self._code_getter(attribute.__get__), setter))
+        self._replace(FrameType, "f_back", property(frame_below, back.__set__))
+        self._replace(FrameType, "f_lasti", property(offset_in_frame, last.__set__))
+        self._replace(TracebackType, "tb_lasti", property(offset_in_traceback, last_of_traceback.__set__))
         if sys.version_info >= (3, 12):
             self._watch_rewritten_code()
+
+    def restore(self) -> None:
+        """Give Python's classes their own attributes again, and forget all codes.
+
+        Python deletes its classes last. A code that they kept alive until then would call those who wait for
+        its deletion when nothing can run any more.
+        """
+        for cls, name, attribute in self._own_attributes:
+            _set_attribute(cls, name, attribute)
+        self._own_attributes.clear()
+        self.by_rewritten.clear()
+        self.by_original.clear()
+
+    def _replace(self, cls: type, name: str, attribute: property) -> None:
+        self._own_attributes.append((cls, name, vars(cls)[name]))
+        _set_attribute(cls, name, attribute)
 
     def _code_getter(self, read: Callable[[Any], CodeType]) -> Callable[[Any], CodeType]:
         find = self.by_rewritten.get
@@ -169,8 +184,8 @@ class HiddenCode:
         monitoring.set_local_events = set_local_events
 
 
-def _replace_attribute(cls: type, name: str, attribute: property) -> None:
-    """Replace an attribute of a class that Python itself made, and tell Python that the class changed."""
+def _set_attribute(cls: type, name: str, attribute: object) -> None:
+    """Set an attribute of a class that Python itself made, and tell Python that the class changed."""
     (names,) = gc.get_referents(vars(cls))
     names[name] = attribute
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(cls))

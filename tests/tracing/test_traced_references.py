@@ -54,8 +54,8 @@ PROGRAMS = {
 def test_a_program_sees_no_reference_of_ours(tmp_path: Path, name: str) -> None:
     (tmp_path / "main.py").write_text(f"{HEAD}{PROGRAMS[name]}\n", encoding="utf-8")
     plain, traced = both(tmp_path, "main.py")
-    assert plain.returncode == 0, plain.stderr
-    assert (traced.stdout, traced.returncode) == (plain.stdout, 0), traced.stderr
+    assert (traced.stdout, traced.returncode) == (plain.stdout, plain.returncode), traced.stderr
+    assert plain.returncode == 0 or name == "by the class", plain.stderr  # Python 3.14 itself refuses it
     assert "rules predict" in traced.stderr
 
 

@@ -12,6 +12,9 @@ from collections.abc import Callable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType
+    from typing import Any, TypeVar
+
+    Result = TypeVar("Result")
 
 globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them
 OWN_FOLDER = os.path.dirname(os.path.dirname(__file__)) + os.sep
@@ -46,6 +49,26 @@ def came_from_outside(error: Exception) -> bool:
     """
     places = _list_places(error)
     return not error.args or not places or not places[-1][0].co_filename.startswith(OWN_FOLDER)
+
+
+def run_locked(lock: Any, work: Callable[[], Result]) -> Result:
+    """Do some work while this thread holds a lock. No error from outside leaves the lock held.
+
+    A `with` block may: since Python 3.14 an error can arrive after the lock is taken, and before the block.
+    """
+    is_held = was_held = lock._is_owned()
+    try:
+        if not was_held:
+            lock.acquire()
+            is_held = True
+        return work()
+    except BaseException:
+        if not is_held and lock._is_owned():
+            lock.release()
+        raise
+    finally:
+        if is_held and not was_held:
+            lock.release()
 
 
 def leave_out_own_frames(error: BaseException) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
-from typelattice.support.outside_errors import raise_if_from_outside
+from typelattice.support.outside_errors import raise_if_from_outside, run_locked
 from typelattice.tracing.compiled.compilers import CompilerAdapter
 from typelattice.tracing.compiled.graph_to_steps import GraphStepBuilder, StepsOfCall, VariableStep
 from typelattice.tracing.run_data.producing_steps import StepNumber
@@ -53,7 +53,8 @@ class CompiledCallReader:
         arrays = [x for x, kind in zip(results, kinds, strict=True) if kind is not None]
         if all(recorder.step_of(x) is not None for x in arrays) or not recorder.is_following:
             return True  # compilation is off, so witnesses saw all of it
-        with recorder.lock:
+
+        def read_steps() -> bool:
             try:
                 args, named = read_arguments(witness.operation, arguments_and_result)
             except UnknownCallError:
@@ -64,7 +65,9 @@ class CompiledCallReader:
             for x, kind, number in zip(results, kinds, found.results, strict=False):
                 if kind is not None and number is not None:
                     recorder.link_array(x, kind, number)
-        return True
+            return True
+
+        return bool(run_locked(recorder.lock, read_steps))
 
     def steps_of_call(
         self,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from typelattice.calls.call_tables import array_class_with_rules
 from typelattice.calls.program_builder import ProgramBuilder
@@ -26,7 +27,7 @@ from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar_op
 from typelattice.operands.read_objects import operand as read_operand
 from typelattice.programs.program import Program
 from typelattice.support.errors import TypelatticeError
-from typelattice.support.outside_errors import raise_if_from_outside
+from typelattice.support.outside_errors import raise_if_from_outside, run_locked
 from typelattice.tracing.compiled.compiled_calls import CompiledCallReader
 from typelattice.tracing.compiled.compilers import (
     compiler_by_module,
@@ -74,12 +75,26 @@ from typelattice.tracing.steps.rule_exemptions import (
     check_casts_of_library,
 )
 
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 MAX_NAMED_RESULTS = 1000
 MAX_OBJECTS_READ = 4  # objects of a class at one source location that are searched for arrays
 MAX_HELD_ARRAYS = 1000
 MAX_KEYS_PER_OPERATION = 256  # keys of known steps that are kept for one operation
 MAX_DISTINCT_STEPS = 200_000  # beyond it, a step must differ in more than its operands' steps
 UNREADABLE_MESSAGE = "our reading of it failed ({}); please report it"
+
+
+def locked(method: Callable[Concatenate[Recorder, Parameters], Result]) -> Callable[
+    Concatenate[Recorder, Parameters], Result
+]:
+    """Let a method of a recorder run while its thread holds the lock."""
+
+    @wraps(method)
+    def run(self: Recorder, /, *args: Parameters.args, **named: Parameters.kwargs) -> Result:
+        return run_locked(self.lock, partial(method, self, *args, **named))
+
+    return run
 
 
 class Recorder:
@@ -247,6 +262,7 @@ class Recorder:
             raise UnknownCallError("it gives no array")
         return found
 
+    @locked
     def add_step(
         self,
         witness: Witness,
@@ -260,11 +276,10 @@ class Recorder:
             exact, key = key, replace_steps_by_cache_keys(key, self.tallies)
             found: StepTally | None = witness.tallies.get(key)
             if found is not None:
-                with self.lock:
-                    if found.merged_tally is None:
-                        found.merged_tally = StepTally(
-                            found.number, found.operand, found.cache_key, dtype=found.dtype
-                        )
+                if found.merged_tally is None:
+                    found.merged_tally = StepTally(
+                        found.number, found.operand, found.cache_key, dtype=found.dtype
+                    )
                 if len(witness.tallies) < MAX_KEYS_PER_OPERATION:
                     witness.tallies[exact] = found.merged_tally
                 return found.merged_tally
@@ -274,49 +289,48 @@ class Recorder:
         )
         if kind is None or operand is None:
             return None
-        with self.lock:
-            known: StepTally | None = witness.tallies.get(key)
-            if known is not None:  # another thread has seen it meanwhile
-                return known
-            mode = array_class_with_rules(type(result).__name__, kind.library)
-            excerpt = replace(self.excerpt_of(witness, kind.library), module=mode)
-            before = len(self.builder.steps)
-            try:
-                if witness in self.failures:
-                    raise UnknownCallError("our reading of it failed")
-                if not has_rules(kind.library):
-                    raise UnknownCallError(f"no system has the rules of {kind.library}")
-                if owner := self.own_class_of(result, list_steps_of_key(key_parts)):
-                    raise OwnArithmeticError(owner)
-                made = make_step(
-                    excerpt, [build_step.argument_of_key(self.step_used(witness, part)) for part in key_parts]
+        known: StepTally | None = witness.tallies.get(key)
+        if known is not None:  # another thread has seen it meanwhile
+            return known
+        mode = array_class_with_rules(type(result).__name__, kind.library)
+        excerpt = replace(self.excerpt_of(witness, kind.library), module=mode)
+        before = len(self.builder.steps)
+        try:
+            if witness in self.failures:
+                raise UnknownCallError("our reading of it failed")
+            if not has_rules(kind.library):
+                raise UnknownCallError(f"no system has the rules of {kind.library}")
+            if owner := self.own_class_of(result, list_steps_of_key(key_parts)):
+                raise OwnArithmeticError(owner)
+            made = make_step(
+                excerpt, [build_step.argument_of_key(self.step_used(witness, part)) for part in key_parts]
+            )
+            if not isinstance(made, Ref):
+                raise UnknownCallError("it gives no array")
+            if made.step < before:
+                made = build_step.add_converted_array(
+                    self.builder, excerpt, made, self.tallies[made.step].operand, operand
                 )
-                if not isinstance(made, Ref):
-                    raise UnknownCallError("it gives no array")
-                if made.step < before:
-                    made = build_step.add_converted_array(
-                        self.builder, excerpt, made, self.tallies[made.step].operand, operand
-                    )
-                check_casts_of_library(
-                    kind.library, self.builder.steps, range(before, made.step + 1), self.tallies, operand
-                )
-            except BaseException as e:
-                # Incomplete steps would break the run. Inputs that were added are complete, so they stay.
-                del self.builder.steps[max(before, len(self.tallies)) :]
-                if not isinstance(e, (TypelatticeError, UnknownCallError)):
-                    raise
-                steps = list_steps_of_key(key_parts)
-                if steps:
-                    suffix = e.name_suffix if isinstance(e, (LibraryCastError, OwnArithmeticError)) else ""
-                    name = f"{self.name_of_opaque_step(witness, key)}{suffix}"
-                    made = self.builder.add_opaque(excerpt, name, operand, steps, None)
-                else:
-                    made = self.builder.add_input(excerpt.of_library(None), operand)
-            tally = self.add_tallies(made.step, before, operand, kind, result, witness.operation)
-            witness.tallies[key] = tally
-            if own := self.own_class_of(result, ()):
-                self.own_arithmetic_classes[tally.number] = own
-            return tally
+            check_casts_of_library(
+                kind.library, self.builder.steps, range(before, made.step + 1), self.tallies, operand
+            )
+        except BaseException as e:
+            # Incomplete steps would break the run. Inputs that were added are complete, so they stay.
+            del self.builder.steps[max(before, len(self.tallies)) :]
+            if not isinstance(e, (TypelatticeError, UnknownCallError)):
+                raise
+            steps = list_steps_of_key(key_parts)
+            if steps:
+                suffix = e.name_suffix if isinstance(e, (LibraryCastError, OwnArithmeticError)) else ""
+                name = f"{self.name_of_opaque_step(witness, key)}{suffix}"
+                made = self.builder.add_opaque(excerpt, name, operand, steps, None)
+            else:
+                made = self.builder.add_input(excerpt.of_library(None), operand)
+        tally = self.add_tallies(made.step, before, operand, kind, result, witness.operation)
+        witness.tallies[key] = tally
+        if own := self.own_class_of(result, ()):
+            self.own_arithmetic_classes[tally.number] = own
+        return tally
 
     def own_class_of(self, array: Any, operand_steps: Sequence[int]) -> str:
         """Name the class of an array, or of an operand, that computes in its own way, or return ""."""
@@ -343,6 +357,7 @@ class Recorder:
             self.builder.steps[number] = replace(self.builder.steps[number], shape=shape)
         return self.tallies[number]
 
+    @locked
     def step_of_input(
         self, witness: Witness, array: Any, kind: ArrayClass, position: int
     ) -> StepNumber | None:
@@ -351,48 +366,47 @@ class Recorder:
         if operand is None:
             return None
         mark = kind.cache_key(array)
-        with self.lock:
-            linked = self.step_of_changed_array(witness, array, kind)
-            if linked is not None:  # its dtype has changed, or another thread has added it meanwhile
-                return linked
-            base = kind.base_of(array)
-            found = self.links.by_weak_reference.get(id(base)) if base is not None else None
-            known = self.step_of_variable(kind.variable_of(array))
-            if known is not None and self.tallies[known].operand.dtype is operand.dtype:
-                self.link_array(array, kind, known)  # another tracer of the same variable or array
-                return known
-            number: StepNumber
-            element = self.step_of_elements_read(witness, array) if base is None and position == 0 else None
-            if element is not None:
-                return element
-            own = self.own_class_of(array, ())
-            found = None if own else found
-            if found and found[0]() is base and self.tallies[found[1]].operand.dtype is operand.dtype:
-                number = found[1]
-            else:
-                key = "input", position, mark, own
-                tally = witness.tallies.get(key)
-                if tally is None:
-                    excerpt = self.excerpt_of(witness, kind.library)
-                    self.add_missing_tallies()
-                    text = (
-                        self.sources[witness.module.file].operand_text(witness.operation, position)
-                        or excerpt.text
-                    )
-                    made = self.builder.add_input(Excerpt(text, excerpt.location), operand)
-                    tally = StepTally(StepNumber(made.step), operand, mark)
-                    self.tallies.append(tally)
-                    one, shape = self.builder.steps[made.step], (None,) * kind.dimensions(array)
-                    self.builder.steps[made.step] = replace(one, shape=shape, owner=kind.library)
-                    if own:
-                        self.own_arithmetic_classes[made.step] = own
-                    witness.tallies[key] = tally
-                if isinstance(self.builder.steps[tally.number], Input):
-                    tally.count += 1
-                    tally.bytes += kind.size(array)
-                number = tally.number
-            self.link_array(array, kind, number)
-            return number
+        linked = self.step_of_changed_array(witness, array, kind)
+        if linked is not None:  # its dtype has changed, or another thread has added it meanwhile
+            return linked
+        base = kind.base_of(array)
+        found = self.links.by_weak_reference.get(id(base)) if base is not None else None
+        known = self.step_of_variable(kind.variable_of(array))
+        if known is not None and self.tallies[known].operand.dtype is operand.dtype:
+            self.link_array(array, kind, known)  # another tracer of the same variable or array
+            return known
+        number: StepNumber
+        element = self.step_of_elements_read(witness, array) if base is None and position == 0 else None
+        if element is not None:
+            return element
+        own = self.own_class_of(array, ())
+        found = None if own else found
+        if found and found[0]() is base and self.tallies[found[1]].operand.dtype is operand.dtype:
+            number = found[1]
+        else:
+            key = "input", position, mark, own
+            tally = witness.tallies.get(key)
+            if tally is None:
+                excerpt = self.excerpt_of(witness, kind.library)
+                self.add_missing_tallies()
+                text = (
+                    self.sources[witness.module.file].operand_text(witness.operation, position)
+                    or excerpt.text
+                )
+                made = self.builder.add_input(Excerpt(text, excerpt.location), operand)
+                tally = StepTally(StepNumber(made.step), operand, mark)
+                self.tallies.append(tally)
+                one, shape = self.builder.steps[made.step], (None,) * kind.dimensions(array)
+                self.builder.steps[made.step] = replace(one, shape=shape, owner=kind.library)
+                if own:
+                    self.own_arithmetic_classes[made.step] = own
+                witness.tallies[key] = tally
+            if isinstance(self.builder.steps[tally.number], Input):
+                tally.count += 1
+                tally.bytes += kind.size(array)
+            number = tally.number
+        self.link_array(array, kind, number)
+        return number
 
     def step_of_elements_read(self, witness: Witness, array: Any) -> StepNumber | None:
         """Return the step of elements that `a[i] += y` has read at a witness, or None if `a` is not known."""
@@ -453,6 +467,7 @@ class Recorder:
             if kind is not None and self.links.step_of(array) is not None:
                 self.step_of_changed_array(witness, array, kind, name)
 
+    @locked
     def step_of_changed_array(
         self, witness: Witness, array: Any, kind: ArrayClass, name: str = ""
     ) -> StepNumber | None:
@@ -468,28 +483,27 @@ class Recorder:
         if operand is None or operand.dtype is self.tallies[number].operand.dtype:
             return number
         key = "changed", number, kind.cache_key(array)
-        with self.lock:
-            tally = witness.tallies.get(key)
-            if tally is None:
-                excerpt = self.excerpt_of(witness, kind.library)
-                what = name or self.sources[witness.module.file].operand_text(witness.operation, 0)
-                text = f"{excerpt.text} casts {what} in place" if name else f"{what} has changed its dtype"
-                self.add_missing_tallies()
-                assert operand.dtype is not None
-                cast = Cast(
-                    int(number), NamedDType(operand.dtype.name), text=text, location=excerpt.location,
-                    owner=kind.library,
-                )  # fmt: skip
-                made = self.builder.add_step(cast)
-                tally = self.add_tallies(
-                    made.step, len(self.tallies), operand, kind, array, witness.operation
-                )
-                witness.tallies[key] = tally
-            tally.count += 1
-            tally.bytes += kind.size(array)
-            if kind.keeps_dtype:
-                self.link_array(array, kind, tally.number)
-            return tally.number
+        tally = witness.tallies.get(key)
+        if tally is None:
+            excerpt = self.excerpt_of(witness, kind.library)
+            what = name or self.sources[witness.module.file].operand_text(witness.operation, 0)
+            text = f"{excerpt.text} casts {what} in place" if name else f"{what} has changed its dtype"
+            self.add_missing_tallies()
+            assert operand.dtype is not None
+            cast = Cast(
+                int(number), NamedDType(operand.dtype.name), text=text, location=excerpt.location,
+                owner=kind.library,
+            )  # fmt: skip
+            made = self.builder.add_step(cast)
+            tally = self.add_tallies(
+                made.step, len(self.tallies), operand, kind, array, witness.operation
+            )
+            witness.tallies[key] = tally
+        tally.count += 1
+        tally.bytes += kind.size(array)
+        if kind.keeps_dtype:
+            self.link_array(array, kind, tally.number)
+        return tally.number
 
     def step_of_variable(self, inner: Any) -> StepNumber | None:
         """Return the step of a variable that stands for an array, or None if it is not known."""
@@ -568,38 +582,38 @@ class Recorder:
         if number is not None and len(self.results) < MAX_NAMED_RESULTS:
             self.results[name] = int(number)
 
+    @locked
     def build_run(self) -> Run:
         """Return the run so far."""
-        with self.lock:
-            self.add_missing_tallies()
-            for at, why in [*self.failures.items(), *self.check_failures.items()]:
-                excerpt = self.excerpt_of(at, "")
-                self.not_followed[f"{excerpt.text} ({excerpt.location})"] = UNREADABLE_MESSAGE.format(why)
-            steps = tuple(self.builder.steps)
-            seen = tuple(Observation(tally.operand, *tally.totals) for tally in self.tallies)
-            results = (len(steps) - 1,) if steps else ()
-            named = {step.location.file for step in steps if step.location}
-            libraries = {*self.array_reader.libraries, *(step.owner for step in steps if step.owner)}
-            return Run(
-                Program(steps, results, "a run"),
-                seen,
-                {library: own_system(library, steps) for library in sorted(libraries)},
-                tuple(UnfollowedCode(name, why) for name, why in self.not_followed.items()),
-                tuple(yield_omissions(self.tallies, self.array_reader.unknown_dtypes, self.links.forgotten)),
-                {name: "".join(source.lines) for name, source in self.sources.items() if name in named},
-                self.child_process_counter.started_count,
-                dict(self.results),
-                tuple(self.value_checks.losses.values()) if self.value_checks else None,
-                tuple(self.child_process_counter.commands),
-                weakness_changes=tuple(self.weak_arguments.changes.values()),
-                compiled_call_arguments=tuple(
-                    CompiledCallArgument(int(number), excerpt.location, excerpt.text)
-                    for number, at in [*self.compiled_call_arguments]
-                    for excerpt in [self.excerpt_of(at, "")]
-                ),
-                held_arrays=tuple(self.held_arrays),
-                value_scope=self.value_checks.scope if self.value_checks else None,
-            )
+        self.add_missing_tallies()
+        for at, why in [*self.failures.items(), *self.check_failures.items()]:
+            excerpt = self.excerpt_of(at, "")
+            self.not_followed[f"{excerpt.text} ({excerpt.location})"] = UNREADABLE_MESSAGE.format(why)
+        steps = tuple(self.builder.steps)
+        seen = tuple(Observation(tally.operand, *tally.totals) for tally in self.tallies)
+        results = (len(steps) - 1,) if steps else ()
+        named = {step.location.file for step in steps if step.location}
+        libraries = {*self.array_reader.libraries, *(step.owner for step in steps if step.owner)}
+        return Run(
+            Program(steps, results, "a run"),
+            seen,
+            {library: own_system(library, steps) for library in sorted(libraries)},
+            tuple(UnfollowedCode(name, why) for name, why in self.not_followed.items()),
+            tuple(yield_omissions(self.tallies, self.array_reader.unknown_dtypes, self.links.forgotten)),
+            {name: "".join(source.lines) for name, source in self.sources.items() if name in named},
+            self.child_process_counter.started_count,
+            dict(self.results),
+            tuple(self.value_checks.losses.values()) if self.value_checks else None,
+            tuple(self.child_process_counter.commands),
+            weakness_changes=tuple(self.weak_arguments.changes.values()),
+            compiled_call_arguments=tuple(
+                CompiledCallArgument(int(number), excerpt.location, excerpt.text)
+                for number, at in [*self.compiled_call_arguments]
+                for excerpt in [self.excerpt_of(at, "")]
+            ),
+            held_arrays=tuple(self.held_arrays),
+            value_scope=self.value_checks.scope if self.value_checks else None,
+        )
 
     def add_missing_tallies(self) -> None:
         """Add tallies for the steps that were added without an observation of their own."""

@@ -22,7 +22,12 @@ from typing import Any
 from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.libraries import library_of
 from typelattice.operands.operand import KIND_BY_PYTHON_TYPE
-from typelattice.support.outside_errors import DEPTH_MESSAGES, leave_out_own_frames, raise_if_from_outside
+from typelattice.support.outside_errors import (
+    DEPTH_MESSAGES,
+    leave_out_own_frames,
+    raise_if_from_outside,
+    run_locked,
+)
 from typelattice.tracing.run_data.array_classes import (
     ARRAY,
     ITEMS,
@@ -860,15 +865,20 @@ class LazyWitness(WitnessBase):
 
     def __getattr__(self, name: str) -> Any:
         try:
-            with self.module.recorder.lock:  # one thread fills the fields, so that `known` is made once
-                if type(self) is LazyWitness:
-                    self.fill_fields()
-                    self.__class__ = self.recorder.witness_class  # allowed: both classes have the same fields
+            if type(self) is LazyWitness:
+                run_locked(self.module.recorder.lock, partial(LazyWitness.become_witness, self))
             return object.__getattribute__(self, name)
         except RecursionError as e:
             if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
                 raise
             return give_first if name in METHODS_BEFORE_OPERATION else give_last
+
+
+    def become_witness(self) -> None:
+        """Fill the fields, unless another thread has done so, and take the class of a witness."""
+        if type(self) is LazyWitness:
+            self.fill_fields()
+            self.__class__ = self.recorder.witness_class  # allowed: both classes have the same fields
 
 
 def give_first(*arguments: Any) -> Any:

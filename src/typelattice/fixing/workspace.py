@@ -17,6 +17,7 @@ from signal import SIGKILL
 from tempfile import TemporaryDirectory
 
 from typelattice.facts.libraries import libraries
+from typelattice.fixing.function_proof.function_proofs import FunctionProofs
 from typelattice.fixing.kept_values import KeptValue, file_state, is_left_out, list_file_states
 from typelattice.fixing.program_to_run import ProgramToRun
 from typelattice.fixing.source import FixError
@@ -88,7 +89,9 @@ class Workspace:
     server: subprocess.Popen[bytes] | None = None
     runs_assertions: bool = True
 
-    def run(self, has_wide_input: bool = False, records_steps: bool = False) -> FinishedRun | FailedRun:
+    def run(
+        self, has_wide_input: bool = False, records_steps: bool = False, wide_content: bytes = b""
+    ) -> FinishedRun | FailedRun:
         """Run the program in a process of its own."""
         program_file, result_file, printed, errors = files = self._list_run_files("ran.pickle")
         program_file.write_bytes(
@@ -96,6 +99,7 @@ class Workspace:
                 replace(
                     self.program,
                     has_wide_input=has_wide_input,
+                    wide_content=wide_content,
                     records_steps=records_steps,
                     replaced_contents=self.outside_contents,
                 )
@@ -150,6 +154,18 @@ class Workspace:
                 return RunCost(float(seconds), int(peak))
         self.restore_files()
         return None
+
+    def make_proofs(self) -> FunctionProofs:
+        """Make the process that will prove patched functions, in the folder of the program's runs."""
+
+        def start(words: list[str]) -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                [*self.interpreter_command, *words],
+                cwd=self.current_folder_in_copy, env=_make_environment(),
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+            )  # fmt: skip
+
+        return FunctionProofs(self.folder, start, self.restore_files, pickle.dumps(self.program))
 
     def restore_files(self) -> None:
         """Undo what a run did to files of the copy, so that no run reads the results of another."""

@@ -19,7 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typelattice.fixing.patch import Patch
 
-OPTIONS_WITH_VALUE = ("--package", "--to", "--like", "--tolerance", "--only", "--format")
+OPTIONS_WITH_VALUE = ("--package", "--to", "--like", "--tolerance", "--only", "--format", "--tests")
+INEXACT_STATUS = 3
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -40,8 +41,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--tolerance",
         type=float,
         metavar="X",
-        help="undo a change if a value's relative error is larger",
+        help="undo a change if a value's relative error is larger (without it, no patch of more than "
+        "100 ulp is written)",
     )
+    parser.add_argument(
+        "--tests", metavar="COMMAND",
+        help="also run the tests of the project by this command, without and with the changes",
+    )  # fmt: skip
     parser.add_argument(
         "--only", metavar="LINE", help="fix only what this line widens, such as 12 or file.py:12"
     )
@@ -55,7 +61,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Print the patch; exit with 1 if a place was not fixed."""
+    """Print the patch; exit with 1 if a place was not fixed, with 3 if the patch is too inexact."""
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:
         raise UsageError("fix: give a script, or -m and a module; see typelattice fix --help")
@@ -67,9 +73,10 @@ def run(args: Namespace) -> Paragraphs:
         yield json_document("patch", patch.data())
     else:
         yield from str(patch).splitlines()
-    if args.write and patch.kept_changes:
+    writes = args.write and patch.kept_changes and not patch.inexactness
+    if writes:
         patch.write()
-    if args.write and patch.kept_changes and args.format == "text":
+    if writes and args.format == "text":
         yield f"wrote {', '.join(sorted({str(each.file) for each in patch.kept_changes}))}"
     if (
         args.format == "text"
@@ -77,6 +84,8 @@ def run(args: Namespace) -> Paragraphs:
         and (note := describe_passed_options(add_arguments, argv))
     ):
         yield note
+    if patch.inexactness:
+        raise SystemExit(INEXACT_STATUS)
     if patch.unfixed_causes:
         raise SystemExit(1)
 
@@ -103,5 +112,6 @@ COMMAND = Command(
     ("script.py", "--to float32 --tolerance 1e-5 script.py --epochs 3", "--write -m mypkg.train",
      "--package mypkg -- pytest tests"),
     partial(count_own_words, OPTIONS_WITH_VALUE),
-    exit_status="0 if every place was fixed, 1 if one was not, 2 if there is no patch",
+    exit_status="0 if every place was fixed, 1 if one was not, 2 if there is no patch, "
+    "3 if the patch is too inexact to be written without --tolerance",
 )  # fmt: skip

@@ -225,7 +225,7 @@ def _difference(old: list[Any], new: list[Any], is_narrow: bool) -> str:
     if isinstance(new[0], Exception):
         return f"raises {new[0]!r}"
     for a, b in zip(old, new, strict=True):
-        if type(a) is not type(b) and not (is_narrow and isinstance(b, np.generic)):
+        if not isinstance(b, type(a)) and not (is_narrow and isinstance(b, np.generic)):
             return f"gives a {type(b).__name__} instead of a {type(a).__name__}"
         a, b = np.asarray(a), np.asarray(b)
         if a.shape != b.shape:

@@ -203,6 +203,8 @@ def test_only_narrow_floats_of_a_call_allow_a_narrow_result() -> None:
     assert find_difference(wide, integers, AllowedNarrowing(32, 32)) == "the result is int64, not float64"
     infinite = call(np.full(2, np.inf, np.float32))
     assert find_difference(wide, infinite, AllowedNarrowing(32, 32)) == "the result has inf, not 1"
+    assert find_difference(call(1.5), call(np.float64(1.5)), AllowedNarrowing()) == ""  # it is a float
+    assert "is builtins.float" in find_difference(call(np.float64(1.5)), call(1.5), AllowedNarrowing())
     assert find_difference(wide, call(np.ones(2) + 1e-9), AllowedNarrowing()) != ""
     assert (
         find_difference(call([1]), call((1,)), AllowedNarrowing()) == "the result is another builtins.tuple"
@@ -242,3 +244,30 @@ def test_a_patch_of_a_large_error_is_shown_and_written_only_with_a_tolerance(fol
     with pytest.raises(FixError, match=r"above 100; .* give the relative error that it bears: --tolerance X"):
         patch.write()
     assert not fix_script("s.py", tolerance=2.0).inexactness
+
+
+def test_the_tests_of_a_project_run_without_and_with_the_changes(folder: Path) -> None:
+    (folder / "lib.py").write_text("import numpy as np\ndef f(x):\n    return x * np.ones(3)\n")
+    (folder / "s.py").write_text("import numpy as np\nimport lib\nresult = lib.f(np.ones(3, np.float32))\n")
+    tests = """
+        import numpy as np
+        import lib
+        def test_that_bears_it():
+            assert lib.f(2) is not None
+        def test_that_wants_it_wide():
+            assert lib.f(np.ones(3, np.float32)).dtype == np.float64
+        def test_that_fails_anyway():
+            assert False
+    """
+    (folder / "test_lib.py").write_text(dedent(tests))
+    right = fix_script("s.py", packages=["lib"], tests="pytest -q test_lib.py -k bears")
+    assert right.kept_changes and not right.refusal
+    assert "\n1 test of the project ran without and with the changes\n" in str(right)
+    wrong = fix_script("s.py", packages=["lib"], tests="python -m pytest test_lib.py")
+    assert wrong.broken_test == "test_lib.py::test_that_wants_it_wide passed before, and now: failed"
+    with pytest.raises(FixError, match="nothing is written: a test of the project fails with it"):
+        wrong.write()
+    with pytest.raises(FixError, match=r"the tests fail without any change: .*; mend --tests"):
+        fix_script("s.py", packages=["lib"], tests="pytest test_lib.py -k anyway")
+    with pytest.raises(FixError, match="'nothere tests' cannot be started"):
+        fix_script("s.py", packages=["lib"], tests="nothere tests")

@@ -104,6 +104,7 @@ class Patch:
     time and memory of plain runs, without the tracer, or None if one of them failed. `test_count` is the
     number of tests, if it is a pytest run. `step_differences` are the steps with different values, or None if
     they were not compared. With `has_tolerance`, the user has said which error the program bears.
+    `project_tests` says how the project's own tests ended, and `broken_test` which one fails with the patch.
 
     >>> print(Patch((), (), {}, "nothing to do: no float is widened", ValueDifference()))
     nothing to do: no float is widened
@@ -119,6 +120,15 @@ class Patch:
     test_count: int = 0
     step_differences: tuple[StepDifference, ...] | None = None
     has_tolerance: bool = False
+    project_tests: str = ""
+    broken_test: str = ""
+
+    @property
+    def refusal(self) -> str:
+        """Say why the patch may not be written although it reaches the goal, or return ""."""
+        if self.broken_test:
+            return f"a test of the project fails with it: {self.broken_test}"
+        return self.inexactness
 
     @property
     def inexactness(self) -> str:
@@ -192,8 +202,8 @@ class Patch:
 
     def write(self) -> None:
         """Write the changes. Raises FixError or FileError if that fails, and then no file is written."""
-        if self.inexactness:
-            raise FixError(f"nothing is written: {self.inexactness}")
+        if self.refusal:
+            raise FixError(f"nothing is written: {self.refusal}")
         if self.kept_changes and self.grade == "unverified":
             raise FixError(f"nothing is written, as the patch is unverified: {UNVERIFIED_MESSAGE}")
         for path, (before, _) in self.contents.items():
@@ -219,8 +229,10 @@ class Patch:
             yield self.diff
             yield f"{self.grade}: {self.proof}"
             yield from dict.fromkeys(each.proof for each in self.kept_changes if each.proof)
-            if self.inexactness:
-                yield f"not to be written: {self.inexactness}"
+            if self.project_tests:
+                yield self.project_tests
+            if self.refusal:
+                yield f"not to be written: {self.refusal}"
             yield f"{count_text(len(self.kept_changes), 'change')}: {self.progress}"
             yield str(self.costs) if self.costs else "time and memory: a plain run of the program fails"
         if self.assertions_outcome:

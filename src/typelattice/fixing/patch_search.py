@@ -30,6 +30,7 @@ from typelattice.fixing.patch import (
     path_text,
 )
 from typelattice.fixing.program_to_run import ProgramToRun
+from typelattice.fixing.project_tests import ProjectTests, find_broken_test, run_project_tests
 from typelattice.fixing.source import Edit, FixError, SourceFile, apply_edits
 from typelattice.fixing.step_values import compare_step_values
 from typelattice.fixing.value_comparison import (
@@ -47,6 +48,7 @@ from typelattice.tracing.entry_points.script import check_package, read_script
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import find_reached_steps
 from typelattice.tracing.report.explain_result import LINE_PATTERN
+from typelattice.tracing.report.formatting import count_text
 from typelattice.tracing.run_data.float_widths import dtype_width, is_integer, operand_width
 
 MAX_CHANGES_PER_CAUSE = 120  # most of them are refuted without a run
@@ -110,10 +112,12 @@ def fix_script(
     tolerance: float | None = None,
     only: str | None = None,
     steps: bool = False,
+    tests: str | None = None,
 ) -> Patch:
     """Find changes of a script, or of a module, that keep its floats as narrow as a dtype.
 
-    Raises FixError or FileError if no patch can be made.
+    `tests` is a command that runs the project's own tests. Raises FixError or FileError if no patch can be
+    made.
     """
     here = Path(os.path.realpath(os.curdir))
     path = here
@@ -124,7 +128,7 @@ def fix_script(
     program = ProgramToRun(
         target if as_module else str(path), tuple(argv), tuple(packages), as_module, folder, folder
     )
-    return fix_program(program, make_goal(to, like), tolerance, only, steps)
+    return fix_program(program, make_goal(to, like), tolerance, only, steps, tests)
 
 
 def fix_tests(
@@ -134,6 +138,7 @@ def fix_tests(
     like: str | None = None,
     tolerance: float | None = None,
     only: str | None = None,
+    tests: str | None = None,
 ) -> Patch:
     """Find changes of packages that keep floats in their tests as narrow as a dtype.
 
@@ -145,7 +150,7 @@ def fix_tests(
         raise FixError("tests are not changed; name the package that may change: --package NAME")
     here = Path(os.path.realpath(os.curdir))
     program = ProgramToRun("pytest", tuple(argv), tuple(packages), False, here, here, runs_tests=True)
-    return fix_program(program, make_goal(to, like), tolerance, only)
+    return fix_program(program, make_goal(to, like), tolerance, only, tests=tests)
 
 
 def make_goal(to: object, like: str | None) -> Goal:
@@ -159,6 +164,7 @@ def fix_program(
     tolerance: float | None,
     only_line: str | None,
     compares_steps: bool = False,
+    tests: str | None = None,
 ) -> Patch:
     """Patch a program in a copy of its folder until no change helps. Raises FixError if that fails."""
     if only_line is not None and LINE_PATTERN.fullmatch(only_line) is None:
@@ -167,6 +173,8 @@ def fix_program(
         search = _PatchSearch(workspace, goal, tolerance, only_line)
         try:
             patch = search.find_patch()
+            if tests is not None:
+                patch = search.run_tests_of_project(patch, tests)
         finally:
             search.proofs.close()
         return (
@@ -285,6 +293,36 @@ class _PatchSearch:
             smallest, still_unfixed, contents, progress, difference, asserts, costs, tests,
             has_tolerance=self.tolerance is not None,
         )  # fmt: skip
+
+    def run_tests_of_project(self, patch: Patch, command: str) -> Patch:
+        """Run the project's tests without and with the changes, and note the first that fails with them."""
+        if not patch.kept_changes:
+            return patch
+        changed = {file: source.content for file, source in self.sources.items()}
+        before, after = (self.run_tests_with(x, command) for x in (self.original_contents, changed))
+        passed = sum(outcome == "PASSED" for outcome in before.outcomes.values())
+        if not passed and before.status:
+            raise FixError(f"the tests fail without any change: {before.last_line}; mend --tests {command!r}")
+        what = f"{count_text(passed, 'test')} of the project" if passed else "the tests of the project"
+        return replace(
+            patch,
+            project_tests=f"{what} ran without and with the changes",
+            broken_test=find_broken_test(before, after),
+        )
+
+    def run_tests_with(self, contents: Mapping[str, bytes], command: str) -> ProjectTests:
+        """Run the project's tests with these contents of files."""
+        for file, content in contents.items():
+            self.workspace.put_content(file, content)
+        try:
+            return run_project_tests(
+                command,
+                self.workspace.program,
+                self.workspace.current_folder_in_copy,
+                self.workspace.outside_contents,
+            )
+        finally:
+            self.workspace.restore_files()
 
     def check_assertions(self) -> str:
         """Run the changed program with its assertions. Say that they hold, or which one fails."""

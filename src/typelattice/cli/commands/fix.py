@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typelattice.fixing.patch import Patch
 
 OPTIONS_WITH_VALUE = ("--package", "--to", "--like", "--tolerance", "--only", "--format", "--tests")
-INEXACT_STATUS = 3
+REFUSED_STATUS = 3
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -61,7 +61,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Print the patch; exit with 1 if a place was not fixed, with 3 if the patch is too inexact."""
+    """Print the patch; exit with 1 if a place was not fixed, with 3 if the patch may not be written."""
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:
         raise UsageError("fix: give a script, or -m and a module; see typelattice fix --help")
@@ -73,7 +73,7 @@ def run(args: Namespace) -> Paragraphs:
         yield json_document("patch", patch.data())
     else:
         yield from str(patch).splitlines()
-    writes = args.write and patch.kept_changes and not patch.inexactness
+    writes = args.write and patch.kept_changes and not patch.refusal
     if writes:
         patch.write()
     if writes and args.format == "text":
@@ -84,8 +84,8 @@ def run(args: Namespace) -> Paragraphs:
         and (note := describe_passed_options(add_arguments, argv))
     ):
         yield note
-    if patch.inexactness:
-        raise SystemExit(INEXACT_STATUS)
+    if patch.refusal:
+        raise SystemExit(REFUSED_STATUS)
     if patch.unfixed_causes:
         raise SystemExit(1)
 
@@ -101,10 +101,11 @@ def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
     tolerance = settings.tolerance if args.tolerance is None else args.tolerance
     goal = args.to or settings.to, like, tolerance
     if target != "pytest":
-        return fix_script(target, argv, packages, args.module is not None, *goal, args.only, args.steps)
+        as_module = args.module is not None
+        return fix_script(target, argv, packages, as_module, *goal, args.only, args.steps, args.tests)
     if args.steps:
         raise UsageError("fix: --steps compares runs of a script; of tests the outcomes are compared")
-    return fix_tests(argv, packages, *goal, only=args.only)
+    return fix_tests(argv, packages, *goal, only=args.only, tests=args.tests)
 
 
 COMMAND = Command(
@@ -113,5 +114,5 @@ COMMAND = Command(
      "--package mypkg -- pytest tests"),
     partial(count_own_words, OPTIONS_WITH_VALUE),
     exit_status="0 if every place was fixed, 1 if one was not, 2 if there is no patch, "
-    "3 if the patch is too inexact to be written without --tolerance",
+    "3 if it may not be written: too inexact without --tolerance, or tests of --tests fail",
 )  # fmt: skip

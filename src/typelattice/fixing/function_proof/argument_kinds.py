@@ -109,6 +109,7 @@ def _list_array_kinds(function: FunctionType, value: Any) -> dict[str, Maker]:
         "tuple of floats": lambda x: tuple(_as_wide(x).tolist()),
         "float": lambda x: float(x.reshape(-1)[:1].tolist()[0]) * ALMOST_ONE,
         "int": lambda x: int(_as_integers(x).reshape(-1)[:1].tolist()[0]),
+        "complex number": lambda x: complex(x.reshape(-1)[:1].tolist()[0], 1),
         "bool number": lambda x: bool(x.reshape(-1)[:1].tolist()[0]),
         "0-d": lambda x: x.reshape(-1)[:1].reshape(()),
         "0-d float64": lambda x: _as_wide(x).reshape(-1)[:1].reshape(()),
@@ -161,6 +162,7 @@ def _list_number_kinds(value: float) -> dict[str, Maker]:
         "int": lambda x: int(x),
         "float": lambda x: float(x) * ALMOST_ONE,
         "bool": lambda x: bool(x),
+        "complex": lambda x: complex(x, 1),
     }
     for module in _list_imported_modules():
         with suppress(Exception):  # a library without scalars

@@ -20,13 +20,17 @@ PLAIN_TYPES = (str, bytes, type(None), type, type(Ellipsis), slice, range)
 
 @dataclass(frozen=True, slots=True)
 class ArrayData:
-    """An array, a scalar of a library or a Python number. `form` is "array", "scalar" or "number"."""
+    """An array, a scalar of a library or a Python number. `form` is "array", "scalar" or "number".
+
+    `number_type` is the type of Python that it is an instance of: NumPy's float64 is a float.
+    """
 
     form: str
     type_name: str
     dtype: str
     shape: tuple[int, ...]
     numbers: tuple[Any, ...]
+    number_type: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ def read_value(value: Any, depth: int = 0) -> ArrayData | ObjectData:
     if hasattr(value, "dtype") and hasattr(value, "shape") and hasattr(value, "tolist"):
         return _read_array(value, type_name)
     if isinstance(value, (int, float, complex)):
-        return ArrayData("number", type_name, type_name, (), tuple(_flatten([value])))
+        return ArrayData("number", type_name, type_name, (), tuple(_flatten([value])), _number_type(value))
     if depth >= MAX_DEPTH:
         return ObjectData(type_name)
     if isinstance(value, Mapping):
@@ -76,9 +80,14 @@ def _read_array(value: Any, type_name: str) -> ArrayData:
         form = "array" if hasattr(value, "__setitem__") or shape else "scalar"
         numbers = tuple(_flatten(value.tolist()))
         dtype = str(getattr(value.dtype, "name", value.dtype)).rpartition(".")[2]
-        return ArrayData(form, "" if form == "scalar" else type_name, dtype, shape, numbers)
+        name = "" if form == "scalar" else type_name
+        return ArrayData(form, name, dtype, shape, numbers, _number_type(value))
     except Exception as e:  # an error of a library, for an array without data
         return ArrayData("array", type_name, str(value.dtype), (), (type(e).__name__,))
+
+
+def _number_type(value: Any) -> str:
+    return next((cls.__name__ for cls in (bool, int, float, complex) if isinstance(value, cls)), "")
 
 
 def _flatten(items: Any) -> Iterator[Any]:
@@ -157,6 +166,8 @@ def _as_dtype(text: str) -> str:
 
 
 def _compare_arrays(name: str, old: ArrayData, new: ArrayData, allowed: AllowedNarrowing) -> str:
+    if old.form == "number" and new.form == "scalar" and old.number_type == new.number_type:
+        return _compare_numbers(name, old.numbers, new.numbers, WIDE_ERROR)
     if (old.form, old.type_name) != (new.form, new.type_name):
         return f"{name} is {new.type_name or new.dtype}, not {old.type_name or old.dtype}"
     if old.shape != new.shape or len(old.numbers) != len(new.numbers):

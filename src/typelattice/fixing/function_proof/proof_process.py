@@ -9,6 +9,7 @@ import inspect
 import os
 import pickle
 import random
+import runpy
 import signal
 import sys
 import time
@@ -118,24 +119,24 @@ def _run_program(todo: ProgramToRun, recorder: CallRecorder) -> object:
     sys.argv[:] = [todo.target, *todo.argv]
     if todo.replaced_contents:
         sys.meta_path.insert(0, ReplacedFinder(todo.replaced_contents))
-    module = ModuleType("__main__")
+    module: object = ModuleType("__main__")
     with suppress(BaseException):  # the calls before an exception count, too
         if todo.function:
-            function, args, named = load_function(todo)
+            module, args, named = load_function(todo)
             recorder.start()
-            function(*args, **named)
-            return function
-        sys.path.insert(0, os.getcwd() if todo.as_module or todo.runs_tests else os.path.dirname(todo.target))
-        if todo.runs_tests:
-            import pytest
-
+            module(*args, **named)
+        elif todo.runs_tests:
+            sys.path.insert(0, os.getcwd())
+            sys.argv += ["-p", "no:cacheprovider", "-q"]
             recorder.start()
-            pytest.main([*todo.argv, "-p", "no:cacheprovider", "-q"])
-            return module
-        code = _load_main(todo, module)
-        sys.modules["__main__"] = module
-        recorder.start()
-        exec(code, module.__dict__)
+            runpy.run_module(todo.target, run_name="__main__", alter_sys=True)
+        else:
+            sys.path.insert(0, os.getcwd() if todo.as_module else os.path.dirname(todo.target))
+            assert isinstance(module, ModuleType)
+            code = _load_main(todo, module)
+            sys.modules["__main__"] = module
+            recorder.start()
+            exec(code, module.__dict__)
     recorder.stop()
     return module
 

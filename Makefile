@@ -114,7 +114,7 @@ whole-live: $(LIVE:=/ready.stamp)  ## runs every live test, of which `make confo
 patches: $(VENV)/test.stamp  ## patches calls of installed packages, and counts the results
 	$(VENV)/bin/python tools/patches.py
 
-widenings: $(VENV)/test.stamp  ## plants widenings in 200 random programs, and fixes each
+widenings: $(VENV)/test.stamp  ## plants widenings in 500 random programs, and fixes each for every kind of caller
 	$(VENV)/bin/python tools/widenings.py
 
 survey: .venv-survey/survey.stamp  ## calls the public functions of 50 packages with float32; takes hours

@@ -65,7 +65,8 @@ PLANTED = {  # a widening, and the first form that keeps it narrow, and is right
     "y = x * w",
     "y = x * np.float64(2)": "y = x * np.float64(2).astype(np.result_type(x, 0.0))",
     "y = x * np.float64(k)": "y = x * np.float64(k).astype(np.result_type(x, 0.0))",
-    "buf = np.zeros(8)\nbuf[:] = x\ny = buf + 1": 'buf = np.zeros(8, dtype=np.float32 if getattr(x, "dtype", None) == np.float32 else None)\n'
+    "buf = np.zeros(8)\nbuf[:] = x\ny = buf + 1": 'buf = np.zeros(8, dtype=np.float32 if getattr(x, "dtype", None) == np.float32 '
+    "else None)\n"
     "buf[:] = x\ny = buf + 1",
     "y = x.astype(float) + 1": "y = x.astype(np.result_type(x, 0.0)) + 1",
     "y = x * WEIGHTS": "y = x * WEIGHTS.astype(np.result_type(x, 0.0))",

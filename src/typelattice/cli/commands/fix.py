@@ -113,6 +113,6 @@ COMMAND = Command(
     ("script.py", "--to float32 --tolerance 1e-5 script.py --epochs 3", "--write -m mypkg.train",
      "--package mypkg -- pytest tests"),
     partial(count_own_words, OPTIONS_WITH_VALUE),
-    exit_status="0 if every place was fixed, 1 if one was not, 2 if there is no patch, "
-    "3 if it may not be written: too inexact without --tolerance, or tests of --tests fail",
+    exit_status="0 if every place was fixed, 1 if one was not, 2 if there is no patch,\n"
+    "  3 if it may not be written: too inexact without --tolerance, or a test fails",
 )  # fmt: skip

@@ -25,6 +25,7 @@ ALMOST_ONE = 1 - 2.0**-30  # makes numbers that no narrow float has
 CLASS_NAME_PATTERN = re.compile(r"\b[A-Z]\w+\b")
 EXTENDED_DTYPES = ("longdouble", "clongdouble")  # their width depends on the platform
 MAX_VARIED_ARGUMENTS = 6
+SHORT_LENGTH = 8  # of an array of a call that is made small
 AS_RECORDED = "the program's own arguments"  # the kind of the call that is not varied
 Maker = Callable[[Any], Any]
 
@@ -36,6 +37,20 @@ class CallVariation:
     kind: str
     call: RecordedCall
     recorded: RecordedCall
+
+
+def shrink_call(call: RecordedCall) -> RecordedCall:
+    """Return a call with the first elements of its large arrays, along each axis."""
+
+    def shrink(value: Any) -> Any:
+        if is_array(value) and any(length > SHORT_LENGTH for length in value.shape):
+            return value[(slice(SHORT_LENGTH),) * len(value.shape)]
+        return value
+
+    parameters = {
+        name: shrink(x) if name not in ("self", "cls") else x for name, x in call.parameters.items()
+    }
+    return replace(call, parameters=parameters, starred=tuple(map(shrink, call.starred)))
 
 
 def list_variations(function: FunctionType, call: RecordedCall) -> list[CallVariation]:

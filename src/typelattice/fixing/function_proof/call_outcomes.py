@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, isnan
+from math import isfinite, isnan, prod
 from typing import Any
 
 from typelattice.facts.dtypes import DTYPES, Kind
@@ -78,7 +78,8 @@ def _read_array(value: Any, type_name: str) -> ArrayData:
         value = value.detach() if hasattr(value, "detach") else value
         shape = tuple(int(n) for n in value.shape)
         form = "array" if hasattr(value, "__setitem__") or shape else "scalar"
-        numbers = tuple(_flatten(value.tolist()))
+        step = -(-prod(shape) // MAX_NUMBERS)
+        numbers = tuple(_flatten((value.reshape(-1)[::step] if step > 1 else value).tolist()))
         dtype = str(getattr(value.dtype, "name", value.dtype)).rpartition(".")[2]
         name = "" if form == "scalar" else type_name
         return ArrayData(form, name, dtype, shape, numbers, _number_type(value))

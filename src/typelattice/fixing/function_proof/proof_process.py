@@ -28,6 +28,7 @@ from typelattice.fixing.function_proof.argument_kinds import (
     CallVariation,
     copy_call,
     list_variations,
+    shrink_call,
 )
 from typelattice.fixing.function_proof.call_outcomes import (
     AllowedNarrowing,
@@ -49,7 +50,7 @@ from typelattice.fixing.measured_run import ReplacedFinder
 from typelattice.fixing.program_to_run import ProgramToRun, load_function, read_program
 from typelattice.tracing.library_traits import may_be_forked
 
-MAX_CALL_SECONDS = 6.0  # seconds for the unpatched function's calls; the others are left out
+MAX_CALL_SECONDS = 10.0  # processor time for the unpatched function's calls; the others are left out
 MAX_PROOF_SECONDS = 60  # seconds for all calls of one proof
 COMPLEX_WARNING = "Casting complex values to real"  # such a call counts as refused
 WRITING_EVENTS = (
@@ -199,9 +200,7 @@ class FunctionProver:
         if recorded.refusal or not recorded.calls or recorded.function is None:
             return FunctionVerdict(name, unproved_reason=recorded.refusal or "its arguments are too large")
         if key not in self.unpatched:
-            self.variations[key] = [
-                x for call in recorded.calls for x in list_variations(recorded.function, call)
-            ]
+            self.variations[key] = self.list_variations(key, codes)
             self.unpatched[key] = self.call_unpatched(key, codes)
         old = self.unpatched[key]
         if isinstance(old, str):
@@ -211,6 +210,22 @@ class FunctionProver:
         if isinstance(found, str):
             return FunctionVerdict(name, difference=f"{name} {found}")
         return FunctionVerdict(name, call_count=len(old))
+
+    def list_variations(
+        self, key: FunctionKey, codes: Mapping[str, Sequence[tuple[CodeType, CodeType]]]
+    ) -> list[CallVariation]:
+        """List the calls to compare: those that were recorded, and variations of small ones if these work."""
+        recorded = self.functions[key]
+        assert recorded.function is not None
+        found: list[CallVariation] = []
+        for call in recorded.calls:
+            small = shrink_call(call)
+            self.variations[key] = [CallVariation(AS_RECORDED, small, small)]
+            tried = self.run_isolated(lambda: self.call_all(key, codes, 0, 1))
+            works = not isinstance(tried, str) and not tried[0].error
+            variations = list_variations(recorded.function, small if works else call)
+            found += [CallVariation(AS_RECORDED, call, call), *variations[1:]]
+        return found
 
     def call_unpatched(
         self, key: FunctionKey, codes: Mapping[str, Sequence[tuple[CodeType, CodeType]]]
@@ -245,13 +260,13 @@ class FunctionProver:
         assert recorded.function is not None
         found: list[CallOutcome] = []
         with self.use_codes(codes, version), _call_quietly():
-            started = time.monotonic()
+            started = time.process_time()
             for i, variation in enumerate(self.variations[key][:count]):
                 args, named = copy_call(variation.call)
                 outcome = _call(recorded.function, args, named)
                 found.append(outcome)
                 if expected is None:
-                    if time.monotonic() - started > MAX_CALL_SECONDS:
+                    if time.process_time() - started > MAX_CALL_SECONDS:
                         break
                 elif difference := find_difference(expected[0][i], outcome, expected[1][i]):
                     return f"with {variation.kind}: {difference}"

@@ -60,20 +60,20 @@ def test_known_upcasts_are_fixed_at_the_lines_that_their_projects_changed(to: st
     assert not patch.unfixed_causes
 
 
+GUARD = 'np.float32 if getattr(x, "dtype", None) == np.float32 else'
 PLANTED = {  # a widening, and the first form that keeps it narrow, and is right for integers and numbers
     "w = np.linspace(0, 1, 8)\ny = x * w": "w = np.linspace(0, 1, 8, dtype=np.result_type(x, 0.0))\n"
     "y = x * w",
     "y = x * np.float64(2)": "y = x * np.float64(2).astype(np.result_type(x, 0.0))",
     "y = x * np.float64(k)": "y = x * np.float64(k).astype(np.result_type(x, 0.0))",
-    "buf = np.zeros(8)\nbuf[:] = x\ny = buf + 1": 'buf = np.zeros(8, dtype=np.float32 if getattr(x, "dtype", None) == np.float32 '
-    "else None)\n"
+    "buf = np.zeros(8)\nbuf[:] = x\ny = buf + 1": f"buf = np.zeros(8, dtype={GUARD} None)\n"
     "buf[:] = x\ny = buf + 1",
     "y = x.astype(float) + 1": "y = x.astype(np.result_type(x, 0.0)) + 1",
     "y = x * WEIGHTS": "y = x * WEIGHTS.astype(np.result_type(x, 0.0))",
     "y = x - [0.5] * 8": "y = x - (np.asarray([0.5] * 8, dtype=np.float32) "
     'if getattr(x, "dtype", None) == np.float32 else [0.5] * 8)',
     "y = x / np.arange(1, 9)": "y = x / np.arange(1, 9).astype(np.result_type(x, 0.0))",
-    "y = as_array(x)": "y = as_array(x, dtype=np.result_type(x, 0.0))",
+    "y = as_array(x)": f"y = as_array(x, dtype={GUARD} np.float64)",
     "y = np.cov(x)": "y = np.cov(x, dtype=np.result_type(x, 0.0))",
 }
 BEFORE = """# -*- coding: utf-8 -*-

@@ -172,6 +172,33 @@ def test_a_method_is_called_with_a_copy_of_its_object(folder: Path) -> None:
     assert "Filter.__call__: as before in " in str(patch)
 
 
+def test_a_function_that_calls_the_patched_one_is_proved_too(folder: Path) -> None:
+    code = """
+        import numpy as np
+        def weighted(a):
+            return a * np.linspace(0, 1, 3)
+        def f(x):
+            return weighted(np.sqrt(x))  # float32 for int16, too
+        result = f(np.ones(3, np.float32))
+    """
+    patch, after = fixed(folder, code)
+    assert "np.linspace(0, 1, 3))" not in after or not patch.kept_changes
+    (folder / "after.py").write_text(after)
+    before, patched = (runpy.run_path(str(folder / file))["f"] for file in ("s.py", "after.py"))
+    assert outcome(patched, np.ones(3, np.int16)) == outcome(before, np.ones(3, np.int16))
+
+
+def test_a_function_that_its_callers_ask_for_a_dtype_gives_it(folder: Path) -> None:
+    code = """
+        import numpy as np
+        def converted(a, dtype=np.float64):
+            return np.asarray(a, dtype)
+        result = converted(np.ones(3, np.float32)) * np.ones(3, np.float32)
+    """
+    _, after = fixed(folder, code)
+    assert "return np.asarray(a, dtype)\n" in after
+
+
 def test_what_a_function_writes_into_its_arguments_is_compared(folder: Path) -> None:
     code = """
         import numpy as np

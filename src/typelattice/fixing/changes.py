@@ -12,6 +12,7 @@ from typelattice.calls.steps import Call, Cast, Created, Input, Step
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.libraries import libraries
 from typelattice.fixing.source import MAX_NAMES_TRIED, Edit, SourceFile
+from typelattice.tracing.findings.cast_plans import POSITION_OPERATIONS
 from typelattice.tracing.findings.dtype_argument_origin import DTYPE_POSITIONS
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import WideningCause
@@ -27,7 +28,6 @@ BUILTIN_NAMES = {*dir(builtins)}  # such as `float`, which is no array
 LIST_NODES = (ast.List, ast.Tuple)
 
 
-POSITION_OPERATIONS = {"arange"}  # a narrow float does not hold all positions
 FILLING_OPERATIONS = {
     "zeros",
     "ones",
@@ -167,7 +167,9 @@ def _list_dtype_forms(at: _StepNode, names: Sequence[str], literal: str, otherwi
 def _list_dtype_tests(names: Sequence[str], literal: str) -> list[str]:
     """List the conditions that an array has a dtype. The last ones also hold for lists and numbers."""
     plain = [f"{name}.dtype == {literal}" for name in names]
-    return [*plain, *(f'getattr({name}, "dtype", None) == {literal}' for name in names)]
+    safe = [f'getattr({name}, "dtype", None) == {literal}' for name in names]
+    both = [" and ".join(tests) for tests in (plain, safe) if len(tests) > 1]
+    return [*plain, *safe, *both]
 
 
 def propose_agreeing_changes(
@@ -351,8 +353,11 @@ def _changes_at_widening(
             yield from _list_casts(step_node, [x], dtype)
         if len(others) > 1:
             yield from _list_casts(step_node, others, dtype)
+    at_hand = [*dict.fromkeys([*names, *source.list_arrays_at_hand(node)])]
     for x in arrays:
         yield from _list_guarded_casts(step_node, x, names, literal)
+        if len(at_hand) > len(names):
+            yield from _list_guarded_casts(step_node, x, at_hand, literal)
 
 
 def _changes_of_operator(step_node: _StepNode, node: ast.BinOp, wide: Sequence[ast.expr]) -> Iterator[Change]:
@@ -500,6 +505,13 @@ def _changes_like_array_at_hand(
     if not isinstance(node, ast.Call) or not isinstance(step, Created):
         return
     asked = _find_dtype_argument(node) if step.dtype is not None else None
+    scope = step_node.scope
+    if (
+        isinstance(asked, ast.Name)
+        and isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and _is_parameter(scope, asked.id)
+    ):
+        return
     otherwise = "None" if asked is None else step_node.source.text(asked)
     literal = step_node.narrow_dtype_text(predicted_run, cause)
     for dtype in _list_dtype_forms(step_node, step_node.source.list_arrays_at_hand(node), literal, otherwise):
@@ -583,10 +595,11 @@ def _changes_of_dtype_argument(
     sources: Mapping[str, SourceFile],
 ) -> Iterator[Change]:
     """Yield changes of an argument that requests a wide dtype, including where a caller passes it."""
-    if isinstance(requested_dtype, ast.Name):
-        scope = step_node.scope
-        if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield from _changes_at_callers(cause, step_node, scope, requested_dtype.id, literal, sources)
+    scope = step_node.scope
+    if isinstance(requested_dtype, ast.Name) and isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        yield from _changes_at_callers(cause, step_node, scope, requested_dtype.id, literal, sources)
+        if _is_parameter(scope, requested_dtype.id):
+            return  # callers request a dtype, and get it
     source = _find_cast_source(node)
     names = [*dtypes]
     if source is not None and isinstance(source, (ast.Name, ast.Attribute)):
@@ -628,6 +641,10 @@ def _changes_at_callers(
                 else source.make_keyword_edit(node, f"{parameter}={dtype}")
             )
             yield Change(file, node.lineno, (edit,))
+
+
+def _is_parameter(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+    return name in {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
 
 
 def _list_passed_arguments(

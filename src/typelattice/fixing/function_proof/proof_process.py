@@ -51,6 +51,7 @@ from typelattice.fixing.program_to_run import ProgramToRun, load_function, read_
 from typelattice.tracing.library_traits import may_be_forked
 
 MAX_CALL_SECONDS = 10.0  # processor time for the unpatched function's calls; the others are left out
+MAX_CALLERS = 12  # functions of a patch that are called, with their callers
 MAX_PROOF_SECONDS = 60  # seconds for all calls of one proof
 COMPLEX_WARNING = "Casting complex values to real"  # such a call counts as refused
 WRITING_EVENTS = (
@@ -172,18 +173,45 @@ class FunctionProver:
     def prove(self, request: ProofRequest) -> list[FunctionVerdict]:
         """Prove the functions that a patch changes."""
         codes = {file: _pair_functions(file, old, new) for file, (old, new) in request.files.items()}
+        changed = [
+            (file, new.co_qualname, new.co_firstlineno)
+            for file, (old_content, new_content) in request.files.items()
+            for kept, new in _pair_functions(file, request.current.get(file, old_content), new_content)
+            if not _is_same_code(kept, new)
+        ]
         verdicts: list[FunctionVerdict] = []
-        for file, (old_content, new_content) in request.files.items():
-            for kept, new in _pair_functions(file, request.current.get(file, old_content), new_content):
-                if not _is_same_code(kept, new):
-                    key = file, new.co_qualname, new.co_firstlineno
-                    lines = {(file, line) for line in _list_lines(new)}
-                    meets_narrow = not lines.isdisjoint(request.widening_lines)
-                    verdict = self.prove_function(key, codes, request.goal_width, meets_narrow)
-                    calls = self.functions[key].calls if key in self.functions else ()
-                    takes_floats = not calls or any(_list_widths(call) for call in calls)
-                    verdicts.append(replace(verdict, takes_floats=takes_floats))
+        for key in self.add_callers(changed):
+            lines = {(key[0], line) for line in self.list_lines(key)}
+            # a caller makes the narrow array itself, if it gets none
+            meets_narrow = key not in changed or not lines.isdisjoint(request.widening_lines)
+            verdict = self.prove_function(key, codes, request.goal_width, meets_narrow)
+            if key not in changed and verdict.unproved_reason:
+                continue  # it is as it was, and its calls cannot be repeated
+            calls = self.functions[key].calls if key in self.functions else ()
+            takes_floats = not calls or any(_list_widths(call) for call in calls)
+            verdicts.append(replace(verdict, takes_floats=takes_floats))
+            if verdict.difference:
+                break
         return verdicts
+
+    def list_lines(self, key: FunctionKey) -> set[int]:
+        """List the lines of a function that was called."""
+        recorded = self.functions.get(key)
+        return _list_lines(recorded.function.__code__) if recorded and recorded.function else set()
+
+    def add_callers(self, changed: Sequence[FunctionKey]) -> list[FunctionKey]:
+        """Return some functions, then those that name them in their code, then the callers of these."""
+        found = [*changed]
+        for key in found:  # grows on the way
+            name = key[1].rpartition(".")[2]
+            found += [
+                other
+                for other, recorded in self.functions.items()
+                if other not in found
+                and recorded.function is not None
+                and name in _list_names(recorded.function.__code__)
+            ][: MAX_CALLERS - len(found)]
+        return found
 
     def prove_function(
         self,
@@ -439,6 +467,12 @@ def _allow_narrowing(
 def _list_widths(call: RecordedCall) -> set[int]:
     values = [x for name, x in call.parameters.items() if name not in ("self", "cls")]
     return {*list_float_widths([*values, *call.starred, *call.named.values()])}
+
+
+def _list_names(code: CodeType) -> set[str]:
+    """List the names that a function uses, with those of the functions in it."""
+    inner = [_list_names(x) for x in code.co_consts if isinstance(x, CodeType)]
+    return {*code.co_names, *code.co_freevars}.union(*inner)
 
 
 def _list_lines(code: CodeType) -> set[int]:

@@ -35,7 +35,7 @@ LIGHT = 'not live and not browser and not package and not whole'
 
 .NOTPARALLEL:
 .PHONY: help demo test test-newest test-3.14-chroot whole whole-browser whole-live lint package installed \
-	docs pages tools browser environments emitted conform imitations survey everyday patches widenings \
+	docs pages tools browser environments emitted conform imitations survey everyday patches kills widenings \
 	known-fixes npbench releases fuzz bench array-api-tests programs mutants clean
 
 help:  ## shows these lines
@@ -113,6 +113,9 @@ whole-live: $(LIVE:=/ready.stamp)  ## runs every live test, of which `make confo
 
 patches: $(VENV)/test.stamp  ## patches calls of installed packages, and counts the results
 	$(VENV)/bin/python tools/patches.py
+
+kills: $(VENV)/test.stamp  ## kills 50 searches that write a patch, and looks at what is left
+	$(VENV)/bin/python tools/kills.py
 
 widenings: $(VENV)/test.stamp  ## plants widenings in 500 random programs, and fixes each for every kind of caller
 	$(VENV)/bin/python tools/widenings.py

@@ -6,6 +6,7 @@ or how it ends needs a process of its own (`subprocess`).
 from __future__ import annotations
 
 import gc
+import importlib.util
 import multiprocessing
 import os
 import runpy
@@ -21,7 +22,7 @@ from types import SimpleNamespace
 import pytest
 
 from typelattice.conformance import library_process
-from typelattice.fixing import measured_run, traced_run, workspace
+from typelattice.fixing import measured_run, traced_run
 from typelattice.fixing.workspace import Workspace
 
 LOADED = [
@@ -74,9 +75,8 @@ def fork_searches(monkeypatch: pytest.MonkeyPatch) -> None:
             return run_in_process(self, files, module)
         todo, out, printed, errors = files
         main = partial(mains[module], str(todo), str(out))
-        variables = workspace._make_environment()
         return run_forked(
-            main, ("-c", str(todo), str(out)), self.current_folder_in_copy, variables, printed, errors
+            main, ("-c", str(todo), str(out)), self.current_folder_in_copy, self.environment, printed, errors
         )
 
     monkeypatch.setattr(Workspace, "run_in_process", run)
@@ -124,4 +124,7 @@ def _run(
     os.environ.update(variables)
     sys.path[:0] = [str(folder), *variables.get("PYTHONPATH", "").split(os.pathsep)]
     sys.argv = [*argv]
+    tempfile.tempdir = None
+    if (custom := importlib.util.find_spec("sitecustomize")) is not None and custom.origin:
+        runpy.run_path(custom.origin)  # as each Python does when it starts
     run()

@@ -25,6 +25,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from typelattice.fixing.patch_search import fix_script
+from typelattice.fixing.workspace import SearchLimits
 from typelattice.support.errors import TypelatticeError
 from typelattice.survey.time_limit import TimeLimitError, time_limit
 from typelattice.tracing.report.formatting import size_text
@@ -174,7 +175,7 @@ def judge(kernel: Kernel) -> Row:
         script = folder / "run_kernel.py"
         script.write_text(kernel.script(narrow=True), encoding="utf-8")
         try:
-            patch = fix_script(str(script), packages=[kernel.module])
+            patch = fix_script(str(script), packages=[kernel.module], limits=SearchLimits(SECONDS))
         except TypelatticeError as e:
             return Row(kernel.name, f"refused: {e}")
         for path, (_, after) in patch.contents.items():

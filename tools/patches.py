@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 
 from typelattice.fixing.patch_search import fix_script
+from typelattice.fixing.workspace import SearchLimits
 from typelattice.support.errors import TypelatticeError
 
 CASES = Path(__file__).with_suffix(".txt")
@@ -78,7 +79,7 @@ def patched(module: str, call: str) -> str:
         Path("case.py").write_text(SCRIPT.format(module=module, call=call), encoding="utf-8")
         signal.alarm(SECONDS)
         try:
-            patch = fix_script(os.path.realpath("case.py"), packages=[module])
+            patch = fix_script(os.path.realpath("case.py"), packages=[module], limits=SearchLimits(SECONDS))
         except SlowError:
             return f"slow: more than {SECONDS} s"
         except TypelatticeError as e:

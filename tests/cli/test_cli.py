@@ -74,6 +74,7 @@ def test_every_example_runs(
     if name in ("conform", "record", "watch"):
         sampled(monkeypatch)
     fork_libraries(monkeypatch)
+    monkeypatch.setattr("typelattice.fixing.progress.QUIET_SECONDS", 1e9)  # the machine may be slow
     for example in map(shlex.split, find_command(name).examples):
         if name in OF_FILES:
             status, told = main([name, *example]), capsys.readouterr()

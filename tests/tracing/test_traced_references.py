@@ -59,6 +59,7 @@ def test_a_program_sees_no_reference_of_ours(tmp_path: Path, name: str) -> None:
     assert "rules predict" in traced.stderr
 
 
+@pytest.mark.filterwarnings("ignore:Setting the dtype:DeprecationWarning")
 def test_a_new_dtype_of_an_array_is_a_step_of_its_own() -> None:
     def f(x: np.ndarray) -> np.ndarray:
         y = x + x

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from random import Random
 
+import numpy as np
 import pytest
 
 from typelattice.tracing.entry_points.script import run_script
@@ -25,6 +27,21 @@ LOSSES = {
     "a = np.array([1.5, 2.0]).astype(int)": "1 of 2 numbers lost a fraction, such as 1.5, which is 1",
     "a = np.zeros(2, int); a[0] = 2.5": "1 of 1 number lost a fraction, such as 2.5, which is 2 in int64",
     "a = np.cumsum(np.float32([2**24] + [1] * 1000))[-1:]": "numbers lost digits, such as",
+    "a = np.uint16([1]) << 24": "1 of 1 number wrapped, such as 16777216, which is 0 in uint16",
+    "a = np.left_shift(np.int8([1]), 7)": "1 of 1 number wrapped, such as 128, which is -128 in int8",
+    "a = np.int16([300]) @ np.int16([300])": "1 of 1 number wrapped, such as 90000, which is 24464 in int16",
+    "a = np.einsum('i,i->', np.int16([300]), np.int16([300]))": "wrapped, such as 90000",
+    "a = np.outer(np.uint8([20]), np.uint8([20]))": "wrapped, such as 400, which is 144 in uint8",
+    "a = np.diff(np.uint8([3, 1]))": "1 of 1 number wrapped, such as -2, which is 254 in uint8",
+    "a = np.prod((10**9,) * 4)": "1 of 1 number wrapped, such as 1e+36",
+    "a = np.cumprod(np.int64([10**10] * 2))": "1 of 2 numbers wrapped, such as 1e+20",
+    "a = np.multiply.accumulate(np.int64([2**40] * 2))": "1 of 2 numbers wrapped",
+    "a = np.int8([-128]) // np.int8(-1)": "1 of 1 number wrapped, such as 128, which is -128 in int8",
+    "a = np.float32([1e4] * 2); a -= np.float32([1e-4] * 2)": "2 of 2 numbers stayed the same, such as 10000",
+    "a = np.float16([1, 3]) * 0.99999": "in the code is another one in float16: 0.99999 is 1",
+    "a = np.float16([1]) + 1e-8": "in the code is another one in float16: 1e-08 is 0",
+    "a = np.full(3, 2049, np.float16)": "in the code is another one in float16: 2049 is 2048",
+    "a = np.zeros(2, np.float16); a[0] = 1e6": "1 of 1 number became infinite in float16",
 }
 HARMLESS = [
     "a = np.uint8([200]) * np.uint16(2)",
@@ -37,6 +54,12 @@ HARMLESS = [
     "a = np.array([np.inf, 1]); a += 1",
     "a = np.zeros(2); a[0] = np.nan; a *= 2",
     "a = np.float32([1, 2]); b = np.zeros(2, np.float32); np.add(np.add(a, a), a, b)",
+    "a = np.uint32([1]) << 24",
+    "a = np.int8([7]) // np.int8([1])",
+    "a = np.float32([1]) + 1e-8",  # keeps a divisor from being zero
+    "a = np.float16([0.001]) * 0.1 * np.float16([1])",
+    "a = np.uint8([1, 2, 3]); a[1:] += a[:-1]",
+    "a = np.float32([2.0]) * 2**70",
 ]
 
 
@@ -85,6 +108,24 @@ def test_what_loses_nothing_is_not_reported(lines: dict[int, str]) -> None:
     assert {*lines} == {*range(2, len(LOSSES) + 2)}
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_an_integer_is_reported_exactly_if_pythons_own_integers_do_not_fit(tmp_path: Path) -> None:
+    random = Random(20)
+    names = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+    lines, wraps = ["import numpy as np"], set()
+    for _ in range(300):
+        limits = np.iinfo(name := random.choice(names))
+        a, b = (random.randint(int(limits.min), int(limits.max)) >> random.randrange(48) for _ in range(2))
+        a, b = (x if limits.min <= x <= limits.max else 1 for x in (a, b))
+        symbol, exact = random.choice([("+", a + b), ("-", a - b), ("*", a * b)])
+        lines.append(f"a = np.array([{a}], np.{name}) {symbol} np.array([{b}], np.{name})")
+        if not limits.min <= exact <= limits.max:
+            wraps.add(len(lines))
+    path = tmp_path / "s.py"
+    path.write_text("\n".join(lines) + "\n")
+    assert wraps and {*traced_values(path)} == wraps
+
+
 def test_digits_that_a_sum_loses_over_several_steps_are_reported_where_they_pass_the_limit(
     tmp_path: Path,
 ) -> None:
@@ -106,6 +147,16 @@ def test_nothing_is_checked_unless_it_is_asked_for(tmp_path: Path) -> None:
     }
 
 
+def test_a_checked_array_can_be_resized(tmp_path: Path) -> None:
+    path = tmp_path / "s.py"
+    path.write_text(
+        "import numpy as np\na = np.ones(2, np.float32) * 2\na = a + 1\na.resize(5)\n"
+        "change = a.resize\nchange(7)\n"
+        "b = np.ones(3, np.float32)\nb += 1\nb += 1\nnp.ndarray.resize(b, 4)\n"
+    )
+    assert run_script(str(path), [], [], values=True).status == 0
+
+
 @pytest.mark.live
 @pytest.mark.parametrize("cast", ["x.to(torch.int32)", "x.type(torch.int32)", "x.int()"])
 def test_each_cast_of_pytorch_is_checked(cast: str, tmp_path: Path) -> None:
@@ -113,3 +164,44 @@ def test_each_cast_of_pytorch_is_checked(cast: str, tmp_path: Path) -> None:
     path = tmp_path / "s.py"
     path.write_text(f"import torch\nx = torch.tensor([1.5, 3.0])\ny = {cast}\n")
     assert "1 of 2 numbers lost a fraction, such as 1.5, which is 1 in int32" in traced_values(path)[3]
+
+
+@pytest.mark.live
+@pytest.mark.parametrize(
+    ("library", "code", "says"),
+    [
+        ("torch", "torch.mul(torch.tensor([100], dtype=torch.uint8), 10)", "such as 1000, which is 232"),
+        ("torch", "torch.tensor([100], dtype=torch.uint8).add_(250)", "such as 350, which is 94 in uint8"),
+        ("torch", "torch.ones(4, dtype=torch.bfloat16) * 0.999", "stayed the same, such as 1 * 0.999"),
+        (
+            "torch",
+            "torch.full((4,), 99.0, dtype=torch.bfloat16).sub_(torch.full((4,), 0.1))",
+            "stayed the same",
+        ),
+        ("torch", "torch.tensor(0.999, dtype=torch.bfloat16)", "another one in bfloat16: 0.999 is 1"),
+        ("torch", "torch.tensor([1e5]).half()", "became infinite in float16"),
+        ("jax", "jax.numpy.uint8(200) * jax.numpy.uint8(2)", "such as 400, which is 144 in uint8"),
+        ("jax", "jax.numpy.ones(4, jax.numpy.bfloat16) * 0.999", "stayed the same, such as 1 * 0.999"),
+        ("jax", "jax.numpy.asarray(0.999, jax.numpy.bfloat16)", "another one in bfloat16: 0.999 is 1"),
+        ("jax", "jax.numpy.float32([1.5, 300]).astype(jax.numpy.uint8)", "wrapped, such as 300"),
+    ],
+)
+def test_arrays_of_other_libraries_are_checked(library: str, code: str, says: str, tmp_path: Path) -> None:
+    pytest.importorskip(library)
+    path = tmp_path / "s.py"
+    path.write_text(f"import {library}\nx = {code}\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = run_script(str(path), [], [], values=True).run.value_losses
+    assert found and any(says in each.loss.description for each in found)
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("start", ["torch.zeros((), dtype=torch.bfloat16)", "jax.numpy.bfloat16(0)"])
+@pytest.mark.parametrize("update", ["total = total + 1", "total += 1"])
+def test_a_running_sum_that_sticks_is_reported(start: str, update: str, tmp_path: Path) -> None:
+    library = start.partition(".")[0]
+    pytest.importorskip(library)
+    path = tmp_path / "s.py"
+    path.write_text(f"import {library}\ntotal = {start}\nfor _ in range(300):\n    {update}\n")
+    assert "lost digits over several steps, such as 274, which is 256 in bfloat16" in traced_values(path)[4]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import doctest
 import marshal
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from types import CodeType, FrameType, ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -244,19 +243,16 @@ def f(np, x, more):
 """
 
 
-def by_value(code: CodeType) -> CodeType:
-    """Code as another process has it: its constants are pickled one by one."""
-    made = [by_value(x) if isinstance(x, CodeType) else pickle.loads(pickle.dumps(x)) for x in code.co_consts]
-    return code.replace(co_consts=tuple(made))
-
-
-def test_a_function_that_is_pickled_by_value_runs_where_nothing_is_followed() -> None:
+def test_a_function_shows_the_code_of_its_file_in_every_form() -> None:
     code = ModuleCompiler(Recorder()).compile_module("sent", "sent.py", EVERY_FORM.encode())
     assert code is not None
-    results = []
-    for each in (compile(EVERY_FORM, "sent.py", "exec"), by_value(code)):
+    functions = []
+    for each in (compile(EVERY_FORM, "sent.py", "exec", dont_inherit=True), code):
         exec(each, scope := {"__name__": "sent"})
-        results.append(repr(scope["f"](np, np.arange(3.0), [np.ones(2), np.zeros(1)])))
+        functions.append(scope["f"])
+    plain, followed = functions
+    assert followed.__code__ == plain.__code__ and marshal.dumps(followed.__code__)
+    results = [repr(f(np, np.arange(3.0), [np.ones(2), np.zeros(1)])) for f in functions]
     assert results[0] == results[1]
 
 
@@ -335,24 +331,6 @@ def test_programs_with_objects_builtins_and_depths_of_their_own(tmp_path: Path, 
     assert "ran in 1 file" in traced.stderr
     failed = "our reading of it failed (ZeroDivisionError: replaced)" in " ".join(traced.stderr.split())
     assert failed == (text == REPLACING), traced.stderr
-
-
-def test_a_function_that_is_pickled_by_value_needs_no_typelattice_elsewhere() -> None:
-    text = b"y = x + x\nx[0] = y\nx[1] += y\nx.data = y\n"
-    code = ModuleCompiler(Recorder()).compile_module("sent", "sent.py", text)
-    assert code is not None
-    witnesses = [x for x in code.co_consts if hasattr(x, "module")]
-    pickled = pickle.dumps(witnesses)
-    seen = (
-        "x.record_binary(1, 2, 3) + x.record_assignment(4, 5) + "
-        "x.note_elements_read(6, 7) + x.note_data_replaced(8, 9)"
-    )
-    program = f"import pickle; print([{seen} for x in pickle.loads({pickled!r}) if hash(x)])"
-    found = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert found.stdout == f"{[21] * len(witnesses)}\n", found.stderr
-    assert len(witnesses) == 5
 
 
 # -- programs that run long

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from stat import S_IMODE
 
@@ -31,22 +31,56 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
     The content goes into a new file in the same folder. That file then replaces the old one and keeps its
     permissions.
     """
-    with explain_failure("write", path):
-        target = os.path.realpath(path)
-        old = _status_of_replaced(target)
-        spare = _temporary_path(target)
-        try:
-            with open(spare, "xb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            if old is not None:
-                os.chmod(spare, S_IMODE(old.st_mode))
-            os.replace(spare, target)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(spare)
-            raise
+    write_files({path: content})
+
+
+def write_files(contents: Mapping[str | os.PathLike[str], bytes]) -> None:
+    """Write several files: all of them, or none. Raises FileError.
+
+    All new files are written before the first one replaces an old one. If a replacement fails, those before
+    it are undone.
+    """
+    spares: list[tuple[str, str, str | os.PathLike[str]]] = []
+    old_contents: dict[str, bytes | None] = {}
+    try:
+        for path, content in contents.items():
+            with explain_failure("write", path):
+                target = os.path.realpath(path)
+                old = _status_of_replaced(target)
+                spare = _temporary_path(target)
+                spares.append((spare, target, path))
+                _write_spare(spare, content, None if old is None else S_IMODE(old.st_mode))
+        for spare, target, path in spares:
+            with explain_failure("write", path):
+                old_contents[target] = _read_if_there(target) if len(spares) > 1 else None
+                os.replace(spare, target)
+    except BaseException:
+        for spare, target, _ in spares:
+            if os.path.lexists(spare):
+                with suppress(OSError):
+                    os.unlink(spare)
+            elif (content_before := old_contents.get(target)) is not None:
+                with suppress(OSError):
+                    write_files({target: content_before})
+        raise
+
+
+def _write_spare(spare: str, content: bytes, mode: int | None) -> None:
+    """Write a new file to the disk, with the permissions of the file that it replaces."""
+    with open(spare, "xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    if mode is not None:
+        os.chmod(spare, mode)
+
+
+def _read_if_there(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
 
 
 def check_writable(path: str | os.PathLike[str], needed_bytes: int = 1) -> None:

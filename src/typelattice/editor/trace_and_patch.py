@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from typelattice.fixing.progress import PROGRESS_PREFIX
 from typelattice.support.error_texts import clip_text
 from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.report.run_files import read_run
@@ -55,4 +56,5 @@ def _run_command(path: Path, *words: str) -> str:
         raise CommandRunError(f"{path.name} could not be run: {e}") from None
     if words[0] == "fix" and ended.stdout:
         return ended.stdout
-    return clip_text(" ".join(ended.stderr.split()[-60:]) or f"it ended with {ended.returncode}", 400)
+    errors = " ".join(line for line in ended.stderr.splitlines() if not line.startswith(PROGRESS_PREFIX))
+    return clip_text(" ".join(errors.split()[-60:]) or f"it ended with {ended.returncode}", 400)

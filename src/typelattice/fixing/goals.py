@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from typelattice.fixing.source import FixError, SourceFile
 from typelattice.fixing.value_comparison import find_other_dtype
 from typelattice.tracing.findings.findings import Findings, collect_findings
 from typelattice.tracing.report.formatting import count_text, size_text
+from typelattice.tracing.report.scope_sentences import describe_scope
 from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.run_data.run import Run
 
@@ -26,8 +27,8 @@ KeptValueByName = Mapping[str, KeptValue]
 class Goal(ABC):
     """A goal of a patch.
 
-    Errors are given in units in the last place of `widest_dtype`. `already_met_message` is the message if
-    a run already meets the goal.
+    Errors are given in units in the last place of `widest_dtype`. `already_met_message` is the first line
+    if a run already meets the goal.
     """
 
     widest_dtype: DType
@@ -63,6 +64,10 @@ class Goal(ABC):
         self, new_findings: Sequence[str], old_values: KeptValueByName, new_values: KeptValueByName
     ) -> str:
         """Say why the run of a patch is refused, for new findings or values of other dtypes, or return ""."""
+
+    def describe_met_goal(self, findings: Findings, name_file: Callable[[str], str]) -> str:
+        """Say in lines that a run already meets the goal, and what was looked at to find this."""
+        return "\n".join([self.already_met_message, *describe_scope(findings.scope, name_file)])
 
     @abstractmethod
     def describe_distance(self, old_distance: int, new_distance: int) -> str:

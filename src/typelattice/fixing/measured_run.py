@@ -1,49 +1,65 @@
-"""A plain run of a program, without the tracer: its seconds, and the peak memory of its process."""
+"""A plain run of a program, without the tracer: its seconds, the peak memory of its process, its values."""
 
 from __future__ import annotations
 
 import os
+import pickle
 import runpy
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from time import perf_counter
 from types import CodeType, ModuleType
+from typing import Any
 
+from typelattice.fixing.kept_values import KeptValue, list_bound_values, list_file_states, list_saved_values
 from typelattice.fixing.program_to_run import ProgramToRun, load_function, read_program
 
 
+@dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """The seconds and the peak bytes of a plain run, and the values that it bound to names or saved."""
+
+    seconds: float
+    peak_bytes: int
+    values: Mapping[str, KeptValue]
+
+
 def main(program_file: str, result_file: str) -> None:
-    """Run a program that one file describes. Write its seconds and peak bytes into another file."""
+    """Run a program that one file describes. Write the measured run into another file."""
     todo = read_program(program_file)
+    files = list_file_states(todo.copy_folder)
+    names: dict[str, Any] = {}
     if todo.replaced_contents:
         sys.meta_path.insert(0, ReplacedFinder(todo.replaced_contents))
     if todo.function:
         function, args, named = load_function(todo)
         started = perf_counter()
-        function(*args, **named)
+        names["result"] = function(*args, **named)
     else:
         started = perf_counter()
         with suppress(SystemExit):
-            _run_target(todo)
-    seconds = perf_counter() - started
-    Path(result_file).write_text(f"{seconds} {peak_bytes()}", encoding="ascii")
+            _run_target(todo, names)
+    seconds, peak = perf_counter() - started, peak_bytes()
+    values = {**list_bound_values(names), **list_saved_values(todo.copy_folder, files)}
+    Path(result_file).write_bytes(pickle.dumps(MeasuredRun(seconds, peak, values)))
 
 
-def _run_target(program: ProgramToRun) -> None:
-    """Run a script, a module or tests as Python does."""
+def _run_target(program: ProgramToRun, names: dict[str, Any]) -> None:
+    """Run a script, a module or tests as Python does. Add the names that the program binds to `names`."""
     sys.argv[:] = [program.target, *program.argv]
     if program.runs_tests:
         sys.argv += ["-p", "no:cacheprovider", "-q"]
     if program.as_module or program.runs_tests:
         sys.path.insert(0, os.getcwd())
-        runpy.run_module(program.target, run_name="__main__", alter_sys=True)
+        names |= runpy.run_module(program.target, run_name="__main__", alter_sys=True)
     else:
         sys.path.insert(0, os.path.dirname(program.target))
-        runpy.run_path(program.target, run_name="__main__")
+        names |= runpy.run_path(program.target, run_name="__main__")
 
 
 def peak_bytes() -> int:

@@ -9,7 +9,8 @@ from difflib import unified_diff
 from pathlib import Path
 
 from typelattice.disk.read import read_bytes
-from typelattice.disk.write import check_writable, write_bytes
+from typelattice.disk.write import check_writable
+from typelattice.disk.write_in_process import write_files_in_process
 from typelattice.fixing.source import FixError
 from typelattice.fixing.value_comparison import ValueDifference
 from typelattice.fixing.workspace import RunCost
@@ -105,6 +106,8 @@ class Patch:
     number of tests, if it is a pytest run. `step_differences` are the steps with different values, or None if
     they were not compared. With `has_tolerance`, the user has said which error the program bears.
     `project_tests` says how the project's own tests ended, and `broken_test` which one fails with the patch.
+    `run_count` is the number of runs of the program. `notes` say what the search did not do, and what the
+    runs do outside the copy.
 
     >>> print(Patch((), (), {}, "nothing to do: no float is widened", ValueDifference()))
     nothing to do: no float is widened
@@ -122,6 +125,8 @@ class Patch:
     has_tolerance: bool = False
     project_tests: str = ""
     broken_test: str = ""
+    run_count: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def refusal(self) -> str:
@@ -193,6 +198,8 @@ class Patch:
                 {"file": str(s.file), "line": s.line, "operation": s.operation, "difference": str(s)}
                 for s in self.step_differences or ()
             ],
+            "runs": self.run_count,
+            "notes": [*self.notes],
             "diff": self.diff,
             "files": {
                 str(path): {"before": before.decode("utf-8"), "after": after.decode("utf-8")}
@@ -214,8 +221,7 @@ class Patch:
             if not os.access(path, os.W_OK) or not path.stat().st_mode & 0o222:  # root may write any file
                 raise FixError(f"{path} is read-only; make it writable, or apply the diff by hand")
             check_writable(path, len(self.contents[path][1]))
-        for path, (_, after) in self.contents.items():
-            write_bytes(path, after)
+        write_files_in_process({path: after for path, (_, after) in self.contents.items()})
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -224,6 +230,7 @@ class Patch:
         """Print the diff, its grade, and the causes that were not fixed."""
         if not self.kept_changes and not self.unfixed_causes:
             yield self.progress
+            yield from self.notes
             return
         if self.kept_changes:
             yield self.diff
@@ -245,6 +252,9 @@ class Patch:
         if self.unfixed_causes:
             yield f"not fixed: {count_text(len(self.unfixed_causes), 'place')}"
             yield from (f"  {each}" for each in self.unfixed_causes)
+        yield from self.notes
+        if self.run_count:
+            yield count_text(self.run_count, "run of the program", "runs of the program")
 
 
 def path_text(path: Path) -> str:

@@ -6,6 +6,7 @@ import inspect
 import os
 import pickle
 from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from operator import itemgetter
@@ -30,6 +31,7 @@ from typelattice.fixing.patch import (
     path_text,
 )
 from typelattice.fixing.program_to_run import ProgramToRun
+from typelattice.fixing.progress import Progress
 from typelattice.fixing.project_tests import ProjectTests, find_broken_test, run_project_tests
 from typelattice.fixing.source import Edit, FixError, SourceFile, apply_edits
 from typelattice.fixing.step_values import compare_step_values
@@ -41,7 +43,17 @@ from typelattice.fixing.value_comparison import (
     larger_difference,
 )
 from typelattice.fixing.wide_input import has_wide_form, mark_edits, widen_text
-from typelattice.fixing.workspace import FailedRun, FinishedRun, RunCost, Workspace, open_workspace
+from typelattice.fixing.workspace import (
+    DEFAULT_LIMITS,
+    DEFAULT_SECONDS,
+    FailedRun,
+    FinishedRun,
+    RunCost,
+    SearchLimits,
+    SearchTimeOverError,
+    Workspace,
+    open_workspace,
+)
 from typelattice.operands.operand import Operand
 from typelattice.support.error_texts import clip_text
 from typelattice.tracing.entry_points.script import check_package, read_script
@@ -55,8 +67,8 @@ MAX_CHANGES_PER_CAUSE = 120  # most of them are refuted without a run
 MAX_RUNS_PER_CAUSE = 16
 WIDE_INPUT_TOLERANCE = 1e-12  # relative error that a change may add for wide input
 MAX_CAUSES = 100
-MEASURED_RUNS = 3  # the least time and the least memory of these are reported
-SLOW_RUN_SECONDS = 10.0  # a slower plain run is not repeated
+MEASURED_RUNS = 2  # the least time and the least memory of these are reported
+SLOW_RUN_SECONDS = 5.0  # a slower plain run is not repeated
 
 
 def fix(
@@ -68,14 +80,17 @@ def fix(
     tolerance: float | None = None,
     only: str | None = None,
     steps: bool = False,
+    seconds: float = DEFAULT_SECONDS,
+    allow_writes: Sequence[str | os.PathLike[str]] = (),
     **named: Any,
 ) -> Patch:
     """Find changes of a function's file that keep its floats as narrow as a dtype.
 
     The function is called with copies of its arguments, in a process of its own and on a copy of its folder.
     A change is dropped if it gives a narrower result for wide arguments. `only` names one line, such as `12`
-    or `file.py:12`: nothing else is fixed. `steps` compares the values of each step. Raises FixError or
-    FileError if no patch can be made.
+    or `file.py:12`: nothing else is fixed. `steps` compares the values of each step. `seconds` end the search
+    with what it has proved so far. The function may also write into the folders `allow_writes`. Raises
+    FixError or FileError if no patch can be made.
 
     >>> fix(lambda x: x * 2.0, 1.0)
     Traceback (most recent call last):
@@ -99,7 +114,8 @@ def fix(
     program = ProgramToRun(
         str(file), (), (), False, folder, folder, inner.__qualname__, inner.__module__, arguments
     )
-    return fix_program(program, make_goal(to, like), tolerance, only, steps)
+    limits = make_limits(seconds, allow_writes)
+    return fix_program(program, make_goal(to, like), tolerance, only, steps, limits=limits)
 
 
 def fix_script(
@@ -113,13 +129,15 @@ def fix_script(
     only: str | None = None,
     steps: bool = False,
     tests: str | None = None,
+    limits: SearchLimits = DEFAULT_LIMITS,
+    progress: Progress | None = None,
 ) -> Patch:
     """Find changes of a script, or of a module, that keep its floats as narrow as a dtype.
 
     `tests` is a command that runs the project's own tests. Raises FixError or FileError if no patch can be
     made.
     """
-    here = Path(os.path.realpath(os.curdir))
+    here = find_current_folder()
     path = here
     if not as_module:
         read_script(target, 0)  # raises FileError if the path does not name a readable file
@@ -128,7 +146,7 @@ def fix_script(
     program = ProgramToRun(
         target if as_module else str(path), tuple(argv), tuple(packages), as_module, folder, folder
     )
-    return fix_program(program, make_goal(to, like), tolerance, only, steps, tests)
+    return fix_program(program, make_goal(to, like), tolerance, only, steps, tests, limits, progress)
 
 
 def fix_tests(
@@ -139,6 +157,8 @@ def fix_tests(
     tolerance: float | None = None,
     only: str | None = None,
     tests: str | None = None,
+    limits: SearchLimits = DEFAULT_LIMITS,
+    progress: Progress | None = None,
 ) -> Patch:
     """Find changes of packages that keep floats in their tests as narrow as a dtype.
 
@@ -148,9 +168,26 @@ def fix_tests(
         check_package(package)
     if not packages:
         raise FixError("tests are not changed; name the package that may change: --package NAME")
-    here = Path(os.path.realpath(os.curdir))
+    here = find_current_folder()
     program = ProgramToRun("pytest", tuple(argv), tuple(packages), False, here, here, runs_tests=True)
-    return fix_program(program, make_goal(to, like), tolerance, only, tests=tests)
+    return fix_program(program, make_goal(to, like), tolerance, only, False, tests, limits, progress)
+
+
+def find_current_folder() -> Path:
+    """Return the current folder without links. Raises FixError if it has been removed."""
+    try:
+        return Path(os.path.realpath(os.getcwd()))
+    except FileNotFoundError:
+        raise FixError("the current folder has been removed; change into one that exists") from None
+
+
+def make_limits(seconds: float, allowed_folders: Sequence[str | os.PathLike[str]]) -> SearchLimits:
+    """Make the limits of a search. Raises FixError if a folder that runs may write into does not exist."""
+    folders = tuple(os.fspath(folder) for folder in allowed_folders)
+    for folder in folders:
+        if not os.path.isdir(folder):
+            raise FixError(f"writes into {folder} cannot be allowed: there is no such folder; create it")
+    return SearchLimits(seconds, folders)
 
 
 def make_goal(to: object, like: str | None) -> Goal:
@@ -165,23 +202,28 @@ def fix_program(
     only_line: str | None,
     compares_steps: bool = False,
     tests: str | None = None,
+    limits: SearchLimits = DEFAULT_LIMITS,
+    progress: Progress | None = None,
 ) -> Patch:
     """Patch a program in a copy of its folder until no change helps. Raises FixError if that fails."""
     if only_line is not None and LINE_PATTERN.fullmatch(only_line) is None:
         raise FixError(f"{clip_text(only_line, 80)!r} is no line; give one such as 12 or file.py:12")
-    with open_workspace(program) as workspace:
-        search = _PatchSearch(workspace, goal, tolerance, only_line)
+    with open_workspace(program, limits, progress) as workspace:
+        try:
+            search = _PatchSearch(workspace, goal, tolerance, only_line)
+        except SearchTimeOverError:
+            what = f"the program, run twice without any change, took more than {limits.seconds:g} s"
+            raise FixError(f"{what}; raise --seconds, or give it less to do") from None
         try:
             patch = search.find_patch()
-            if tests is not None:
-                patch = search.run_tests_of_project(patch, tests)
         finally:
             search.proofs.close()
-        return (
-            replace(patch, step_differences=search.compare_steps())
-            if compares_steps and patch.kept_changes
-            else patch
-        )
+        if tests is not None:
+            patch = search.run_tests_of_project(patch, tests)
+        if compares_steps and patch.kept_changes:
+            with suppress(SearchTimeOverError):
+                patch = replace(patch, step_differences=search.compare_steps())
+        return replace(patch, run_count=workspace.run_count, notes=(*search.notes, *workspace.notes))
 
 
 class _PatchSearch:
@@ -203,6 +245,8 @@ class _PatchSearch:
         )
         self.only_line = LINE_PATTERN.fullmatch(only_line) if only_line is not None else None
         self.root, self.original = workspace.program.copy_folder, workspace.program.original_folder
+        self.costs_before: list[RunCost] = []
+        self.notes: list[str] = []
         self.unchanged_run = self.run_twice()
         self.current_run = self.unchanged_run
         program = workspace.program
@@ -220,8 +264,19 @@ class _PatchSearch:
         self.original_contents: dict[str, bytes] = {}
 
     def run_twice(self) -> FinishedRun:
-        """Run the program twice. Raises FixError if it fails, or gives different values the second time."""
+        """Run the program twice. Raises FixError if it fails, or gives different values the second time.
+
+        The second run is a plain one, which is also measured. A program whose plain run gives other values,
+        or none, is traced a second time.
+        """
         first = self.run_unchanged()
+        if not first.test_outcomes:
+            plain = self.workspace.run_plain()
+            if plain is not None:
+                self.costs_before.append(plain.cost)
+                values = compare_values(first.values, plain.values, self.widest_dtype)
+                if values.is_equal and first.printed == plain.printed:
+                    return first
         if self.workspace.program.runs_tests and "passed" not in first.test_outcomes.values():
             raise FixError("no test passes without any change; give pytest's arguments after pytest")
         second = self.run_unchanged()
@@ -257,7 +312,7 @@ class _PatchSearch:
         """Try changes for each cause until none is left, then drop the unneeded ones."""
         fixed: list[tuple[KeptChange, Change]] = []
         unfixed: dict[tuple[str, int, str], UnfixedCause] = {}
-        for _ in range(MAX_CAUSES):
+        for number in range(MAX_CAUSES):
             findings = self.goal.read_findings(self.current_run.run)
             self.read_sources(findings)
             self.note_meeting_lines(findings)
@@ -267,11 +322,18 @@ class _PatchSearch:
             remaining_findings = [(i, x) for i, x in listed if self.step_key(findings, i) not in unfixed]
             if not remaining_findings:
                 break
-            outcome = self.try_changes(findings, *remaining_findings[0])
+            key = self.step_key(findings, remaining_findings[0][0])
+            places = f"place {number + 1} of {number + len(remaining_findings)}"
+            self.workspace.doing = f"trying line {key[1]}, {places}"
+            try:
+                outcome = self.try_changes(findings, *remaining_findings[0])
+            except SearchTimeOverError:
+                unfixed |= self.list_untried(findings, [i for i, _ in remaining_findings])
+                break
             if isinstance(outcome, tuple):
                 fixed.append(outcome)
             else:
-                unfixed[self.step_key(findings, remaining_findings[0][0])] = outcome
+                unfixed[key] = outcome
         smallest = self.drop_needless_changes(fixed)
         contents = {
             self.original_path(file): (before, self.sources[file].content)
@@ -280,10 +342,15 @@ class _PatchSearch:
         }
         remaining = {self.step_key(findings, i) for i, _ in self.list_findings(findings)}
         costs = self.measure_costs() if smallest else None
-        asserts = self.check_assertions() if fixed and not self.workspace.runs_assertions else ""
+        asserts = ""
+        if fixed and not self.workspace.runs_assertions:
+            with suppress(SearchTimeOverError):
+                asserts = self.check_assertions()
         before, after = map(self.measure_distance, (self.unchanged_run, self.current_run))
         progress = (
-            self.goal.describe_distance(before, after) if fixed or unfixed else self.goal.already_met_message
+            self.goal.describe_distance(before, after)
+            if fixed or unfixed
+            else self.goal.describe_met_goal(findings, lambda file: path_text(self.original_path(file)))
         )
         still_unfixed = tuple(x for at, x in unfixed.items() if at in remaining)
         unreached = _list_unreached_names(self.goal, self.unchanged_run)
@@ -320,9 +387,23 @@ class _PatchSearch:
                 self.workspace.program,
                 self.workspace.current_folder_in_copy,
                 self.workspace.outside_contents,
+                self.workspace.environment,
             )
         finally:
             self.workspace.restore_files()
+
+    def list_untried(
+        self, findings: Findings, steps: Sequence[int]
+    ) -> dict[tuple[str, int, str], UnfixedCause]:
+        """List the causes for which the search had no time, and note it."""
+        seconds = self.workspace.limits.seconds
+        found = {}
+        for key in dict.fromkeys(self.step_key(findings, i) for i in steps):
+            path = self.original_path(key[0]) if os.path.isabs(key[0]) else Path(key[0])
+            found[key] = UnfixedCause(path, key[1], key[2], "not tried")
+        causes = count_text(len(found), "cause was", "causes were")
+        self.notes.append(f"the search ended after {seconds:g} s; {causes} not tried: raise --seconds")
+        return found
 
     def check_assertions(self) -> str:
         """Run the changed program with its assertions. Say that they hold, or which one fails."""
@@ -369,22 +450,27 @@ class _PatchSearch:
 
     def measure_costs(self) -> CostComparison | None:
         """Measure plain runs of the program without and with the changes. Return the least of each."""
+        self.workspace.doing = "measuring time and memory"
         now = {file: self.sources[file].content for file in self.original_contents if file in self.sources}
-        runs: list[list[RunCost]] = [[], []]
-        for _ in range(MEASURED_RUNS):
-            for measured, contents in zip(runs, (self.original_contents, now), strict=True):
-                for file in now:
-                    self.workspace.put_content(file, contents[file])
-                cost = self.workspace.measure_cost()
-                if cost is None:
-                    return None
-                measured.append(cost)
-            if max(cost.seconds for measured in runs for cost in measured) > SLOW_RUN_SECONDS:
+        runs: list[list[RunCost]] = [self.costs_before, []]
+        while any(len(measured) < MEASURED_RUNS for measured in runs):
+            measured = min(reversed(runs), key=len)
+            contents = self.original_contents if measured is self.costs_before else now
+            for file in now:
+                self.workspace.put_content(file, contents[file])
+            try:
+                plain = self.workspace.run_plain()
+            except SearchTimeOverError:
+                plain = None
+            if plain is None:
+                return None
+            measured.append(plain.cost)
+            if all(runs) and max(cost.seconds for costs in runs for cost in costs) > SLOW_RUN_SECONDS:
                 break
         before, after = (
             RunCost(min(c.seconds for c in costs), min(c.peak_bytes for c in costs)) for costs in runs
         )
-        return CostComparison(before, after, len(runs[0]))
+        return CostComparison(before, after, len(runs[1]))
 
     def drop_needless_changes(self, fixed: Sequence[tuple[KeptChange, Change]]) -> tuple[KeptChange, ...]:
         """Undo each change that later changes made unnecessary, and return the changes that are kept.
@@ -393,6 +479,7 @@ class _PatchSearch:
         """
         distance = self.measure_distance(self.current_run)
         kept = [*fixed]
+        self.workspace.doing = "whether each change is needed"
         for entry in reversed(fixed[:-1]):  # no later change makes the last one unnecessary
             change = entry[1]
             source = self.sources[change.file]
@@ -401,10 +488,14 @@ class _PatchSearch:
             if edits is None:
                 continue
             undone = source.apply_edits(edits)
-            if self.prove_functions(change.file, undone).difference:
-                continue
-            self.workspace.put_content(change.file, undone)
-            finished_run = self.workspace.run()
+            try:
+                if self.prove_functions(change.file, undone).difference:
+                    continue
+                self.workspace.put_content(change.file, undone)
+                finished_run = self.workspace.run()
+            except SearchTimeOverError:
+                self.workspace.put_content(change.file, source.content)
+                break
             if (
                 isinstance(finished_run, FinishedRun)
                 and self.measure_distance(finished_run) <= distance
@@ -541,7 +632,9 @@ class _PatchSearch:
             self.meeting_lines |= {(at.file, at.line) for step in steps if (at := step.location)}
 
     def prove_functions(self, file: str, content: bytes) -> FunctionProof:
-        """Prove the functions that a content of a file changes."""
+        """Prove the functions that a content of a file changes. Raises SearchTimeOverError."""
+        if self.workspace.seconds_left <= 0:
+            raise SearchTimeOverError
         current = {name: source.content for name, source in self.sources.items()}
         files = {
             name: (self.original_contents[name], content if name == file else current[name])

@@ -15,6 +15,8 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+from typelattice.fixing.write_guard import MODULE_NAME
+
 SCRIPT_MODULE_NAME = "__typelattice_fix__"  # module name of a script when only one of its functions is called
 
 
@@ -45,7 +47,12 @@ class ProgramToRun:
 
 
 def read_program(path: str) -> ProgramToRun:
-    """Read a program from a file, and search modules in its copied folder from now on."""
+    """Read a program from a file, and search modules in its copied folder from now on.
+
+    Raises RuntimeError if nothing stops the writes of this process.
+    """
+    if MODULE_NAME not in sys.modules:
+        raise RuntimeError("nothing guards this run: its Python skips sitecustomize; start it without -S")
     todo: ProgramToRun = pickle.loads(Path(path).read_bytes())
     sys.path[:] = [_move_path(entry, todo.original_folder, todo.copy_folder) for entry in sys.path]
     sys.dont_write_bytecode = True

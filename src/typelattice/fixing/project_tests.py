@@ -36,11 +36,16 @@ class ProjectTests:
 
 
 def run_project_tests(
-    command: str, program: ProgramToRun, folder: Path, outside_contents: Mapping[str, bytes]
+    command: str,
+    program: ProgramToRun,
+    folder: Path,
+    outside_contents: Mapping[str, bytes],
+    environment: Mapping[str, str],
 ) -> ProjectTests:
     """Run a command in a folder of the copy. Raises FixError if it cannot be started or never ends.
 
     Python finds the modules of the copy first, and outside of it the modules with `outside_contents`.
+    `environment` has the guard of the runs as the first entry of PYTHONPATH.
     """
     words = shlex.split(command)
     if not words:
@@ -53,19 +58,14 @@ def run_project_tests(
     own = str(Path(__file__).parents[2])
     hook = HOOK.format(own=own, contents=dict(outside_contents)) if outside_contents else ""
     (hooks / "sitecustomize.py").write_text(hook, encoding="utf-8")
-    entries = [Path(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    guard, *entries = [Path(entry) for entry in environment["PYTHONPATH"].split(os.pathsep) if entry]
     moved = [root / x.relative_to(original) if x.is_relative_to(original) else x for x in entries]
-    path = os.pathsep.join(map(str, [hooks, root / "src", root, *moved]))
+    path = os.pathsep.join(map(str, [guard, hooks, root / "src", root, *moved]))
     options = f"{os.environ.get('PYTEST_ADDOPTS', '')} -rA -p no:cacheprovider".strip()
-    environment = {
-        **os.environ,
-        "PYTHONPATH": path,
-        "PYTEST_ADDOPTS": options,
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
+    variables = {**environment, "PYTHONPATH": path, "PYTEST_ADDOPTS": options}
     try:
         ended = subprocess.run(
-            words, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+            words, cwd=folder, env=variables, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=MAX_TEST_SECONDS, check=False,
         )  # fmt: skip
     except OSError as e:

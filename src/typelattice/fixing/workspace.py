@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import re
@@ -10,25 +11,55 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib.resources import files as package_files
 from pathlib import Path
 from select import select
-from shutil import copyfile, copytree
 from signal import SIGKILL
-from tempfile import TemporaryDirectory
+from stat import S_ISDIR
+from time import monotonic
 
+from typelattice.disk.read import FileError
 from typelattice.facts.libraries import libraries
 from typelattice.fixing.function_proof.function_proofs import FunctionProofs
-from typelattice.fixing.kept_values import KeptValue, file_state, is_left_out, list_file_states
+from typelattice.fixing.kept_values import KeptValue
+from typelattice.fixing.measured_run import MeasuredRun
 from typelattice.fixing.program_to_run import ProgramToRun
+from typelattice.fixing.progress import Progress
+from typelattice.fixing.project_copy import ProjectCopy, copy_file, explain_unwritable
+from typelattice.fixing.search_folder import TEMPORARY_FOLDER_NAME, open_search_folder, remove_folder
 from typelattice.fixing.source import FixError
 from typelattice.fixing.step_values import ValuesByStep
 from typelattice.fixing.traced_run import TracedRun
+from typelattice.fixing.write_guard import MODULE_NAME, STOPPED_MESSAGE, GuardSettings
 from typelattice.tracing.library_traits import may_be_forked
 from typelattice.tracing.run_data.run import Run
 
-MAX_COPIED_FILES = 20_000
-MAX_COPIED_BYTES = 500_000_000
-MAX_RUN_SECONDS = 600.0
+DEFAULT_SECONDS = 120.0
+TICK_SECONDS = 0.2  # between two looks at a run
+SLOWER_RUN_FACTOR, SLOWER_RUN_SECONDS = 10, 10.0  # a changed program may take so much longer than unchanged
+FOLDER_STATE = (0,)
+DENIED_PATTERN = re.compile(rf"{STOPPED_MESSAGE}|[Ee]rrno (= )?13\b|[Pp]ermission denied|readonly database")
+START_GUARD_CODE = """
+import sys
+try:
+    if {folder!r} in sys.path:
+        sys.path.remove({folder!r})
+    from importlib.util import module_from_spec, spec_from_file_location
+    spec = spec_from_file_location({name!r}, {guard!r})
+    guard = sys.modules[{name!r}] = module_from_spec(spec)
+    spec.loader.exec_module(guard)
+    guard.start_guard(guard.GuardSettings(*{settings!r}))
+except Exception as e:  # an old Python; our own runs refuse to start without the guard
+    pass
+own = sys.modules.pop('sitecustomize', None)
+try:
+    import sitecustomize  # that of the environment
+except ImportError:
+    if own is not None:
+        sys.modules['sitecustomize'] = own
+"""
+GUARD_FOLDER_NAME, NOTES_NAME, CACHES_NAME = "guard", "notes", "caches"
 OWN_ERROR_PREFIX_PATTERN = re.compile(r"^typelattice\.[\w.]+: ")  # in the last line of a traceback
 RUN_MAIN_CODE = "import sys; from typelattice.fixing.{} import main; main(*sys.argv[1:])"
 SERVE_CODE = "from typelattice.fixing.traced_run import serve; serve()"
@@ -63,6 +94,30 @@ class FailedRun:
     reason: str
 
 
+class SearchTimeOverError(Exception):
+    """Ends a search whose seconds are over. What it has proved so far stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLimits:
+    """The seconds of a search, and the folders outside the copy that its runs may write into."""
+
+    seconds: float = DEFAULT_SECONDS
+    allowed_folders: tuple[str, ...] = ()
+
+
+DEFAULT_LIMITS = SearchLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class PlainRun:
+    """A run without the tracer: its cost, values and output."""
+
+    cost: RunCost
+    values: Mapping[str, KeptValue]
+    printed: str
+
+
 @dataclass(frozen=True, slots=True)
 class RunCost:
     """The seconds of a program's plain run, and the most bytes of its process."""
@@ -71,47 +126,61 @@ class RunCost:
     peak_bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class GuardNote:
+    """A note of the guard: a stopped write, a process or a connection, and the program's line, if known."""
+
+    kind: str
+    what: str
+    file: str
+    line: int
+    is_kernel_guarded: bool
+
+
 @dataclass(eq=False)
 class Workspace:
     """The copy of a folder, and the program to be run in it.
 
     The first run starts a process of its own. Later runs are forks of one process, which has imported the
     modules that all need. `outside_contents` and `inside_contents` have the new contents of files outside and
-    inside the copy. `file_states` show whether a run has changed a file of the copy.
+    inside the copy. `entries` show whether a run has changed a file of the copy. `doing` says what the next
+    run is for.
     """
 
     program: ProgramToRun
     folder: Path
+    limits: SearchLimits = DEFAULT_LIMITS
+    progress: Progress = field(default_factory=Progress)
     preloaded_modules: tuple[str, ...] = ()
     outside_contents: dict[str, bytes] = field(default_factory=dict)
     inside_contents: dict[str, bytes] = field(default_factory=dict)
-    file_states: dict[str, tuple[int, int]] = field(default_factory=dict)
+    entries: dict[str, tuple[int, ...]] = field(default_factory=dict)
     server: subprocess.Popen[bytes] | None = None
     runs_assertions: bool = True
+    run_count: int = 0
+    doing: str = "the program as it is"
+    longest_seconds: float = 0.0
+    notes: dict[str, None] = field(default_factory=dict)
+    started: float = field(default_factory=lambda: monotonic())
 
     def run(
         self, has_wide_input: bool = False, records_steps: bool = False, wide_content: bytes = b""
     ) -> FinishedRun | FailedRun:
-        """Run the program in a process of its own."""
-        program_file, result_file, printed, errors = files = self._list_run_files("ran.pickle")
-        program_file.write_bytes(
-            pickle.dumps(
-                replace(
-                    self.program,
-                    has_wide_input=has_wide_input,
-                    wide_content=wide_content,
-                    records_steps=records_steps,
-                    replaced_contents=self.outside_contents,
-                )
-            )
+        """Run the program in a process of its own.
+
+        Raises FixError if it would write outside the copy, and SearchTimeOverError.
+        """
+        program = replace(
+            self.program,
+            has_wide_input=has_wide_input,
+            wide_content=wide_content,
+            records_steps=records_steps,
         )
-        result_file.unlink(missing_ok=True)
-        try:
-            status = self.run_in_fork(files) if self.preloaded_modules else self.run_in_process(files)
-        except subprocess.TimeoutExpired:
-            return FailedRun(f"it ran for more than {MAX_RUN_SECONDS:.0f} seconds")
-        finally:
-            self.restore_files()
+        files = self._list_run_files("ran.pickle")
+        status = self._run_program(program, files, "traced_run")
+        if isinstance(status, FailedRun):
+            return status
+        _, result_file, printed, errors = files
         traced_run: TracedRun | None = (
             pickle.loads(result_file.read_bytes()) if result_file.is_file() else None
         )
@@ -119,8 +188,7 @@ class Workspace:
         if traced_run is None or traced_run.status != 0 or status != 0:
             ended_with = status or (traced_run.status if traced_run else status)
             lines = text.strip().splitlines() or [f"it ended with status {ended_with}"]
-            reason = lines[-1].replace(f"{self.program.copy_folder}{os.sep}", "")
-            return FailedRun(OWN_ERROR_PREFIX_PATTERN.sub("", reason)[:300])
+            return FailedRun(self._clip_reason(lines[-1]))
         if hasattr(os, "fork"):
             forkable_modules = (
                 libraries()[name].modules[0] for name in traced_run.run.systems if may_be_forked(name)
@@ -142,46 +210,127 @@ class Workspace:
             traced_run.step_values,
         )
 
-    def measure_cost(self) -> RunCost | None:
-        """Measure the program without the tracer, or return None if it fails or takes too long."""
-        todo, out, *_ = files = self._list_run_files("cost")
-        todo.write_bytes(pickle.dumps(replace(self.program, replaced_contents=self.outside_contents)))
-        out.unlink(missing_ok=True)
-        with suppress(subprocess.TimeoutExpired):
-            if self.run_in_process(files, "measured_run") == 0 and out.is_file():
-                seconds, peak = out.read_text(encoding="ascii").split()
-                self.restore_files()
-                return RunCost(float(seconds), int(peak))
-        self.restore_files()
-        return None
+    def run_plain(self) -> PlainRun | None:
+        """Run the program without the tracer, and measure it. Return None if it fails or takes too long."""
+        files = self._list_run_files("measured.pickle")
+        status = self._run_program(self.program, files, "measured_run")
+        _, result_file, printed, _ = files
+        if status != 0 or not result_file.is_file():
+            return None
+        measured: MeasuredRun = pickle.loads(result_file.read_bytes())
+        output = printed.read_text(encoding="utf-8", errors="replace")
+        return PlainRun(RunCost(measured.seconds, measured.peak_bytes), measured.values, output)
+
+    def _run_program(
+        self, program: ProgramToRun, files: Sequence[Path], module: str
+    ) -> int | FailedRun:
+        """Run a program by a module of this package. Return its exit status, or why it was ended."""
+        if self.seconds_left <= 0:
+            raise SearchTimeOverError
+        program_file, result_file, *_ = files
+        program_file.write_bytes(pickle.dumps(replace(program, replaced_contents=self.outside_contents)))
+        result_file.unlink(missing_ok=True)
+        self.run_count += 1
+        started = monotonic()
+        try:
+            is_forked = self.preloaded_modules and module == "traced_run"
+            status = self.run_in_fork(files) if is_forked else self.run_in_process(files, module)
+            self.longest_seconds = max(self.longest_seconds, monotonic() - started)
+            return status
+        except subprocess.TimeoutExpired as e:
+            if self.seconds_left <= 0:
+                raise SearchTimeOverError from None
+            return FailedRun(f"it ran for more than {e.timeout:.0f} seconds")
+        finally:
+            self.restore_files()
+            self.read_notes()
+
+    @property
+    def seconds_left(self) -> float:
+        """The seconds that the search may still take."""
+        return self.started + self.limits.seconds - monotonic()
+
+    def _limit_run(self) -> float:
+        """Return the seconds that the next run may take."""
+        slower = self.longest_seconds * SLOWER_RUN_FACTOR + SLOWER_RUN_SECONDS
+        return min(self.seconds_left, slower if self.longest_seconds else self.seconds_left)
+
+    def _clip_reason(self, line: str) -> str:
+        """Shorten the last line of a traceback. If the guard may be the cause, name the option."""
+        line = line.replace(f"{self.program.copy_folder}{os.sep}", "")
+        reason = OWN_ERROR_PREFIX_PATTERN.sub("", line)[:300]
+        if DENIED_PATTERN.search(reason) is None:
+            return reason
+        return f"{reason}; fix lets a run write only into a copy: allow more with --allow-writes FOLDER"
+
+    def read_notes(self) -> None:
+        """Keep what the guard noted of a run. Raises FixError if it stopped a write."""
+        path = self.folder / NOTES_NAME
+        if not path.is_file():
+            return
+        notes = [GuardNote(*json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+        for note in notes:
+            if note.kind == "write":
+                path.unlink()
+                raise FixError(self._explain_stopped_write(note))
+        path.unlink()
+        for note in notes:
+            if note.kind == "network":
+                self.notes[f"each run connects to {note.what}, which nothing undoes"] = None
+            elif note.kind == "process":
+                effect = "can write only into the copy, too" if note.is_kernel_guarded else "is not guarded"
+                self.notes[f"each run starts {note.what}, which {effect}"] = None
+
+    def _explain_stopped_write(self, note: GuardNote) -> str:
+        """Say which line would write where, and how to allow it."""
+        file = Path(note.file)
+        if file.is_relative_to(self.program.copy_folder):
+            file = self.program.original_folder / file.relative_to(self.program.copy_folder)
+        here = Path.cwd()
+        name = file.relative_to(here) if file.is_relative_to(here) else file
+        where = f"{name}:{note.line}" if note.file else "the program"
+        advice = f"allow it with --allow-writes {os.path.dirname(note.what)}, or give a relative path"
+        return f"{where} writes {note.what}, outside the copy that fix runs, and was stopped; {advice}"
 
     def make_proofs(self) -> FunctionProofs:
         """Make the process that will prove patched functions, in the folder of the program's runs."""
 
         def start(words: list[str]) -> subprocess.Popen[bytes]:
+            self.run_count += 1
             return subprocess.Popen(
                 [*self.interpreter_command, *words],
-                cwd=self.current_folder_in_copy, env=_make_environment(),
+                cwd=self.current_folder_in_copy, env=self.environment,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
 
-        return FunctionProofs(self.folder, start, self.restore_files, pickle.dumps(self.program))
+        def finish() -> None:
+            self.restore_files()
+            # calls with other arguments may do what the program does not
+            (self.folder / NOTES_NAME).unlink(missing_ok=True)
+
+        return FunctionProofs(self.folder, start, finish, pickle.dumps(self.program))
 
     def restore_files(self) -> None:
         """Undo what a run did to files of the copy, so that no run reads the results of another."""
         root = self.program.copy_folder
-        now = list_file_states(root)
-        for path in now.keys() - self.file_states.keys():
-            os.unlink(path)
-        for path, state in self.file_states.items():
-            if now.get(path) == state:
-                continue
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            if path in self.inside_contents:
+        now = list_entry_states(root)
+        changed = [path for path, state in self.entries.items() if now.get(path) != state]
+        for path in sorted(now.keys() - self.entries.keys() | {*changed} & now.keys(), reverse=True):
+            _remove_entry(path)
+        for path in sorted(changed):
+            original = str(self.program.original_folder / Path(path).relative_to(root))
+            if self.entries[path] == FOLDER_STATE:
+                os.mkdir(path)
+            elif path in self.inside_contents:
                 Path(path).write_bytes(self.inside_contents[path])
+            elif path in self.links:
+                os.symlink(self.links[path], path)
             else:
-                _copy_file(str(self.program.original_folder / Path(path).relative_to(root)), path)
-            self.file_states[path] = file_state(path)
+                copy_file(original, path)
+            self.entries[path] = entry_state(path)
+        temporary = self.folder / TEMPORARY_FOLDER_NAME
+        for name in os.listdir(temporary):
+            _remove_entry(str(temporary / name))
 
     def _list_run_files(self, result_name: str) -> list[Path]:
         """Return the files of a run: the program, what the run writes, and its two streams."""
@@ -194,7 +343,7 @@ class Workspace:
         """
         if Path(os.path.realpath(file)).is_relative_to(self.program.copy_folder):
             Path(file).write_bytes(content)
-            self.inside_contents[file], self.file_states[file] = content, file_state(file)
+            self.inside_contents[file], self.entries[file] = content, entry_state(file)
         else:
             self.outside_contents[file] = content
 
@@ -217,100 +366,190 @@ class Workspace:
     def run_in_process(self, files: Sequence[Path], module: str = "traced_run") -> int:
         """Run a module of this package that runs the program in a new process. Return its exit status."""
         todo, out, printed, errors = files
+        limit = self._limit_run()
         with printed.open("wb") as stdout, errors.open("wb") as stderr:
             words = [*self.interpreter_command, "-c", RUN_MAIN_CODE.format(module), str(todo), str(out)]
             with subprocess.Popen(
-                words, cwd=self.current_folder_in_copy, env=_make_environment(),
-                stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
+                words, cwd=self.current_folder_in_copy, env=self.environment,
+                stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True,
             ) as process:  # fmt: skip
                 try:
-                    return _wait_for_end(process, MAX_RUN_SECONDS)
+                    return self._wait_for_end(process, limit)
                 except BaseException:
-                    process.kill()
+                    _kill_group(process)
                     raise
 
     def run_in_fork(self, files: Sequence[Path]) -> int:
         """Run the program in a fork of the process that is kept for this. Return its exit status."""
+        limit = self._limit_run()
         if self.server is None:
             self.server = subprocess.Popen(
                 [*self.interpreter_command, "-c", SERVE_CODE],
-                cwd=self.current_folder_in_copy, env=_make_environment(),
+                cwd=self.current_folder_in_copy, env=self.environment,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
         assert self.server.stdin is not None and self.server.stdout is not None
         todo = [*map(str, files), str(self.current_folder_in_copy), *self.preloaded_modules]
-        self.server.stdin.write(pickle.dumps(todo).hex().encode() + b"\n")
-        self.server.stdin.flush()
-        if not select([self.server.stdout], [], [], MAX_RUN_SECONDS)[0]:
+        try:
+            self.server.stdin.write(pickle.dumps(todo).hex().encode() + b"\n")
+            self.server.stdin.flush()
+            for left in self._tick(limit):
+                if select([self.server.stdout], [], [], left)[0]:
+                    break
+            else:
+                raise subprocess.TimeoutExpired(todo, limit)
+        except BaseException:
             self.close()
-            raise subprocess.TimeoutExpired(todo, MAX_RUN_SECONDS)
+            raise
         answer = self.server.stdout.readline()
         if not answer:
             self.close()
         return int(answer or 1)
 
+    def _wait_for_end(self, process: subprocess.Popen[bytes], limit: float) -> int:
+        """Return the exit status of a process as soon as it ends. Raises TimeoutExpired.
+
+        With a time limit, `Popen.wait` asks only twenty times a second whether the process has ended.
+        """
+        end = os.pidfd_open(process.pid) if hasattr(os, "pidfd_open") else None  # of Linux
+        try:
+            for left in self._tick(limit):
+                if end is not None:
+                    if select([end], [], [], left)[0]:
+                        return process.wait()
+                else:
+                    with suppress(subprocess.TimeoutExpired):
+                        return process.wait(left)
+        finally:
+            if end is not None:
+                os.close(end)
+        raise subprocess.TimeoutExpired(process.args, limit)
+
+    def _tick(self, limit: float) -> Iterator[float]:
+        """Yield how long to wait for the end of a run, until its time is over. Show the progress meanwhile.
+
+        Raises FixError as soon as the guard has stopped a write.
+        """
+        end = monotonic() + limit
+        while (left := end - monotonic()) > 0:
+            yield min(left, TICK_SECONDS)
+            self.progress.show(self.run_count, self.doing)
+            with suppress(OSError):
+                if '["write", ' in (self.folder / NOTES_NAME).read_text(encoding="utf-8"):
+                    self.read_notes()
+
     def close(self) -> None:
         """End the process that is kept, and the runs in its forks."""
         if self.server is not None:
-            os.killpg(self.server.pid, SIGKILL)
+            _kill_group(self.server)
             self.server.communicate()
             self.server = None
 
+    @cached_property
+    def environment(self) -> dict[str, str]:
+        """The environment of the runs: ours, with the guard, and with a temporary folder of their own."""
+        path = [self.folder / GUARD_FOLDER_NAME, os.environ.get("PYTHONPATH", ""), Path(__file__).parents[2]]
+        temporary, caches = str(self.folder / TEMPORARY_FOLDER_NAME), str(self.folder / CACHES_NAME)
+        text = (package_files("typelattice.fixing") / "cache_variables.txt").read_text(encoding="ascii")
+        return {
+            **{name: caches for name in text.splitlines() if name[:1] not in ("#", "")},
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(str(entry) for entry in path if entry != ""),
+            "PYTHONDONTWRITEBYTECODE": "1",  # else a run would write beside the packages that it imports
+            **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary),
+        }
 
-def _wait_for_end(process: subprocess.Popen[bytes], seconds: float) -> int:
-    """Return the exit status of a process as soon as it ends. Raises TimeoutExpired.
+    @cached_property
+    def links(self) -> dict[str, str]:
+        """The links of the copy."""
+        return {path: os.readlink(path) for path in self.entries if os.path.islink(path)}
 
-    With a time limit, `Popen.wait` asks only twenty times a second whether the process has ended.
-    """
-    if not hasattr(os, "pidfd_open"):  # of Linux
-        return process.wait(seconds)
-    end = os.pidfd_open(process.pid)
-    try:
-        has_ended = bool(select([end], [], [], seconds)[0])
-    finally:
-        os.close(end)
-    return process.wait(None if has_ended else 0)
-
-
-def _make_environment() -> dict[str, str]:
-    own = str(Path(__file__).parents[2])
-    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH", ""), own]))
-    return {**os.environ, "PYTHONPATH": path}
+    def write_guard_files(self) -> None:
+        """Write the module that each Python process of a run imports first: it starts the guard."""
+        home = os.path.realpath(os.path.expanduser("~")).rstrip(os.sep)
+        moved = [os.environ.get(name, "") for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME")]
+        caches = [f"{home}/.", f"{home}/Library/Caches/", *(f"{os.path.realpath(x)}/" for x in moved if x)]
+        settings = GuardSettings(
+            (str(self.folder), *(os.path.realpath(folder) for folder in self.limits.allowed_folders)),
+            tuple(caches), str(self.folder / NOTES_NAME), str(self.program.copy_folder),
+        )  # fmt: skip
+        folder = self.folder / GUARD_FOLDER_NAME
+        guard = str(Path(__file__).with_name("write_guard.py"))
+        code = START_GUARD_CODE.format(
+            folder=str(folder), name=MODULE_NAME, guard=guard,
+            settings=[settings.allowed, settings.caches, settings.notes, settings.copy],
+        )  # fmt: skip
+        folder.mkdir()
+        (folder / "sitecustomize.py").write_text(code, encoding="utf-8")
+        (self.folder / CACHES_NAME).mkdir()
 
 
 @contextmanager
-def open_workspace(program: ProgramToRun) -> Iterator[Workspace]:
+def open_workspace(
+    program: ProgramToRun, limits: SearchLimits = DEFAULT_LIMITS, progress: Progress | None = None
+) -> Iterator[Workspace]:
     """Copy the folder of a program, and set the program's `root` to the copy. Raises FixError."""
     original = program.original_folder
-    files = bytes_ = 0
-    for folder, folders, names in os.walk(original):
-        folders[:] = [name for name in folders if not is_left_out(Path(folder, name))]
-        files += len(names)
-        bytes_ += sum(Path(folder, name).lstat().st_size for name in names)
-        if files > MAX_COPIED_FILES or bytes_ > MAX_COPIED_BYTES:
-            what = f"{original} holds more than {MAX_COPIED_FILES:,} files or {MAX_COPIED_BYTES // 10**6} MB"
-            raise FixError(f"{what}, too much to copy for each try; run it from a folder that holds less")
-    with TemporaryDirectory(prefix="typelattice-fix-") as folder:
-        root = Path(os.path.realpath(folder)) / original.name
-        copytree(original, root, symlinks=True, ignore=_list_ignored, copy_function=_copy_file)
+    with _explain_unwritable(), open_search_folder() as folder:
+        root = folder / "copy" / (original.name or "root")
+        ProjectCopy(str(original), str(root)).copy()
         target = (
             program.target
             if program.as_module or program.runs_tests
             else str(root / Path(program.target).relative_to(original))
         )
-        place = Workspace(replace(program, copy_folder=root, target=target), Path(os.path.realpath(folder)))
-        place.file_states = list_file_states(root)
+        program = replace(program, copy_folder=root, target=target)
+        place = Workspace(program, folder, limits, progress or Progress())
+        place.entries = list_entry_states(root)
+        place.links  # noqa: B018  # before a run can remove one
+        place.write_guard_files()
         try:
             yield place
         finally:
+            place.progress.clear()
             place.close()
 
 
-def _list_ignored(folder: str, names: list[str]) -> list[str]:
-    return [name for name in names if Path(folder, name).is_dir() and is_left_out(Path(folder, name))]
+@contextmanager
+def _explain_unwritable() -> Iterator[None]:
+    """Turn an error of the operating system in the search's own folder into a FixError."""
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as e:
+        raise explain_unwritable(e) from None
 
 
-def _copy_file(source: str, target: str) -> None:
-    """Copy a regular file. Leave out sockets, pipes and devices."""
-    if os.path.isfile(source):
-        copyfile(source, target)
+def list_entry_states(root: Path) -> dict[str, tuple[int, ...]]:
+    """Map the files, links and folders in a folder to states that differ after each change."""
+    found: dict[str, tuple[int, ...]] = {}
+    for folder, folders, names in os.walk(root):
+        for name in (*folders, *names):
+            path = os.path.join(folder, name)
+            with suppress(FileNotFoundError):  # a process that a run left behind has removed it
+                found[path] = entry_state(path)
+    return found
+
+
+def entry_state(path: str) -> tuple[int, ...]:
+    """Return what changes with each change of a file or a link. A folder only exists or not."""
+    status = os.lstat(path)
+    if S_ISDIR(status.st_mode):
+        return FOLDER_STATE
+    return status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _remove_entry(path: str) -> None:
+    """Remove a file, a link or a folder."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        remove_folder(Path(path))
+    else:
+        with suppress(FileNotFoundError):  # it was in a folder that is removed
+            os.unlink(path)
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and those that it started, but for those that left its group."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, SIGKILL)

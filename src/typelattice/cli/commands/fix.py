@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
 from functools import partial
-from pathlib import Path
+from signal import SIGINT, Signals
 
 from typelattice.cli.command import (
     Command,
@@ -13,13 +14,20 @@ from typelattice.cli.command import (
     add_format_argument,
     count_own_words,
     describe_passed_options,
+    error_line,
+    parse_duration,
 )
+from typelattice.cli.interrupts import EndedBySignal, end_by_signal, raise_on_end_signals
+from typelattice.rendering.terminal_output import print_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typelattice.fixing.patch import Patch
 
-OPTIONS_WITH_VALUE = ("--package", "--to", "--like", "--tolerance", "--only", "--format", "--tests")
+OPTIONS_WITH_VALUE = (
+    "--package", "--to", "--like", "--tolerance", "--only", "--seconds", "--allow-writes", "--format",
+    "--tests",
+)  # fmt: skip
 REFUSED_STATUS = 3
 
 
@@ -52,6 +60,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--only", metavar="LINE", help="fix only what this line widens, such as 12 or file.py:12"
     )
     parser.add_argument("--steps", action="store_true", help="also compare the values of each step")
+    parser.add_argument(
+        "--seconds", type=parse_duration, default=120.0, metavar="N",
+        help="end the search after N seconds with what is proved by then (default: 120)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--allow-writes", action="append", default=[], metavar="FOLDER",
+        help="a folder outside the copy that the program may write into; can be repeated",
+    )  # fmt: skip
     add_format_argument(parser)
     parser.add_argument("--write", action="store_true", help="write the changes into the sources")
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
@@ -66,7 +82,14 @@ def run(args: Namespace) -> Paragraphs:
     if args.module is None and not command:
         raise UsageError("fix: give a script, or -m and a module; see typelattice fix --help")
     target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
-    patch = _find_patch(args, target, argv)
+    try:
+        with raise_on_end_signals():
+            patch = _find_patch(args, target, argv)
+    except EndedBySignal as e:
+        name = "interrupted" if e.number == SIGINT else f"ended by {Signals(e.number).name}"
+        print_error(error_line(f"{name}; nothing was written"))
+        end_by_signal(e.number)
+        return
     if args.format == "json":
         from typelattice.rendering.json import json_document
 
@@ -92,20 +115,24 @@ def run(args: Namespace) -> Paragraphs:
 
 def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
     """Search for the patch of a script, a module or tests, by the options and pyproject.toml."""
-    from typelattice.fixing.patch_search import fix_script, fix_tests
+    from typelattice.fixing.patch_search import find_current_folder, fix_script, fix_tests, make_limits
+    from typelattice.fixing.progress import Progress
     from typelattice.tracing.entry_points.pyproject_settings import read_settings
 
-    settings = read_settings(Path.cwd())
+    settings = read_settings(find_current_folder())
     packages = args.package or settings.packages
     like = args.like or (None if args.to else settings.like)
     tolerance = settings.tolerance if args.tolerance is None else args.tolerance
     goal = args.to or settings.to, like, tolerance
+    limits, progress = make_limits(args.seconds, args.allow_writes), Progress(sys.stderr)
     if target != "pytest":
-        as_module = args.module is not None
-        return fix_script(target, argv, packages, as_module, *goal, args.only, args.steps, args.tests)
+        return fix_script(
+            target, argv, packages, args.module is not None, *goal, args.only, args.steps, args.tests,
+            limits, progress,
+        )  # fmt: skip
     if args.steps:
         raise UsageError("fix: --steps compares runs of a script; of tests the outcomes are compared")
-    return fix_tests(argv, packages, *goal, only=args.only, tests=args.tests)
+    return fix_tests(argv, packages, *goal, args.only, args.tests, limits, progress)
 
 
 COMMAND = Command(

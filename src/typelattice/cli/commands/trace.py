@@ -58,7 +58,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--values", action="store_true",
         help="also report what operations did to values: integers that wrap, numbers that become infinite or "
-        "NaN, fractions that are cut off, sums that lose digits",
+        "NaN, fractions that are cut off, sums that lose digits, updates that change nothing",
     )  # fmt: skip
     parser.add_argument(
         "--why", action="append", default=[], metavar="NAME|LINE",
@@ -175,7 +175,12 @@ def _print_report(
     from typelattice.tracing.findings.findings import collect_findings
     from typelattice.tracing.report.explain_result import explain_result
     from typelattice.tracing.report.report_entries import make_report
-    from typelattice.tracing.report.sarif_and_github import build_sarif, entry_data, write_github_annotations
+    from typelattice.tracing.report.sarif_and_github import (
+        build_sarif,
+        entry_data,
+        scope_data,
+        write_github_annotations,
+    )
     from typelattice.tracing.report.text_report import write_report
 
     if args.why:
@@ -191,7 +196,11 @@ def _print_report(
         return [*write_github_annotations(made)]
     if args.format == "sarif":
         return dumps(build_sarif(made, tl.__version__), indent=1).splitlines()
-    data = {"summary": made.summary, "findings": [entry_data(entry) for entry in made.entries]}
+    data = {
+        "summary": made.summary,
+        "findings": [entry_data(entry) for entry in made.entries],
+        "scope": scope_data(made),
+    }
     return json_document("report", data).splitlines()
 
 

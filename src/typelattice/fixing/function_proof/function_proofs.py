@@ -24,8 +24,8 @@ class FunctionProofs:
     """The process that proves the functions of a program.
 
     It starts when the first proof is asked for. `start_process` starts Python with some arguments, in the
-    folder and the environment of the program's runs. `restore_files` undoes what the program wrote there. If
-    the process ends early, nothing more is proved.
+    folder and the environment of the program's runs. `restore_files` undoes what the program and
+    the calls did there. If the process ends early, nothing more is proved.
     """
 
     folder: Path
@@ -53,6 +53,7 @@ class FunctionProofs:
             self.process.stdin.write(pickle.dumps(request).hex().encode() + b"\n")
             self.process.stdin.flush()
         answer = self._read_line(MAX_ANSWER_SECONDS)
+        self.restore_files()
         if not answer:
             self._fail("the process that calls it ended, or took too long")
             return [FunctionVerdict("it", unproved_reason=self.failure)]

@@ -20,6 +20,7 @@ from typelattice.tracing.entry_points.baseline import (
 )
 from typelattice.tracing.findings.findings import collect_findings
 from typelattice.tracing.report.formatting import count_text
+from typelattice.tracing.report.scope_sentences import describe_scope
 from typelattice.tracing.report.text_report import write_report
 from typelattice.tracing.run_data.run import Run
 
@@ -34,12 +35,14 @@ class SessionFindings:
     - `executed_entries`: the baseline entries with code that ran, with or without a finding.
     - `report`: the lines of the report.
     - `packages_without_modules`: the packages without a followed module.
+    - `scope`: sentences on what was looked at, and on what was not.
     """
 
     finding_lines: dict[BaselineEntry, int]
     executed_entries: frozenset[BaselineEntry]
     report: tuple[str, ...]
     packages_without_modules: frozenset[str] = frozenset()
+    scope: tuple[str, ...] = ()
 
     def data(self) -> dict[str, object]:
         """Convert the outcome to lists and strings."""
@@ -50,6 +53,7 @@ class SessionFindings:
             "ran": ran,
             "report": list(self.report),
             "unseen": list(self.packages_without_modules),
+            "scope": list(self.scope),
         }
 
 
@@ -57,7 +61,8 @@ def session_findings_from_data(data: dict[str, list[list[str]]]) -> SessionFindi
     """Build an outcome from the data of another process."""
     places = {BaselineEntry(*each[:3]): int(each[3]) for each in data["places"]}
     ran = frozenset(BaselineEntry(*each) for each in data["ran"])
-    return SessionFindings(places, ran, tuple(map(str, data["report"])), frozenset(map(str, data["unseen"])))
+    report, unseen, scope = (map(str, data[key]) for key in ("report", "unseen", "scope"))
+    return SessionFindings(places, ran, tuple(report), frozenset(unseen), tuple(scope))
 
 
 def collect_session_findings(
@@ -71,12 +76,14 @@ def collect_session_findings(
     """Collect the findings of a run. Raises UnknownSystemError or FormatError if a system is unreadable."""
     codes = list_run_codes(run.program.steps, root)
     executed_entries = frozenset(each for each in baseline if (each.file, each.code) in codes)
-    places = find_line_by_entry(collect_findings(run, systems), root)
+    findings = collect_findings(run, systems)
+    places = find_line_by_entry(findings, root)
     return SessionFindings(
         places,
         executed_entries,
         tuple(write_report(run, systems, width)),
         frozenset(packages_without_modules),
+        tuple(describe_scope(findings.scope)),
     )
 
 
@@ -90,12 +97,15 @@ def merge_session_findings(outcomes: Sequence[SessionFindings]) -> SessionFindin
         for finding, line in each.finding_lines.items():
             places.setdefault(finding, line)
     ran = frozenset(finding for each in outcomes for finding in each.executed_entries)
-    report_lines = outcomes[0].report if len(outcomes) == 1 else _list_findings(places, len(outcomes))
+    scope = tuple(dict.fromkeys(line for each in outcomes for line in each.scope))
+    listed = _list_findings(places, len(outcomes))
+    report_lines = outcomes[0].report if len(outcomes) == 1 else (*listed, *scope)
     return SessionFindings(
         places,
         ran,
         report_lines,
         frozenset.intersection(*(each.packages_without_modules for each in outcomes)),
+        scope,
     )
 
 

@@ -9,6 +9,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import map_responsible_steps
 from typelattice.tracing.report.formatting import count_text, location_text
+from typelattice.tracing.report.scope_sentences import describe_held_array
 from typelattice.tracing.report.sentences import describe_step
 from typelattice.tracing.run_data.float_widths import dtype_width, operand_width
 from typelattice.tracing.run_data.run import Run
@@ -43,7 +44,14 @@ def budget_message(run: Run, earlier_run: Run | None, budget: WidthBudget) -> st
         for i, (now, earlier) in enumerate(zip(run.observations, counts, strict=True))
         if now.count > earlier
     ]
-    if not since:
+    held_arrays = [
+        held
+        for held in run.held_arrays
+        if (dtype_width(held.dtype) or 0) > (dtype_width(budget.dtype) or 0)
+        and not budget.floor  # the bytes of these arrays are not known
+        and (earlier_run is None or held not in earlier_run.held_arrays)
+    ]
+    if not since and not held_arrays:
         return NOTHING_CHECKED_MESSAGE.format(budget.dtype)
     limit = dtype_width(budget.dtype) or 0
     used_steps = {p for i in since for p in run.program.steps[i].inputs} if budget.only_results else set()
@@ -56,8 +64,10 @@ def budget_message(run: Run, earlier_run: Run | None, budget: WidthBudget) -> st
     ]
     excesses = _describe_excesses(predict_run(run), too_wide_steps) if too_wide_steps else []
     found = [line for each in excesses for line in each]
-    head = f"the dtype budget {budget.dtype} is exceeded from {count_text(len(excesses), 'place')}"
-    return "\n".join([head, *found]) if excesses else ""
+    found += [f"  {describe_held_array(held)}" for held in held_arrays]
+    places = len(excesses) + len(held_arrays)
+    head = f"the dtype budget {budget.dtype} is exceeded from {count_text(places, 'place')}"
+    return "\n".join([head, *found]) if places else ""
 
 
 def _describe_excesses(predicted_run: PredictedRun, excess_steps: list[int]) -> list[list[str]]:

@@ -65,6 +65,13 @@ def plan_casts(predicted_run: PredictedRun, cause: WideningCause) -> CastPlan | 
     first step. If a step still meets a wide operand, this operand is also cast. An explicitly requested wide
     dtype is taken as intended: then the narrower floats are cast to it.
     """
+    if cause.meant_step is not None:  # its line stays wide, so what leaks from it is cast where it is used
+        casts = {
+            PlannedCast(c.producer, i)
+            for i in cause.widening_steps
+            for c in _cast_wide_operands(predicted_run, i, {})
+        }
+        return _measure_casts(predicted_run, cause, casts, _replay_with_casts(predicted_run, cause, casts))
     if not cause.is_default_dtype:
         return _plan_widening(predicted_run, cause)
     met = _plan_where_met(predicted_run, cause)

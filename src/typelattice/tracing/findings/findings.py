@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typelattice.calls.steps import SourceLocation
 from typelattice.programs.program import AnySystem, Replay
 from typelattice.tracing.findings.cast_back import CastBack, find_casts_back
+from typelattice.tracing.findings.check_scope import CheckScope, find_scope
 from typelattice.tracing.findings.divergences_from_run import RunDivergence, find_divergences
+from typelattice.tracing.findings.intended_widenings import sort_causes
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import WideningCause, find_causes
 from typelattice.tracing.run_data.run import Run, WeaknessChange
@@ -23,7 +25,8 @@ class Findings:
     """The causes in a run, the places that cast back, and the replay and divergences of each system.
 
     `weakness_changes` are the arguments that make functions compile again. `excused_count` counts the
-    findings that a comment in the source excuses.
+    findings that a comment in the source excuses. `islands` are explicit casts to wider floats, with results
+    that are all cast back.
     """
 
     predicted_run: PredictedRun = field(repr=False)
@@ -33,6 +36,12 @@ class Findings:
     divergences: Mapping[str, tuple[RunDivergence, ...]]
     excused_count: int = 0
     weakness_changes: tuple[WeaknessChange, ...] = ()
+    islands: tuple[WideningCause, ...] = ()
+
+    @property
+    def scope(self) -> CheckScope:
+        """The operations that the checks looked at, and the wide floats that they cannot see."""
+        return find_scope(self.predicted_run, self.causes)
 
 
 def collect_findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
@@ -43,7 +52,8 @@ def collect_findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
     predicted_run = predict_run(run)
     replays = {replay.name: replay for replay in (run.program.under(system) for system in systems)}
     excuses = _Excuses(run)
-    found_causes = tuple(c for c in find_causes(predicted_run) if not excuses(c.step, c.origin_steps[0]))
+    sorted_causes = sort_causes(predicted_run, find_causes(predicted_run), excuses.is_excused)
+    excuses.count += sorted_causes.excused_count
     back = tuple(c for c in find_casts_back(predicted_run) if not excuses(c.step))
     diverging = {
         name: tuple(d for d in find_divergences(predicted_run, replayed) if not excuses(d.steps[0]))
@@ -52,7 +62,16 @@ def collect_findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
     weak = tuple(
         each for each in run.weakness_changes if not excuses.has_excuse(each.location, each.weak_call)
     )
-    return Findings(predicted_run, found_causes, back, replays, diverging, excuses.count, weak)
+    return Findings(
+        predicted_run,
+        sorted_causes.reported,
+        back,
+        replays,
+        diverging,
+        excuses.count,
+        weak,
+        sorted_causes.islands,
+    )
 
 
 class _Excuses:
@@ -67,6 +86,12 @@ class _Excuses:
 
     def __call__(self, *steps: int) -> bool:
         return self.has_excuse(*(self.steps[i].location for i in steps))
+
+    def is_excused(self, step_number: int) -> bool:
+        """Return True if a comment excuses the line of a step, without counting it."""
+        count, found = self.count, self.has_excuse(self.steps[step_number].location)
+        self.count = count
+        return found
 
     def has_excuse(self, *places: SourceLocation | None) -> bool:
         """Return True if a comment excuses a place."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from typelattice.calls.steps import Index, Input, Opaque
 from typelattice.facts.dtypes import DType
@@ -25,6 +25,7 @@ class WideningCause:
     - `result_names`: the names bound in the end to arrays that are wide because of it.
     - `is_default_dtype`: the wide dtype is the library's default float or wider, so a program gets it without
       a request.
+    - `meant_step`: the step on a line with the comment `meant` that the wide float leaks from, or None.
     - `extra_bytes`: how much more memory all these results took than narrow ones. It is 0 if the program
       requested the wide dtype.
     """
@@ -39,6 +40,7 @@ class WideningCause:
     extra_bytes: int
     is_default_dtype: bool
     result_names: tuple[str, ...] = ()
+    meant_step: int | None = None
 
     @property
     def step(self) -> int:
@@ -171,6 +173,32 @@ def _make_cause(
         is_default_dtype,
         result_names,
     )  # fmt: skip
+
+
+def keep_widening_steps(
+    predicted_run: PredictedRun, cause: WideningCause, widening_steps: Sequence[int], meant_step: int | None
+) -> WideningCause:
+    """Return a cause with some of its widening steps, and with what follows from these.
+
+    If the wide float comes from a line that is meant, these steps are where it begins to be wide.
+    """
+    candidates = sorted({*cause.widening_steps, *cause.later_wide_steps})
+    reached, _ = find_reached_steps(predicted_run, widening_steps, candidates)
+    later = tuple(i for i in cause.later_wide_steps if i in reached and i not in widening_steps)
+    following = _find_following(predicted_run, [*widening_steps], [*later])
+    costly = {*widening_steps, *later}
+    return replace(
+        cause,
+        origin_steps=cause.origin_steps if meant_step is None else (widening_steps[0],),
+        widening_steps=tuple(widening_steps),
+        later_wide_steps=later,
+        following_steps=following,
+        following_runs=sum(predicted_run.run.observations[i].count for i in following),
+        extra_bytes=cause.is_default_dtype
+        * sum(_count_extra_bytes(predicted_run, i, cause.narrow_dtype) for i in costly),
+        result_names=tuple(name for name in cause.result_names if predicted_run.run.results[name] in costly),
+        meant_step=meant_step,
+    )
 
 
 def _find_following(

@@ -6,30 +6,36 @@ A file may define these:
 - `active_cast_feature`: a function that names the feature that casts operands by itself, such as autocast.
 - `CAST_FORMAT`: the form of a cast in a program.
 - `COMPILER_SWITCH`: the module and the name of the switch of a compiler that reads bytecode.
-- `value_losses`: a function that yields the values of an operation's operands that it lost.
-- `Shadows`: a class that follows values in float64 from step to step, and finds losses that build up.
 - `CONVERTING_METHODS` and `converted_arrays`: methods that cast the arrays of an object in place, and a
   function that yields these arrays with their names.
+- `read_values`: a function that returns the values of an array in NumPy, and its dtype. Without it no values
+  of the library's arrays are checked.
+- `plain_call`: a function that returns a call as NumPy writes it, or None if NumPy has no such call.
+- `ROUNDS_SCALARS`: True if the library casts a Python number to the dtype of the array beside it.
+- `PLAIN_ARRAY_CLASSES`: the full names of the classes that follow the library's rules, if the library also
+  has subclasses with arithmetic of their own.
 - `MAY_BE_FORKED`: True if a process that has imported it may be forked.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
+from typing import Any
 
 from typelattice.calls.steps import Input, NamedDType, Opaque, Step
 from typelattice.facts.dtypes import DTYPES
-from typelattice.facts.libraries import file_of, libraries, recordings
+from typelattice.facts.libraries import file_of, libraries, library_of, recordings
 from typelattice.facts.releases import system_for_version
 from typelattice.files.system_text import systems
 from typelattice.operands.operand import Operand
-from typelattice.tracing.run_data.run import ValueLoss
+from typelattice.tracing.library_traits.checked_call import FoundLoss, Unchecked
 
 
 def own_system(library: str, steps: Sequence[Step]) -> str:
@@ -72,12 +78,47 @@ def may_be_forked(library: str) -> bool:
     return getattr(_import_library_file(library), "MAY_BE_FORKED", False) is True
 
 
-def loss_checks(library: str) -> list[Callable[..., Iterable[tuple[str, Callable[[], ValueLoss] | None]]]]:
-    """List the functions that report lost values: within one operation, and over several steps."""
-    losses, shadows = (
-        getattr(_import_library_file(library), name, None) for name in ("value_losses", "Shadows")
+def plain_array_classes(module: str) -> tuple[str, ...]:
+    """Return the full names of the classes that follow a library's rules, if its file lists them."""
+    library = library_of(module)
+    return getattr(_import_library_file(library), "PLAIN_ARRAY_CLASSES", ()) if library else ()
+
+
+LossCheck = Callable[[str, Sequence[Any], Mapping[str, Any], Any], Iterable[FoundLoss | Unchecked]]
+PlainCall = Callable[
+    [str, Sequence[Any], Mapping[str, Any]], tuple[str, Sequence[Any], Mapping[str, Any]] | None
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueChecksOfLibrary:
+    """The checks of a library's values, of one operation and over several steps, and how to read a call.
+
+    `forget` drops what the checks over several steps remember of an array, by its id.
+    """
+
+    of_operation: LossCheck
+    over_steps: LossCheck
+    plain_call: PlainCall
+    forget: Callable[[int], None]
+
+
+def value_checks(library: str) -> ValueChecksOfLibrary | None:
+    """Return the checks of the values of a library's arrays, or None if there are none."""
+    file = _import_library_file(library)
+    read = getattr(file, "read_values", None)
+    if read is None:
+        return None
+    from typelattice.tracing.library_traits.value_losses import find_value_losses
+    from typelattice.tracing.library_traits.value_shadows import Shadows
+
+    shadows = Shadows(read)
+    return ValueChecksOfLibrary(
+        partial(find_value_losses, read=read, rounds_scalars=getattr(file, "ROUNDS_SCALARS", False)),
+        shadows.find_losses,
+        getattr(file, "plain_call", lambda *call: call),
+        shadows.drop_shadow,
     )
-    return [*([losses] if losses else ()), *([shadows().find_losses] if shadows else ())]
 
 
 def compiler_switches() -> dict[str, str]:

@@ -6,13 +6,22 @@ import sys
 from collections.abc import Set
 
 from typelattice.files.reader import system as find_system
-from typelattice.tracing.library_traits.numpy_value_losses import value_losses
-from typelattice.tracing.library_traits.value_shadows import Shadows
+from typelattice.tracing.library_traits.array_values import read_numpy_values as read_values
 
-__all__ = ["MAY_BE_FORKED", "Shadows", "system", "value_losses"]
+__all__ = ["MAY_BE_FORKED", "PLAIN_ARRAY_CLASSES", "ROUNDS_SCALARS", "read_values", "system"]
 
+ROUNDS_SCALARS = True
 MAY_BE_FORKED = True
 """Its threads end before a fork, and begin again after it."""
+
+PLAIN_ARRAY_CLASSES = (
+    "numpy.ndarray",
+    "numpy.generic",
+    "numpy.memmap",
+    "numpy.recarray",
+    "numpy.rec.recarray",
+)
+"""Masked arrays and matrices are none of these. Memory maps and record arrays only store in another way."""
 
 
 def system(dtypes: Set[str]) -> str | None:

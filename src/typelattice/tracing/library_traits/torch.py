@@ -6,7 +6,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from typelattice.tracing.library_traits import numpy_value_losses
+from typelattice.facts.dtypes import DTYPES, DType
+from typelattice.tracing.library_traits.array_values import is_real_float
 
 AUTOCAST_DEVICES = ("cpu", "cuda", "mps", "xpu")
 COMPILER_SWITCH = "torch._dynamo.config", "disable"
@@ -17,20 +18,32 @@ CAST_FORMAT = "{}.to({})"
 """How a program casts an array to a dtype."""
 
 
+PLAIN_ARRAY_CLASSES = ("torch.Tensor",)
+
 NUMPY_NAME_BY_OPTION = {"dim": "axis", "keepdim": "keepdims", "correction": "ddof"}
+NUMPY_NAME_BY_FUNCTION = {"mm": "matmul", "bmm": "matmul", "mv": "matmul"}
+LIKE_DEVIATION = ("var", "std")
 
 
-def value_losses(
-    name: str, operands: Sequence[Any], keywords: Mapping[str, Any], result: Any
-) -> Iterator[numpy_value_losses.FoundLoss]:
-    """Yield the losses of an operation, found in NumPy arrays. bfloat16 has no such array."""
-    own = as_array(result)
-    unbiased = name in ("var", "std") and any(type(x) is bool for x in operands)
-    if own is not result and not unbiased:
-        axes = {NUMPY_NAME_BY_OPTION.get(key, key): x for key, x in keywords.items()}
-        if name in ("var", "std"):
-            axes = {"ddof": 1, **axes}
-        yield from numpy_value_losses.value_losses(name, operands, axes, own, as_array)
+def plain_call(
+    name: str, operands: Sequence[Any], keywords: Mapping[str, Any]
+) -> tuple[str, Sequence[Any], Mapping[str, Any]] | None:
+    """Return a call as NumPy writes it, or None if NumPy has no such call.
+
+    A method that writes into its array, such as `add_`, has a name with `=`, without the array.
+    """
+    options = {NUMPY_NAME_BY_OPTION.get(key, key): x for key, x in keywords.items()}
+    plain = name.removesuffix("_")
+    alpha = options.pop("alpha", 1)
+    if alpha != 1:
+        operands = [*operands[:-1], _scale_update(operands[-1], alpha)]
+    if plain != name and operands and plain:
+        return f"{plain}=", operands[1:], options
+    if name in LIKE_DEVIATION:
+        if any(type(x) is bool for x in operands):
+            return None
+        options = {"ddof": 1, **options}
+    return NUMPY_NAME_BY_FUNCTION.get(name, name), operands, options
 
 
 CONVERTING_METHODS = ("to", "type", "half", "float", "double", "bfloat16", "cpu", "cuda", "to_empty")
@@ -46,12 +59,26 @@ def converted_arrays(module: Any) -> Iterator[tuple[str, Any]]:
         yield from cls.named_buffers(module)
 
 
-def as_array(tensor: Any) -> Any:
-    """Return a tensor as a NumPy array. Return anything else as it is, also a tensor of a different dtype."""
-    try:
-        return tensor.detach().cpu().numpy()
-    except (AttributeError, TypeError):
-        return tensor
+def _scale_update(x: Any, alpha: Any) -> Any:
+    """Return the numbers that `add(x, alpha=0.1)` adds."""
+    return read_values(x)[0] * alpha if type(alpha) in (int, float) else None
+
+
+def read_values(x: Any) -> tuple[Any, DType | None]:
+    """Return the values of a tensor in NumPy, and its dtype, or None if it has no values that can be read."""
+    torch: Any = sys.modules["torch"]
+    if not isinstance(x, torch.Tensor) or x.is_meta or x.is_quantized or x.layout is not torch.strided:
+        return x, None
+    is_wrapped = getattr(getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", None)
+    if is_wrapped is not None and is_wrapped(x):
+        return x, None
+    dtype = DTYPES.get(str(x.dtype).removeprefix("torch."))
+    plain = x.detach().cpu().resolve_conj().resolve_neg()
+    if dtype is not None and is_real_float(dtype) and (dtype.bits or 64) <= 16 and dtype.name != "float16":
+        plain = plain.float()
+    if dtype is None or dtype.name == "complex32":
+        return x, None
+    return plain.numpy(), dtype
 
 
 def active_cast_feature() -> str:

@@ -1,4 +1,4 @@
-"""Shadows of running sums in NumPy: their values if every step so far had been computed in float64."""
+"""Shadows of running sums: their values if every step so far had been computed in float64."""
 
 from __future__ import annotations
 
@@ -9,12 +9,21 @@ from itertools import repeat
 from typing import Any, NamedTuple
 from weakref import ref
 
-from typelattice.tracing.library_traits.numpy_value_losses import (
+from typelattice.facts.dtypes import DType
+from typelattice.tracing.library_traits.array_values import (
+    ReadValues,
+    is_real_float,
+    read_numpy_values,
+    round_to_dtype,
+)
+from typelattice.tracing.library_traits.checked_call import FoundLoss
+from typelattice.tracing.library_traits.value_losses import (
     BLOCK_SIZE,
+    MAX_NUMBERS,
     MIN_LARGE_SIZE,
-    FoundLoss,
     are_all_true,
     describe_loss,
+    find_operation,
     sum_tolerance,
 )
 from typelattice.tracing.run_data.run import LOST_DIGITS
@@ -44,7 +53,8 @@ class Shadows:
     no shadow, and neither has an array that was written into meanwhile.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, read: ReadValues = read_numpy_values) -> None:
+        self.read = read
         self.shadows: dict[int, Shadow] = {}
         self.bytes = 0
         self.spare: dict[Any, Any] = {}  # memory of large shadows that were dropped, by shape
@@ -53,22 +63,25 @@ class Shadows:
         self, name: str, operands: Sequence[Any], keywords: Mapping[str, Any], result: Any
     ) -> Iterator[FoundLoss]:
         """Carry shadows through an operation, and yield the digits that a sum of several steps has lost."""
-        plain = name.removesuffix("=")
+        plain, _ = find_operation(name.removesuffix("="))
         if plain not in SUMMING_OPERATIONS or keywords:
             return
-        dtype = result.dtype
-        if dtype.kind == "f" and dtype.itemsize < 8 and result.size:
-            if plain == name and (len(operands) != 2 or any(x is result for x in operands)):
-                self.drop_shadow(id(result))  # the result is an output argument, so its old values are gone
-            else:
-                yield from self.find_carried_losses(plain, plain != name, operands, result)
+        numbers, dtype = self.read(result)
+        if dtype is None or not is_real_float(dtype) or not 0 < numbers.size <= MAX_NUMBERS:
+            return
+        if dtype.bits is None or dtype.bits >= 64:
+            return
+        in_place = name[-1:] == "="
+        if not in_place and (len(operands) != 2 or any(x is result for x in operands)):
+            self.drop_shadow(id(result))  # the result is an output argument, so its old values are gone
+        else:
+            yield from self.find_carried_losses(plain, in_place, operands, result, numbers, dtype)
 
     def find_carried_losses(
-        self, operation: str, in_place: bool, operands: Sequence[Any], result: Any
+        self, operation: str, in_place: bool, operands: Sequence[Any], result: Any, numbers: Any, dtype: DType
     ) -> Iterator[FoundLoss]:
         """Carry shadows through a sum, in place or not, and yield the digits that are lost."""
         np: Any = sys.modules["numpy"]
-        dtype, is_array = result.dtype, isinstance(result, np.ndarray)
         before = self.find_shadow(result, is_written=True) if in_place else None
         found = [*([before] if before else ()), *map(self.find_shadow, operands)]
         if not (before if in_place else any(found)):
@@ -76,26 +89,34 @@ class Shadows:
             return
         operands = [result, *operands] if in_place else operands
         given = [
-            s.wide_value if s and s.wide_value is not None else x
+            s.wide_value if s and s.wide_value is not None else self.read_values(x)
             for s, x in zip(found, operands, strict=True)
         ]
+        if not all(isinstance(x, (np.ndarray, np.generic, int, float)) for x in given):
+            self.drop_shadow(id(result))
+            return
         with np.errstate(all="ignore"):
             function = getattr(np, operation)
-            if before and not self.has_computed(before, function, operands[1], result):
-                self.keep_shadow(np, result, result.copy(), result.astype(float), False)
+            if before and not self.has_computed(np, before, function, given[1], numbers, dtype):
+                self.keep_shadow(np, result, numbers.copy(), numbers.astype(float), False)
                 return
-            wide, apart = self.compute_wide_sum(np, function, given, result)
+            wide, apart = self.compute_wide_sum(np, function, given, numbers)
             lost, allowed = any(s.has_lost for s in found if s), sum_tolerance(dtype)
             if not lost and apart > allowed * abs(wide.flat[0]):  # skip a check of each value
-                bad = abs(wide - result) > allowed * max(_largest_absolute(np.asarray(x)) for x in given)
+                bad = abs(wide - numbers) > allowed * max(_largest_absolute(np.asarray(x)) for x in given)
                 lost = bool(bad.any())
-                seen = bad, wide, np.asarray(result), " over several steps"
+                seen = bad, wide, np.asarray(numbers), " over several steps"
                 if lost:
-                    yield LOST_DIGITS, partial(describe_loss, np, LOST_DIGITS, *seen)
+                    yield LOST_DIGITS, partial(describe_loss, np, dtype, LOST_DIGITS, *seen)
         if before:
             self.replace_shadow(id(result), before._replace(wide_value=wide, has_lost=lost))
         else:
-            self.keep_shadow(np, result, result.copy() if is_array else None, wide, lost)
+            is_scalar = isinstance(result, np.generic)
+            self.keep_shadow(np, result, None if is_scalar else numbers.copy(), wide, lost)
+
+    def read_values(self, x: Any) -> Any:
+        """Return the values of an array, and a Python number unchanged."""
+        return x if type(x) in (int, float, bool) else self.read(x)[0]
 
     def find_shadow(self, array: Any, is_written: bool = False) -> Shadow | None:
         """Return the shadow of an array, or None if it has none or its values have changed.
@@ -105,18 +126,22 @@ class Shadows:
         found = self.shadows.get(id(array))
         if found is None or found.array() is not array:
             return None
-        return (
-            found
-            if is_written or found.narrow_value is None or have_same_values(found.narrow_value, array)
-            else None
-        )
+        if is_written or found.narrow_value is None:
+            return found
+        return found if have_same_values(found.narrow_value, self.read(array)[0]) else None
 
-    def has_computed(self, before: Shadow, function: Any, operand: Any, result: Any) -> bool:
+    def has_computed(
+        self, np: Any, before: Shadow, function: Any, operand: Any, numbers: Any, dtype: DType
+    ) -> bool:
         """Compute an operation in place again from the values before. Return True if it gives its result."""
-        if before.narrow_value is None:
+        old = before.narrow_value
+        if old is None:
             return False
-        function(before.narrow_value, operand, out=before.narrow_value, casting="same_kind")
-        return have_same_values(before.narrow_value, result)
+        if numbers.dtype.name == dtype.name and isinstance(operand, (int, float, np.ndarray, np.generic)):
+            function(old, operand, out=old, casting="unsafe")
+        else:  # NumPy lacks the dtype
+            old[...] = round_to_dtype(np, function(old, operand, dtype=float), dtype)
+        return have_same_values(old, numbers)
 
     def compute_wide_sum(
         self, np: Any, function: Any, operands: Sequence[Any], result: Any
@@ -143,8 +168,7 @@ class Shadows:
         key = id(result)
         if key in self.shadows:
             self.drop_shadow(key)
-        is_array = isinstance(result, np.ndarray)  # scalars have no weak references
-        if not is_array:
+        if isinstance(result, np.generic):  # scalars have no weak references
             array = repeat(result).__next__
         else:
             array = ref(result) if wide_value is None else ref(result, lambda _: self.drop_shadow(key))

@@ -143,11 +143,16 @@ class ChildRuns:
         """Return the settings of a child process that runs a script of its parent again."""
         followed = script if script in self.recorder.sources else ""
         cache = self.child_settings.cache and self.child_settings.cache.absolute()
-        main = getattr(sys.modules["__main__"], "__file__", None)
-        main = main if main in self.recorder.sources else self.child_settings.main
-        return pickle.dumps(
-            replace(self.child_settings, folder=str(self.folder), script=followed, cache=cache, main=main)
+        settings = replace(
+            self.child_settings, folder=str(self.folder), script=followed, cache=cache, main=self.main_file
         )
+        return pickle.dumps(settings)
+
+    @property
+    def main_file(self) -> str:
+        """The file of the main module of this process or of its parent, if it is followed, or ""."""
+        own: str = getattr(sys.modules.get("__main__"), "__file__", None) or ""
+        return own if own in self.recorder.sources else self.child_settings.main
 
     def merge_child_runs(self, run: Run) -> Run:
         """Merge the runs of child processes into their parent's run."""
@@ -204,8 +209,8 @@ class ChildRuns:
         def make_function(*args: Any, **named: Any) -> Any:
             function = inner(*args, **named)
             own = ACTIVE_CHILD_RUNS[-1] if ACTIVE_CHILD_RUNS else None
-            if own is not None and own.child_settings.main:
-                own.follow_function(function, own.child_settings.main)
+            if own is not None and own.main_file:
+                own.follow_function(function, own.main_file)
             return function
 
         make_function.of_typelattice = True  # type: ignore[attr-defined]

@@ -87,12 +87,13 @@ class ModuleCompiler:
 
         A function that was sent by value may not know its file.
         """
-        if file not in self.modules:
+        rewritten = HIDDEN_CODE.find_rewritten(function.__code__, file)
+        if rewritten is None and file not in self.modules:
             try:
                 self.modules[file] = self.compile_module(file, file, Path(file).read_bytes())
             except OSError:
                 self.modules[file] = None
-        rewritten = HIDDEN_CODE.find_rewritten(function.__code__, file)
+            rewritten = HIDDEN_CODE.find_rewritten(function.__code__, file)
         if rewritten is not None:
             HIDDEN_CODE.set_running_code(function, rewritten)
 

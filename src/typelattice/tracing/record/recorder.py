@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,6 +21,7 @@ from typelattice.calls.steps import (
     Ref,
     SourceLocation,
 )
+from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar_operand
 from typelattice.operands.read_objects import operand as read_operand
 from typelattice.programs.program import Program
@@ -33,8 +35,10 @@ from typelattice.tracing.compiled.compilers import (
 )
 from typelattice.tracing.compiled.weak_type_recompilations import WeakArguments
 from typelattice.tracing.library_traits import converting_methods, has_rules, own_system
+from typelattice.tracing.library_traits.array_subclasses import has_own_arithmetic
 from typelattice.tracing.record.array_reader import ArrayReader
 from typelattice.tracing.record.child_process_count import ChildProcessCounter
+from typelattice.tracing.record.held_arrays import find_attribute_reader, list_held_arrays
 from typelattice.tracing.record.omissions import yield_omissions
 from typelattice.tracing.record.unchanged_casts import UnchangedCasts
 from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
@@ -49,6 +53,7 @@ from typelattice.tracing.run_data.array_classes import (
     is_lasting_class,
     joining_operation,
 )
+from typelattice.tracing.run_data.float_widths import dtype_width, operand_width
 from typelattice.tracing.run_data.producing_steps import (
     MAX_STEPS_PER_OPERATION,
     ArrayLinks,
@@ -58,14 +63,20 @@ from typelattice.tracing.run_data.producing_steps import (
     list_steps_of_key,
     replace_steps_by_cache_keys,
 )
-from typelattice.tracing.run_data.run import CompiledCallArgument, Observation, Run, UnfollowedCode
+from typelattice.tracing.run_data.run import CompiledCallArgument, HeldArray, Observation, Run, UnfollowedCode
 from typelattice.tracing.run_data.source_text import SourceText
 from typelattice.tracing.steps import build_step
 from typelattice.tracing.steps.arguments import UnknownCallError
 from typelattice.tracing.steps.observed_calls import CallReader
-from typelattice.tracing.steps.rule_exemptions import LibraryCastError, check_casts_of_library
+from typelattice.tracing.steps.rule_exemptions import (
+    LibraryCastError,
+    OwnArithmeticError,
+    check_casts_of_library,
+)
 
 MAX_NAMED_RESULTS = 1000
+MAX_OBJECTS_READ = 4  # objects of a class at one source location that are searched for arrays
+MAX_HELD_ARRAYS = 1000
 MAX_KEYS_PER_OPERATION = 256  # keys of known steps that are kept for one operation
 MAX_DISTINCT_STEPS = 200_000  # beyond it, a step must differ in more than its operands' steps
 UNREADABLE_MESSAGE = "our reading of it failed ({}); please report it"
@@ -81,9 +92,17 @@ class Recorder:
         self.builder = ProgramBuilder(self.observed_operand)
         self.array_kinds = ArrayClasses()
         self.is_function = CachePerClass(is_function)
-        self.holds_results = CachePerClass(holds_results)
+        self.attribute_readers = CachePerClass(find_attribute_reader)
+        self.holds_results = CachePerClass(
+            lambda cls: holds_results(cls) or self.attribute_readers[cls] is not None
+        )
+        self.held_arrays: dict[HeldArray, None] = {}
+        self.objects_read: Counter[tuple[Witness, type]] = Counter()
         self.joining_operation = CachePerClass(joining_operation)
         self.argument_sorts = CachePerClass(argument_sort)
+        self.has_own_arithmetic = CachePerClass(has_own_arithmetic)
+        # the class of each step's arrays, if it computes in its own way
+        self.own_arithmetic_classes: dict[int, str] = {}
         self.compiler_of = CachePerClass(compiler_of_functions)
         self.is_lasting_class = CachePerClass(is_lasting_class)
         self.converting_methods = converting_methods()
@@ -267,6 +286,8 @@ class Recorder:
                     raise UnknownCallError("our reading of it failed")
                 if not has_rules(kind.library):
                     raise UnknownCallError(f"no system has the rules of {kind.library}")
+                if owner := self.own_class_of(result, list_steps_of_key(key_parts)):
+                    raise OwnArithmeticError(owner)
                 made = make_step(
                     excerpt, [build_step.argument_of_key(self.step_used(witness, part)) for part in key_parts]
                 )
@@ -286,14 +307,24 @@ class Recorder:
                     raise
                 steps = list_steps_of_key(key_parts)
                 if steps:
-                    suffix = e.name_suffix if isinstance(e, LibraryCastError) else ""
+                    suffix = e.name_suffix if isinstance(e, (LibraryCastError, OwnArithmeticError)) else ""
                     name = f"{self.name_of_opaque_step(witness, key)}{suffix}"
                     made = self.builder.add_opaque(excerpt, name, operand, steps, None)
                 else:
                     made = self.builder.add_input(excerpt.of_library(None), operand)
             tally = self.add_tallies(made.step, before, operand, kind, result, witness.operation)
             witness.tallies[key] = tally
+            if own := self.own_class_of(result, ()):
+                self.own_arithmetic_classes[tally.number] = own
             return tally
+
+    def own_class_of(self, array: Any, operand_steps: Sequence[int]) -> str:
+        """Name the class of an array, or of an operand, that computes in its own way, or return ""."""
+        if self.has_own_arithmetic[type(array)]:
+            name: str = type.__getattribute__(type(array), "__name__")
+            return name
+        found = (self.own_arithmetic_classes[i] for i in operand_steps if i in self.own_arithmetic_classes)
+        return next(found, "")
 
     def add_tallies(
         self, number: int, first_new: int, operand: Operand, kind: ArrayClass, result: Any, operation: Any
@@ -334,10 +365,12 @@ class Recorder:
             element = self.step_of_elements_read(witness, array) if base is None and position == 0 else None
             if element is not None:
                 return element
+            own = self.own_class_of(array, ())
+            found = None if own else found
             if found and found[0]() is base and self.tallies[found[1]].operand.dtype is operand.dtype:
                 number = found[1]
             else:
-                key = "input", position, mark
+                key = "input", position, mark, own
                 tally = witness.tallies.get(key)
                 if tally is None:
                     excerpt = self.excerpt_of(witness, kind.library)
@@ -351,6 +384,8 @@ class Recorder:
                     self.tallies.append(tally)
                     one, shape = self.builder.steps[made.step], (None,) * kind.dimensions(array)
                     self.builder.steps[made.step] = replace(one, shape=shape, owner=kind.library)
+                    if own:
+                        self.own_arithmetic_classes[made.step] = own
                     witness.tallies[key] = tally
                 if isinstance(self.builder.steps[tally.number], Input):
                     tally.count += 1
@@ -461,6 +496,37 @@ class Recorder:
         found = self.compiled_calls.step_of(inner)
         return self.step_of(inner) if found is None and inner is not None else found
 
+    def note_held_arrays(self, witness: Witness, arguments_and_result: Sequence[Any]) -> None:
+        """Note the float arrays in an object that a call returned, unless followed code has computed them."""
+        *args, result = arguments_and_result
+        self.objects_read[witness, type(result)] += 1
+        if self.objects_read[witness, type(result)] > MAX_OBJECTS_READ:
+            return
+        found = [
+            (path, dtype)
+            for path, x in list_held_arrays(result, self.array_kinds, self.attribute_readers)
+            if self.step_of(x) is None and (dtype := self.float_of(x)) is not None
+        ]
+        if not found or len(self.held_arrays) >= MAX_HELD_ARRAYS:
+            return
+        held = (
+            x for arg in args for _, x in list_held_arrays([arg], self.array_kinds, self.attribute_readers)
+        )
+        taken = [dtype for x in held if (dtype := self.float_of(x)) is not None]
+        narrow_dtype = max(taken, key=lambda dtype: dtype_width(dtype) or 0, default=None)
+        excerpt = self.excerpt_of(witness, "")
+        assert excerpt.location is not None
+        name = type.__getattribute__(type(result), "__name__")
+        for path, dtype in found:
+            held_array = HeldArray(excerpt.location, excerpt.text, name, path, dtype, narrow_dtype)
+            self.held_arrays.setdefault(held_array)
+
+    def float_of(self, array: Any) -> DType | None:
+        """Return the dtype of an array of floats, and None for any other."""
+        kind = self.array_kinds[type(array)]
+        operand = self.array_reader.read_operand(array, kind) if kind and kind.variable is None else None
+        return operand.dtype if operand is not None and operand_width(operand) else None
+
     # -- descriptions of steps
 
     def excerpt_of(self, witness: Witness, library: str) -> Excerpt:
@@ -531,6 +597,8 @@ class Recorder:
                     for number, at in [*self.compiled_call_arguments]
                     for excerpt in [self.excerpt_of(at, "")]
                 ),
+                held_arrays=tuple(self.held_arrays),
+                value_scope=self.value_checks.scope if self.value_checks else None,
             )
 
     def add_missing_tallies(self) -> None:

@@ -5,32 +5,58 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import BuiltinFunctionType
+from types import BuiltinFunctionType, MethodType
 from typing import Any
 from weakref import ref
 
 from typelattice.calls.steps import MAX_STEP_CHARS, SourceLocation
+from typelattice.calls.ufunc_methods import REDUCTION_BY_UFUNC_METHOD
 from typelattice.support.outside_errors import DEPTH_MESSAGES, raise_if_from_outside
-from typelattice.tracing.library_traits import loss_checks
-from typelattice.tracing.record.witness import Witness, describe_error
-from typelattice.tracing.run_data.array_classes import CachePerClass, library_class
-from typelattice.tracing.run_data.run import NOT_FINITE, LocatedLoss, ValueLoss
+from typelattice.tracing.library_traits import ValueChecksOfLibrary, value_checks
+from typelattice.tracing.library_traits.array_subclasses import has_own_arithmetic
+from typelattice.tracing.library_traits.checked_call import (
+    NO_CHECKS,
+    OPTIONS,
+    OTHER_PACKAGE,
+    OWN_CLASS,
+    SEVERAL_RESULTS,
+    TOO_LARGE,
+    WHILE_COMPILING,
+    Unchecked,
+)
+from typelattice.tracing.record.witness import (
+    PYTHON_FUNCTION_CLASSES,
+    RESIZING_METHOD,
+    Witness,
+    describe_error,
+    is_module_of_library,
+)
+from typelattice.tracing.run_data.array_classes import CachePerClass, holds_results, library_class
+from typelattice.tracing.run_data.run import (
+    NOT_FINITE,
+    LocatedLoss,
+    UncheckedResults,
+    ValueLoss,
+    ValueScope,
+)
 
 globals()["__builtins__"] = {**vars(builtins)}  # witness.py explains this copy
 MAX_RESULT_BYTES = 1 << 27  # a larger result is not checked: that would slow the program down
+MAX_UNCHECKED_SUBJECTS = 1_000  # functions and classes that are named in the report of what was not checked
 MAX_FINITE_ARRAYS = 4_096  # most arrays that are remembered as finite
 
 
 class ValueChecks:
-    """The losses so far, by source location, text and rule."""
+    """The losses so far by source location, text and rule, and how many results were checked."""
 
     def __init__(self) -> None:
         self.losses: dict[tuple[SourceLocation, str, str], LocatedLoss] = {}
-        self.checks: dict[str, list[Any]] = {}  # the checks of each library, by its name
-        self.finite_arrays: dict[
-            int, ref[Any]
-        ] = {}  # arrays without infinite numbers and NaN, by their ids
+        self.checks: dict[str, ValueChecksOfLibrary | None] = {}  # the checks of each library, by its name
+        # arrays without infinite numbers and NaN, by their ids
+        self.finite_arrays: dict[int, ref[Any]] = {}
         self.is_plain = CachePerClass(is_plain)
+        self.checked_count = 0
+        self.unchecked: dict[tuple[str, str], list[int]] = {}  # their number and the largest, by the reason
 
     def observe_operation(
         self,
@@ -42,28 +68,86 @@ class ValueChecks:
     ) -> None:
         """Check an operation that has run."""
         kind = witness.array_kinds[type(result)]
-        if kind is None or not self.is_plain[type(result)] or kind.size(result) > MAX_RESULT_BYTES:
+        if kind is None:
             return
-        for x in operands:
-            if not self.is_plain[type(x)]:
-                return
-        checks = self.checks.get(kind.library)
+        if kind.library not in self.checks:
+            self.checks[kind.library] = value_checks(kind.library)
+        checks = self.checks[kind.library]
+        strange = next((x for x in (result, *operands) if not self.is_plain[type(x)]), None)
+        size = kind.size(result)
         if checks is None:
-            checks = self.checks[kind.library] = loss_checks(kind.library)
+            self.note_unchecked(NO_CHECKS, kind.library, size)
+        elif kind.variable is not None:
+            self.note_unchecked(WHILE_COMPILING, kind.library, size)
+        elif strange is not None:
+            self.note_unchecked(OWN_CLASS, type.__getattribute__(type(strange), "__name__"), size)
+        elif size > MAX_RESULT_BYTES:
+            self.note_unchecked(TOO_LARGE, "", size)
+        elif (plain := checks.plain_call(name, operands, keywords)) is None:
+            self.note_unchecked(OPTIONS, name, size)
+        else:
+            self.check_plain_call(witness, checks, *plain, result)
+
+    def check_plain_call(
+        self,
+        witness: ValueWitness,
+        checks: ValueChecksOfLibrary,
+        name: str,
+        operands: Sequence[Any],
+        keywords: Mapping[str, Any],
+        result: Any,
+    ) -> None:
+        """Check an operation that is written as NumPy writes it."""
+        kind = witness.array_kinds[type(result)]
+        assert kind is not None
+        links = witness.links
+        may_refer = id(result) not in links.resized and not (
+            links.resizes_anything and hasattr(type(result), RESIZING_METHOD)
+        )
         rules: set[str] = set()
-        for find_losses in checks if name != "put" else checks[:1]:
-            for rule, describe in find_losses(name, operands, keywords, result):
+        is_checked = True
+        over_steps = (checks.over_steps,) if name != "put" and may_refer else ()
+        for find_losses in (checks.of_operation, *over_steps):
+            for found in find_losses(name, operands, keywords, result):
+                if isinstance(found, Unchecked):
+                    is_checked = False
+                    self.note_unchecked(found.reason, found.subject, largest_size(witness, result, operands))
+                    continue
+                rule, describe = found
                 known = rule != NOT_FINITE or name[-1:] != "=" or self.was_finite(result)
                 if describe is not None and rule not in rules and known:
                     self.add_loss(witness, rule, describe)
                 rules.add(rule)
-        if kind.is_linked_weakly:
+        self.checked_count += is_checked
+        if kind.is_linked_weakly and may_refer:
             if NOT_FINITE in rules:
                 self.finite_arrays.pop(id(result), None)
             elif name != "put":
                 if len(self.finite_arrays) > MAX_FINITE_ARRAYS:
                     self.finite_arrays.clear()
                 self.finite_arrays[id(result)] = ref(result)
+
+    def note_unchecked(self, reason: str, subject: str, size: int) -> None:
+        """Count a result that was not checked."""
+        if (reason, subject) not in self.unchecked and len(self.unchecked) >= MAX_UNCHECKED_SUBJECTS:
+            subject = ""
+        counts = self.unchecked.setdefault((reason, subject), [0, 0])
+        counts[:] = counts[0] + 1, max(counts[1], size)
+
+    @property
+    def scope(self) -> ValueScope:
+        """The number of results that were checked, and those that were not."""
+        unchecked = (UncheckedResults(*key, *counts) for key, counts in self.unchecked.items())
+        return ValueScope(self.checked_count, tuple(unchecked))
+
+    def forget(self, array: Any) -> None:
+        """Forget an array that is about to be resized. A class stands for all its arrays."""
+        known = [found() for found in self.finite_arrays.values()] if isinstance(array, type) else [array]
+        for i in [id(x) for x in known if x is not None]:
+            self.finite_arrays.pop(i, None)
+            for checks in self.checks.values():
+                if checks is not None:
+                    checks.forget(i)
 
     def was_finite(self, x: Any) -> bool:
         """Return True if all numbers of an array were finite in the last check."""
@@ -80,8 +164,10 @@ class ValueChecks:
 
 
 def is_plain(cls: type) -> bool:
-    """Return True if a class is Python's or a library's own: checks never run code of the program."""
-    return library_class(cls) is cls or type.__getattribute__(cls, "__module__") == "builtins"
+    """Return True if a class is Python's or a plain one of a library: checks never run other code."""
+    if type.__getattribute__(cls, "__module__") == "builtins":
+        return True
+    return library_class(cls) is cls and not has_own_arithmetic(cls)
 
 
 def check_binary(witness: ValueWitness, a: Any, b: Any, result: Any) -> None:
@@ -110,21 +196,65 @@ def check_assignment(witness: ValueWitness, value: Any, a: Any) -> None:
 
 def check_call(witness: ValueWitness, function: Any, *arguments_and_result: Any) -> None:
     """Check a call of a library's function, or of an array's method."""
-    if witness.array_kinds[type(arguments_and_result[-1])] is None:
+    result, checks = arguments_and_result[-1], witness.recorder.value_checks
+    if witness.array_kinds[type(result)] is None:
+        if holds_results(type(result)) and witness.is_of_library(function):
+            for x in witness.list_results(result):
+                check_unknown_result(witness, SEVERAL_RESULTS, function, x)
         return
-    owner = function.__self__ if type(function) is BuiltinFunctionType else None
-    of_array = witness.array_kinds[type(owner)] is not None
-    if not of_array and type(function) is not type and not witness.is_of_library(function):
+    owner, is_known = find_owner(witness, function)
+    if not is_known:
+        check_unknown_result(witness, OTHER_PACKAGE, function, result)
         return
     args, names = witness.operation.list_arguments(arguments_and_result[:-1]), witness.operation.keywords
     if None in names or "*" in names:
+        check_unknown_result(witness, OPTIONS, function, result)
         return
     split = len(args) - len(names)
     named = dict(zip(names, args[split:], strict=True))
-    operands = [owner, *args[:split]] if of_array else args[:split]
-    witness.recorder.value_checks.observe_operation(
-        witness, getattr(function, "__name__", ""), operands, named, arguments_and_result[-1]
-    )
+    name, operands = getattr(function, "__name__", "") or witness.name, args[:split]
+    if type(owner).__name__ == "ufunc":
+        if name in REDUCTION_BY_UFUNC_METHOD and len(operands) == 1:
+            named.setdefault("axis", 0)
+        name = REDUCTION_BY_UFUNC_METHOD.get(name, {}).get(owner.__name__, f"{owner.__name__}.{name}")
+    elif witness.array_kinds[type(owner)] is not None:
+        name = name.lstrip("_")  # JAX's method sum is called _sum
+        operands = [owner, *operands]
+    checks.observe_operation(witness, name, operands, named, result)
+
+
+def find_owner(witness: ValueWitness, function: Any) -> tuple[Any, bool]:
+    """Return the object of a library of which a function is a method, and True if it is a library's function.
+
+    The object is an array, or another one such as `np.add` of `np.add.reduce`. A plain function has none.
+    """
+    cls = type(function)
+    if cls is BuiltinFunctionType:
+        owner = function.__self__
+        if witness.array_kinds[type(owner)] is not None or witness.recorder.is_function[type(owner)]:
+            return owner, True
+    elif cls is MethodType and witness.array_kinds[type(function.__self__)] is not None:
+        return function.__self__, is_module_of_library(function.__module__ or "")
+    elif cls is MethodType and witness.recorder.is_function[type(function.__self__)]:
+        return None, True  # such as a method of NumPy's generator of random numbers
+    return None, cls is type or witness.is_of_library(function)
+
+
+def check_unknown_result(witness: ValueWitness, reason: str, function: Any, result: Any) -> None:
+    """Count a result of a function that no check knows, unless followed code has computed it."""
+    kind = witness.array_kinds[type(result)]
+    if kind is None or witness.recorder.step_of(result) is not None:
+        return
+    is_function = type(function) in PYTHON_FUNCTION_CLASSES  # never read a name of the program's object
+    name = getattr(function, "__name__", "") if is_function else witness.name
+    witness.recorder.value_checks.note_unchecked(reason, name, kind.size(result))
+
+
+def largest_size(witness: ValueWitness, result: Any, operands: Sequence[Any]) -> int:
+    """Return the bytes of the largest array of an operation."""
+    found = ((witness.array_kinds[type(x)], x) for x in (result, *operands))
+    sizes: list[int] = [kind.size(x) for kind, x in found if kind is not None]
+    return max(sizes)
 
 
 def checking_method(check: Callable[..., None], record: Callable[..., Any], result_index: int = -1) -> Any:
@@ -152,6 +282,17 @@ class ValueWitness(Witness):
     """An observer that checks the values of an operation before it records it."""
 
     __slots__ = ()
+
+    def forget_receiver(self, array: Any) -> Any:
+        """Forget an array before it is resized, also in the checks of values."""
+        self.recorder.value_checks.forget(array)
+        return Witness.forget_receiver(self, array)
+
+    def forget(self, value: Any, array: Any) -> Any:
+        """Forget both arguments of a resizing, also in the checks of values."""
+        self.recorder.value_checks.forget(value)
+        return Witness.forget(self, value, array)
+
     record_binary = checking_method(check_binary, Witness.record_binary)
     record_unary = checking_method(check_unary, Witness.record_unary)
     record_in_place = checking_method(check_in_place, Witness.record_in_place)

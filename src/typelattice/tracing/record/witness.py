@@ -31,6 +31,7 @@ from typelattice.tracing.run_data.array_classes import (
     NUMBER,
     TEXT,
     VALUE,
+    holds_results,
 )
 from typelattice.tracing.run_data.producing_steps import LINKS_BEFORE_CLEANUP, MAX_SCALARS, Link, StepNumber
 from typelattice.tracing.run_data.written_operation import WrittenOperation
@@ -615,7 +616,10 @@ class Witness(WitnessBase):
             return self.handle_error(e, result, Witness.record_mapped_result, key, result)
 
     def record_each_result(self, function: Any, arguments_and_result: tuple[Any, ...]) -> None:
-        """Record a call with several arrays as results: each is a step."""
+        """Record a call with several arrays as results: each is a step. Note the arrays in an object."""
+        if not holds_results(type(arguments_and_result[-1])):
+            self.recorder.note_held_arrays(self, arguments_and_result)
+            return
         results = self.list_results(arguments_and_result[-1])
         if not results:
             return
@@ -661,7 +665,7 @@ class Witness(WitnessBase):
             return ()
         classes = {*map(type, found)}
         arrays = any(map(self.array_kinds.__getitem__, classes))
-        many = {cls for cls in classes if self.holds_results[cls]}
+        many = {cls for cls in classes if holds_results(cls)}
         if many and max_depth > 1:
             return [
                 each

@@ -12,16 +12,24 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import systems
 from typelattice.programs.program import Replay
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK
+from typelattice.tracing.findings.check_scope import CheckScope
 from typelattice.tracing.findings.divergences_from_run import DIVERGENCE_COSTS, RunDivergence
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.report.formatting import count_text, location_text, size_text
+from typelattice.tracing.report.scope_sentences import (
+    describe_rule_scope,
+    describe_scope,
+    describe_unseen_floats,
+    describe_value_scope,
+)
 from typelattice.tracing.report.sentences import (
     cast_back_heading,
     cause_message,
     cause_sections,
     describe_cast_back,
+    describe_island,
     describe_mismatch,
     describe_operands,
     divergence_lines,
@@ -29,7 +37,9 @@ from typelattice.tracing.report.sentences import (
 from typelattice.tracing.run_data.run import (
     LOST_DIGITS,
     LOST_FRACTION,
+    NO_CHANGE,
     NOT_FINITE,
+    ROUNDED_CONSTANT,
     WRAPPED,
     LocatedLoss,
     WeaknessChange,
@@ -48,6 +58,8 @@ FINDING_RULES = {
     NOT_FINITE: "A finite number became infinite or NaN.",
     LOST_FRACTION: "A float lost its fraction in an integer.",
     LOST_DIGITS: "A sum of narrow floats lost digits.",
+    NO_CHANGE: "An update changed nothing: the dtype has too few digits.",
+    ROUNDED_CONSTANT: "A number in the code is another one in the dtype: 0, 1, infinite or another integer.",
     **{
         f"TL{number}": f"Another system {what} here."
         for number, what in zip(
@@ -109,6 +121,11 @@ class TraceReport:
     summary: tuple[str, ...]
     chapters: tuple[Chapter, ...]
     is_empty: bool
+
+    @property
+    def scope(self) -> Iterator[Chapter]:
+        """The chapters with notes on what was looked at and what was not."""
+        yield from (chapter for chapter in self.chapters if chapter.notes)
 
     @property
     def entries(self) -> Iterator[ReportEntry]:
@@ -173,9 +190,10 @@ def _describe_not_followed(findings: Findings, everything: bool) -> Iterator[str
 
 
 def _make_chapters(findings: Findings) -> Iterator[Chapter]:
-    yield _make_causes_chapter(findings)
+    scope = findings.scope
+    yield _make_causes_chapter(findings, scope)
     if findings.predicted_run.run.value_losses is not None:
-        yield _make_values_chapter(findings.predicted_run.run.value_losses)
+        yield _make_values_chapter(findings.predicted_run.run.value_losses, scope)
     if findings.cast_backs:
         entries = tuple(
             _make_entry(findings.predicted_run, "TL003", each.step, describe_cast_back(each))
@@ -201,17 +219,21 @@ def _make_chapters(findings: Findings) -> Iterator[Chapter]:
         else f"every{other} dtype is the one that its library's rules predict"
     )
     entries = _make_other_entries(findings.predicted_run, "TL005", wrong, {})
-    yield Chapter("mismatches", heading, entries, brief=True)
+    yield Chapter("mismatches", heading, entries, brief=True, notes=tuple(describe_rule_scope(scope)))
 
 
-def _make_values_chapter(losses: Sequence[LocatedLoss]) -> Chapter:
-    """Make the chapter of lost values. Values that wrapped come first."""
+def _make_values_chapter(losses: Sequence[LocatedLoss], scope: CheckScope) -> Chapter:
+    """Make the chapter of lost values, with the results that were not checked. Wrapped values come first."""
+    checked = scope.value_scope.checked_count if scope.value_scope is not None else 0
+    looked_at = count_text(checked, "checked result")
     entries = tuple(
         ReportEntry(each.loss.rule, -1, each.location, each.text, _describe_loss(each))
         for each in sorted(losses, key=_loss_order)
     )
-    heading = f"values were lost at {count_text(len(entries), 'place')}" if entries else "no value was lost"
-    return Chapter("values", heading, entries, brief=True)
+    heading = f"values were lost at {count_text(len(entries), 'place')}, in {looked_at}"
+    if not entries:
+        heading = f"no value was lost in {looked_at}" if checked else "no values were checked"
+    return Chapter("values", heading, entries, brief=True, notes=tuple(describe_value_scope(scope)))
 
 
 def _loss_order(place: LocatedLoss) -> tuple[str, str, int, str]:
@@ -241,14 +263,21 @@ def _describe_weakness(change: WeaknessChange) -> str:
     return f"`{change.argument}` of {change.function} is a weak {change.dtype} {calls}; give it a dtype here"
 
 
-def _make_causes_chapter(findings: Findings) -> Chapter:
+def _make_causes_chapter(findings: Findings, scope: CheckScope) -> Chapter:
     causes = findings.causes
     # 0 if the program requests the wide dtype, or if no size is known
     more = sum(c.extra_bytes for c in causes)
     took = f", which took {size_text(more)} more" if more else ""
     heading = f"floats were widened from {count_text(len(causes), 'place')}{took}"
     entries = tuple(_make_cause_entry(findings.predicted_run, cause) for cause in causes)
-    return Chapter("causes", heading if causes else "no float was widened by another", entries)
+    islands = [describe_island(findings.predicted_run, each) for each in findings.islands[:MAX_NAMED_MODULES]]
+    if len(findings.islands) > MAX_NAMED_MODULES:
+        islands.append(f"and {len(findings.islands) - MAX_NAMED_MODULES:,} more such places")
+    if not causes:
+        return Chapter(
+            "causes", "no float was widened by another", entries, notes=(*describe_scope(scope), *islands)
+        )
+    return Chapter("causes", heading, entries, notes=(*describe_unseen_floats(scope), *islands))
 
 
 def _make_cause_entry(predicted_run: PredictedRun, cause: WideningCause) -> ReportEntry:

@@ -19,6 +19,7 @@ def build_sarif(report: TraceReport, version: str) -> Mapping[str, Any]:
     names = [*FINDING_RULES]
     rules = [{"id": rule, "shortDescription": {"text": FINDING_RULES[rule]}} for rule in names]
     driver = {"name": "typelattice", "version": version, "rules": rules}
+    notes = [{"level": "note", "message": {"text": printable(line)}} for line in list_scope_lines(report)]
     results = [
         {
             "ruleId": entry.rule,
@@ -40,18 +41,43 @@ def build_sarif(report: TraceReport, version: str) -> Mapping[str, Any]:
     return {
         "$schema": SARIF_SCHEMA,
         "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": results}],
+        "runs": [
+            {
+                "tool": {"driver": driver},
+                "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notes}],
+                "results": results,
+            }
+        ],
     }
 
 
 def write_github_annotations(report: TraceReport) -> Iterator[str]:
-    """Print each entry that has a source location as an annotation line of GitHub's workflows."""
+    """Print each entry that has a source location as an annotation line of GitHub's workflows.
+
+    Lines on the scope of the checks follow, without a location.
+    """
     for entry in report.entries:
         if entry.location is not None:
             level = LEVEL_BY_RULE.get(entry.rule, "note").replace("note", "notice")
             file = _escape_data(shown_path(entry.location.file)).replace(",", "%2C").replace(":", "%3A")
             where = f"file={file},line={entry.location.line},title={entry.rule}"
             yield f"::{level} {where}::{_escape_data(_write_message(entry))}"
+    for line in list_scope_lines(report):
+        yield f"::notice title=scope::{_escape_data(printable(line))}"
+
+
+def list_scope_lines(report: TraceReport) -> Iterator[str]:
+    """Yield a line for each chapter with notes: what was looked at, and what was not."""
+    for chapter in report.scope:
+        yield f"{chapter.heading}: {'; '.join(chapter.notes)}"
+
+
+def scope_data(report: TraceReport) -> list[dict[str, Any]]:
+    """Describe the chapters with notes on what was looked at, as dictionaries."""
+    return [
+        {"chapter": chapter.name, "heading": chapter.heading, "notes": [*chapter.notes]}
+        for chapter in report.scope
+    ]
 
 
 def entry_data(entry: ReportEntry) -> dict[str, Any]:

@@ -29,6 +29,9 @@ MAX_OTHER_PLACES = 3
 def cause_message(predicted_run: PredictedRun, cause: WideningCause) -> str:
     """Say in one sentence what happened at a cause."""
     first = cause.origin_steps[0]
+    if cause.meant_step is not None:
+        leak = f"; {_describe_leak(predicted_run, cause.meant_step)}"
+        return f"{cause.narrow_dtype} becomes {cause.wide_dtype}: {describe_step(predicted_run, first)}{leak}"
     origin = "" if cause.step == first else f"; the wide one comes from {_step_line(predicted_run, first)}"
     return (
         f"{cause.narrow_dtype} becomes {cause.wide_dtype}: {describe_step(predicted_run, cause.step)}{origin}"
@@ -40,6 +43,8 @@ def cause_sections(predicted_run: PredictedRun, cause: WideningCause) -> Iterato
     first = cause.origin_steps[0]
     yield "remedy", _describe_remedy(predicted_run, cause)
     yield "what", [describe_step(predicted_run, cause.step)]
+    if cause.meant_step is not None:
+        yield "meant", [_describe_leak(predicted_run, cause.meant_step)]
     if cause.step != first:
         yield "wide", [_step_line(predicted_run, first), describe_step(predicted_run, first)]
     origins = find_dtype_origin(predicted_run.steps[first], predicted_run.run.sources)
@@ -66,6 +71,18 @@ def cause_sections(predicted_run: PredictedRun, cause: WideningCause) -> Iterato
     rule = _quote_rule(decided.promotion)
     if rule:
         yield "rule", rule
+
+
+def _describe_leak(predicted_run: PredictedRun, meant_step: int) -> str:
+    """Say that a wide float leaves the line that a comment excuses."""
+    step = predicted_run.steps[meant_step]
+    return f"{step.text} is meant at {location_text(step.location)}; it leaks here"
+
+
+def describe_island(predicted_run: PredictedRun, island: WideningCause) -> str:
+    """Say where a program casts to a wider float whose results are all cast back."""
+    line = _step_line(predicted_run, island.origin_steps[0])
+    return f"{line} computes in {island.wide_dtype} on purpose, and nothing of it leaves"
 
 
 def _shorten(lines: Sequence[str], noun: str = "place") -> list[str]:

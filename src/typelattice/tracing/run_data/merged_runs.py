@@ -8,7 +8,14 @@ from typing import Any
 
 from typelattice.calls.steps import Argument, DTypeOf, Ref, Step
 from typelattice.programs.program import Program
-from typelattice.tracing.run_data.run import CompiledCallArgument, LocatedLoss, Observation, Run
+from typelattice.tracing.run_data.run import (
+    CompiledCallArgument,
+    LocatedLoss,
+    Observation,
+    Run,
+    UncheckedResults,
+    ValueScope,
+)
 
 
 def merge_runs(runs: Sequence[Run]) -> Run:
@@ -20,6 +27,7 @@ def merge_runs(runs: Sequence[Run]) -> Run:
     results = steps.add_steps(first, range(len(first.observations)))
     not_followed, summaries = dict.fromkeys(first.unfollowed_code), dict.fromkeys(first.summaries)
     sources, systems, values = dict(first.sources), dict(first.systems), _MergedLosses(first)
+    held_arrays, value_scopes = dict.fromkeys(first.held_arrays), [first.value_scope]
     weakness_changes, compiled_call_arguments = (
         dict.fromkeys(first.weakness_changes),
         dict.fromkeys(_renumber_arguments(first, results)),
@@ -36,6 +44,8 @@ def merge_runs(runs: Sequence[Run]) -> Run:
         summaries |= dict.fromkeys(each.summaries)
         sources, systems = {**each.sources, **sources}, {**each.systems, **systems}
         values.add_losses(each)
+        held_arrays |= dict.fromkeys(each.held_arrays)
+        value_scopes.append(each.value_scope)
         weakness_changes |= dict.fromkeys(each.weakness_changes)
     last = (len(steps.steps) - 1,) if steps.steps else ()
     return Run(
@@ -52,7 +62,22 @@ def merge_runs(runs: Sequence[Run]) -> Run:
         sum(run.followed_process_count for run in runs) + len(runs) - 1,
         tuple(weakness_changes),
         tuple(compiled_call_arguments),
+        merge_value_scopes([scope for scope in value_scopes if scope is not None]),
+        tuple(held_arrays),
     )
+
+
+def merge_value_scopes(scopes: Sequence[ValueScope]) -> ValueScope | None:
+    """Add up the numbers of results that were checked in several processes, and of those that were not."""
+    if not scopes:
+        return None
+    unchecked: dict[tuple[str, str], UncheckedResults] = {}
+    for each in (each for scope in scopes for each in scope.unchecked):
+        known = unchecked.get((each.reason, each.subject), replace(each, count=0))
+        largest = max(known.largest_bytes, each.largest_bytes)
+        total = replace(known, count=known.count + each.count, largest_bytes=largest)
+        unchecked[each.reason, each.subject] = total
+    return ValueScope(sum(scope.checked_count for scope in scopes), tuple(unchecked.values()))
 
 
 def _renumber_arguments(run: Run, new_numbers: Mapping[int, int]) -> tuple[CompiledCallArgument, ...]:

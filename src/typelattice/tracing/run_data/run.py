@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from typelattice.calls.steps import Call, Cast, Created, Index, Input, Number, Opaque, SourceLocation, Step
 from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem, Program, Replay
@@ -56,6 +57,7 @@ class StepMismatch:
 
 
 WRAPPED, NOT_FINITE, LOST_FRACTION, LOST_DIGITS = "TL201", "TL202", "TL203", "TL204"
+NO_CHANGE, ROUNDED_CONSTANT = "TL205", "TL206"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,43 @@ class LocatedLoss:
     text: str
     loss: ValueLoss
     runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class UncheckedResults:
+    """Results whose values were not checked: the reason, its subject, how many, the bytes of the largest.
+
+    The subject is a library, a dtype or a function. It is "" if the reason needs none.
+    """
+
+    reason: str
+    subject: str
+    count: int
+    largest_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ValueScope:
+    """The number of results whose values were checked, and the results that were not."""
+
+    checked_count: int
+    unchecked: tuple[UncheckedResults, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HeldArray:
+    """An array in an object that code which is not followed returned, such as `.data` of a `Quantity`.
+
+    `holder` is the name of the object's class, and `path` leads from the object to the array. `narrow_dtype`
+    is the widest float among the arrays that the call took, or None.
+    """
+
+    location: SourceLocation
+    text: str
+    holder: str
+    path: str
+    dtype: DType
+    narrow_dtype: DType | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +155,8 @@ class Run:
     names to the steps of the arrays that they were bound to in the end. `value_losses` are the losses of
     values, or None if they were not checked. `weakness_changes` are the arguments that make compiled
     functions compile again. `compiled_call_arguments` are array arguments of compiled functions in calls that
-    are not steps.
+    are not steps. `value_scope` counts the results whose values were checked, or is None. `held_arrays` are
+    float arrays in objects that came from code that is not followed.
     """
 
     program: Program
@@ -132,6 +172,8 @@ class Run:
     followed_process_count: int = 0
     weakness_changes: tuple[WeaknessChange, ...] = ()
     compiled_call_arguments: tuple[CompiledCallArgument, ...] = ()
+    value_scope: ValueScope | None = None
+    held_arrays: tuple[HeldArray, ...] = ()
 
     def __iter__(self) -> Iterator[tuple[Step, Observation]]:
         """Iterate over the steps, each with its observation."""

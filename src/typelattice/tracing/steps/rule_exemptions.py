@@ -16,6 +16,14 @@ from typelattice.tracing.run_data.producing_steps import StepTally
 from typelattice.tracing.steps.arguments import UnknownCallError
 
 
+class OwnArithmeticError(UnknownCallError):
+    """An operation on an array of a class that computes in its own way. Messages end with `name_suffix`."""
+
+    def __init__(self, array_class: str) -> None:
+        super().__init__(f"{array_class} computes in its own way")
+        self.name_suffix = f" as {array_class} defines it"
+
+
 class LibraryCastError(UnknownCallError):
     """An operation that contradicts its rules, for example since autocast cast its operands.
 

@@ -1,20 +1,24 @@
 """Plants a widening in random float32 programs, fixes each program, and counts what came of it.
 
-    python tools/widenings.py                  # 200 programs
+    python tools/widenings.py                  # 500 programs
     python tools/widenings.py --seeds 17 40    # those of two seeds, each shown with its patch
 
-A program is right if its patch keeps float32 input narrow and float64 input wide, with the values it had,
-if no other line changed by a byte, and if a second search finds nothing to do.
+A program is right if its patch keeps float32 input narrow, and changes nothing for any other caller: each
+dtype, lists, tuples, numbers, arrays without dimensions, and empty ones give the same dtypes and values, or
+the same exception. Other functions and constants of the file stay as they are, no other line changes by a
+byte, and a second search finds nothing to do. A program without a patch is counted apart.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import random
 import sys
 import time
+import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,6 +35,8 @@ CONSTANTS = """
 WINDOW = np.hanning({n})  # ünïcode stays
 TABLE = {{'low': np.linspace(0.5, 1, {n}),   "high": 2}}
 GAIN=np.float64(1.5)
+OFFSETS = np.array([.1, .2]*({n}//2))
+MEAN = np.array( 0.48 )
 
 
 class Settings:
@@ -90,6 +96,24 @@ WIDENINGS = (  # each gives y, which is wide, from x and k
     "y = x if k < 0 else x * np.linspace(\n        0, 1, {n},\n    )",
     "y = np.maximum(x, np.zeros_like(x, dtype=np.float64))",
     "y = x * np.linspace(0, 1, {n})[::-1] ; z = 1",
+    "y = x * np.hanning({n})",
+    "y = x * OFFSETS[::-1]",
+    "y = (x - MEAN) / GAIN",
+    "y = x * np.interp(np.arange({n}), [0, {n}], [0, 1])",
+    "acc = np.zeros({n})\nfor i in range(3):\n    acc += x\ny = x - acc / 3",
+    "acc = np.zeros({n})\nfor i in range(3):\n    acc = acc + x * i\ny = acc",
+    "total = np.float64(0)\nfor v in x:\n    total = total + v\ny = x - total",
+    "m = np.zeros_like(x, dtype=float)\nm += x\ny = m * 2",
+    "out = np.zeros(len(x))\nfor i in range(len(x)):\n    out[i] = x[:i + 1].mean()\ny = out + x",
+    "pos = np.arange({n})\nangle = pos * 0.1\ny = x * np.cos(angle)",
+    "y = np.full_like(x, 0.5, dtype=np.float64) * x",
+    "w = np.array([0.1, 0.2] * ({n} // 2))\ny = x @ np.diag(w)",
+    "y = np.asarray([0.5] * {n}) + x",
+    "a, b = np.ones({n}), np.zeros({n})\ny = a * x + b",
+    "y = np.zeros({n})\ny[:] = np.sqrt(np.abs(x))",
+    "grid = np.linspace(-1, 1, {n})\nw = np.exp(-grid ** 2)\ny = np.convolve(x, w, mode='same')",
+    "y = np.where(np.asarray(x) > 0, x, MEAN)",
+    "y = np.dot(np.eye({n}), x)",
 )
 NARROW = (  # each keeps x as narrow as it was
     "x = np.sqrt(np.abs(x)) + 0.5",
@@ -113,6 +137,10 @@ MARKS = (b"", b"\xef\xbb\xbf")
 
 class PlantedError(Exception):
     """A fact of a patch that does not hold."""
+
+
+class UnfixedError(Exception):
+    """A program for which no patch was found."""
 
 
 def program(seed: int) -> tuple[bytes, str]:
@@ -143,6 +171,97 @@ def called(name: str, x: Any) -> list[Any]:
     return arrays(import_module(name).work(x))
 
 
+def _kinds() -> Iterator[tuple[str, Any]]:
+    """Yield each kind of argument that is no float32 array, with an argument."""
+    odd = np.linspace(1, 2, N, dtype=np.float64) / 3 + 0.7
+    counts = np.arange(1, N + 1) * 9
+    for code in "?bhilqBHILQ":
+        yield np.dtype(code).name, counts.astype(code)
+    for code in "edgFDG":
+        yield np.dtype(code).name, odd.astype(code)
+    yield "wide numbers", odd * 1e5
+    yield "negative", -counts
+    yield "object", odd.astype(object)
+    yield "list of floats", odd.tolist()
+    yield "list of integers", counts.tolist()
+    yield "tuple", tuple(odd.tolist())
+    yield "nested list", [odd.tolist(), counts.tolist()]
+    yield from (("float", 2.5), ("int", 7), ("bool", True), ("complex", 2 + 1j))
+    yield from (("0-d", np.array(2.5)), ("float64 scalar", np.float64(1 / 3)), ("int64 scalar", np.int64(7)))
+    yield from (("empty", np.zeros(0)), ("empty float32", np.zeros(0, np.float32)), ("empty list", []))
+    yield "float32 scalar", np.float32(1.1)
+    yield "2-d", np.outer(odd, odd)
+    yield "2-d integers", np.outer(counts, counts)
+    yield "one element", odd[:1]
+    yield "nothing", None
+
+
+def _outcome(function: Callable[..., Any], *args: Any) -> list[Any]:
+    """Call a function with a copy of its arguments. List what it gives and what it leaves of them."""
+    args = copy.deepcopy(args)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.filterwarnings(
+            "error", message="Casting complex values"
+        )  # a caller with complex numbers is warned
+        try:
+            return [*arrays(function(*args)), *args]
+        except Exception as e:
+            return [e]
+
+
+def _builtin_class(x: Any) -> type:
+    """Return the class of Python that an exception belongs to: NumPy has many for a TypeError."""
+    return next(cls for cls in type(x).__mro__ if cls.__module__ == "builtins")
+
+
+def _difference(old: list[Any], new: list[Any], is_narrow: bool) -> str:
+    """Say how two outcomes differ. With `is_narrow`, floats may be narrower."""
+    if isinstance(old[0], Exception):
+        if isinstance(old[0], np.exceptions.ComplexWarning):
+            return ""  # the unpatched program loses the imaginary part
+        same = _builtin_class(old[0]) is _builtin_class(new[0])
+        return "" if same else f"gives {new[0]!r} instead of {old[0]!r}"
+    if isinstance(new[0], Exception):
+        return f"raises {new[0]!r}"
+    for a, b in zip(old, new, strict=True):
+        if not isinstance(b, type(a)) and not (is_narrow and isinstance(b, np.generic)):
+            return f"gives a {type(b).__name__} instead of a {type(a).__name__}"
+        a, b = np.asarray(a), np.asarray(b)
+        if a.shape != b.shape:
+            return f"gives the shape {b.shape} instead of {a.shape}"
+        if a.dtype != b.dtype and not (is_narrow and a.dtype.kind == b.dtype.kind and a.dtype.kind in "fc"):
+            return f"gives {b.dtype} instead of {a.dtype}"
+        if a.dtype.kind in "fc":
+            error = 200 * np.finfo(b.dtype).eps if is_narrow else 1e-13
+            largest = np.max(np.abs(a[np.isfinite(a)]), initial=0)
+            close = np.isclose(a, b, rtol=0, atol=float(largest) * error, equal_nan=True)
+            if not close.all():
+                return f"gives {b[~close].ravel()[0]} instead of {a[~close].ravel()[0]}"
+        elif not np.array_equal(a, b):
+            return f"gives {b} instead of {a}"
+    return ""
+
+
+def _call_all(module: Any) -> dict[str, tuple[list[Any], bool]]:
+    """Map calls of a program's functions to their outcomes, each with True if it may be narrow."""
+    narrow = np.linspace(1, 2, N, dtype=np.float32)
+    found = {"work(float32)": (_outcome(module.work, narrow), True)}
+    for kind, x in _kinds():
+        is_narrow = getattr(x, "dtype", None) in (np.float16, np.float32, np.complex64)
+        found[f"work({kind})"] = (_outcome(module.work, x), is_narrow)
+    for k in (2, 2.5, True, np.int64(2), np.float32(2.5)):
+        found[f"work(float32, {k!r})"] = (_outcome(module.work, narrow, k), True)
+        found[f"work(float64, {k!r})"] = (_outcome(module.work, narrow.astype(float), k), False)
+    for x in (narrow, narrow.astype(float), np.arange(N), 3, [1.5] * N):
+        found[f"scaled({x!r})"] = (_outcome(module.scaled, x, np.linspace(0, 1, N)), False)
+        found[f"as_array({x!r})"] = (_outcome(module.as_array, x), False)
+    found["ramp"] = (_outcome(module.ramp, N), False)
+    constants = (module.WINDOW, module.TABLE["low"], module.GAIN, module.OFFSETS, module.MEAN)
+    found["a constant"] = ([*constants, module.Settings.weights], False)
+    return found
+
+
 def check(seed: int, folder: Path) -> Patch:
     """Fix the program of a seed in a folder. Raises PlantedError if something is not as it should be."""
     name = f"planted_{seed}"
@@ -150,19 +269,18 @@ def check(seed: int, folder: Path) -> Patch:
     content, _ = program(seed)
     path.write_bytes(content)
     narrow = np.linspace(1, 2, N, dtype=np.float32)
-    wide = narrow.astype(np.float64)
     if all(x.dtype == np.float32 for x in called(name, narrow)):
         raise PlantedError("the program is narrow as it is")
-    expected = called(name, wide)
+    expected = _call_all(sys.modules[name])
     patch = tl.fix(sys.modules[name].work, narrow)
     if patch.unfixed_causes or not patch.kept_changes:
-        raise PlantedError(f"not fixed: {'; '.join(map(str, patch.unfixed_causes)) or patch}")
+        raise UnfixedError(f"not fixed: {'; '.join(map(str, patch.unfixed_causes)) or patch}")
     patch.write()
     if found := [str(x.dtype) for x in called(name, narrow) if x.dtype != np.float32]:
         raise PlantedError(f"with float32 it gives {found[0]}")
-    for old, new in zip(expected, called(name, wide), strict=True):
-        if old.dtype != new.dtype or not np.array_equal(old, new):
-            raise PlantedError(f"with float64 it gives other values, of {new.dtype} instead of {old.dtype}")
+    for call, (outcome, _) in _call_all(sys.modules[name]).items():
+        if difference := _difference(expected[call][0], outcome, expected[call][1]):
+            raise PlantedError(f"{call} {difference}")
     check_lines(content, path.read_bytes(), patch)
     again = tl.fix(sys.modules[name].work, narrow)
     if again.kept_changes or again.unfixed_causes:
@@ -192,7 +310,7 @@ def outcomes(seeds: Sequence[int]) -> Iterator[tuple[int, str, str, float]]:
                 wrong = diff = ""
                 try:
                     diff = check(seed, Path(folder)).diff
-                except (PlantedError, TypelatticeError) as e:
+                except (PlantedError, UnfixedError, TypelatticeError) as e:
                     wrong = f"{type(e).__name__}: {e}"
                 yield seed, wrong, diff, time.monotonic() - started
         finally:
@@ -202,16 +320,16 @@ def outcomes(seeds: Sequence[int]) -> Iterator[tuple[int, str, str, float]]:
 def main() -> None:
     """Fix the programs one by one; print those that are wrong, and the count. End with 1 if one is."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--programs", type=int, default=200, help="the number of seeds from 0 on")
+    parser.add_argument("--programs", type=int, default=500, help="the number of seeds from 0 on")
     parser.add_argument("--seeds", type=int, nargs="*", help="some seeds, each shown with its patch")
     args = parser.parse_args()
     counts: Counter[str] = Counter()
     for seed, wrong, diff, seconds in outcomes(args.seeds or range(args.programs)):
-        counts["wrong" if wrong else "right"] += 1
+        counts["not fixed" if wrong.startswith("UnfixedError") else "wrong" if wrong else "right"] += 1
         if wrong or args.seeds:
             planted = program(seed)[1].replace("\n", "; ")
             print(f"{seed}: {seconds:.1f} s  {planted}\n{wrong}\n{diff}", flush=True)
-    print(f"{counts['right']} of {counts.total()} programs are right")
+    print(f"{counts['right']} of {counts.total()} patches are right, {counts['not fixed']} are not found")
     sys.exit(1 if counts["wrong"] else 0)
 
 

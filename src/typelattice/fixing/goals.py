@@ -34,6 +34,15 @@ class Goal(ABC):
     widest_dtype: DType
     already_met_message: str
 
+    @property
+    def narrowing_width(self) -> int | None:
+        """The width in bits to which a patched function may narrow floats, or None if it may not."""
+        return None
+
+    def list_meeting_steps(self, finding: Any) -> Sequence[int]:
+        """List the steps where a finding's narrow floats meet wide ones."""
+        return ()
+
     @abstractmethod
     def read_findings(self, run: Run) -> Findings:
         """Read the findings of a run, such as its causes of wide floats."""
@@ -77,6 +86,14 @@ class NoWiderThan(Goal):
             raise FixError(
                 f"{self.widest_dtype} is no float; give the widest float that is to remain, such as float32"
             )
+
+    @property
+    def narrowing_width(self) -> int | None:
+        return dtype_width(self.widest_dtype)
+
+    def list_meeting_steps(self, finding: Any) -> Sequence[int]:
+        steps: Sequence[int] = finding.widening_steps
+        return steps
 
     def read_findings(self, run: Run) -> Findings:
         return collect_findings(run)

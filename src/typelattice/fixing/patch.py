@@ -17,6 +17,7 @@ from typelattice.fixing.workspace import RunCost
 from typelattice.tracing.report.formatting import count_text, package_path, size_text
 
 MAX_SOURCE_BYTES = 1 << 24
+MAX_ULP_ERROR = 100.0  # a patch with a larger error is written only with a tolerance
 MAX_PRINTED_STEPS = 12  # the steps with the largest errors
 ASSERTIONS_HOLD = "they hold"
 UNVERIFIED_MESSAGE = (
@@ -27,12 +28,13 @@ UNVERIFIED_MESSAGE = (
 
 @dataclass(frozen=True, slots=True)
 class KeptChange:
-    """A change that was kept: its file and line, and the code there before and after."""
+    """A change that was kept: its file and line, the code there before and after, and the proof."""
 
     file: Path
     line: int
     before: str
     after: str
+    proof: str = ""
 
     def __str__(self) -> str:
         return f"{path_text(self.file)}:{self.line}: {self.after}"
@@ -102,8 +104,10 @@ class Patch:
     the changes do to assertions that failed before: "they hold", or the first that fails. `costs` has the
     time and memory of plain runs, without the tracer, or None if one of them failed. `test_count` is the
     number of tests, if it is a pytest run. `step_differences` are the steps with different values, or None if
-    they were not compared. `run_count` is the number of runs of the program. `notes` say what the search did
-    not do, and what the runs do outside the copy.
+    they were not compared. With `has_tolerance`, the user has said which error the program bears.
+    `project_tests` says how the project's own tests ended, and `broken_test` which one fails with the patch.
+    `run_count` is the number of runs of the program. `notes` say what the search did not do, and what the
+    runs do outside the copy.
 
     >>> print(Patch((), (), {}, "nothing to do: no float is widened", ValueDifference()))
     nothing to do: no float is widened
@@ -118,8 +122,28 @@ class Patch:
     costs: CostComparison | None = None
     test_count: int = 0
     step_differences: tuple[StepDifference, ...] | None = None
+    has_tolerance: bool = False
+    project_tests: str = ""
+    broken_test: str = ""
     run_count: int = 0
     notes: tuple[str, ...] = ()
+
+    @property
+    def refusal(self) -> str:
+        """Say why the patch may not be written although it reaches the goal, or return ""."""
+        if self.broken_test:
+            return f"a test of the project fails with it: {self.broken_test}"
+        return self.inexactness
+
+    @property
+    def inexactness(self) -> str:
+        """Say why the patch is too inexact to be written, or return ""."""
+        if self.has_tolerance or not self.kept_changes or self.difference.ulp_error <= MAX_ULP_ERROR:
+            return ""
+        return (
+            f"its largest error is {self.difference.ulp_error:.3g} ulp, above {MAX_ULP_ERROR:.0f}; "
+            "if the program may be this inexact, give the relative error that it bears: --tolerance X"
+        )
 
     @property
     def grade(self) -> str:
@@ -160,7 +184,7 @@ class Patch:
         """Return the patch as JSON data: its changes, the diff, and the new content of each changed file."""
         return {
             "fixed": [
-                {"file": str(f.file), "line": f.line, "before": f.before, "after": f.after}
+                {"file": str(f.file), "line": f.line, "before": f.before, "after": f.after, "proof": f.proof}
                 for f in self.kept_changes
             ],
             "unfixed": [
@@ -185,6 +209,8 @@ class Patch:
 
     def write(self) -> None:
         """Write the changes. Raises FixError or FileError if that fails, and then no file is written."""
+        if self.refusal:
+            raise FixError(f"nothing is written: {self.refusal}")
         if self.kept_changes and self.grade == "unverified":
             raise FixError(f"nothing is written, as the patch is unverified: {UNVERIFIED_MESSAGE}")
         for path, (before, _) in self.contents.items():
@@ -209,6 +235,11 @@ class Patch:
         if self.kept_changes:
             yield self.diff
             yield f"{self.grade}: {self.proof}"
+            yield from dict.fromkeys(each.proof for each in self.kept_changes if each.proof)
+            if self.project_tests:
+                yield self.project_tests
+            if self.refusal:
+                yield f"not to be written: {self.refusal}"
             yield f"{count_text(len(self.kept_changes), 'change')}: {self.progress}"
             yield str(self.costs) if self.costs else "time and memory: a plain run of the program fails"
         if self.assertions_outcome:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -16,6 +17,8 @@ from typing import Any
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.dtypes import DType, dtype
 from typelattice.fixing.changes import Change
+from typelattice.fixing.function_proof.proof_process import ProofRequest
+from typelattice.fixing.function_proof.verdicts import FunctionProof, read_verdicts
 from typelattice.fixing.goals import DistanceByLine, Goal, NoWiderThan, SameDtypesAs
 from typelattice.fixing.patch import (
     ASSERTIONS_HOLD,
@@ -29,9 +32,9 @@ from typelattice.fixing.patch import (
 )
 from typelattice.fixing.program_to_run import ProgramToRun
 from typelattice.fixing.progress import Progress
-from typelattice.fixing.source import Edit, FixError, SourceFile
+from typelattice.fixing.project_tests import ProjectTests, find_broken_test, run_project_tests
+from typelattice.fixing.source import Edit, FixError, SourceFile, apply_edits
 from typelattice.fixing.step_values import compare_step_values
-from typelattice.fixing.traced_run import has_wide_form
 from typelattice.fixing.value_comparison import (
     ValueDifference,
     compare_prints,
@@ -39,6 +42,7 @@ from typelattice.fixing.value_comparison import (
     find_other_dtype,
     larger_difference,
 )
+from typelattice.fixing.wide_input import has_wide_form, mark_edits, widen_text
 from typelattice.fixing.workspace import (
     DEFAULT_LIMITS,
     DEFAULT_SECONDS,
@@ -59,7 +63,8 @@ from typelattice.tracing.report.explain_result import LINE_PATTERN
 from typelattice.tracing.report.formatting import count_text
 from typelattice.tracing.run_data.float_widths import dtype_width, is_integer, operand_width
 
-MAX_CHANGES_PER_CAUSE = 24
+MAX_CHANGES_PER_CAUSE = 120  # most of them are refuted without a run
+MAX_RUNS_PER_CAUSE = 16
 WIDE_INPUT_TOLERANCE = 1e-12  # relative error that a change may add for wide input
 MAX_CAUSES = 100
 MEASURED_RUNS = 2  # the least time and the least memory of these are reported
@@ -110,7 +115,7 @@ def fix(
         str(file), (), (), False, folder, folder, inner.__qualname__, inner.__module__, arguments
     )
     limits = make_limits(seconds, allow_writes)
-    return fix_program(program, make_goal(to, like), tolerance, only, steps, limits)
+    return fix_program(program, make_goal(to, like), tolerance, only, steps, limits=limits)
 
 
 def fix_script(
@@ -123,12 +128,14 @@ def fix_script(
     tolerance: float | None = None,
     only: str | None = None,
     steps: bool = False,
+    tests: str | None = None,
     limits: SearchLimits = DEFAULT_LIMITS,
     progress: Progress | None = None,
 ) -> Patch:
     """Find changes of a script, or of a module, that keep its floats as narrow as a dtype.
 
-    Raises FixError or FileError if no patch can be made.
+    `tests` is a command that runs the project's own tests. Raises FixError or FileError if no patch can be
+    made.
     """
     here = find_current_folder()
     path = here
@@ -139,7 +146,7 @@ def fix_script(
     program = ProgramToRun(
         target if as_module else str(path), tuple(argv), tuple(packages), as_module, folder, folder
     )
-    return fix_program(program, make_goal(to, like), tolerance, only, steps, limits, progress)
+    return fix_program(program, make_goal(to, like), tolerance, only, steps, tests, limits, progress)
 
 
 def fix_tests(
@@ -149,6 +156,7 @@ def fix_tests(
     like: str | None = None,
     tolerance: float | None = None,
     only: str | None = None,
+    tests: str | None = None,
     limits: SearchLimits = DEFAULT_LIMITS,
     progress: Progress | None = None,
 ) -> Patch:
@@ -162,7 +170,7 @@ def fix_tests(
         raise FixError("tests are not changed; name the package that may change: --package NAME")
     here = find_current_folder()
     program = ProgramToRun("pytest", tuple(argv), tuple(packages), False, here, here, runs_tests=True)
-    return fix_program(program, make_goal(to, like), tolerance, only, False, limits, progress)
+    return fix_program(program, make_goal(to, like), tolerance, only, False, tests, limits, progress)
 
 
 def find_current_folder() -> Path:
@@ -193,6 +201,7 @@ def fix_program(
     tolerance: float | None,
     only_line: str | None,
     compares_steps: bool = False,
+    tests: str | None = None,
     limits: SearchLimits = DEFAULT_LIMITS,
     progress: Progress | None = None,
 ) -> Patch:
@@ -205,7 +214,12 @@ def fix_program(
         except SearchTimeOverError:
             what = f"the program, run twice without any change, took more than {limits.seconds:g} s"
             raise FixError(f"{what}; raise --seconds, or give it less to do") from None
-        patch = search.find_patch()
+        try:
+            patch = search.find_patch()
+        finally:
+            search.proofs.close()
+        if tests is not None:
+            patch = search.run_tests_of_project(patch, tests)
         if compares_steps and patch.kept_changes:
             with suppress(SearchTimeOverError):
                 patch = replace(patch, step_differences=search.compare_steps())
@@ -237,9 +251,15 @@ class _PatchSearch:
         self.current_run = self.unchanged_run
         program = workspace.program
         script = not program.function and not program.runs_tests and not program.as_module
-        widens = program.function or (script and has_wide_form(program.target))
-        self.wide_input_run = workspace.run(has_wide_input=True) if widens else None
+        text = Path(program.target).read_bytes() if script else b""
+        widens = program.function or has_wide_form(text)
+        self.wide_input_run = (
+            workspace.run(has_wide_input=True, wide_content=widen_text(text)) if widens else None
+        )
+        self.proofs = workspace.make_proofs()
         self.sources: dict[str, SourceFile] = {}
+        self.marked_contents: dict[str, bytes] = {}
+        self.meeting_lines: set[tuple[str, int]] = set()
         self.unreadable: dict[str, str] = {}
         self.original_contents: dict[str, bytes] = {}
 
@@ -295,6 +315,7 @@ class _PatchSearch:
         for number in range(MAX_CAUSES):
             findings = self.goal.read_findings(self.current_run.run)
             self.read_sources(findings)
+            self.note_meeting_lines(findings)
             listed = self.list_findings(findings)
             if not listed and not fixed:
                 self.check_line_has_finding(findings)
@@ -335,7 +356,41 @@ class _PatchSearch:
         unreached = _list_unreached_names(self.goal, self.unchanged_run)
         difference = _compare_runs(self.unchanged_run, self.current_run, self.widest_dtype, unreached)
         tests = len(self.unchanged_run.test_outcomes)
-        return Patch(smallest, still_unfixed, contents, progress, difference, asserts, costs, tests)
+        return Patch(
+            smallest, still_unfixed, contents, progress, difference, asserts, costs, tests,
+            has_tolerance=self.tolerance is not None,
+        )  # fmt: skip
+
+    def run_tests_of_project(self, patch: Patch, command: str) -> Patch:
+        """Run the project's tests without and with the changes, and note the first that fails with them."""
+        if not patch.kept_changes:
+            return patch
+        changed = {file: source.content for file, source in self.sources.items()}
+        before, after = (self.run_tests_with(x, command) for x in (self.original_contents, changed))
+        passed = sum(outcome == "PASSED" for outcome in before.outcomes.values())
+        if not passed and before.status:
+            raise FixError(f"the tests fail without any change: {before.last_line}; mend --tests {command!r}")
+        what = f"{count_text(passed, 'test')} of the project" if passed else "the tests of the project"
+        return replace(
+            patch,
+            project_tests=f"{what} ran without and with the changes",
+            broken_test=find_broken_test(before, after),
+        )
+
+    def run_tests_with(self, contents: Mapping[str, bytes], command: str) -> ProjectTests:
+        """Run the project's tests with these contents of files."""
+        for file, content in contents.items():
+            self.workspace.put_content(file, content)
+        try:
+            return run_project_tests(
+                command,
+                self.workspace.program,
+                self.workspace.current_folder_in_copy,
+                self.workspace.outside_contents,
+                self.workspace.environment,
+            )
+        finally:
+            self.workspace.restore_files()
 
     def list_untried(
         self, findings: Findings, steps: Sequence[int]
@@ -429,21 +484,27 @@ class _PatchSearch:
             change = entry[1]
             source = self.sources[change.file]
             later = [other for _, other in kept[kept.index(entry) + 1 :]]
-            undone = _undo_change(source, change, later)
-            if undone is None:
+            edits = _undo_change(change, later)
+            if edits is None:
                 continue
-            self.workspace.put_content(change.file, undone)
+            undone = source.apply_edits(edits)
             try:
+                if self.prove_functions(change.file, undone).difference:
+                    continue
+                self.workspace.put_content(change.file, undone)
                 finished_run = self.workspace.run()
             except SearchTimeOverError:
+                self.workspace.put_content(change.file, source.content)
                 break
             if (
                 isinstance(finished_run, FinishedRun)
                 and self.measure_distance(finished_run) <= distance
                 and not self.why_results_differ(finished_run)
             ):
-                self.sources[change.file], self.current_run = SourceFile(source.path, undone), finished_run
+                self.sources[change.file] = replace(source, content=undone)
+                self.current_run = finished_run
                 kept.remove(entry)
+                self.mark_edits(change.file, edits, False)
             else:
                 self.workspace.put_content(change.file, source.content)
         return tuple(one for one, _ in kept)
@@ -466,7 +527,9 @@ class _PatchSearch:
                 self.unreadable[file] = self.why_no_file(file)
                 continue
             try:
-                self.sources[file] = SourceFile(self.original_path(file), read_bytes(file, MAX_SOURCE_BYTES))
+                content = read_bytes(file, MAX_SOURCE_BYTES)
+                is_imported = file != self.workspace.program.target
+                self.sources[file] = SourceFile(self.original_path(file), content, is_imported)
                 self.original_contents[file] = self.sources[file].content
                 self.sources[file].check_syntax()
             except (FixError, SyntaxError, FileError) as e:
@@ -502,31 +565,44 @@ class _PatchSearch:
                 "it is in no file of the program; name its package with --package, and run from its folder"
             )
         before = self.goal.distance_by_line(findings)
+        runs = 0
+        reasons = [(3, reason or "no change of its source is known")]
         for change in islice(
             self.goal.propose_changes(findings, finding, self.sources), MAX_CHANGES_PER_CAUSE
         ):
             source = self.sources[change.file]
             content = source.apply_edits(change.edits)
             try:
-                patched = SourceFile(source.path, content)
+                patched = replace(source, content=content)
                 patched.check_syntax()
             except (SyntaxError, ValueError):
                 continue
+            tried = f"tried {self.line_at(change, content)!r}"
+            proof = self.prove_functions(change.file, content)
+            if proof.difference:
+                reasons.append((proof.is_wrong_here + 1, f"{tried}: {proof.difference}"))
+                continue
+            runs += 1
+            if runs > MAX_RUNS_PER_CAUSE:
+                break
             self.workspace.put_content(change.file, content)
             finished_run = self.workspace.run()
             refusal = (
                 finished_run.reason
                 if isinstance(finished_run, FailedRun)
                 else self.why_rejected(finished_run, before, change)
+                or ("" if proof.is_whole else self.why_wide_input_narrows(change, proof.has_callers))
             )
             if not refusal and isinstance(finished_run, FinishedRun):
                 self.sources[change.file], self.current_run = patched, finished_run
+                self.mark_edits(change.file, change.edits, proof.has_callers)
                 line = source.line_of_byte(change.edits[0].start)
                 old, new = (_line_text(text, line) for text in (source.content, content))
-                return KeptChange(self.original_path(change.file), line, old, new), change
-            reason = f"tried {_line_text(content, source.line_of_byte(change.edits[0].start))!r}: {refusal}"
+                return KeptChange(self.original_path(change.file), line, old, new, proof.text), change
+            reasons.append((0, f"{tried}: {refusal}"))
             self.workspace.put_content(change.file, source.content)
-        return UnfixedCause(path, line, code, reason or "no change of its source is known")
+        # a change that failed in a run came further than one that is wrong for other callers
+        return UnfixedCause(path, line, code, min(reasons, key=itemgetter(0))[1])
 
     def why_rejected(self, finished_run: FinishedRun, old_distances: DistanceByLine, change: Change) -> str:
         """Say why the run of a change is rejected, or return "" if the change is kept."""
@@ -543,7 +619,40 @@ class _PatchSearch:
         old, new = sum(old_distances.values()), sum(new_distances.values())
         if new >= old:
             return f"no step nearer: {self.goal.describe_distance(old, new)}"
-        return self.why_results_differ(finished_run) or self.why_wide_input_narrows()
+        return self.why_results_differ(finished_run)
+
+    def line_at(self, change: Change, content: bytes) -> str:
+        """Return the line of a changed source at its first edit."""
+        return _line_text(content, self.sources[change.file].line_of_byte(change.edits[0].start))
+
+    def note_meeting_lines(self, findings: Findings) -> None:
+        """Note the lines where narrow floats meet wide ones."""
+        for _, finding in self.goal.list_forbidden_findings(findings):
+            steps = (findings.predicted_run.steps[i] for i in self.goal.list_meeting_steps(finding))
+            self.meeting_lines |= {(at.file, at.line) for step in steps if (at := step.location)}
+
+    def prove_functions(self, file: str, content: bytes) -> FunctionProof:
+        """Prove the functions that a content of a file changes. Raises SearchTimeOverError."""
+        if self.workspace.seconds_left <= 0:
+            raise SearchTimeOverError
+        current = {name: source.content for name, source in self.sources.items()}
+        files = {
+            name: (self.original_contents[name], content if name == file else current[name])
+            for name in self.original_contents
+            if name == file or current[name] != self.original_contents[name]
+        }
+        request = ProofRequest(files, current, self.goal.narrowing_width, frozenset(self.meeting_lines))
+        return read_verdicts(self.proofs.prove(request, [*self.original_contents]))
+
+    def mark_edits(self, file: str, edits: Sequence[Edit], is_in_function: bool) -> None:
+        """Note what a patch wrote into functions, so that wide input leaves it as it is.
+
+        Code outside of functions has no other callers. There a dtype that the patch names is part of the
+        input, as any other dtype is.
+        """
+        before = self.marked_contents.get(file, self.original_contents[file])
+        apply = mark_edits if is_in_function else apply_edits
+        self.marked_contents[file] = apply(before, edits)
 
     def why_results_differ(self, finished_run: FinishedRun) -> str:
         """Say which results changed in more than their widths, or return "" if none did."""
@@ -563,12 +672,16 @@ class _PatchSearch:
             return f"{largest}, beyond the tolerance of {self.tolerance:g}"
         return ""
 
-    def why_wide_input_narrows(self) -> str:
+    def why_wide_input_narrows(self, change: Change, is_in_function: bool) -> str:
         """Run the program with wide input. Say which results the change made narrow, or return ""."""
         # the program has no wide input, or always fails with it
         if not isinstance(self.wide_input_run, FinishedRun):
             return ""
-        finished_run = self.workspace.run(has_wide_input=True)
+        target = self.workspace.program.target
+        marked = self.marked_contents.get(target, self.original_contents.get(target, b""))
+        if change.file == target:
+            marked = (mark_edits if is_in_function else apply_edits)(marked, change.edits)
+        finished_run = self.workspace.run(has_wide_input=True, wide_content=widen_text(marked))
         if isinstance(finished_run, FailedRun):
             return f"with wide input: {finished_run.reason}"
         other = find_other_dtype(self.wide_input_run.values, finished_run.values)
@@ -626,8 +739,8 @@ def _compare_runs(
     return larger_difference(values, compare_prints(old_run.printed, new_run.printed, widest_dtype))
 
 
-def _undo_change(source: SourceFile, change: Change, later_changes: Sequence[Change]) -> bytes | None:
-    """Undo a change below later ones of the same source. Return None if a later change lies within it."""
+def _undo_change(change: Change, later_changes: Sequence[Change]) -> list[Edit] | None:
+    """Return the edits that undo a change below later ones, or None if a later change lies within it."""
     edits: list[Edit] = []
     for edit in change.edits:
         start, end = edit.start, edit.start + len(edit.text.encode())
@@ -637,7 +750,7 @@ def _undo_change(source: SourceFile, change: Change, later_changes: Sequence[Cha
             grown = len(after.text.encode()) - (after.end - after.start)
             start, end = (start + grown, end + grown) if after.end <= start else (start, end)
         edits.append(Edit(start, end, edit.old_text))
-    return source.apply_edits(edits)
+    return edits
 
 
 def _line_text(content: bytes, line: int) -> str:

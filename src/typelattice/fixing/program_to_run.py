@@ -26,8 +26,8 @@ class ProgramToRun:
 
     `copy_folder` is the copied folder and `original_folder` the folder that it is a copy of.
     `replaced_contents` has other contents for files that are not in the copy. `has_wide_input` makes the
-    input wide: the arguments of the function, or the dtypes that the script itself names. `records_steps`
-    keeps the values of each step.
+    input wide: the arguments of the function, or the script's own text, which is then `wide_content`.
+    `records_steps` keeps the values of each step.
     """
 
     target: str
@@ -40,6 +40,7 @@ class ProgramToRun:
     module: str = ""
     pickled_args: bytes = b""
     has_wide_input: bool = False
+    wide_content: bytes = b""
     records_steps: bool = False
     runs_tests: bool = False
     replaced_contents: Mapping[str, bytes] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from io import BytesIO
 from pathlib import Path
 
 from typelattice.calls.steps import MAX_STEP_CHARS
+from typelattice.programs.source.name_meanings import list_defaults
 from typelattice.rendering.grid import printable
 from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.findings.dtype_argument_origin import list_arrays_at_hand
@@ -49,10 +50,14 @@ class Edit:
 
 @dataclass(frozen=True, eq=False)
 class SourceFile:
-    """The bytes of a Python file. Raises FixError if it is not UTF-8, or is generated."""
+    """The bytes of a Python file. Raises FixError if it is not UTF-8, or is generated.
+
+    `is_imported` is True if other files may use its names, as it is not the script itself.
+    """
 
     path: Path
     content: bytes
+    is_imported: bool = False
 
     def __post_init__(self) -> None:
         try:
@@ -131,6 +136,62 @@ class SourceFile:
                 return node
         return node
 
+    def find_statement(self, node: ast.AST) -> ast.AST:
+        """Return the statement around an expression, or the node itself if it is a statement."""
+        while not isinstance(node, ast.stmt) and node in self.parent_by_node:
+            node = self.parent_by_node[node]
+        return node
+
+    def list_targets(self, node: ast.AST) -> list[str]:
+        """List the texts of what the statement around a node assigns to."""
+        statement = self.find_statement(node)
+        match statement:
+            case ast.Assign(targets=targets):
+                found = targets
+            case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+                found = [target]
+            case _:
+                found = []
+        return [self.text(inner) for target in found for inner in getattr(target, "elts", [target])]
+
+    def is_in_body(self, node: ast.AST, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """Return True if a node is in the body of a function, and not among its defaults or decorators."""
+        while self.parent_by_node.get(node) is not function:
+            node = self.parent_by_node[node]
+        return node in function.body
+
+    def is_in_loop(self, node: ast.AST) -> bool:
+        """Return True if a node is in a loop of the function or module around it."""
+        scope = self.find_scope(node)
+        while node is not scope and node in self.parent_by_node:
+            node = self.parent_by_node[node]
+            if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
+                return True
+        return False
+
+    def is_read_in_function(self, name: str) -> bool:
+        """Return True if a function or a class of the file uses a name of the module."""
+        return any(
+            isinstance(inner, ast.Name) and inner.id == name
+            for node in ast.walk(self.tree)
+            if isinstance(node, SCOPE_NODES) and not isinstance(node, ast.Module)
+            for inner in ast.walk(node)
+        )
+
+    def is_updated_from_itself(self, name: str) -> bool:
+        """Return True if a statement of the file computes an attribute or an element from its own value."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.AugAssign) and self.text(node.target).startswith(name):
+                return True
+            if isinstance(node, ast.Assign):
+                targets = [self.text(target) for target in node.targets]
+                if any(t == name or t.startswith(f"{name}[") for t in targets) and any(
+                    isinstance(inner, (ast.Attribute, ast.Subscript)) and self.text(inner) == name
+                    for inner in ast.walk(node.value)
+                ):
+                    return True
+        return False
+
     def is_unpacked(self, node: ast.expr) -> bool:
         """Return True if an expression is assigned to several names: its value may be a tuple."""
         around = self.parent_by_node.get(node)
@@ -159,7 +220,9 @@ class SourceFile:
         scope = self.find_scope(node)
         if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return []
+        defaults = list_defaults(scope.args)
         given = [a.arg for a in (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)]
+        given = [name for name in given if not isinstance(defaults.get(name), ast.Constant)]
         known = self.list_names_before(node)
         ranges = [n for n in ast.walk(scope) if isinstance(n, ast.Call) and self.text(n.func) == "range"]
         counts = {n.id for call in (node, *ranges) for n in ast.walk(call) if isinstance(n, ast.Name)}
@@ -182,10 +245,7 @@ class SourceFile:
 
     def apply_edits(self, edits: Sequence[Edit]) -> bytes:
         """Return the content with some edits."""
-        content = self.content
-        for edit in sorted(edits, reverse=True):
-            content = content[: edit.start] + edit.text.encode("utf-8") + content[edit.end :]
-        return content
+        return apply_edits(self.content, edits)
 
     def make_replacement_edit(self, node: ast.expr, text: str) -> Edit:
         """Return the edit that puts a text in the place of an expression."""
@@ -210,3 +270,10 @@ class SourceFile:
         return (
             text if isinstance(node, NODES_WITHOUT_PARENTHESES) and not text.startswith("*") else f"({text})"
         )
+
+
+def apply_edits(content: bytes, edits: Sequence[Edit]) -> bytes:
+    """Return a content with some edits."""
+    for edit in sorted(edits, reverse=True):
+        content = content[: edit.start] + edit.text.encode("utf-8") + content[edit.end :]
+    return content

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import pickle
-import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,8 +20,6 @@ from typelattice.tracing.entry_points.trace_function import trace_call
 from typelattice.tracing.run_data.run import Run
 
 WIDE_DTYPE = "float64"
-WIDE_DTYPE_BY_NARROW = {b"float16": b"float64", b"float32": b"float64", b"complex64": b"complex128"}
-NARROW_DTYPE_PATTERN = re.compile(rb"\b(?:" + b"|".join(WIDE_DTYPE_BY_NARROW) + rb")\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +64,10 @@ def main(program_file: str, result_file: str) -> None:
         traced = trace_call(function, args, named, values=steps or False)
         save_result(EndedScript(traced.run, 0, names={"result": traced.result}))
     else:
-        patched = {**todo.replaced_contents, **(_widen_script(todo.target) if todo.has_wide_input else {})}
+        patched = {
+            **todo.replaced_contents,
+            **({todo.target: todo.wide_content} if todo.has_wide_input else {}),
+        }
         given = todo.target, todo.argv, todo.packages, todo.as_module, cache
         save_result(
             run_script(*given, before_os_exit=save_result, replaced_contents=patched, values=steps or False)
@@ -110,18 +110,6 @@ def _load_widened_function(
     if program.has_wide_input:
         args, named = [widen_array(x) for x in args], {key: widen_array(x) for key, x in named.items()}
     return found, args, named
-
-
-def _widen_script(path: str) -> dict[str, bytes]:
-    """Replace the narrow dtypes that the text of a script names by wide ones."""
-    return {
-        path: NARROW_DTYPE_PATTERN.sub(lambda found: WIDE_DTYPE_BY_NARROW[found[0]], Path(path).read_bytes())
-    }
-
-
-def has_wide_form(path: str) -> bool:
-    """Return True if a script names narrow dtypes."""
-    return Path(path).is_file() and NARROW_DTYPE_PATTERN.search(Path(path).read_bytes()) is not None
 
 
 def widen_array(value: Any) -> Any:

@@ -21,6 +21,7 @@ from time import monotonic
 
 from typelattice.disk.read import FileError
 from typelattice.facts.libraries import libraries
+from typelattice.fixing.function_proof.function_proofs import FunctionProofs
 from typelattice.fixing.kept_values import KeptValue
 from typelattice.fixing.measured_run import MeasuredRun
 from typelattice.fixing.program_to_run import ProgramToRun
@@ -162,12 +163,19 @@ class Workspace:
     notes: dict[str, None] = field(default_factory=dict)
     started: float = field(default_factory=lambda: monotonic())
 
-    def run(self, has_wide_input: bool = False, records_steps: bool = False) -> FinishedRun | FailedRun:
+    def run(
+        self, has_wide_input: bool = False, records_steps: bool = False, wide_content: bytes = b""
+    ) -> FinishedRun | FailedRun:
         """Run the program in a process of its own.
 
         Raises FixError if it would write outside the copy, and SearchTimeOverError.
         """
-        program = replace(self.program, has_wide_input=has_wide_input, records_steps=records_steps)
+        program = replace(
+            self.program,
+            has_wide_input=has_wide_input,
+            wide_content=wide_content,
+            records_steps=records_steps,
+        )
         files = self._list_run_files("ran.pickle")
         status = self._run_program(program, files, "traced_run")
         if isinstance(status, FailedRun):
@@ -283,6 +291,24 @@ class Workspace:
         where = f"{name}:{note.line}" if note.file else "the program"
         advice = f"allow it with --allow-writes {os.path.dirname(note.what)}, or give a relative path"
         return f"{where} writes {note.what}, outside the copy that fix runs, and was stopped; {advice}"
+
+    def make_proofs(self) -> FunctionProofs:
+        """Make the process that will prove patched functions, in the folder of the program's runs."""
+
+        def start(words: list[str]) -> subprocess.Popen[bytes]:
+            self.run_count += 1
+            return subprocess.Popen(
+                [*self.interpreter_command, *words],
+                cwd=self.current_folder_in_copy, env=self.environment,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+            )  # fmt: skip
+
+        def finish() -> None:
+            self.restore_files()
+            # calls with other arguments may do what the program does not
+            (self.folder / NOTES_NAME).unlink(missing_ok=True)
+
+        return FunctionProofs(self.folder, start, finish, pickle.dumps(self.program))
 
     def restore_files(self) -> None:
         """Undo what a run did to files of the copy, so that no run reads the results of another."""

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 OPTIONS_WITH_VALUE = (
     "--package", "--to", "--like", "--tolerance", "--only", "--seconds", "--allow-writes", "--format",
+    "--tests",
 )  # fmt: skip
+REFUSED_STATUS = 3
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -47,8 +49,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--tolerance",
         type=float,
         metavar="X",
-        help="undo a change if a value's relative error is larger",
+        help="undo a change if a value's relative error is larger (without it, no patch of more than "
+        "100 ulp is written)",
     )
+    parser.add_argument(
+        "--tests", metavar="COMMAND",
+        help="also run the tests of the project by this command, without and with the changes",
+    )  # fmt: skip
     parser.add_argument(
         "--only", metavar="LINE", help="fix only what this line widens, such as 12 or file.py:12"
     )
@@ -70,7 +77,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Print the patch; exit with 1 if a place was not fixed."""
+    """Print the patch; exit with 1 if a place was not fixed, with 3 if the patch may not be written."""
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:
         raise UsageError("fix: give a script, or -m and a module; see typelattice fix --help")
@@ -89,9 +96,10 @@ def run(args: Namespace) -> Paragraphs:
         yield json_document("patch", patch.data())
     else:
         yield from str(patch).splitlines()
-    if args.write and patch.kept_changes:
+    writes = args.write and patch.kept_changes and not patch.refusal
+    if writes:
         patch.write()
-    if args.write and patch.kept_changes and args.format == "text":
+    if writes and args.format == "text":
         yield f"wrote {', '.join(sorted({str(each.file) for each in patch.kept_changes}))}"
     if (
         args.format == "text"
@@ -99,6 +107,8 @@ def run(args: Namespace) -> Paragraphs:
         and (note := describe_passed_options(add_arguments, argv))
     ):
         yield note
+    if patch.refusal:
+        raise SystemExit(REFUSED_STATUS)
     if patch.unfixed_causes:
         raise SystemExit(1)
 
@@ -117,11 +127,12 @@ def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
     limits, progress = make_limits(args.seconds, args.allow_writes), Progress(sys.stderr)
     if target != "pytest":
         return fix_script(
-            target, argv, packages, args.module is not None, *goal, args.only, args.steps, limits, progress
-        )
+            target, argv, packages, args.module is not None, *goal, args.only, args.steps, args.tests,
+            limits, progress,
+        )  # fmt: skip
     if args.steps:
         raise UsageError("fix: --steps compares runs of a script; of tests the outcomes are compared")
-    return fix_tests(argv, packages, *goal, args.only, limits, progress)
+    return fix_tests(argv, packages, *goal, args.only, args.tests, limits, progress)
 
 
 COMMAND = Command(
@@ -129,5 +140,6 @@ COMMAND = Command(
     ("script.py", "--to float32 --tolerance 1e-5 script.py --epochs 3", "--write -m mypkg.train",
      "--package mypkg -- pytest tests"),
     partial(count_own_words, OPTIONS_WITH_VALUE),
-    exit_status="0 if every place was fixed, 1 if one was not, 2 if there is no patch",
+    exit_status="0 if every place was fixed, 1 if one was not, 2 if there is no patch,\n"
+    "  3 if it may not be written: too inexact without --tolerance, or a test fails",
 )  # fmt: skip

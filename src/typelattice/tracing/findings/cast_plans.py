@@ -20,6 +20,7 @@ from typelattice.tracing.run_data.float_widths import (
     operand_width,
 )
 
+POSITION_OPERATIONS = {"arange"}  # a narrow float does not hold all positions
 MAX_CAST_ROUNDS = 8  # rounds that add casts for operands that are still wide
 
 
@@ -59,9 +60,10 @@ class CastPlan:
 def plan_casts(predicted_run: PredictedRun, cause: WideningCause) -> CastPlan | None:
     """Find the casts of the fewest bytes that keep the most later floats narrow, or None if no cast does.
 
-    First the operands of the widening steps are cast, then the result of the cause's first step. If a step
-    still meets a wide operand, this operand is also cast. An explicitly requested wide dtype is taken as
-    intended: then the narrower floats are cast to it.
+    Positions, and arrays that more is computed from, such as angles, stay wide until they meet a narrow
+    float. For all others, first the operands of the widening steps are cast, then the result of the cause's
+    first step. If a step still meets a wide operand, this operand is also cast. An explicitly requested wide
+    dtype is taken as intended: then the narrower floats are cast to it.
     """
     if cause.meant_step is not None:  # its line stays wide, so what leaks from it is cast where it is used
         casts = {
@@ -72,6 +74,9 @@ def plan_casts(predicted_run: PredictedRun, cause: WideningCause) -> CastPlan | 
         return _measure_casts(predicted_run, cause, casts, _replay_with_casts(predicted_run, cause, casts))
     if not cause.is_default_dtype:
         return _plan_widening(predicted_run, cause)
+    met = _plan_where_met(predicted_run, cause)
+    if met is not None:
+        return met
     tried = [_try_casts(predicted_run, cause, {*casts}) for casts in _list_first_casts(predicted_run, cause)]
     stopping = [t for t in tried if t.narrow_steps]
     best = min(
@@ -80,6 +85,27 @@ def plan_casts(predicted_run: PredictedRun, cause: WideningCause) -> CastPlan | 
         default=None,
     )
     return best and _cast_at_consumers(predicted_run, cause, _drop_needless_casts(predicted_run, cause, best))
+
+
+def _plan_where_met(predicted_run: PredictedRun, cause: WideningCause) -> CastPlan | None:
+    """Plan casts only where a wide array meets a narrow one, or None if the cause needs no such plan."""
+    steps = predicted_run.steps
+    meets_at_once = any(
+        origin == i or origin in predicted_run.inputs[i]
+        for origin in cause.origin_steps
+        for i in cause.widening_steps
+    )
+    is_position = any(steps[i].op in POSITION_OPERATIONS for i in cause.origin_steps)
+    if meets_at_once and not is_position:
+        return None
+    casts = {
+        PlannedCast(c.producer, i)
+        for i in cause.widening_steps
+        for c in _cast_wide_operands(predicted_run, i, {})
+        if c.producer in predicted_run.inputs[i]
+    }
+    plan = _measure_casts(predicted_run, cause, casts, _replay_with_casts(predicted_run, cause, casts))
+    return plan if plan.narrow_steps else None
 
 
 def _cast_at_consumers(predicted_run: PredictedRun, cause: WideningCause, plan: CastPlan) -> CastPlan:

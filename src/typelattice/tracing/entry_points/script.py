@@ -187,11 +187,20 @@ class _Program:
         """Restore the builtins that the program replaced, since our own code uses them, too."""
         vars(builtins).update(self.own_builtins)
 
+    def release(self) -> None:
+        """Hold no reference to the module any more, nor to its names."""
+        self.module = ModuleType("__main__")
+        self.start = _do_nothing
+
     def stop(self, is_forked: bool = False) -> EndedScript:
         """Stop the trace, and return what ended."""
         names = self.module.__dict__
         self.tracing.recorder.name_results({name: x for name, x in names.items() if name[:2] != "__"})
         return EndedScript(self.tracing.stop(), self.status, is_forked, names)
+
+
+def _do_nothing() -> None:
+    """Stand for the program that has ended."""
 
 
 class _ProcessEnd:
@@ -230,8 +239,14 @@ class _ProcessEnd:
         except TypelatticeError as e:
             print(f"typelattice: {e}", file=sys.__stderr__)
             _end_at_once(2)
+        self.release()
         if interrupted:  # Python itself forgets the interrupt if a report runs further code
             _end_by_interrupt()
+
+    def release(self) -> None:
+        """Release the main module, which Python deletes next. The program's finalizers run as it does so."""
+        self.modules.clear()
+        self.program.release()
 
     def restore_imports(self) -> None:
         """Restore what imports need, which the program may have cleared: a report imports modules."""
@@ -400,18 +415,17 @@ def _run_to_end(start: Callable[[], None]) -> int | None:
     """Run the main program. Return its exit status, None if it was interrupted."""
     try:
         start()
+        return 0
     except SystemExit as e:
         return _exit_status(e.code)
     except _RefusedModuleError:
         raise
-    except KeyboardInterrupt as e:
-        _print_exception(e)
-        return None
     except BaseException as e:  # any exception of the program ends it as it would end Python
-        return _print_exception(e)
+        error = e
     finally:
         _flush_streams()
-    return 0
+    status = _print_exception(error)  # here, because an error of the hook is not one of this handler
+    return None if isinstance(error, KeyboardInterrupt) else status
 
 
 def _exit_status(code: object) -> int:

@@ -143,6 +143,15 @@ class Recorder:
         # calls of compiled functions, which are not steps themselves
         self.compiled_call_arguments: dict[tuple[int, Witness], None] = {}
 
+    def close(self) -> None:
+        """Record nothing from now on, and keep no class of the program alive."""
+        self.is_following = False
+        for cache in vars(self).values():
+            if isinstance(cache, (ArrayClasses, CachePerClass)):
+                cache.close()
+        self.arrayless_classes.clear()
+        self.objects_read.clear()
+
     def observed_operand(self, step: int) -> Operand | None:
         """Return the operand of a step that was seen, or None for a step that is being added."""
         return self.tallies[step].operand if step < len(self.tallies) else None

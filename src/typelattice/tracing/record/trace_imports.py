@@ -62,8 +62,7 @@ class Tracing:
             self.recorder.not_followed.setdefault(package, f"{what}; give its name as an import does")
         self.recorder.child_process_counter.__exit__()
         self.child_runs.stop()
-        self.recorder.is_following = False
-        self.recorder.array_kinds.close()
+        self.recorder.close()
         return self.run()
 
     def run(self) -> Run:

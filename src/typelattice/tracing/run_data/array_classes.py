@@ -75,14 +75,16 @@ class ArrayClasses(dict[type, "ArrayClass | None"]):
     def __missing__(self, cls: type) -> ArrayClass | None:
         if len(self) >= MAX_CLASSES:
             self.clear()
-        found = None if self.is_closed else array_kind(cls)
+        if self.is_closed:
+            return None
+        found = array_kind(cls)
         if found is not None and self.leaves_out_resizable and hasattr(cls, "resize"):
             found = replace(found, is_linked_weakly=False)
         self[cls] = found
         return found
 
     def close(self) -> None:
-        """Map every class to None from now on, so that witnesses record nothing."""
+        """Map every class to None from now on, so that witnesses record nothing. Keep no class alive."""
         self.is_closed = True
         self.clear()
 
@@ -244,14 +246,23 @@ def _nbytes_reader(nbytes: Callable[[Any], Any]) -> Callable[[Any], int]:
 class CachePerClass(dict[type, T]):
     """A cache of a function of classes. The function is called once for each class."""
 
+    is_closed = False
+
     def __init__(self, compute_value: Callable[[type], T]) -> None:
         self.function = compute_value
 
     def __missing__(self, cls: type) -> T:
         if len(self) >= MAX_CLASSES:
             self.clear()
-        self[cls] = found = self.function(cls)
+        found = self.function(cls)
+        if not self.is_closed:
+            self[cls] = found
         return found
+
+    def close(self) -> None:
+        """Keep no class alive from now on."""
+        self.is_closed = True
+        self.clear()
 
 
 def is_of_library(cls: type) -> bool:

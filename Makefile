@@ -117,7 +117,7 @@ patches: $(VENV)/test.stamp  ## patches calls of installed packages, and counts 
 kills: $(VENV)/test.stamp  ## kills 50 searches that write a patch, and looks at what is left
 	$(VENV)/bin/python tools/kills.py
 
-widenings: $(VENV)/test.stamp  ## plants widenings in 500 random programs, and fixes each for every kind of caller
+widenings: $(VENV)/test.stamp  ## plants widenings in 500 random programs, and fixes each for all callers
 	$(VENV)/bin/python tools/widenings.py
 
 survey: .venv-survey/survey.stamp  ## calls the public functions of 50 packages with float32; takes hours

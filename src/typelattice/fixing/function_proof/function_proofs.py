@@ -12,7 +12,11 @@ from pathlib import Path
 from select import select
 from signal import SIGKILL
 
-from typelattice.fixing.function_proof.proof_process import FunctionVerdict, ProofRequest
+from typelattice.fixing.function_proof.proof_process import (
+    FunctionVerdict,
+    ProofRequest,
+    list_changed_functions,
+)
 
 MAX_START_SECONDS = 300.0
 MAX_ANSWER_SECONDS = 200.0
@@ -40,10 +44,12 @@ class FunctionProofs:
         request: ProofRequest,
         followed_files: Collection[str],
     ) -> list[FunctionVerdict]:
-        """Prove the functions of a patch. The program is run once, at the first request.
+        """Prove the functions of a patch. The program is run once, when the first function is to be proved.
 
         The calls of all functions in `followed_files` are then kept.
         """
+        if not list_changed_functions(request):
+            return []
         if self.process is None and not self.failure:
             self._start(followed_files)
         if self.failure or self.process is None:

@@ -173,12 +173,7 @@ class FunctionProver:
     def prove(self, request: ProofRequest) -> list[FunctionVerdict]:
         """Prove the functions that a patch changes."""
         codes = {file: _pair_functions(file, old, new) for file, (old, new) in request.files.items()}
-        changed = [
-            (file, new.co_qualname, new.co_firstlineno)
-            for file, (old_content, new_content) in request.files.items()
-            for kept, new in _pair_functions(file, request.current.get(file, old_content), new_content)
-            if not _is_same_code(kept, new)
-        ]
+        changed = list_changed_functions(request)
         verdicts: list[FunctionVerdict] = []
         for key in self.add_callers(changed):
             lines = {(key[0], line) for line in self.list_lines(key)}
@@ -334,6 +329,16 @@ class FunctionProver:
             _answer_and_exit(call, writing)
         os.close(writing)
         return _read_answer(pid, reading)
+
+
+def list_changed_functions(request: ProofRequest) -> list[FunctionKey]:
+    """List the functions that a patch changes further than the changes that are kept already."""
+    return [
+        (file, new.co_qualname, new.co_firstlineno)
+        for file, (old_content, new_content) in request.files.items()
+        for kept, new in _pair_functions(file, request.current.get(file, old_content), new_content)
+        if not _is_same_code(kept, new)
+    ]
 
 
 def _answer_and_exit(call: Callable[[], list[CallOutcome] | str], writing: int) -> NoReturn:

@@ -72,8 +72,8 @@ class CallRecorder:
 
     def _record_call(self, frame: FrameType, code: CodeType) -> None:
         key = code.co_filename, code.co_qualname, code.co_firstlineno
-        if "<locals>" in code.co_qualname:
-            return  # the function around it is called instead
+        if "<locals>" in code.co_qualname or not code.co_flags & inspect.CO_NEWLOCALS:
+            return  # the function around it is called instead; the body of a class is no function
         found = self.functions.get(key)
         if found is None:
             found = self.functions[key] = RecordedFunction(_find_function(frame, code))

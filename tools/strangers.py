@@ -137,7 +137,8 @@ def compare(stranger: Stranger, scratch: Path, reports: Path | None) -> tuple[li
                 differences = [f"varies by itself: {'; '.join(alone.differences(again))}"]
         text = report.read_text(encoding="utf-8") if report.exists() else ""
         differences += ["no report"] if not text else []
-        differences += [f"report: {line.strip()}" for line in text.splitlines() if FAULT.search(line)]
+        flat = " ".join(text.split())  # sentences of the report go over several lines
+        differences += [f"report: {flat[max(0, m.start() - 200) : m.end()]}" for m in FAULT.finditer(flat)]
         found += [f"{way}: {difference}" for difference in differences]
         if reports is not None:
             (reports / f"{stranger.module} {way}.txt").write_text(text, encoding="utf-8")

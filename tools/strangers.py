@@ -123,18 +123,16 @@ def run_program(stranger: Stranger, folder: Path, options: list[str] | None) -> 
 def compare(stranger: Stranger, scratch: Path, reports: Path | None) -> tuple[list[str], list[float]]:
     """Run a program alone and in each way. Return all differences, and how often longer each way took."""
     folder, report = scratch / "run", scratch / "report.txt"
-    alone, seconds = run_program(stranger, folder, None)
+    first, _ = run_program(stranger, folder, None)
+    alone, seconds = run_program(stranger, folder, None)  # now all its imports are compiled
     found = [] if alone.status == 0 else [f"alone: status {alone.status}: {last_line(alone.errors)}"]
+    found += [f"alone, run again: {difference}" for difference in first.differences(alone)]
     ratios = []
     for way, options in stranger.ways.items():
         report.unlink(missing_ok=True)
         traced, longer = run_program(stranger, folder, options)
         ratios.append(longer / seconds)
         differences = [*alone.differences(traced)]
-        if differences:  # a program that differs from itself is no witness
-            again, _ = run_program(stranger, folder, None)
-            if [*alone.differences(again)]:
-                differences = [f"varies by itself: {'; '.join(alone.differences(again))}"]
         text = report.read_text(encoding="utf-8") if report.exists() else ""
         differences += ["no report"] if not text else []
         flat = " ".join(text.split())  # sentences of the report go over several lines

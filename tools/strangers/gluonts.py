@@ -1,3 +1,6 @@
+from contextlib import redirect_stderr
+from io import StringIO
+
 import numpy as np
 import pandas as pd
 from gluonts.dataset.common import ListDataset
@@ -22,7 +25,8 @@ for predictor in (
     made, truth = make_evaluation_predictions(data, predictor, num_samples=20)
     forecasts = list(made)
     print(type(forecasts[0]).__name__, forecasts[0].mean.dtype, forecasts[0].mean.round(3))
-    total, each = Evaluator(quantiles=[0.1, 0.5, 0.9], num_workers=None)(truth, iter(forecasts), num_series=3)
+    with redirect_stderr(StringIO()):  # the bar of progress shows times
+        total, each = Evaluator(quantiles=[0.1, 0.5, 0.9], num_workers=None)(truth, forecasts, num_series=3)
     print(
         {
             key: round(float(value), 4)

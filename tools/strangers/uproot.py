@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import awkward as ak
 import numpy as np
 import uproot
@@ -23,3 +25,4 @@ with uproot.open("events.root") as file:
         file["nothing"]
     except KeyError as error:
         print(type(error).__name__, str(error)[:30])
+Path("events.root").unlink()  # it holds the time and a random number

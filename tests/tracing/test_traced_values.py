@@ -147,6 +147,22 @@ def test_calls_of_every_form_of_arguments_are_checked_without_a_failure(tmp_path
     assert run_script(str(path), [], [], values=True).run.unfollowed_code == ()
 
 
+@pytest.mark.parametrize("state", ["warn", "raise", "call"])
+def test_a_check_that_overflows_does_not_reach_the_program(state: str, tmp_path: Path) -> None:
+    """float64's largest number overflows in the float32 of the assigned values."""
+    path = tmp_path / "s.py"
+    path.write_text(
+        "import numpy as np\ncalls = []\n"
+        f"np.seterr(all='{state}'); np.seterrcall(lambda *given: calls.append(given))\n"
+        "out = np.zeros(3)\nout[:] = np.float32([1, 2, 3])\nassert not calls\n"
+    )
+    with warnings.catch_warnings(), np.errstate():
+        warnings.simplefilter("error")
+        ended = run_script(str(path), [], [], values=True)
+    assert ended.status == 0
+    assert ended.run.unfollowed_code == ()
+
+
 def test_nothing_is_checked_unless_it_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "s.py"
     path.write_text("import numpy as np\na = np.uint8([200]) + np.uint8(100)\n")

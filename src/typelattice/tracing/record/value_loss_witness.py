@@ -87,7 +87,8 @@ class ValueChecks:
         elif (plain := checks.plain_call(name, operands, keywords)) is None:
             self.note_unchecked(OPTIONS, name, size)
         else:
-            self.check_plain_call(witness, checks, *plain, result)
+            with checks.without_warnings():
+                self.check_plain_call(witness, checks, *plain, result)
 
     def check_plain_call(
         self,

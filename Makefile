@@ -24,6 +24,7 @@ EDITIONS =
 PROGRAMS = 100
 SYSTEMS = 100
 JOBS = 2
+STRANGERS = .venv-strangers $(if $(shell tools/find-python 3.13 2>/dev/null),.venv-strangers-3.13)
 SURVEYED = $(shell sed -n 's/.*==[^ ]*  \# //p' tools/requirements-survey.txt)
 
 # What a release of Python can break, and what one of NumPy or ml_dtypes can.
@@ -36,7 +37,7 @@ LIGHT = 'not live and not browser and not package and not whole'
 .NOTPARALLEL:
 .PHONY: help demo test test-newest test-3.14-chroot whole whole-browser whole-live lint package installed \
 	docs pages tools browser environments emitted conform imitations survey everyday patches kills widenings \
-	known-fixes npbench releases fuzz bench array-api-tests programs mutants clean
+	strangers known-fixes npbench releases fuzz bench array-api-tests programs mutants clean
 
 help:  ## shows these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -120,6 +121,10 @@ kills: $(VENV)/test.stamp  ## kills 50 searches that write a patch, and looks at
 widenings: $(VENV)/test.stamp  ## plants widenings in 500 random programs, and fixes each for all callers
 	$(VENV)/bin/python tools/widenings.py
 
+strangers: $(STRANGERS:=/strangers.stamp)  ## runs programs of packages drawn at random, untraced and traced
+	for venv in $(STRANGERS); do PYTHONPATH=src $$venv/bin/python tools/strangers.py || failed=1; done; \
+		test -z "$$failed"
+
 survey: .venv-survey/survey.stamp  ## calls the public functions of 50 packages with float32; takes hours
 	PYTHONPATH=src .venv-survey/bin/python -m typelattice survey $(SURVEYED) --jobs $(JOBS) \
 		--rows build/survey/rows.jsonl --output "docs/surveys/$$(date +%F).json"
@@ -159,13 +164,14 @@ mutants: $(VENV)/test.stamp  ## breaks the engine, one small change at a time, a
 
 clean:  ## removes what the other targets built
 	rm -rf .venv .venv-3.* .venv-known .venv-newest .venv-docs .venv-node $(LIVE) .venv-releases .venv-suite
-	rm -rf .venv-survey dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv-survey .venv-strangers* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # NumPy 1 runs on no Python after 3.12, so the libraries have a Python of their own; NumPy 2.5 runs on none
 # before that.
-$(LIVE) .venv-suite: PYTHON = $(LIVE_PYTHON)
+$(LIVE) .venv-suite .venv-strangers: PYTHON = $(LIVE_PYTHON)
+.venv-strangers-3.13: PYTHON = $(shell tools/find-python 3.13)
 .venv-recent .venv-survey: PYTHON = $(shell tools/find-python 3.13 3.12)
-$(sort $(VENV) .venv-newest .venv-docs $(LIVE) .venv-suite .venv-survey):
+$(sort $(VENV) .venv-newest .venv-docs $(LIVE) .venv-suite .venv-survey $(STRANGERS)):
 	@test -n '$(PYTHON)' || { echo 'or say make PYTHON=/path/to/python3' >&2; exit 1; }
 	$(PYTHON) -m venv $@
 
@@ -180,6 +186,10 @@ $(VENV)/%.stamp: pyproject.toml tools/constraints.txt | $(VENV)
 # Its packages are imported many times, so they are compiled once.
 .venv-survey/survey.stamp: tools/requirements-survey.txt | .venv-survey
 	.venv-survey/bin/python -m pip install -qq --disable-pip-version-check -r tools/requirements-survey.txt
+	@touch $@
+
+$(STRANGERS:=/strangers.stamp): %/strangers.stamp: tools/requirements-strangers.txt | %
+	$*/bin/python $(PIP) --only-binary :all: -r tools/requirements-strangers.txt
 	@touch $@
 
 # What pip installs in .venv-NAME: what the registry of libraries lists there, and what the tests need

@@ -138,6 +138,31 @@ def test_digits_that_a_sum_loses_over_several_steps_are_reported_where_they_pass
     assert all(lost in each.replace("9,000 of 9,000 numbers", "1 of 1 number") for each in found.values())
 
 
+def test_calls_of_every_form_of_arguments_are_checked_without_a_failure(tmp_path: Path) -> None:
+    """With `*pair` before a keyword, the witness gets no arguments."""
+    calls = ("*pair", "*pair, dtype=get()", "*pair, **more", "**more, stop=end()", "1, *(end(),)")
+    head = "import numpy as np\npair, more = (1, 5), {'dtype': 'f4'}\nget, end = lambda: 'f4', lambda: 3\n"
+    path = tmp_path / "s.py"
+    path.write_text(head + "\n".join(f"np.arange({arguments})" for arguments in calls) + "\n")
+    assert run_script(str(path), [], [], values=True).run.unfollowed_code == ()
+
+
+@pytest.mark.parametrize("state", ["warn", "raise", "call"])
+def test_a_check_that_overflows_does_not_reach_the_program(state: str, tmp_path: Path) -> None:
+    """float64's largest number overflows in the float32 of the assigned values."""
+    path = tmp_path / "s.py"
+    path.write_text(
+        "import numpy as np\ncalls = []\n"
+        f"np.seterr(all='{state}'); np.seterrcall(lambda *given: calls.append(given))\n"
+        "out = np.zeros(3)\nout[:] = np.float32([1, 2, 3])\nassert not calls\n"
+    )
+    with warnings.catch_warnings(), np.errstate():
+        warnings.simplefilter("error")
+        ended = run_script(str(path), [], [], values=True)
+    assert ended.status == 0
+    assert ended.run.unfollowed_code == ()
+
+
 def test_nothing_is_checked_unless_it_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "s.py"
     path.write_text("import numpy as np\na = np.uint8([200]) + np.uint8(100)\n")

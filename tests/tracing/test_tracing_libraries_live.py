@@ -126,6 +126,16 @@ def test_what_pandas_computes_is_taken_as_seen() -> None:
     assert [step.op for step, seen in run if step.op and seen.count][-1] == "add"
 
 
+def test_an_array_of_pandas_whose_dtype_only_its_subclass_states_is_no_step() -> None:
+    """`ExtensionArray.dtype` raises, and the code of the subclass must not run for us."""
+    pytest.importorskip("pandas")
+    subclass = "class Places(pd.api.extensions.ExtensionArray):\n    dtype, shape = 'place', (2,)\n"
+    lines = f"import numpy as np, pandas as pd\n{subclass}Places(); abs(np.float32(1)); repr(Places)\n"
+    run = followed("np.ones(2) + 1", lines)[1]
+    assert not run.mismatches and not run.unfollowed_code
+    assert any("Places" in sentence for sentence in run.summaries)
+
+
 @pytest.mark.whole  # the light tests patch such a program of NumPy
 def test_a_wide_data_array_of_xarray_is_patched_where_it_meets_a_narrow_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

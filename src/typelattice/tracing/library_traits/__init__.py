@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
@@ -94,13 +94,15 @@ PlainCall = Callable[
 class ValueChecksOfLibrary:
     """The checks of a library's values, of one operation and over several steps, and how to read a call.
 
-    `forget` drops what the checks over several steps remember of an array, by its id.
+    `forget` drops what the checks over several steps remember of an array, by its id. The checks run within
+    `without_warnings`, since what they compute may overflow although the program's own numbers do not.
     """
 
     of_operation: LossCheck
     over_steps: LossCheck
     plain_call: PlainCall
     forget: Callable[[int], None]
+    without_warnings: Callable[[], AbstractContextManager[None]]
 
 
 def value_checks(library: str) -> ValueChecksOfLibrary | None:
@@ -109,7 +111,7 @@ def value_checks(library: str) -> ValueChecksOfLibrary | None:
     read = getattr(file, "read_values", None)
     if read is None:
         return None
-    from typelattice.tracing.library_traits.value_losses import find_value_losses
+    from typelattice.tracing.library_traits.value_losses import find_value_losses, without_warnings
     from typelattice.tracing.library_traits.value_shadows import Shadows
 
     shadows = Shadows(read)
@@ -118,6 +120,7 @@ def value_checks(library: str) -> ValueChecksOfLibrary | None:
         shadows.find_losses,
         getattr(file, "plain_call", lambda *call: call),
         shadows.drop_shadow,
+        without_warnings,
     )
 
 

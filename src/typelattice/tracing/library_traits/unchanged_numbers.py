@@ -60,13 +60,12 @@ def _find_unchanged_in_place(np: Any, call: CheckedCall) -> Iterator[FoundLoss]:
     is_product = call.name == "multiply"
     if not (is_product or is_array or call.dtype.precision <= MAX_FEW_DIGITS):
         return
-    with np.errstate(all="ignore"):
-        wide, change = np.asarray(new).astype(float), np.asarray(other).astype(float)
-        if is_product:
-            change = wide * (change - 1)
-        quarter = np.ldexp(0.25, np.frexp(wide)[1] - call.dtype.precision)
-        should = (change != 0) & (wide != 0) & np.isfinite(wide)
-        same = should & (abs(change) < quarter)
+    wide, change = np.asarray(new).astype(float), np.asarray(other).astype(float)
+    if is_product:
+        change = wide * (change - 1)
+    quarter = np.ldexp(0.25, np.frexp(wide)[1] - call.dtype.precision)
+    should = (change != 0) & (wide != 0) & np.isfinite(wide)
+    same = should & (abs(change) < quarter)
     if same.any():
         yield from _report_unchanged(np, call, same, np.broadcast_to(should, same.shape), other)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cache, partial
 from math import inf
 from typing import Any
@@ -81,6 +82,12 @@ MAX_NUMBERS = 1 << 24  # numbers of a larger array are not checked: that would t
 MAX_PRECISION = 53  # bits of float64, in which operations are computed again
 MAX_INT_BITS, MAX_FLOAT_BITS = 64, 1000
 BLOCK_SIZE = 1 << 13  # numbers that are computed at once, so that they stay in the processor's cache
+
+
+def without_warnings() -> AbstractContextManager[None]:
+    """Return a context in which NumPy neither warns nor raises of numbers, whatever the program has set."""
+    ignoring: AbstractContextManager[None] = sys.modules["numpy"].errstate(all="ignore")
+    return ignoring
 
 
 def find_value_losses(
@@ -298,11 +305,10 @@ def cast_losses(np: Any, arrays: Sequence[Any], result: Any, dtype: DType) -> It
         whole = np.trunc(x) if x.dtype.kind == "f" else x
         if least - 1 < low and high < largest + 1 and (whole is x or are_all_true(whole == x)):
             continue
-        with np.errstate(all="ignore"):
-            result = x.astype(dtype.name) if result is None else result
-            finite = np.isfinite(x)
-            wrapped = finite & (whole.astype(float) != result.astype(float))
-            lost = finite & (whole != x) & ~wrapped
+        result = x.astype(dtype.name) if result is None else result
+        finite = np.isfinite(x)
+        wrapped = finite & (whole.astype(float) != result.astype(float))
+        lost = finite & (whole != x) & ~wrapped
         if wrapped.any():
             yield WRAPPED, partial(describe_loss, np, dtype, WRAPPED, wrapped, whole, result)
         if lost.any():
@@ -348,24 +354,23 @@ def _compare_with_wide(
 ) -> Iterator[FoundLoss | Unchecked]:
     """Yield the losses of an operation, compared with the same operation in float64."""
     result, dtype = call.result, call.dtype
-    with np.errstate(all="ignore"):
-        if call.is_in_place:
-            inverse = np.subtract if call.name == "add" else np.add  # exact, because integers wrap
-            arrays = [inverse(result, np.asarray(arrays[0]).astype(result.dtype)), *arrays]
-        wide = compute_wide(np, call.name, arrays, options)
-        if wide is None or np.shape(wide) != result.shape:
-            yield Unchecked(OPTIONS, call.written_name)
-            return
-        errors = abs(wide - result)
-        if result.dtype.kind == "f":
-            rule, is_lost = LOST_DIGITS, errors > abs(wide) * sum_tolerance(dtype)
-        else:
-            assert dtype.bits is not None
-            rule, is_lost = WRAPPED, errors >= 2.0 ** (dtype.bits - 1)
-        if call.operation_class == "modulo":  # an integer divided by zero is zero, not infinite
-            is_lost &= np.isfinite(wide)
-        if is_any_true(is_lost) and is_any_true(is_lost := is_lost & np.isfinite(result)):
-            yield rule, partial(describe_loss, np, dtype, rule, is_lost, wide, result)
+    if call.is_in_place:
+        inverse = np.subtract if call.name == "add" else np.add  # exact, because integers wrap
+        arrays = [inverse(result, np.asarray(arrays[0]).astype(result.dtype)), *arrays]
+    wide = compute_wide(np, call.name, arrays, options)
+    if wide is None or np.shape(wide) != result.shape:
+        yield Unchecked(OPTIONS, call.written_name)
+        return
+    errors = abs(wide - result)
+    if result.dtype.kind == "f":
+        rule, is_lost = LOST_DIGITS, errors > abs(wide) * sum_tolerance(dtype)
+    else:
+        assert dtype.bits is not None
+        rule, is_lost = WRAPPED, errors >= 2.0 ** (dtype.bits - 1)
+    if call.operation_class == "modulo":  # an integer divided by zero is zero, not infinite
+        is_lost &= np.isfinite(wide)
+    if is_any_true(is_lost) and is_any_true(is_lost := is_lost & np.isfinite(result)):
+        yield rule, partial(describe_loss, np, dtype, rule, is_lost, wide, result)
 
 
 def compute_wide(np: Any, name: str, arrays: Sequence[Any], options: Mapping[str, Any]) -> Any:

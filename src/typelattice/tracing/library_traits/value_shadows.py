@@ -95,19 +95,18 @@ class Shadows:
         if not all(isinstance(x, (np.ndarray, np.generic, int, float)) for x in given):
             self.drop_shadow(id(result))
             return
-        with np.errstate(all="ignore"):
-            function = getattr(np, operation)
-            if before and not self.has_computed(np, before, function, given[1], numbers, dtype):
-                self.keep_shadow(np, result, numbers.copy(), numbers.astype(float), False)
-                return
-            wide, apart = self.compute_wide_sum(np, function, given, numbers)
-            lost, allowed = any(s.has_lost for s in found if s), sum_tolerance(dtype)
-            if not lost and apart > allowed * abs(wide.flat[0]):  # skip a check of each value
-                bad = abs(wide - numbers) > allowed * max(_largest_absolute(np.asarray(x)) for x in given)
-                lost = bool(bad.any())
-                seen = bad, wide, np.asarray(numbers), " over several steps"
-                if lost:
-                    yield LOST_DIGITS, partial(describe_loss, np, dtype, LOST_DIGITS, *seen)
+        function = getattr(np, operation)
+        if before and not self.has_computed(np, before, function, given[1], numbers, dtype):
+            self.keep_shadow(np, result, numbers.copy(), numbers.astype(float), False)
+            return
+        wide, apart = self.compute_wide_sum(np, function, given, numbers)
+        lost, allowed = any(s.has_lost for s in found if s), sum_tolerance(dtype)
+        if not lost and apart > allowed * abs(wide.flat[0]):  # skip a check of each value
+            bad = abs(wide - numbers) > allowed * max(_largest_absolute(np.asarray(x)) for x in given)
+            lost = bool(bad.any())
+            seen = bad, wide, np.asarray(numbers), " over several steps"
+            if lost:
+                yield LOST_DIGITS, partial(describe_loss, np, dtype, LOST_DIGITS, *seen)
         if before:
             self.replace_shadow(id(result), before._replace(wide_value=wide, has_lost=lost))
         else:

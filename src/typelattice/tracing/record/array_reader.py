@@ -36,7 +36,7 @@ class ArrayReader:
             raise_if_from_outside(e, lambda: kind.read(array))
             found = None
         if found is None:
-            self.unknown_dtypes.add(_dtype_name(kind.dtype(array)))
+            self.unknown_dtypes.add(_dtype_name(kind.dtype(array)) or type(array).__name__)
         else:
             self.libraries.setdefault(kind.library)
             found = replace(found, value=None)
@@ -46,5 +46,7 @@ class ArrayReader:
 
 
 def _dtype_name(dtype: Any) -> str:
-    """Return the library's name of a dtype."""
+    """Return the library's name of a dtype, or "" if there is none."""
+    if dtype is None:
+        return ""
     return getattr(getattr(dtype, "type", dtype), "__name__", None) or str(dtype)

@@ -39,6 +39,7 @@ from typelattice.tracing.run_data.run import (
     ValueLoss,
     ValueScope,
 )
+from typelattice.tracing.run_data.written_operation import OMITTED_ARGUMENTS
 
 globals()["__builtins__"] = {**vars(builtins)}  # witness.py explains this copy
 MAX_RESULT_BYTES = 1 << 27  # a larger result is not checked: that would slow the program down
@@ -86,7 +87,8 @@ class ValueChecks:
         elif (plain := checks.plain_call(name, operands, keywords)) is None:
             self.note_unchecked(OPTIONS, name, size)
         else:
-            self.check_plain_call(witness, checks, *plain, result)
+            with checks.without_warnings():
+                self.check_plain_call(witness, checks, *plain, result)
 
     def check_plain_call(
         self,
@@ -207,7 +209,7 @@ def check_call(witness: ValueWitness, function: Any, *arguments_and_result: Any)
         check_unknown_result(witness, OTHER_PACKAGE, function, result)
         return
     args, names = witness.operation.list_arguments(arguments_and_result[:-1]), witness.operation.keywords
-    if None in names or "*" in names:
+    if not {None, "*", OMITTED_ARGUMENTS}.isdisjoint(names):
         check_unknown_result(witness, OPTIONS, function, result)
         return
     split = len(args) - len(names)

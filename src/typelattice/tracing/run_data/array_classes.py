@@ -110,11 +110,13 @@ def array_kind(cls: type) -> ArrayClass | None:
     )
     cache_key = any_adapter.cache_key_of(base) or _cache_key_reader(read)
     attribute: Callable[[str], Callable[[Any], Any]] = attrgetter
+    dtype: Callable[[Any], Any] = attrgetter("dtype")
     size = _size_reader(base)
     if base is not cls:
         attribute = partial(getattr(any_adapter, "own_attribute", attribute_getter), base)
-        read = _subclass_reader(any_adapter.read, attribute("dtype"), attribute("ndim"))
-        cache_key = _dtype_and_ndim_reader(attribute("dtype"), attribute("ndim"))
+        dtype = _dtype_reader(base, attribute("dtype"))
+        read = _subclass_reader(any_adapter.read, dtype, attribute("ndim"))
+        cache_key = _dtype_and_ndim_reader(dtype, attribute("ndim"))
         size = _nbytes_reader(attribute("nbytes")) if hasattr(base, "nbytes") else size
     takes_weak_references = (
         getattr(base, "__weakrefoffset__", 0) > 0 or type.__getattribute__(cls, "__weakrefoffset__") > 0
@@ -128,13 +130,13 @@ def array_kind(cls: type) -> ArrayClass | None:
         size,
         takes_weak_references,
         read,
-        attribute("dtype"),
+        dtype,
         _count_dimensions if base is cls else attribute("ndim"),
         attribute("base") if hasattr(base, "base") else lambda x: None,
         variable,
         takes_weak_references and is_array,
         _mark_of_scalar(base) if is_array and not takes_weak_references else None,
-        attribute("dtype") if base is cls and is_array and dtypes_change else lambda x: None,
+        dtype if base is cls and is_array and dtypes_change else lambda x: None,
         type(getattr(base, "dtype", None)) is not property,
     )
 
@@ -165,6 +167,24 @@ def attribute_getter(base: type, name: str) -> Callable[[Any], Any]:
     return read
 
 
+def _dtype_reader(base: type, dtype: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function that reads a dtype, or None if the library leaves the attribute to subclasses.
+
+    Then only code of the program knows the dtype: pandas' `ExtensionArray.dtype` raises.
+    """
+    if type(getattr(base, "dtype", None)) is not property:
+        return dtype
+
+    def read(x: Any) -> Any:
+        try:
+            return dtype(x)
+        except Exception as e:
+            raise_if_from_outside(e, lambda: dtype(x))
+            return None
+
+    return read
+
+
 def _dtype_and_ndim_reader(
     dtype: Callable[[Any], Any], ndim: Callable[[Any], Any]
 ) -> Callable[[Any], Hashable]:
@@ -177,7 +197,8 @@ def _subclass_reader(
     """Return a function that reads only the dtype and the dimensions of an object."""
 
     def operand(x: Any) -> Operand | None:
-        found: Operand | None = read(dtype(x))
+        seen = dtype(x)
+        found: Operand | None = read(seen) if seen is not None else None
         return replace(found, tier="0d") if found is not None and ndim(x) == 0 else found
 
     return operand

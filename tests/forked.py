@@ -5,6 +5,7 @@ or how it ends needs a process of its own (`subprocess`).
 """
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib.util
 import multiprocessing
@@ -127,4 +128,8 @@ def _run(
     tempfile.tempdir = None
     if (custom := importlib.util.find_spec("sitecustomize")) is not None and custom.origin:
         runpy.run_path(custom.origin)  # as each Python does when it starts
-    run()
+    atexit._clear()
+    try:
+        run()
+    finally:
+        atexit._run_exitfuncs()  # multiprocessing ends a process without them

@@ -157,7 +157,7 @@ def test_a_file_runs_when_it_is_traced_and_has_hints_findings_the_rule_and_a_pat
         assert fix.edit is None and trace.command == "typelattice.trace"
         patched = await editor.resolve(fix)
         after = edited(source, patched.edit.changes[editor.uri])
-        assert "(scaled - MEAN.astype(scaled.dtype))" in after
+        assert "(scaled - MEAN.astype(np.result_type(scaled, 0.0)))" in after
         assert file.read_text(encoding="utf-8") == source
         file.write_text(after, encoding="utf-8")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -77,3 +78,11 @@ def test_a_new_dtype_of_an_array_is_a_step_of_its_own() -> None:
     assert seen[-2:] == [("astype", "int32"), ("add", "int32")], seen
     assert traced.run.program.steps[-2].text
     assert "every dtype is the one" in str(traced)
+
+
+def test_a_traced_function_sees_no_weak_reference_of_ours() -> None:
+    def f(x: np.ndarray) -> int:
+        y = x + x
+        return weakref.getweakrefcount(y)
+
+    assert tl.trace(f, np.ones(2, np.float32)).result == 0

@@ -61,6 +61,7 @@ from typelattice.tracing.run_data.producing_steps import (
     SameObject,
     StepNumber,
     StepTally,
+    hide_links,
     list_steps_of_key,
     replace_steps_by_cache_keys,
 )
@@ -126,6 +127,7 @@ class Recorder:
         self.compiled_calls = CompiledCallReader(self)
         self.weak_arguments = WeakArguments(self)
         self.links = ArrayLinks()
+        hide_links()
         self.sources: dict[str, SourceText] = {}
         self.not_followed: dict[str, str] = {}
         self.failures: dict[Witness, str] = {}  # our own error at each witness that cannot read its operation

@@ -11,7 +11,6 @@ from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
 from typelattice.tracing.record.import_hook import ModuleCompiler, TracingFinder
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.value_loss_witness import ValueChecks
-from typelattice.tracing.run_data.producing_steps import hide_links
 from typelattice.tracing.run_data.run import Run
 
 
@@ -46,7 +45,6 @@ class Tracing:
         for name in [*sys.modules]:
             if self.finder.covers(name):
                 self.recorder.not_followed[name] = "it was imported before tracing began"
-        hide_links()
         self.recorder.child_process_counter.__enter__()
         self.child_runs.start()
         sys.meta_path.insert(0, self.finder)

@@ -173,9 +173,10 @@ def test_a_comparison_goes_on_from_the_answers_of_both_sides(
     assert not {*questions_of(log)} & {*before}
 
 
-def test_no_scheduler_is_one_line(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    error = refused(capsys, "record", *MINE, "--scheduler", "nowhere")
-    assert "a cluster needs Dask" in error or "there is no Dask scheduler at nowhere" in error
+@pytest.mark.parametrize("address", ["nowhere", "x://y", "two words"])
+def test_no_scheduler_is_one_line(log: Path, capsys: pytest.CaptureFixture[str], address: str) -> None:
+    error = refused(capsys, "record", *MINE, "--scheduler", address)
+    assert "a cluster needs Dask" in error or f"there is no Dask scheduler at {address}" in error
 
 
 def test_another_library_in_another_process_is_refused(

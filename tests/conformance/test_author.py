@@ -174,3 +174,33 @@ def test_the_reference_of_the_standard_passes_where_the_standard_says_something(
 def test_functions_that_take_python_numbers_are_asked_nothing_of_arrays() -> None:
     answers = {call.answer for call in yield_library_calls(make_library(np), "full")}
     assert answers <= {"!NotAsked"}
+
+
+class Asked:
+    """An implementation with the method `ask`, which gives int8 for all."""
+
+    name, versions, operations = "asked", {"asked": "1"}, ("add",)
+
+    def dtypes(self) -> tuple[str, ...]:
+        return "int8", "float32"
+
+    def ask(self, operation: str, operands: list[str], arguments: list[object]) -> str:
+        return "int8"
+
+
+def test_instances_are_taken_as_well_as_classes() -> None:
+    from little import Little
+
+    for made in (Little(), Little):
+        promotion_tests(made, "array-api", baseline="known.toml")("add")
+        assert make_library(made).name == "little"
+    for asked in (Asked(), Asked, lambda: Asked()):
+        assert make_library(asked).name == "asked"
+        with pytest.raises(AssertionError, match="the system says"):
+            promotion_tests(asked, "array-api")("add")
+
+
+def test_the_command_takes_an_instance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "instance_of_little.py").write_text("from little import Little\nLITTLE = Little()\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert main(["conform", "instance_of_little:LITTLE", "--system", "array-api", "--live", "500"]) == 1

@@ -139,7 +139,8 @@ def test_a_library_is_held_to_the_same_in_this_process() -> None:
     (
         (
             "hostile:NOTHING",
-            "hostile:NOTHING is no library: it cannot be called; name a class, or a function that makes one",
+            "hostile:NOTHING is no library: it has neither its methods, nor can it be called; "
+            "name an object, a class, or a function that makes one",
         ),
         ("hostile:Missing", "has no attribute 'Missing'; write module:attribute"),
         ("nowhere_to_be_found:Library", "No module named 'nowhere_to_be_found'; write module:attribute"),

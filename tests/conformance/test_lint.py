@@ -95,9 +95,10 @@ def test_a_known_difference_of_no_cell_is_refused(lint: Lint, capsys: pytest.Cap
     Path("known.toml").write_text(f"[allow]\n{entry}", encoding="utf-8")
     assert lint("a.cpp", CPP, GRID)[0] == 0
     line = ("lint", "a.cpp", "--form", "form.toml", "--against", "torch")
-    assert "allow: the table has no cell 'int8 + uint9'" in refused(capsys, *line, "--allow", "known.toml")
+    known = "known.toml, line 2, allow: the table has no cell 'int8 + uint9'"
+    assert known in refused(capsys, *line, "--allow", "known.toml")
     Path("form.toml").write_text(GRID.replace("[names]", f"[before]\n{entry}[names]"), encoding="utf-8")
-    assert "before: the table has no cell 'int8 + uint9'" in refused(capsys, *line)
+    assert "form.toml, line 5, before: the table has no cell 'int8 + uint9'" in refused(capsys, *line)
 
 
 def test_what_the_code_answers_before_the_table_counts(lint: Lint) -> None:
@@ -112,7 +113,7 @@ def test_the_first_arm_counts_and_arms_with_guards_are_not_read(lint: Lint) -> N
     assert status == 0
     assert lines == [
         "a.rs:3: not read: (Int8, Float16 | Int16) if wide() => Some(Float16)",
-        "15 cells compared, 0 differ from torch, 1 not read",
+        "9 cells compared, 0 differ from torch, 1 not read",
     ]
 
 
@@ -122,7 +123,7 @@ def test_an_arm_that_cannot_be_read_hides_those_behind_it(lint: Lint) -> None:
     status, lines = lint("a.rs", arms, ARMS)
     assert status == 0
     assert lines[0] == "a.rs:2: not read: Int8 with UInt8 is Decimal"
-    assert lines[-1].startswith("13 cells compared, 0 differ from torch")
+    assert lines[-1].startswith("8 cells compared, 0 differ from torch")
 
 
 def test_a_table_may_have_dtypes_that_only_the_system_knows(lint: Lint) -> None:
@@ -147,10 +148,44 @@ def test_a_table_may_have_dtypes_that_only_the_system_knows(lint: Lint) -> None:
 def test_covers_are_joined_as_an_order(lint: Lint) -> None:
     form = "kind = 'covers'\nafter = 'above ='\ncomments = 'python'\n"
     text = "above = {\n 'uint8': ['int16'], 'int8': ['int16'],\n 'int16': ['float16'], }"
-    assert lint("a.py", text, form) == (0, ["16 cells compared, 0 differ from torch, 0 not read"])
+    assert lint("a.py", text, form) == (0, ["10 cells compared, 0 differ from torch, 0 not read"])
     status, lines = lint("a.py", text.replace("'int8': ['int16']", "'int8': ['uint8']"), form)
     assert status == 1
     assert lines[0].startswith("a.py:2: uint8 with int8 is uint8; int16 by torch.toml")
+
+
+WEAK = """above = {
+ 'bool': ['i*'], 'i*': ['uint8', 'int8'], 'uint8': ['int16'],
+ 'int8': ['int16'], 'int16': ['f*'],
+ 'f*': ['float16', 'bfloat16'], 'float16': ['float32'], 'bfloat16': ['float32'], 'float32': ['float64'],
+}"""
+COVERS = "kind = 'covers'\nafter = 'above ='\ncomments = 'python'\nnames = { 'i*' = 'i*', 'f*' = 'f*' }\n"
+
+
+def test_weak_nodes_of_an_order_count_by_their_defaults(lint: Lint) -> None:
+    jax = ("--against", "jax")
+    assert lint("a.py", WEAK, COVERS, *jax) == (0, ["36 cells compared, 0 differ from jax, 0 not read"])
+    wrong = WEAK.replace("'int8': ['int16']", "'int8': ['f*']")
+    status, lines = lint("a.py", wrong, COVERS, *jax)
+    assert (status, lines[-1]) == (1, "36 cells compared, 2 differ from jax, 0 not read")
+    assert lines[0].startswith("a.py:2: uint8 with int8 is float64; int16 by jax.toml")
+
+
+def test_cells_that_are_not_read_fail_if_one_asks(lint: Lint) -> None:
+    form = COVERS.replace("'f*' = 'f*'", "'f*' = 'u*'")  # torch has no default of unsigned integers
+    for options, status in (((), 0), (("--strict",), 1)):
+        found, lines = lint("a.py", "above = { 'uint8': ['f*'], 'int8': ['f*'], }", form, *options)
+        assert (found, lines[-1]) == (status, "2 cells compared, 0 differ from torch, 1 not read")
+
+
+def test_a_wrong_order_is_refused_with_its_line(
+    lint: Lint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cycle = WEAK.replace("'float32': ['float64'],", "\n 'float32': ['float64'],\n 'float64': ['float32'],")
+    (tmp_path / "a.py").write_text(cycle, encoding="utf-8")
+    (tmp_path / "form.toml").write_text(COVERS, encoding="utf-8")
+    said = refused(capsys, "lint", "a.py", "--form", "form.toml", "--against", "jax")
+    assert "a.py, line 5: a cycle: float32 -> float64 -> float32" in said
 
 
 @pytest.mark.parametrize("style", ["markdown", "csv"])
@@ -168,9 +203,10 @@ def test_emitted_code_lints_clean(lint: Lint) -> None:
     files = emit_files(tl.system("torch"), "c11", tiers=["array"])
     system = tl.system("torch")
     axis = [str(d) for d in system.dtypes]
-    names = "".join(f'"{i}" = "{name}"\n' for i, name in enumerate(axis))
-    form = f"kind = 'grid'\nafter = 'torch_table_0[{len(axis)}][{len(axis)}] ='\nrefused = '255'\n"
-    form += f"axis = '{' '.join(map(str, range(len(axis))))}'\n[names]\n{names}"
+    names = "".join(f'"{i}" = "{name}"\n' for i, name in enumerate(axis, 1))
+    size = len(axis) + 1  # a refusal has the index 0
+    form = f"kind = 'grid'\nafter = 'torch_promote_table[{size}][{size}] ='\nrefused = '0'\nskip = '0'\n"
+    form += f"axis = '{' '.join(map(str, range(size)))}'\n[names]\n{names}"
     status, lines = lint("a.h", files["torch_dtypes.h"], form)
     assert (status, lines[-1]) == (0, f"{len(axis) ** 2} cells compared, 0 differ from torch, 0 not read")
 
@@ -188,11 +224,11 @@ def test_differences_are_data_too(lint: Lint) -> None:
 @pytest.mark.parametrize(
     ("form", "why"),
     [
-        ("knd = 'grid'", "unknown key 'knd'"),
+        ("\nknd = 'grid'", "form.toml, line 2: unknown key 'knd'"),
         ("kind = 'tree'", "kind is one of grid, pairs, covers"),
         (GRID.replace("lookup =", "nowhere"), "there is no 'nowhere', after which the table begins"),
         (GRID.replace("u1 i1", "u1"), "line 3: the table has 4 rows, the axis 3 words"),
-        (GRID.replace("uint8", "uint9"), "names: unknown dtype 'uint9'"),
+        (GRID.replace("int16", "int61"), "form.toml, line 7, names: unknown dtype 'int61'"),
         ("kind = 'pairs'\nentry = '('", "entry or guard is no regular expression"),
         ("kind = 'pairs'\nentry = 'x'", "with the groups left, right and result"),
         ("kind = 3", "kind is one of"),

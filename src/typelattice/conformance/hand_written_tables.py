@@ -13,13 +13,16 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 from typelattice.disk.read import read_bytes
+from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPE_BY_CODE, DTYPES
 from typelattice.facts.order import Order
+from typelattice.files.system_text import SystemText
+from typelattice.files.value_reader import KIND_BY_LETTER
 from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
@@ -36,6 +39,7 @@ COMMENT_PATTERN_BY_STYLE = {  # language, as a form names it -> its comments
 }
 CLOSING_BRACKET_BY_OPENING = {"{": "}", "[": "]", "(": ")"}
 REFUSED_WORD = "refused"
+WEAK_MARK = "*"  # ends the name of a weak node
 WILDCARD_WORD = "_"
 
 
@@ -50,7 +54,7 @@ class TableForm:
     `after` is the text just before the table. `entry` is a regular expression with the groups left, right and
     result. `names` maps words of the table to dtypes. `refused` lists the words for a refusal, `skip` those
     that are not dtypes. `before` has pairs that the code answers before it uses the table, such as
-    `"bool + int8" = "refused"`.
+    `"bool + int8" = "refused"`. `source` is the file, for the lines of mistakes.
     """
 
     kind: str
@@ -64,16 +68,22 @@ class TableForm:
     refused: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     before: Mapping[str, str] = field(default_factory=dict)
+    source: SystemText | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class StatedCell:
-    """The result that a table states for two dtypes, and the line; `result` is None for a refusal."""
+    """The result that a table states for two dtypes, and the line; `result` is None for a refusal.
+
+    The result of an order may be a weak node such as `f*`. If `is_symmetric`, the cell holds for both orders
+    of the operands.
+    """
 
     left: str
     right: str
     result: str | None
     line: int
+    is_symmetric: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +114,16 @@ class LintResult:
 def read_form(path: str) -> TableForm:
     """Read the form of a table. Raises LintError, FileError."""
     try:
-        found = tomllib.loads(read_bytes(path, MAX_FILE_BYTES).decode("utf-8"))
+        text = read_bytes(path, MAX_FILE_BYTES).decode("utf-8")
+        found = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise LintError(f"{path}: {e}") from None
+    source = SystemText(path, text)
     for key in found:
         if key not in FORM_KEYS:
             near = spelling_hint(key, FORM_KEYS)
-            raise LintError(f"{path}: unknown key {quote_short(key)}{near}; keys are {', '.join(FORM_KEYS)}")
+            cause = f"unknown key {quote_short(key)}{near}; keys are {', '.join(FORM_KEYS)}"
+            raise LintError(f"{name_place(source, key)}: {cause}")
     if str(found.get("kind")) not in TABLE_KINDS:
         raise LintError(
             f"{path}: kind is one of {', '.join(TABLE_KINDS)}"
@@ -126,9 +139,18 @@ def read_form(path: str) -> TableForm:
         if not isinstance(listed, list):
             raise LintError(f"{path}: {key} is a text of words, or a list of them")
         found[key] = tuple(listed)
-    form = TableForm(**found)
+    form = TableForm(**found, source=source)
     _check_form(path, form)
     return form
+
+
+def name_place(source: SystemText | None, key: str, entry: str | None = None) -> str:
+    """Return the file of a key of a form, its line, and the table that an entry stands in."""
+    table = f", {key}" if entry is not None else ""
+    if source is None:
+        return key
+    found = source.positions.find_position(*[key] if entry is None else [key, entry])
+    return f"{source.file}, line {found.line}{table}" if found else f"{source.file}{table}"
 
 
 def _check_form(path: str, form: TableForm) -> None:
@@ -152,19 +174,25 @@ def _check_form(path: str, form: TableForm) -> None:
 
 
 def lint_table(
-    path: str, form: TableForm, system: System, allowed_differences: Mapping[str, str] | None = None
+    path: str,
+    form: TableForm,
+    system: System,
+    allowed_differences: Mapping[str, str] | None = None,
+    allowed_source: SystemText | None = None,
 ) -> LintResult:
     """Compare the table of a file with a system. `allowed_differences` are by "left + right".
 
+    `allowed_source` is their file, for the lines of mistakes.
+
     Raises LintError if the table is not found or a name is not a dtype, FileError.
     """
-    form = replace(form, names={**{name: str(d) for name, d in system.custom_dtypes.items()}, **form.names})
-    for name in form.names.values():
+    for word, name in form.names.items():
         if name not in DTYPES and not name.endswith("*"):
             try:
                 system.operand(name)
             except TypelatticeError as e:
-                raise LintError(f"names: {e}") from None
+                raise LintError(f"{name_place(form.source, 'names', word)}: {e}") from None
+    form = replace(form, names={**{name: str(d) for name, d in system.custom_dtypes.items()}, **form.names})
     data = read_bytes(path, MAX_FILE_BYTES + 1)
     if len(data) > MAX_FILE_BYTES:
         raise LintError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes; give the part that has the table")
@@ -176,11 +204,14 @@ def lint_table(
         _compare_cell(stated, form, system, allowed_differences or {}, found)
     if not found.compared_count:
         raise LintError(f"{path}: the form reads no cell of dtypes that {system.name} has; look at `names`")
-    for key, given in (("before", form.before), ("allow", allowed_differences or {})):
+    for key, given, source in (
+        ("before", form.before, form.source),
+        ("allow", allowed_differences or {}, allowed_source),
+    ):
         if lost := [pair for pair in given if pair not in cells]:
-            raise LintError(
-                f"{key}: the table has no cell {quote_short(lost[0])}; it has 'a + b' of its dtypes"
-            )
+            place = name_place(source, key, lost[0])
+            cause = f"the table has no cell {quote_short(lost[0])}; it has 'a + b' of its dtypes"
+            raise LintError(f"{place}: {cause}")
     return found
 
 
@@ -193,20 +224,43 @@ def _compare_cell(
 ) -> None:
     before = form.before.get(f"{cell.left} + {cell.right}", form.before.get(f"{cell.right} + {cell.left}"))
     if before is not None:
-        cell = StatedCell(cell.left, cell.right, None if before == REFUSED_WORD else before, cell.line)
+        cell = replace(cell, result=None if before == REFUSED_WORD else before)
+    if cell.result is not None and cell.result.endswith(WEAK_MARK):
+        default = _default_of_weak_node(cell.result, system)
+        if default is None:
+            why = f"{cell.left} with {cell.right} is {cell.result}, which has no default in {system.name}"
+            result.unread_cells.append((cell.line, why))
+            return
+        cell = replace(cell, result=default)
     has = {str(d) for d in system.dtypes}
     if not {cell.left, cell.right} <= has:
         result.unread_cells.append(
             (cell.line, f"{cell.left} with {cell.right}: {system.name} lacks one of them")
         )
         return
-    p = system.explain(cell.left, cell.right)
-    expected = str(p.dtype) if p.dtype is not None else None
     result.compared_count += 1
-    if expected == cell.result or allowed_differences.get(f"{cell.left} + {cell.right}") == (
-        cell.result or REFUSED_WORD
-    ):
-        return
+    for left, right in [(cell.left, cell.right), (cell.right, cell.left)][: 1 + cell.is_symmetric]:
+        p = system.explain(left, right)
+        expected = str(p.dtype) if p.dtype is not None else None
+        allowed = allowed_differences.get(f"{left} + {right}")
+        if expected not in (cell.result, allowed) and allowed != (cell.result or REFUSED_WORD):
+            _add_difference(replace(cell, left=left, right=right), p, system, result)
+            return
+
+
+def _default_of_weak_node(name: str, system: System) -> str | None:
+    """Return the dtype that a weak node such as `f*` or `i32*` has without other operands, or None."""
+    word = name.removesuffix(WEAK_MARK)
+    known = {**system.custom_dtypes, **DTYPE_BY_CODE, **DTYPES}
+    if word in known and word not in KIND_BY_LETTER:
+        return str(known[word])
+    default = system.defaults.get(KIND_BY_LETTER[word]) if word in KIND_BY_LETTER else None
+    return None if default is None else str(default)
+
+
+def _add_difference(cell: StatedCell, p: Promotion, system: System, result: LintResult) -> None:
+    """Add a cell that differs from the answer of the system."""
+    expected = str(p.dtype) if p.dtype is not None else None
     seen = find_recorded_answer(p)
     never = "never asked" if system.library else ""
     answered = f"observed {seen.dtype or REFUSED_WORD}" if seen is not None else never
@@ -354,10 +408,9 @@ def _read_pairs(path: str, text: str, form: TableForm, result: LintResult) -> It
         for left, right in product(lefts, rights):
             cells = [*_read_cell(left, right, m["result"], line, form, result)]
             a, b = str(_read_dtype(left, form)), str(_read_dtype(right, form))
-            for pair in dict.fromkeys([(a, b), (b, a)] if form.symmetric else [(a, b)]):
-                if pair not in answered:  # an entry that cannot be read also hides those behind it
-                    answered.add(pair)
-                    yield from (StatedCell(*pair, each.result, line) for each in cells)
+            if (a, b) not in answered:  # an entry that cannot be read also hides those behind it
+                answered |= {(a, b), (b, a)} if form.symmetric else {(a, b)}
+                yield from (replace(each, is_symmetric=form.symmetric) for each in cells)
 
 
 def _read_covers(path: str, text: str, form: TableForm, result: LintResult) -> Iterator[StatedCell]:
@@ -375,18 +428,16 @@ def _read_covers(path: str, text: str, form: TableForm, result: LintResult) -> I
             result.unread_cells.append((_line_number(plain, at), clip_text(" ".join(item.split()), 120)))
             continue
         above[a], lines[a] = [b for b in upper_dtypes if b is not None], _line_number(plain, at)
-    order: Order[Any] = Order.parse(
-        "; ".join(f"{a} -> {', '.join(upper_dtypes)}" for a, upper_dtypes in above.items() if upper_dtypes)
-    )
-    nodes = [n for n in order.nodes if n in DTYPES]
+    covers = "; ".join(f"{a} -> {', '.join(upper)}" for a, upper in above.items() if upper)
     first = min(lines.values(), default=1)
-    for left, right in product(nodes, repeat=2):
-        joined = order.join(left, right)
-        if joined is None or joined in DTYPES:
-            yield StatedCell(left, right, joined, lines.get(left, first))
-        else:
-            why = f"{left} with {right} is {joined}, which is no dtype"
-            result.unread_cells.append((lines.get(left, first), why))
+    try:
+        order: Order[Any] = Order.parse(covers)
+    except ValueError as e:
+        named = (line for a, line in lines.items() if re.search(rf"{re.escape(a)}(?![\w*])", str(e)))
+        raise LintError(f"{path}, line {next(named, first)}: {e}") from None
+    dtypes = [n for n in order.nodes if not n.endswith(WEAK_MARK)]
+    for left, right in combinations_with_replacement(dtypes, 2):
+        yield StatedCell(left, right, order.join(left, right), lines.get(left, first), is_symmetric=True)
 
 
 _READER_BY_TABLE_KIND = {"grid": _read_grid, "pairs": _read_pairs, "covers": _read_covers}

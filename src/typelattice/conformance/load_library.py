@@ -22,7 +22,7 @@ from typelattice.support.error_texts import quote_short, spelling_hint
 
 
 def load_library(name: str) -> Library:
-    """Return the library of a recording's name, or the result of `module:attribute`, a callable of the user.
+    """Return the library of a recording's name, or the user's `module:attribute`: a library, or its maker.
 
     Its constructor may set process-wide configuration: make one a process.
     Raises UnknownLibraryError, MissingLibraryError.
@@ -35,13 +35,22 @@ def _load_own_library(name: str) -> Library:
     if os.getcwd() not in sys.path:  # unlike `python -m`, an installed command does not search it
         sys.path.insert(0, os.getcwd())
     try:
-        make = getattr(importlib.import_module(module_name), attribute)
+        made = getattr(importlib.import_module(module_name), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise UnknownLibraryError(f"{name} cannot be made: {error}; write module:attribute") from None
-    if not callable(make):
-        what = f"{name} is no library: it cannot be called"
-        raise UnknownLibraryError(f"{what}; name a class, or a function that makes one")
-    return cast(Library, make())
+    if is_made(made):
+        return cast(Library, made)
+    if not callable(made):
+        what = f"{name} is no library: it has neither its methods, nor can it be called"
+        raise UnknownLibraryError(f"{what}; name an object, a class, or a function that makes one")
+    return cast(Library, made())
+
+
+def is_made(x: object) -> bool:
+    """Return True for a library or an implementation, and False for a class or a function that makes one."""
+    if isinstance(x, type):
+        return False
+    return hasattr(x, "ask") or (hasattr(x, "make") and hasattr(x, "operations"))
 
 
 def _find_library(name: str) -> Library:

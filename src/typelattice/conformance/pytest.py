@@ -28,10 +28,12 @@ from typelattice.conformance.compare_with_system import (
     Mismatch,
     compare_calls,
 )
+from typelattice.conformance.implementation import ImplementationAsLibrary
 from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.known_differences import read_known_differences, select_unknown
 from typelattice.conformance.library import Library, ParsedOperandString
 from typelattice.conformance.library_process import CALL_SECONDS
+from typelattice.conformance.load_library import is_made
 from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS, class_of
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, Kind
@@ -76,9 +78,14 @@ def yield_library_calls(library: Library, op: str | None = None) -> Iterator[Rec
 
 
 def make_library(library: Any) -> Library:
-    """Return a namespace as a library, or the library that a callable makes. Raises CannotAskError."""
-    if callable(library) and not hasattr(library, INSPECTION_FUNCTION):
-        return cast(Library, library())
+    """Return a namespace, an object with the method `ask`, or the result of a callable, as a library.
+
+    An object with the methods of a library is one. Raises CannotAskError.
+    """
+    if callable(library) and not is_made(library) and not hasattr(library, INSPECTION_FUNCTION):
+        library = library()
+    if is_made(library):
+        return ImplementationAsLibrary(library) if hasattr(library, "ask") else cast(Library, library)
     return ArrayNamespace(library)
 
 
@@ -90,7 +97,8 @@ def promotion_tests(
 ) -> Callable[[str], None]:
     """Return a pytest test of each operation of a library. It fails for mismatches not in the baseline.
 
-    `library`: a namespace of the array API standard, or a callable that makes a `library.Library`.
+    `library`: a namespace of the array API standard, a `library.Library`, an object with the method `ask`, or
+    a callable that makes one of them.
     `undefined`: the library may answer calls that the system refuses, as the standard allows; the test prints
     the number of such answers. The standard's statements about every result still hold: a comparison gives
     bool, an operator in place keeps the left dtype. `baseline`: a TOML file of `[[departure]]` tables, see

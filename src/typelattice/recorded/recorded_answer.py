@@ -12,7 +12,7 @@ from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.libraries import recordings
 from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.operands.notation import parse_operand, read_dtype
-from typelattice.operands.operand import Operand
+from typelattice.operands.operand import Operand, OperandError
 from typelattice.recorded.answer_notation import (
     EXCEPTION_PREFIX,
     NON_NUMBER_PREFIXES,
@@ -140,6 +140,9 @@ def find_recorded_answer(promotion: Promotion) -> RecordedAnswer | None:
     >>> find_recorded_answer(system("torch").explain("int8", "uint8", op="add")).dtype
     int16
     """
+    if type(promotion) is not Promotion:
+        what = f"an object of type {type(promotion).__name__} is no answer of a system"
+        raise OperandError(f"{what}; give what tl.system('numpy').explain(...) returns")
     name = recording_name_of(promotion.system)
     if name is None:
         return None

@@ -7,7 +7,7 @@ from typing import Any
 import ndonnx as ndx
 import numpy as np
 
-from typelattice.conformance.libraries.framework_base import FunctionByOperation
+from typelattice.conformance.libraries.framework_base import FunctionByOperation, Shape
 from typelattice.conformance.libraries.ndonnx import NDONNX
 from typelattice.conformance.library import PythonNumber
 
@@ -18,11 +18,8 @@ class EagerNDONNX(NDONNX):
     name = "ndonnx-eager"
     how = "functions of ndonnx on arrays of NumPy, computed"
 
-    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
-        return ndx.asarray(np.full(2, value).astype(self.dtype_name(dtype)))
-
-    def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
-        return ndx.asarray(np.full((), value).astype(self.dtype_name(dtype)))
+    def make_of_shape(self, shape: Shape, dtype: Any, value: PythonNumber) -> Any:
+        return ndx.asarray(np.full(shape, value).astype(self.dtype_name(dtype)))
 
     def operations(self) -> FunctionByOperation:
         found = super().operations()

@@ -8,7 +8,7 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from typelattice.conformance.libraries.framework_base import FunctionByOperation
+from typelattice.conformance.libraries.framework_base import FunctionByOperation, Shape
 from typelattice.conformance.libraries.numpy import NUMPY_NAME_BY_OPERATION, NumPyDtypes
 from typelattice.conformance.library import (
     CannotAskError,
@@ -34,11 +34,8 @@ class CuPy(NumPyDtypes):
         if not cp.cuda.is_available():
             raise CannotAskError("cupy computes on a GPU, and none is here; ask it on a machine that has one")
 
-    def make_array(self, dtype: Any, value: PythonNumber) -> object:
-        return cp.full((2,), value, dtype)
-
-    def make_0d_array(self, dtype: Any, value: PythonNumber) -> object:
-        return cp.full((), value, dtype)
+    def make_of_shape(self, shape: Shape, dtype: Any, value: PythonNumber) -> object:
+        return cp.full(shape, value, dtype)
 
     def make_scalar(self, dtype: Any, value: PythonNumber) -> object:
         return dtype.type(value)

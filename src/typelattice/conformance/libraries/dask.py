@@ -8,7 +8,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from typelattice.conformance.libraries.framework_base import FunctionByOperation
+from typelattice.conformance.libraries.framework_base import FunctionByOperation, Shape
 from typelattice.conformance.libraries.numpy import NUMPY_NAME_BY_OPERATION, NumPyDtypes
 from typelattice.conformance.library import Library, PythonNumber, versions_of
 from typelattice.conformance.operation_functions import find_functions, skip_unless_numbers
@@ -26,11 +26,8 @@ class Dask(NumPyDtypes):
     def __init__(self) -> None:
         self.versions = versions_of("dask", "numpy")
 
-    def make_array(self, dtype: Any, value: PythonNumber) -> object:
-        return da.from_array(np.full(2, value).astype(dtype))
-
-    def make_0d_array(self, dtype: Any, value: PythonNumber) -> object:
-        return da.from_array(np.full((), value).astype(dtype))
+    def make_of_shape(self, shape: Shape, dtype: Any, value: PythonNumber) -> object:
+        return da.from_array(np.full(shape, value).astype(dtype))
 
     def operations(self) -> FunctionByOperation:
         condition = da.ones(2, dtype=bool)

@@ -13,6 +13,9 @@ from typelattice.conformance.library import (
 )
 
 FunctionByOperation = dict[str, Callable[..., object]]
+Shape = tuple[int, ...]
+ONE_AXIS: Shape = (2,)
+"""The shape of the arrays that are recorded, of one axis."""
 
 
 class Framework:
@@ -52,11 +55,18 @@ class Framework:
     def operations(self) -> FunctionByOperation:
         raise NotImplementedError
 
+    def make_of_shape(self, shape: Shape, dtype: Any, value: PythonNumber) -> object:
+        """Return an array full of a value, or of the values in a nested list.
+
+        A library whose arrays have one axis alone has no such arrays.
+        """
+        raise NoSuchOperandError(f"{self.name} has no arrays of the shape {shape}")
+
     def make_array(self, dtype: Any, value: PythonNumber) -> object:
-        raise NotImplementedError
+        return self.make_of_shape(ONE_AXIS, dtype, value)
 
     def make_0d_array(self, dtype: Any, value: PythonNumber) -> object:
-        raise NoSuchOperandError(f"{self.name} has no arrays without dimensions")
+        return self.make_of_shape((), dtype, value)
 
     def make_scalar(self, dtype: Any, value: PythonNumber) -> object:
         raise NoSuchOperandError(f"{self.name} has no scalars of its own")

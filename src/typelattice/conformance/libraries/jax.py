@@ -12,7 +12,7 @@ from jax import lax
 from jax._src import dtypes as rules
 from jax._src.lax.lax import _convert_element_type
 
-from typelattice.conformance.libraries.framework_base import FunctionByOperation
+from typelattice.conformance.libraries.framework_base import ONE_AXIS, FunctionByOperation, Shape
 from typelattice.conformance.libraries.numpy import NumPyDtypes
 from typelattice.conformance.library import (
     Library,
@@ -60,17 +60,11 @@ class JAX(NumPyDtypes):
         kept = [name for name in sort_dtype_names(known) if wide or _is_below_64_bits(known[name])]
         self.native_dtypes = {name: known[name] for name in kept}
 
-    def make_array(self, dtype: Any, value: PythonNumber) -> object:
-        return self.make_of_shape((2,), dtype, value)
-
-    def make_0d_array(self, dtype: Any, value: PythonNumber) -> object:
-        return self.make_of_shape((), dtype, value)
-
     def make_weak_array(self, dtype: Any, value: PythonNumber) -> object:
-        return self.make_of_shape((2,), dtype, value, weak=True)
+        return self.make_of_shape(ONE_AXIS, dtype, value, weak=True)
 
     def make_of_shape(
-        self, shape: tuple[int, ...], dtype: Any, value: PythonNumber, weak: bool = False
+        self, shape: Shape, dtype: Any, value: PythonNumber, weak: bool = False
     ) -> object:
         """Return an array, or its shape and dtype alone if the CPU has no such arrays."""
         try:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation, Shape
 from typelattice.conformance.library import NoSuchOperandError, NotAskedError, PythonNumber, versions_of
 from typelattice.conformance.operation_functions import find_functions, first_result, skip_without
 from typelattice.facts.operations import OPERATIONS, OPERATORS
@@ -45,11 +45,8 @@ class Keras(Framework):
         self.versions = versions_of("keras", *self.packages)
         self.native_dtypes = {name: name for name in KERAS_DTYPES}
 
-    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
-        return self.keras.KerasTensor((2,), dtype=dtype)
-
-    def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
-        return self.keras.KerasTensor((), dtype=dtype)
+    def make_of_shape(self, shape: Shape, dtype: Any, value: PythonNumber) -> Any:
+        return self.keras.KerasTensor(shape, dtype=dtype)
 
     def read(self, result: object) -> str:
         dtype = getattr(result, "dtype", result)
@@ -127,13 +124,7 @@ class ComputedKeras(Keras):
         self.name = f"keras-{self.backend}-computed"
         self.how = f"keras.ops on arrays, {self.way}; {self.backend} backend"
 
-    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
-        return self.make_tensor(dtype, (2,), value)
-
-    def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
-        return self.make_tensor(dtype, (), value)
-
-    def make_tensor(self, dtype: str, shape: tuple[int, ...], value: PythonNumber) -> Any:
+    def make_of_shape(self, shape: Shape, dtype: Any, value: PythonNumber) -> Any:
         """Return an array of a dtype. Raises NoSuchOperandError if the backend gives it another dtype."""
         try:
             made = self.keras.ops.cast(self.keras.ops.full(shape, value), dtype)

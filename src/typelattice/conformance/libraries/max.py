@@ -9,7 +9,7 @@ import numpy as np
 from max.dtype import DType
 from max.graph import DeviceRef, Graph, TensorType, TensorValue, ops
 
-from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
+from typelattice.conformance.libraries.framework_base import ONE_AXIS, Framework, FunctionByOperation
 from typelattice.conformance.library import (
     NoSuchOperandError,
     PythonNumber,
@@ -38,14 +38,14 @@ class MAXGraph(Framework):
     def __init__(self) -> None:
         self.versions = versions_of("max")
         self.native_dtypes = {name: DType[name] for name in MAX_DTYPES}
-        inputs = [(dtype, shape) for dtype in self.native_dtypes.values() for shape in ((2,), ())]
+        inputs = [(dtype, shape) for dtype in self.native_dtypes.values() for shape in (ONE_AXIS, ())]
         types = [TensorType(dtype, shape, device=DeviceRef.CPU()) for dtype, shape in inputs]
         self.graph = Graph("promotion", input_types=types)
         self.graph.__enter__()  # ops are built into the open graph
         self.inputs = dict(zip(inputs, self.graph.inputs, strict=True))
 
     def make_array(self, dtype: Any, value: PythonNumber) -> Any:
-        return self.inputs[dtype, (2,)].tensor
+        return self.inputs[dtype, ONE_AXIS].tensor
 
     def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
         return self.inputs[dtype, ()].tensor

@@ -7,7 +7,7 @@ from typing import Any
 import mlx.core as mx
 from mlx import nn
 
-from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation, Shape
 from typelattice.conformance.library import PythonNumber, versions_of
 from typelattice.conformance.operation_functions import find_functions, skip_unless_numbers
 
@@ -29,11 +29,8 @@ class MLX(Framework):
         self.versions = versions_of("mlx")
         self.native_dtypes = {name: getattr(mx, {"bool": "bool_"}.get(name, name)) for name in MLX_DTYPES}
 
-    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
-        return mx.array([value, value]).astype(dtype)  # mx.full does not read bool_ as a dtype
-
-    def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
-        return mx.array(value).astype(dtype)
+    def make_of_shape(self, shape: Shape, dtype: Any, value: PythonNumber) -> Any:
+        return mx.full(shape, mx.array(value)).astype(dtype)  # mx.full does not read bool_ as a dtype
 
     def operations(self) -> FunctionByOperation:
         condition = mx.array([True, True])

@@ -6,7 +6,7 @@ from typing import Any
 
 import ndonnx as ndx
 
-from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation, Shape
 from typelattice.conformance.library import PythonNumber, versions_of
 from typelattice.conformance.operation_functions import (
     find_functions,
@@ -32,11 +32,8 @@ class NDONNX(Framework):
         self.versions = versions_of("ndonnx")
         self.native_dtypes = {name: getattr(ndx, name) for name in NDONNX_DTYPES}
 
-    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
-        return ndx.argument(shape=(2,), dtype=dtype)
-
-    def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
-        return ndx.argument(shape=(), dtype=dtype)
+    def make_of_shape(self, shape: Shape, dtype: Any, value: PythonNumber) -> Any:
+        return ndx.argument(shape=shape, dtype=dtype)
 
     def operations(self) -> FunctionByOperation:
         return find_functions((ndx,), self.make_array(ndx.bool, True), copy_array=return_array_itself) | {

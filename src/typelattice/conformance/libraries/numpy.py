@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation, Shape
 from typelattice.conformance.library import (
     Library,
     MissingLibraryError,
@@ -55,11 +55,8 @@ class NumPy(NumPyDtypes):
             raise MissingLibraryError(f"this is a recording of numpy {self.major}, not {np.__version__}")
         np.seterr(all="ignore")
 
-    def make_array(self, dtype: Any, value: PythonNumber) -> object:
-        return np.full(2, value).astype(dtype)
-
-    def make_0d_array(self, dtype: Any, value: PythonNumber) -> object:
-        return np.array(value).astype(dtype)
+    def make_of_shape(self, shape: Shape, dtype: Any, value: PythonNumber) -> object:
+        return np.full(shape, value).astype(dtype)
 
     def make_scalar(self, dtype: Any, value: PythonNumber) -> object:
         return dtype.type(value)

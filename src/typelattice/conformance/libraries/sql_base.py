@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
-from typelattice.conformance.library import PythonNumber
+from typelattice.conformance.library import NotAskedError, PythonNumber
 
 
 class SQL(Framework):
@@ -35,7 +35,12 @@ class SQL(Framework):
             return lambda *columns: self.type_of_expression(f" {sign} ".join(columns))
 
         def called(form: str) -> Any:
-            return lambda *columns: self.type_of_expression(form.format(*columns))
+            def call(*columns: str) -> str:
+                if len(columns) < form.count("{}"):
+                    raise NotAskedError(f"SQL has no {form} of {len(columns)} columns")
+                return self.type_of_expression(form.format(*columns))
+
+            return call
 
         return {
             **{op: between(sign) for op, sign in self.operators.items()},

@@ -12,7 +12,7 @@ import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.framework.weak_tensor import WeakTensor
 
-from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation, Shape
 from typelattice.conformance.library import (
     NoSuchOperandError,
     PythonNumber,
@@ -68,11 +68,8 @@ class TensorFlow(Framework):
         self.versions = versions_of("tensorflow-cpu")
         self.native_dtypes = {name: _native_dtype(name) for name in TENSORFLOW_DTYPES}
 
-    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
-        return tf.constant(np.full(2, value, _numpy_dtype(dtype)))
-
-    def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
-        return tf.constant(np.full((), value, _numpy_dtype(dtype)))
+    def make_of_shape(self, shape: Shape, dtype: Any, value: PythonNumber) -> Any:
+        return tf.constant(np.full(shape, value, _numpy_dtype(dtype)))
 
     def read(self, result: object) -> str:
         return super().read(result) + "*" * isinstance(result, WeakTensor)

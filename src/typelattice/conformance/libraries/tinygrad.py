@@ -7,7 +7,7 @@ from typing import Any
 from tinygrad import Device, Tensor, dtypes, helpers
 from tinygrad.dtype import least_upper_dtype
 
-from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation, Shape
 from typelattice.conformance.library import NoSuchOperandError, NotAskedError, PythonNumber, versions_of
 from typelattice.conformance.operation_functions import (
     find_functions,
@@ -56,11 +56,9 @@ class Tinygrad(Framework):
             name: getattr(dtypes, known) for name, known in own.items() if hasattr(dtypes, known)
         }
 
-    def make_array(self, dtype: Any, value: PythonNumber) -> Any:
-        return Tensor.full((2,), value, dtype=dtype)
-
-    def make_0d_array(self, dtype: Any, value: PythonNumber) -> Any:
-        return Tensor.full((), value, dtype=dtype)
+    def make_of_shape(self, shape: Shape, dtype: Any, value: PythonNumber) -> Any:
+        made = Tensor(value) if isinstance(value, list) else Tensor.full(shape, value, dtype=dtype)
+        return made.cast(dtype) if isinstance(value, list) else made
 
     def make_weak_array(self, dtype: Any, value: PythonNumber) -> Any:
         weak = {dtypes.default_int: int, dtypes.default_float: float}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import torch
 
-from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation
+from typelattice.conformance.libraries.framework_base import Framework, FunctionByOperation, Shape
 from typelattice.conformance.library import PythonNumber, versions_of
 from typelattice.conformance.operation_functions import find_functions
 
@@ -41,11 +42,8 @@ class Torch(Framework):
         self.versions = versions_of("torch")
         self.native_dtypes = {name: getattr(torch, name) for name in TORCH_DTYPES if hasattr(torch, name)}
 
-    def make_array(self, dtype: Any, value: PythonNumber) -> torch.Tensor:
-        return _make_full_tensor((2,), dtype, value)
-
-    def make_0d_array(self, dtype: Any, value: PythonNumber) -> torch.Tensor:
-        return _make_full_tensor((), dtype, value)
+    def make_of_shape(self, shape: Shape, dtype: Any, value: PythonNumber) -> torch.Tensor:
+        return _make_full_tensor(shape, dtype, value)
 
     def operations(self) -> FunctionByOperation:
         condition = torch.tensor([True, True])
@@ -77,13 +75,17 @@ def _make_matrix(array: torch.Tensor) -> torch.Tensor:
         return torch.broadcast_to(array, (2, 2))
 
 
-def _make_full_tensor(shape: tuple[int, ...], dtype: torch.dtype, value: PythonNumber) -> torch.Tensor:
-    """Return a tensor of a value, made from bytes if the dtype has no kernel to fill it."""
+def _make_full_tensor(shape: tuple[int, ...], dtype: torch.dtype, value: Any) -> torch.Tensor:
+    """Return a tensor of a value, made from bytes if the dtype has no kernel to fill it.
+
+    A nested list has the values of all elements.
+    """
+    if isinstance(value, list):
+        return torch.tensor(value, dtype=dtype)
     try:
         return torch.full(shape, value, dtype=dtype)
     except NotImplementedError:
-        elements = 2 if shape else 1
-        return torch.ones(elements * dtype.itemsize, dtype=torch.uint8).view(dtype).reshape(shape)
+        return torch.ones(prod(shape) * dtype.itemsize, dtype=torch.uint8).view(dtype).reshape(shape)
 
 
 class TorchAutocast(Torch):

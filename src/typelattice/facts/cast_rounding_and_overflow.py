@@ -86,6 +86,14 @@ def impossible_cast_reason(rule: CastRule, source: DType, target: DType) -> str:
     return ""
 
 
+def without_defaults(rule: CastRule, source: DType, target: DType) -> CastRule:
+    """Return a rule without the words that say what the formats define for a cast."""
+    from_whole, to_whole = (d.kind.category < Kind.FLOAT.category for d in (source, target))
+    rounding = "" if rule.rounding == (TOWARD_ZERO if to_whole else NEAREST_EVEN) else rule.rounding
+    beyond = "" if rule.beyond == OVERFLOW_WRAPS and from_whole else rule.beyond
+    return CastRule(rounding, beyond, rule.function, rule.refusal_reason, rule.entry)
+
+
 def is_proved(rule: CastRule, source: DType) -> bool:
     """Return True if the values next to breakpoints prove a property of a cast for all values.
 

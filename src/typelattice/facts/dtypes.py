@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
 from typelattice.support.frozen_classes import frozen
+from typelattice.support.strange_objects import refuse_strange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,6 +117,13 @@ class DType:
     parameters: tuple[DTypeParameter, ...]
     family: DType | None
     arguments: tuple[int | float, ...]
+
+    def __new__(cls, *facts: object, **named: object) -> DType:
+        """Refuse a name alone. Raises DTypeError."""
+        if len(facts) == 1 and not named:
+            found = dtype(facts[0])
+            raise DTypeError(f"DType makes a dtype of all its facts; write typelattice.dtype({found.name!r})")
+        return object.__new__(cls)
 
     @property
     def smallest(self) -> int | float | None:
@@ -290,6 +298,7 @@ def dtype(name: object) -> DType:
         ...
     typelattice.facts.dtypes.DTypeError: 'i4' reads as int4 (in bits) or as int32 (in bytes, ...
     """
+    refuse_strange(name, DTypeError, "give the name of a dtype, such as 'int8'")
     if isinstance(name, DType):
         return name
     if not isinstance(name, str):

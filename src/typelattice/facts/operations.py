@@ -333,6 +333,9 @@ def find_operation(name: str, custom_operations: Mapping[str, Operation] = {}) -
     >>> find_operation("concatenate").name, find_operation("__add__").name, find_operation("iadd").name
     ('concat', '+', '+=')
     """
+    if type(name) is not str:
+        what = f"an object of type {type(name).__name__} is no name of an operation"
+        raise OpError(f"{what}; give one such as 'add'")
     try:
         return custom_operations[name] if name in custom_operations else OPERATION_BY_NAME[name]
     except KeyError:

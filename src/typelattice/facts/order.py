@@ -131,6 +131,8 @@ class Order(NotebookDisplay, Generic[N]):
     @classmethod
     def parse(cls, text: str) -> Order[str]:
         """Parse the order in arrow text: `a, b -> c -> d; e`. A list means each of its members."""
+        if type(text) is not str:
+            raise OrderError(f"an order is a text, not an object of type {type(text).__name__}; write a -> b")
         return Order(collect_covers([chain for _, chain in split_statements(text)]))
 
     def le(self, a: N, b: N) -> bool:

@@ -6,19 +6,24 @@ from itertools import product
 
 from typelattice.facts.cast_rounding_and_overflow import (
     OVERFLOW_WORDS,
+    PLAIN_CAST_RULE,
     ROUNDING_WORDS,
     CastRule,
     impossible_cast_reason,
+    without_defaults,
 )
 from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.loss import loss
 from typelattice.facts.operations import OPERATION_BY_NAME, Operation
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.value_reader import (
+    ConsequentError,
     OrderDependentError,
+    RepeatedEntryError,
     UnknownWordError,
     Vocabulary,
     not_in_order,
-    require_phrase,
+    require_reason,
     require_text,
 )
 from typelattice.support.error_texts import quote_short, spelling_hint
@@ -36,23 +41,48 @@ def read_casts(
     An entry that names a dtype counts before one that names its kind. The file defines
     `custom_operations`.
     """
-    found: dict[DTypePair, tuple[int, CastRule]] = {}
+    found: dict[DTypePair, dict[int, CastRule]] = {}  # rules by the sides of the entry that name a dtype
     for entry, said in reader.read_table("casts"):
         with reader.record_mistakes():
-            rule = _read_rule(entry, said, custom_operations)
+            rule = _read_rule(reader, entry, said, custom_operations)
             for pair, named_sides in _list_pairs(entry, words, dtypes):
-                if why := impossible_cast_reason(rule, *pair):
+                if why := impossible_cast_reason(rule, *pair) or _needless_reason(rule, *pair):
                     if named_sides == 2:
                         raise ValueError(why)
                     continue
-                earlier_named_sides, earlier = found.get(pair, (-1, rule))
-                if earlier_named_sides == named_sides and earlier.entry != entry:
+                rules = found.setdefault(pair, {})
+                earlier = rules.setdefault(named_sides, rule)
+                if earlier.entry != entry:
                     source, target = pair
                     cause = f"{source} to {target} is said in {quote_short(earlier.entry)}, too; say it once"
-                    raise ValueError(cause)
-                if earlier_named_sides < named_sides:
-                    found[pair] = named_sides, rule
-    return {pair: rule for pair, (_, rule) in found.items()}
+                    raise RepeatedEntryError(cause, entry, earlier.entry)
+    if not reader.mistakes:
+        _refuse_repetitions(reader, found)
+    return {pair: rules[max(rules)] for pair, rules in found.items()}
+
+
+def _needless_reason(rule: CastRule, source: DType, target: DType) -> str:
+    """Return the reason why a cast has nothing to round or to clamp, or "" if it has or may have."""
+    if rule.obstacle or loss(source, target):
+        return ""
+    return f"{target} holds every {source}, so that nothing is rounded or out of range; leave it out"
+
+
+def _refuse_repetitions(reader: KeyReader, found: Mapping[DTypePair, Mapping[int, CastRule]]) -> None:
+    """Note each entry without which all its casts have the same rule, by a wider entry or by the formats."""
+    entries = dict.fromkeys(rule.entry for rules in found.values() for rule in rules.values())
+    with_effect: set[str] = set()
+    for pair, rules in found.items():
+        named_sides = sorted(rules, reverse=True)
+        wider = rules[named_sides[1]] if len(rules) > 1 else PLAIN_CAST_RULE
+        counted = rules[named_sides[0]]
+        if without_defaults(counted, *pair) != without_defaults(wider, *pair):
+            with_effect.add(counted.entry)
+    for entry in entries:
+        if entry not in with_effect:
+            reader.go_to("casts", entry)
+            with reader.record_mistakes():
+                raise ValueError("the casts are the same without it; leave it out")
 
 
 def _list_pairs(entry: str, words: Vocabulary, dtypes: Sequence[DType]) -> list[tuple[DTypePair, int]]:
@@ -67,7 +97,7 @@ def _list_pairs(entry: str, words: Vocabulary, dtypes: Sequence[DType]) -> list[
     found = [((a, b), (x is a) + (y is b)) for (a, x), (b, y) in pairs if a is not b]
     if not found:
         cause = f"{quote_short(entry)} names no cast from one dtype of the system to another; leave it out"
-        raise ValueError(cause)
+        raise OrderDependentError(cause)
     return found
 
 
@@ -80,12 +110,17 @@ def _list_members(dtype_or_kind: DType | Kind, dtypes: Sequence[DType]) -> list[
     return [d for d in dtypes if d.kind is dtype_or_kind]
 
 
-def _read_rule(entry: str, words: object, custom_operations: Mapping[str, Operation]) -> CastRule:
+def _read_rule(
+    reader: KeyReader, entry: str, words: object, custom_operations: Mapping[str, Operation]
+) -> CastRule:
     """Read the words of an entry."""
     if require_text(words).startswith(REFUSED_PREFIX):
-        return CastRule(refusal_reason=require_phrase(words).removeprefix(REFUSED_PREFIX), entry=entry)
+        reason = require_reason(require_text(words).removeprefix(REFUSED_PREFIX))
+        return CastRule(refusal_reason=reason, entry=entry)
     if require_text(words).startswith(NEEDS_PREFIX):
         name = require_text(words).removeprefix(NEEDS_PREFIX).strip()
+        if "ops" in reader.definition.broken:
+            raise ConsequentError(name)
         if name not in custom_operations and name not in OPERATION_BY_NAME:
             raise UnknownWordError(
                 f"unknown operation {quote_short(name)}"

@@ -6,7 +6,13 @@ from collections.abc import Iterator, Mapping
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.value_reader import OrderDependentError, Vocabulary, not_in_order, read_kind
+from typelattice.files.value_reader import (
+    OrderDependentError,
+    RepeatedEntryError,
+    Vocabulary,
+    not_in_order,
+    read_kind,
+)
 from typelattice.operands.operand import KIND_BY_NAME
 
 
@@ -14,12 +20,16 @@ def read_requested(
     reader: KeyReader, words: Vocabulary, order: Order[Node], defaults: Mapping[Kind, DType]
 ) -> Iterator[tuple[DType | Kind, DType]]:
     """Read requested dtype or Python type → the dtype of the order that such arrays get."""
+    seen: dict[DType, str] = {}
     for word, target in reader.read_table("requested"):
         with reader.record_mistakes():
             to = words.require_dtype(words.read_node(target))
             if word not in KIND_BY_NAME:
                 d = words.require_dtype(words.read_node(word))
                 _check_entry(order, d, to)
+                if d in seen:
+                    raise RepeatedEntryError(f"{d} is mapped twice; keep one entry", word, seen[d])
+                seen[d] = word
                 yield d, to
                 continue
             kind = read_kind(word, KIND_BY_NAME)
@@ -67,11 +77,13 @@ def read_after(reader: KeyReader, words: Vocabulary, order: Order[Node]) -> Iter
 
 def _read_maps(reader: KeyReader, words: Vocabulary, key: str) -> Iterator[tuple[Node, Node]]:
     """Yield the entries of `before` or `after`."""
-    seen: set[Node] = set()
+    seen: dict[Node, str] = {}
     for code, target in reader.read_table(key):
         with reader.record_mistakes():
             node, to = words.read_node(code), words.read_node(target)
-            if node in seen or node is to:
-                raise ValueError(f"{node} is mapped {'twice' if node in seen else 'to itself'}")
-            seen.add(node)
+            if node in seen:
+                raise RepeatedEntryError(f"{node} is mapped twice; keep one entry", code, seen[node])
+            if node is to:
+                raise ValueError(f"{node} is mapped to itself")
+            seen[node] = code
             yield node, to

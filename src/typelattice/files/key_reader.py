@@ -9,6 +9,7 @@ from typelattice.files.value_reader import (
     MAX_ENTRIES,
     ConsequentError,
     OrderDependentError,
+    RepeatedEntryError,
     UnknownWordError,
     table_items,
 )
@@ -90,6 +91,14 @@ class KeyReader:
         inherited = (
             "" if text.file == self.definition.main.file else f" ({self.definition.main.file} extends it)"
         )
+        if isinstance(mistake, RepeatedEntryError):
+            nested = self.part is not None
+            entry, inner = (self.entry, mistake.earlier) if nested else (mistake.earlier, "")
+            key = mistake.earlier_key or self.key
+            text_of_earlier = self.definition.text_of_entry(key, entry)
+            earlier = text_of_earlier.find_span(key, entry, self.part, inner)
+            where = "" if text_of_earlier.file == text.file else f"{text_of_earlier.file}, "
+            inherited = (f"; the other is on {where}line {earlier.line}" if earlier else "") + inherited
         if row is not None:
             return text.error_in_order(row, f"{mistake}{inherited}", word)
         return text.error_at(f"{mistake}{inherited}", self.key, self.entry, self.part, word)

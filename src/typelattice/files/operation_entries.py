@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import starmap
 
 from typelattice.engine import operation_rules as ops
 from typelattice.engine.rule_enums import (
     CountsAs,
     InPlaceRule,
     JoinRule,
+    OverflowRule,
     PairJoin,
     RightLimit,
     ScalarPlaces,
@@ -24,15 +24,17 @@ from typelattice.facts.order import Order, collect_covers, split_statements
 from typelattice.files.entry_names import ENTRY_NAMES, check_entry
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.order_entries import MAX_STATEMENTS
+from typelattice.files.repeated_pairs import check_repeated_pairs
 from typelattice.files.scalar_entries import read_fit, read_limits
 from typelattice.files.value_reader import (
     ConsequentError,
+    RepeatedEntryError,
     UnknownWordError,
     Vocabulary,
     read_distinct,
     read_kind,
     require_one_of,
-    require_phrase,
+    require_reason,
     require_text,
     table_items,
 )
@@ -100,6 +102,7 @@ class OperationEntryReader:
             ),
             "limits": self._read_limits,
             "fit": self._read_fit_of_operation,
+            "overflow": lambda word: {"overflow": require_one_of(word, OverflowRule)},
         }
         assert (*readers,) == OPERATION_KEYS
         found: RuleFields = {}
@@ -134,6 +137,9 @@ class OperationEntryReader:
             read_distinct(self.words.read_sources(included_text)),
             read_distinct(self.words.read_sources(excluded_texts[0]) if excluded_texts else ()),
         )
+        words_alone = [*map(str.strip, included_text.split(","))]
+        if "none" in words_alone and len(words_alone) > 1:
+            raise UnknownWordError("none stands alone; remove it, or the other words", "none")
         known = ops.Domain(listed)
         for source in left_out:
             if source not in known:
@@ -145,18 +151,21 @@ class OperationEntryReader:
 
     def _read_refusals(self, table: object) -> tuple[ops.PairEntry, ...]:
         """Read `{ "bool + integer, py.int" = "reason", "py.int then float" = "reason" }`."""
-        found = []
+        found = {}
         for pair, reason in table_items(table):
             left, right, ordered = self._read_sides(pair)
-            found.append(ops.PairEntry(left, right, ordered, None, require_phrase(reason)))
-        return tuple(found)
+            found[pair] = ops.PairEntry(left, right, ordered, None, require_reason(reason))
+        check_repeated_pairs(found)
+        return tuple(found.values())
 
     def _read_dtypes_of_pairs(self, table: object) -> tuple[ops.PairEntry, ...]:
         """Read `{ "u8 + i8" = "i32" }`: operands of two sides → a dtype."""
-        return tuple(
-            ops.PairEntry(*self._read_sides(pair), self._read_dtype_of_pair(code))
+        found = {
+            pair: ops.PairEntry(*self._read_sides(pair), self._read_dtype_of_pair(code))
             for pair, code in table_items(table)
-        )
+        }
+        check_repeated_pairs(found)
+        return tuple(found.values())
 
     def _read_dtype_of_pair(self, code: object) -> DType:
         """Read the dtype of a pair of operands, which must be in the order."""
@@ -229,7 +238,9 @@ class OperationEntryReader:
             if REST_KEY in pairs and len(pairs) == 1:
                 raise ValueError(f"the table names no pair; write the join alone, without {REST_KEY}")
             joins_of_rest = self._read_joins_of_all(pairs.pop(REST_KEY, JoinRule.BY_THE_ORDER))
-            return joins_of_rest | {"joins_of_pairs": tuple(starmap(self._read_pair_join, pairs.items()))}
+            found = {pair: self._read_pair_join(pair, said) for pair, said in pairs.items()}
+            check_repeated_pairs(found)
+            return joins_of_rest | {"joins_of_pairs": tuple(found.values())}
         return self._read_joins_of_all(value) | {"joins_of_pairs": ()}
 
     def _read_pair_join(self, pair: str, value: object) -> ops.PairEntry:
@@ -328,16 +339,23 @@ class OperationEntryReader:
                 if len(left_operand_words) == 1
                 else fields
             )
-        if value not in LEFT_OPERAND_WORDS:
-            _check_members({None: (given := self._read_given(value))})
-            return {"gives": given, "gives_of": {}, "gives_of_pairs": ()}
         writes = op_name == IN_PLACE_CLASS or (op_name in OPERATORS and OPERATORS[op_name].is_in_place)
+        if value not in LEFT_OPERAND_WORDS:
+            given = self._read_given(value)
+            if writes and not isinstance(given, (DType, Kind)):
+                require_one_of(value, LEFT_OPERAND_WORDS)
+            _check_members({None: given})
+            return {"gives": given, "gives_of": {}, "gives_of_pairs": ()}
         into_left: RuleFields = {"gives_into": InPlaceRule(require_text(value))}
         return into_left if writes else {**into_left, "gives": LEFT_OPERAND_WORD, "gives_of": {}}
 
     def _read_fit_of_operation(self, value: object) -> RuleFields:
         """Return the outcomes for this operation."""
         fit = read_fit(self.words, value, dtypes=True)
+        for word, outcome in fit.items():
+            d = self.words.known.get(word)
+            if d is not None and outcome == fit.get(d.kind.python_name):
+                raise UnknownWordError(f"{d} does as its kind says; leave it out", word)
         if LEAST_DTYPE_OUTCOME in fit.values():
             raise ValueError(
                 f'"{LEAST_DTYPE_OUTCOME}" is said of all operations at once, in the `fit` of the file'
@@ -382,12 +400,14 @@ class OperationEntryReader:
     def _read_mapping(self, table: object, read: Callable[[object], T]) -> dict[DType | Kind, T]:
         """Read `"bool, i8" = "i32"`: dtypes or kinds → the value on the right, read by `read`."""
         found: dict[DType | Kind, T] = {}
+        entry_by_source: dict[DType | Kind, str] = {}
         for names, code in table_items(table):
             target = read(code)
             for source in self.words.read_sources(names):
                 if source in found:
-                    raise ValueError(f"{source} is mapped twice; keep one entry")
-                found[source] = target
+                    cause = f"{source} is mapped twice; keep one entry"
+                    raise RepeatedEntryError(cause, names, entry_by_source[source])
+                found[source], entry_by_source[source] = target, names
         return found
 
 
@@ -445,7 +465,7 @@ def unknown_key(key: str) -> UnknownWordError:
 CUSTOM_OPERATION_KEYS = ("like", "operands", "parameters")  # keys of an operation that the file defines
 OPERATION_KEYS = (
     *CUSTOM_OPERATION_KEYS, "kernels", "accepts", "scalars", "refusals", "counts-as",
-    "joins", "loops", "computes", "accumulates", "gives", "weak-result", "limits", "fit",
+    "joins", "loops", "computes", "accumulates", "gives", "weak-result", "limits", "fit", "overflow",
 )  # fmt: skip
 FIELDS_BY_KEY: Mapping[str, tuple[str, ...]] = {
     "counts-as": ("counts_as", "counts_as_of"), "joins": ("joins", "joins_order", "joins_of_pairs"),
@@ -454,6 +474,6 @@ FIELDS_BY_KEY: Mapping[str, tuple[str, ...]] = {
     "gives of pairs": ("gives_of_pairs",), "gives of the left": ("gives_into",),
     "accumulates": ("accumulates", "accumulates_of_pairs"), "weak-result": ("weak_result", "weak_result_of"),
     **{key: (key,) for key in ("kernels", "accepts", "scalars", "refusals", "loops", "computes",
-                               "gives", "limits", "fit")},
+                               "gives", "limits", "fit", "overflow")},
 }  # fmt: skip
 """The fields of `OperationRules` that each key, or part of a key, sets."""

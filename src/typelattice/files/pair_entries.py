@@ -10,10 +10,11 @@ from typelattice.facts.order import Order
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.value_reader import (
     OrderDependentError,
+    RepeatedEntryError,
     Vocabulary,
     not_in_order,
     read_distinct,
-    require_phrase,
+    require_reason,
 )
 from typelattice.support.error_texts import quote_short
 from typelattice.support.frozen_classes import field, frozen
@@ -52,7 +53,8 @@ class PairEntryReader:
         """Check a tie, and keep it."""
         tie = frozenset(map(self.require_in_order, read_distinct(bounds)))
         if tie in self.ties:
-            raise ValueError("this tie is stated twice; keep one")
+            earlier = self.entry_texts["ties", tie]
+            raise RepeatedEntryError("this tie is stated twice; keep one", entry, earlier)
         if len(tie) < 2:
             raise ValueError("a tie is among two nodes or more")
         if not self._tie_occurs(tie):
@@ -92,17 +94,16 @@ class PairEntryReader:
             with self.reader.record_mistakes():
                 for pair in self._read_pairs(entry, None):
                     self.entry_texts["refusals", pair] = entry
-                    yield pair, require_phrase(reason)
+                    yield pair, require_reason(reason)
 
     def _read_pairs(self, entry: str, node: Node | None) -> Iterator[UnorderedPair]:
         """Yield the pairs that an entry sends to a node or rejects. Raises ValueError for a needless pair."""
         for a, b in self.words.read_pairs(entry):
             pair = frozenset((a, b))
-            earlier_entry = self.entry_texts.get(("overrides", pair)) or self.entry_texts.get(
-                ("refusals", pair)
-            )
-            if earlier_entry:
-                raise ValueError(f"{a} + {b} is said already by {quote_short(earlier_entry)}")
+            for key in ("overrides", "refusals"):
+                if earlier_entry := self.entry_texts.get((key, pair)):
+                    cause = f"{a} + {b} is said already by {quote_short(earlier_entry)}"
+                    raise RepeatedEntryError(cause, entry, earlier_entry, key)
             if a in self.order and b in self.order:
                 self._check_both(a, b, node)
             else:

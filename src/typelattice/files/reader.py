@@ -34,6 +34,7 @@ from typelattice.files.system_text import (
 )
 from typelattice.files.value_reader import (
     OrderDependentError,
+    RepeatedEntryError,
     UnknownWordError,
     Vocabulary,
     read_distinct,
@@ -45,6 +46,7 @@ from typelattice.files.value_reader import (
 from typelattice.operands.operand import KIND_BY_NAME, OPERAND_TIERS
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.lazy_tables import LazyTable
+from typelattice.support.strange_objects import refuse_strange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,6 +72,7 @@ def system(which: str | PathLike[str] | System) -> System:
     >>> system("numpy").library, system("numpy@2.4").library
     ('numpy 2.5', 'numpy 2.4')
     """
+    refuse_strange(which, UnknownSystemError, "give a name such as 'jax' or the path of a .toml file")
     if isinstance(which, System):
         return which
     if not isinstance(which, (str, PathLike)):
@@ -168,14 +171,16 @@ def _build_system(reader: KeyReader, shipped: bool) -> System:
     with reader.record_mistakes():
         beside, stand_in = _read_stand_in(reader, pairs)
     both_ways = frozenset(pairs.read_both_ways())
-    custom_operations = Frozen(_read_custom_operations(reader))
+    custom_operations = Frozen(_read_custom_operations(reader, shipped))
     limits: dict[Kind | DType, tuple[DType, ...]] = {}
+    limiting_entries: dict[Kind | DType, str] = {}
     for limited, by in reader.read_table("limits"):
         with reader.record_mistakes():
             for limited_key, bounds in read_limits(words, {limited: by}).items():
                 if limited_key in limits:
-                    raise UnknownWordError(f"{limited_key} is mapped twice; keep one entry", limited)
-                limits[limited_key] = bounds
+                    cause = f"{limited_key} is mapped twice; keep one entry"
+                    raise RepeatedEntryError(cause, limited, limiting_entries[limited_key])
+                limits[limited_key], limiting_entries[limited_key] = bounds, limited
     fit: dict[str, str] = {}
     int_join_dtypes: tuple[DType, ...] = ()
     for word, outcome in reader.read_table("fit"):
@@ -191,6 +196,7 @@ def _build_system(reader: KeyReader, shipped: bool) -> System:
 
         named = [n for n in (*order.nodes, *before) if isinstance(n, DType)]
         casts = read_casts(reader, words, [*dict.fromkeys(named)], custom_operations)
+    origin = SystemOrigin(reader.definition, covers, build_system)
     found = System(
         name=name,
         title=title,
@@ -224,8 +230,9 @@ def _build_system(reader: KeyReader, shipped: bool) -> System:
         custom_operations=custom_operations,
         casts=Frozen(casts),
         families=families,
-        origin=SystemOrigin(reader.definition, covers, build_system),
+        origin=origin,
     )
+    origin.system = found
     if not shipped:
         from typelattice.files.unused_keys import check_unused_keys  # only for files of users
 
@@ -283,13 +290,36 @@ def _read_foreign_entry(
     return read_foreign(words, library, entries)
 
 
-def _read_custom_operations(reader: KeyReader) -> dict[str, Operation]:
-    """Return the operations that the file defines. Only their entries have the key `like`."""
-    if not any(isinstance(entry, Mapping) and "like" in entry for _, entry in reader.read_table("ops")):
-        return {}
-    from typelattice.files.operation_entries import read_custom_operations
+def _read_custom_operations(reader: KeyReader, shipped: bool) -> Mapping[str, Operation]:
+    """Return the operations that the file defines. Only their entries have the key `like`.
 
-    return read_custom_operations(reader)
+    Those of a shipped file are read at the first use of one of them.
+    """
+    defined = {
+        name: entry
+        for name, entry in reader.read_table("ops")
+        if isinstance(entry, Mapping) and "like" in entry
+    }
+    if not defined:
+        return {}
+    found: dict[str, Operation] = {}
+
+    def read_all() -> dict[str, Operation]:
+        from typelattice.files.operation_entries import read_custom_operations
+
+        if not found:
+            found.update(read_custom_operations(reader))
+        return found
+
+    if not shipped:
+        return read_all()
+
+    def read_one(name: str, entry: object) -> Operation:
+        made = read_all()
+        reader.finish()
+        return made[name]
+
+    return LazyTable(defined, read_one)
 
 
 def _read_operation_entry(
@@ -337,10 +367,11 @@ def _read_custom_dtypes(reader: KeyReader, words: Vocabulary) -> dict[str, DType
 def _read_sets(reader: KeyReader, words: Vocabulary) -> None:
     """Read the named lists, and check each when all are known, used or not."""
     for word, members in reader.read_table("sets"):
-        words.broken.add(word)
+        spellings = {word, word.lower()}
+        words.broken |= spellings
         with reader.record_mistakes():
             words.sets[words.check_new_name(word, "set")] = require_text(members)
-            words.broken.remove(word)
+            words.broken -= spellings
     for word, _ in reader.read_table("sets"):
         with reader.record_mistakes():
             words.read_set(word)
@@ -379,6 +410,8 @@ def _read_defaults(
                 if narrow.max is None or wide.max is None or narrow.max >= wide.max:
                     cause = f"{wide} holds no value beyond {narrow}; name them from narrow to wide"
                     raise ValueError(cause)
+            if read_kind(word) is Kind.UNSIGNED and found[0].kind is not Kind.UNSIGNED:
+                raise UnknownWordError(f"{found[0]} is not unsigned; name an unsigned dtype", str(codes))
             first[read_kind(word)] = found[0]
             if len(found) > 1:
                 wider[read_kind(word)] = found[1:]

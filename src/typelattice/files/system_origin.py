@@ -1,8 +1,10 @@
 """The provenance of a system: its files, its variants with other values, and the lines behind answers."""
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cached_property
+from weakref import WeakValueDictionary
 
 from typelattice.engine.promotion import DecidingLines, Promotion
 from typelattice.engine.system import System
@@ -11,6 +13,8 @@ from typelattice.files.system_definition import SystemDefinition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from typelattice.engine.system import Origin
     from typelattice.files.deciding_lines import DecidingLineSearch
 
@@ -22,13 +26,17 @@ class SystemOrigin:
         self, definition: SystemDefinition, rows: CoversByRow, build: Callable[[SystemDefinition], System]
     ) -> None:
         self.definition, self.rows, self.build = definition, rows, build
+        self.system: System | None = None
+        self.pickle_key = ""
 
-    def __reduce__(
-        self,
-    ) -> tuple[
-        Callable[[Callable[[SystemDefinition], System], SystemDefinition], Origin], tuple[object, ...]
-    ]:
-        return _rebuild_system, (self.build, self.definition)
+    def __reduce__(self) -> tuple[Callable[..., Origin], tuple[object, ...]]:
+        return _restore_origin, self._pickled_parts()
+
+    def _pickled_parts(self) -> tuple[str, Callable[[SystemDefinition], System], SystemDefinition]:
+        if not self.pickle_key:
+            self.pickle_key = os.urandom(16).hex()
+            ORIGIN_BY_PICKLE_KEY[self.pickle_key] = self
+        return self.pickle_key, self.build, self.definition
 
     @cached_property
     def covers(self) -> CoversByLine:
@@ -58,11 +66,28 @@ class SystemOrigin:
         """
         return self.build(self.definition.replace_keys(keys))
 
-    def rebuild(self) -> tuple[Callable[[SystemDefinition], System], tuple[SystemDefinition]]:
-        """Return the function and arguments that make the system again, for pickling."""
-        return self.build, (self.definition,)
+    def rebuild(self) -> tuple[Callable[..., System], tuple[object, ...]]:
+        """Return the function and arguments that find or make the system again, for pickling."""
+        return _restore_system, self._pickled_parts()
 
 
-def _rebuild_system(build: Callable[[SystemDefinition], System], definition: SystemDefinition) -> Origin:
-    """Build a system again, as unpickling does, and return its provenance."""
-    return build(definition).origin
+ORIGIN_BY_PICKLE_KEY: WeakValueDictionary[str, SystemOrigin] = WeakValueDictionary()
+"""The origins that were pickled, or unpickled from another process, so that a copy is the system itself."""
+
+
+def _restore_system(
+    pickle_key: str, build: Callable[[SystemDefinition], System], definition: SystemDefinition
+) -> System:
+    """Return the system that was pickled, or build it again in a process that does not have it."""
+    known = ORIGIN_BY_PICKLE_KEY.get(pickle_key)
+    if known is not None and known.system is not None:
+        return known.system
+    built = build(definition)
+    assert isinstance(built.origin, SystemOrigin)
+    built.origin.pickle_key = pickle_key
+    ORIGIN_BY_PICKLE_KEY[pickle_key] = built.origin
+    return built
+
+
+def _restore_origin(*parts: Any) -> Origin:
+    return _restore_system(*parts).origin

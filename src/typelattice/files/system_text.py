@@ -231,15 +231,24 @@ class SystemText:
 
     def _find_paths(self, key: str, entry: str | int | None, part: str | None) -> list[KeyPath]:
         """Return the paths of all statements about an entry, or about a part of it."""
-        if entry is None:
-            return []
         below = tuple(part.split(".")) if part else ()
-        return [
-            path
-            for path in self.positions.key_offsets
-            if path[0] == key and len(path) > 1 and path[2 : 2 + len(below)] == below
-            if path[1] == entry or entry in list_operations(str(path[1]), self.operation_sets)
-        ]
+        paths = self._paths_by_entry.get((key, entry), ())
+        return [path for path in paths if path[2 : 2 + len(below)] == below]
+
+    @cached_property
+    def _paths_by_entry(self) -> Mapping[tuple[object, object], Sequence[KeyPath]]:
+        """The paths of all statements about an entry of a key, or about an operation that an entry names."""
+        found: dict[tuple[object, object], list[KeyPath]] = {}
+        for path in self.positions.key_offsets:
+            if len(path) > 1:
+                for entry in {path[1], *list_operations(str(path[1]), self.operation_sets)}:
+                    found.setdefault((path[0], entry), []).append(path)
+        return found
+
+    def operations_beside(self, op: str, part: str) -> set[str]:
+        """Return the operations and classes for which the same statement of `ops` states a part."""
+        paths = self._find_paths("ops", op, part)
+        return {name for path in paths for name in list_operations(str(path[1]), self.operation_sets)}
 
     def error_at(
         self,

@@ -6,25 +6,27 @@ unused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, combinations_with_replacement
 
 from typelattice.engine.operation_rules import (
     LAST_ARRAY_RESULT,
     Domain,
     OperationRules,
-    PairEntry,
-    entry_names,
     merge_entries,
 )
 from typelattice.engine.rule_enums import CountsAs, InPlaceRule, JoinRule, PairJoin
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import DType, Kind, Node, weak_node
-from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DTYPES, DType, Kind, Node, weak_node
+from typelattice.facts.operations import Operation
+from typelattice.facts.saturating_arithmetic import OVERFLOWING_FUNCTIONS
+from typelattice.files.entry_followers import find_followers, find_mapping, find_pairs, key_of_operation
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.operation_entries import FIELDS_BY_KEY, LEFT_OPERAND_WORD
+from typelattice.files.scalar_entries import lies_within
 from typelattice.files.system_text import OPERATION_SETS_KEY
+from typelattice.files.unreachable_entries import find_unreachable_entries
 from typelattice.files.value_reader import Vocabulary, not_in_order
 from typelattice.operands.operand import BOOL_DTYPE
 
@@ -42,7 +44,7 @@ Finding = tuple[str, str | None, str]  # key, entry, the mistake
 EntryFinding = tuple[str, str | None, str]  # entry of `ops`, its key, the mistake
 
 
-def check_unused_keys(reader: KeyReader, words: Vocabulary, rules: Rules) -> None:
+def check_unused_keys(reader: KeyReader, words: Vocabulary, rules: System) -> None:
     """Note each key or entry that has no effect.
 
     If the file has other mistakes, keys that a broken entry may use or depend on are not checked.
@@ -55,7 +57,8 @@ def check_unused_keys(reader: KeyReader, words: Vocabulary, rules: Rules) -> Non
     if is_sound:
         key_findings += [_unused_words(reader, words, rules), _unused_loops(rules)]
         if reader.definition.main_text_states("ops"):
-            entry_findings = find_unused_entries(rules)
+            key_findings.append(_unused_functions_of_casts(rules))
+            entry_findings = chain(find_unused_entries(rules), _unreachable_entries(reader, rules))
     found: list[tuple[str, str | None, str | None, str]] = [
         (key, entry, None, cause) for key, entry, cause in chain.from_iterable(key_findings)
     ]
@@ -67,6 +70,32 @@ def check_unused_keys(reader: KeyReader, words: Vocabulary, rules: Rules) -> Non
             reader.go_to(key, entry, part)
             with reader.record_mistakes():
                 raise ValueError(cause)
+
+
+def _unused_functions_of_casts(rules: System) -> Iterator[Finding]:
+    """Find casts that need a function of one operand which never gives the target."""
+    for (_, target), rule in rules.casts.items():
+        operation = rules.find_operation(rule.function) if rule.function else None
+        if operation is None or operation.min_operands > 1:
+            continue
+        given = {rules.explain(d, op=operation.name).dtype for d in rules.dtypes}
+        if not any(d and d.kind.category == target.kind.category for d in given):
+            named = ", ".join(sorted(str(d) for d in given if d)) or "nothing"
+            cause = f"{operation.name} gives {named}, never a {target}; name a function that gives one"
+            yield "casts", rule.entry, cause
+
+
+def _unreachable_entries(reader: KeyReader, rules: Rules) -> Iterator[EntryFinding]:
+    """Find entries of `ops` that no operands reach, in none of the operations that share the statement."""
+    found = {
+        (entry, key_of_operation(key), cause): None
+        for entry, said in rules.ops.items()
+        for key, cause in find_unreachable_entries(entry, said, rules)
+    }
+    for entry, key, cause in found:
+        beside = reader.definition.main.operations_beside(entry, key)
+        if all((other, key, cause) in found for other in beside):
+            yield entry, key, cause
 
 
 def find_unused_keys(rules: Rules) -> Iterator[Finding]:
@@ -157,6 +186,9 @@ def _unused_scalars(rules: Rules) -> Iterator[Finding]:
             yield "limits", name, cause
         if isinstance(held, DType) and not _may_enter(held, rules):
             yield "limits", None, not_in_order(held)
+        elif isinstance(held, DType) and _is_limited_already(held, rules):
+            cause = f"a Python int that becomes {held} is limited by `int` already; leave {held} out"
+            yield "limits", None, cause
     if rules.first_is_array and "scalar" not in rules.tiers:
         yield "first-is-array", None, 'has no effect: `tiers` does not list "scalar"'
     if rules.first_is_array and rules.combine == "value":
@@ -165,12 +197,21 @@ def _unused_scalars(rules: Rules) -> Iterator[Finding]:
         yield "overrides", None, 'has no effect: `combine` is "value"'
 
 
+def _is_limited_already(limited: DType, rules: Rules) -> bool:
+    """Return True if each int within the limits of all ints is within those of a dtype."""
+    of_all = rules.limits.get(Kind.SIGNED, ())
+    return bool(of_all) and all(any(lies_within(d, own) for own in rules.limits[limited]) for d in of_all)
+
+
 def _unused_loops(rules: Rules) -> Iterator[Finding]:
     """Find keys that only operations could use, if no operation does."""
     targets = [target for said in rules.ops.values() for target in _list_targets(said)]
     if Kind.UNSIGNED in rules.defaults and not any(target is Kind.UNSIGNED for target in targets):
         yield "defaults", "uint", "no operation of `ops` asks for it, and no Python scalar is unsigned"
-    if any(said.get("loops") for said in rules.ops.values()):
+    loops = {*chain.from_iterable(map(_list_loops, rules.ops.values()))}
+    if loops:
+        if rules.both_ways and all(map(loops.isdisjoint, rules.both_ways)):
+            yield "both-ways", None, "has no effect: no operation of `ops` has a loop of any of these dtypes"
         return
     for key, said in (("stand-in", rules.stand_in_beside), ("both-ways", rules.both_ways)):
         if said:
@@ -183,6 +224,11 @@ def _unused_loops(rules: Rules) -> Iterator[Finding]:
         )
 
 
+def _list_loops(entry_fields: Mapping[str, object]) -> list[object]:
+    """Return the dtypes for which an entry of `ops` states a loop."""
+    return [d for key in ("loops", "loops_own") if isinstance(of := entry_fields.get(key), tuple) for d in of]
+
+
 def find_unused_entries(rules: Rules) -> Iterator[EntryFinding]:
     """Find entries of `ops` without effect, or with dtypes that the system does not have."""
     for entry, said in rules.ops.items():
@@ -190,14 +236,9 @@ def find_unused_entries(rules: Rules) -> Iterator[EntryFinding]:
             yield entry, None, f"{entry} does the same as in the standard; leave it out"
         for key, fields in FIELDS_BY_KEY.items():
             if stated := {field: said[field] for field in fields if field in said}:
-                yield from ((entry, _key_of_operation(key), cause) for cause in _absent_dtypes(stated, rules))
+                yield from ((entry, key_of_operation(key), cause) for cause in _absent_dtypes(stated, rules))
         for key, cause in _unusable_keys(entry, said, rules):
-            yield entry, _key_of_operation(key), cause
-
-
-def _key_of_operation(name: str) -> str:
-    """Return the key that a name of `FIELDS_BY_KEY` belongs to: `gives` for `gives of pairs`."""
-    return name.partition(" ")[0].partition(".")[0]
+            yield entry, key_of_operation(key), cause
 
 
 def _absent_dtypes(entry_fields: Mapping[str, object], rules: Rules) -> Iterator[str]:
@@ -210,23 +251,15 @@ def _absent_dtypes(entry_fields: Mapping[str, object], rules: Rules) -> Iterator
     for source in _list_sources(entry_fields):
         if isinstance(source, DType) and not _may_enter(source, rules):
             yield not_in_order(source)
+    named = find_mapping(entry_fields, "fit")
+    for d in [d for d in (*DTYPES.values(), *rules.custom_dtypes.values()) if str(d) in named]:
+        if not _may_enter(d, rules):
+            yield not_in_order(d)
 
 
 def _unusable_keys(entry: str, entry_fields: Mapping[str, object], rules: Rules) -> Iterator[tuple[str, str]]:
     """Yield the keys of an entry of `ops` that cannot be followed, or change nothing, with the mistakes."""
-    for o in (
-        _find_followers(entry, "joins", rules)
-        if entry_fields.get("joins") is JoinRule.IF_POSSIBLE
-        or any(pair.join is PairJoin.NEVER for pair in _find_pairs(entry_fields, "joins_of_pairs"))
-        else ()
-    ):
-        if not isinstance(merge_entries(o, rules.ops).gives, (DType, Kind)):
-            yield "joins", "operands that need not join have no dtype in common; name one in `gives`"
-    for o in _find_followers(entry, "kernels", rules) if "kernels" in entry_fields else ():
-        op = merge_entries(o, rules.ops)
-        if op.kernels.listed and op.accepts is not None and not _computes_any(op, rules):
-            cause = f"{o.name} takes no dtype of the order: `accepts` of a class leaves out what it"
-            yield "kernels", f"{cause} computes in; give {o.name} a `accepts` of its own"
+    yield from _keys_without_dtype(entry, entry_fields, rules)
     for key, fields in FIELDS_BY_KEY.items():
         # An entry with one word for every result has an empty table of pairs, which states nothing.
         stated = [
@@ -236,6 +269,63 @@ def _unusable_keys(entry: str, entry_fields: Mapping[str, object], rules: Rules)
         ]
         if key in _NEED_BY_KEY and stated and not _has_effect(entry, key, rules):
             yield key, _NEED_BY_KEY[key][0].format(cause=_cause_of_no_effect(entry, key, rules))
+        elif key not in _KEYS_OF_REFUSALS and any(entry_fields[field] for field in stated):
+            rules_of_followers = [merge_entries(o, rules.ops) for o in find_followers(entry, key, rules)]
+            if rules_of_followers and all(map(_refuses_everything, rules_of_followers)):
+                cause = "the operation has no kernels and refuses everything; remove it, or name kernels"
+                yield key, f"{key_of_operation(key)} has no effect: {cause}"
+    for key in MAPPING_FIELDS[1:]:  # the first is looked up for Python scalars, too, which have only a kind
+        for kind in _find_hidden_kinds(find_mapping(entry_fields, key), rules):
+            cause = "has no effect: each of its dtypes has an entry of its own; remove it"
+            yield _KEY_BY_FIELD[key], f"the entry for {kind} {cause}"
+
+
+def _keys_without_dtype(
+    entry: str, entry_fields: Mapping[str, object], rules: Rules
+) -> Iterator[tuple[str, str]]:
+    """Yield `joins` and `kernels` if a follower of the entry finds no dtype by them, with the mistakes."""
+    if _may_leave_operands_apart(entry_fields):
+        for o in find_followers(entry, "joins", rules):
+            if not isinstance(merge_entries(o, rules.ops).gives, (DType, Kind)):
+                yield "joins", "operands that need not join have no dtype in common; name one in `gives`"
+    if "kernels" in entry_fields:
+        for o in find_followers(entry, "kernels", rules):
+            op = merge_entries(o, rules.ops)
+            if op.kernels.listed and op.accepts is not None and not _computes_any(op, rules):
+                cause = f"{o.name} takes no dtype of the order: `accepts` of a class leaves out what it"
+                yield "kernels", f"{cause} computes in; give {o.name} a `accepts` of its own"
+
+
+def _may_leave_operands_apart(entry_fields: Mapping[str, object]) -> bool:
+    """Return True if some operands of an entry of `ops` need not join."""
+    return entry_fields.get("joins") is JoinRule.IF_POSSIBLE or any(
+        pair.join is PairJoin.NEVER for pair in find_pairs(entry_fields, "joins_of_pairs")
+    )
+
+
+def _refuses_everything(operation_rules: OperationRules) -> bool:
+    """Return True if no operands have an answer: there are neither kernels nor special pairs."""
+    return not (
+        operation_rules.kernels.listed
+        or operation_rules.accumulates_of_pairs
+        or operation_rules.joins_of_pairs
+        or operation_rules.joins is JoinRule.IF_POSSIBLE
+    )
+
+
+def _find_hidden_kinds(table: Mapping[object, object], rules: Rules) -> Iterator[Kind]:
+    """Yield the kinds of a table with entries for each dtype of the kind.
+
+    A word such as `integer` means several kinds. It has an effect if one of them has.
+    """
+    kinds = [kind for kind in table if isinstance(kind, Kind)]
+    hidden = [
+        kind
+        for kind in kinds
+        if (own := [d for d in rules.dtypes if d.kind is kind]) and all(d in table for d in own)
+    ]
+    working = [table[kind] for kind in kinds if kind not in hidden]
+    yield from (kind for kind in hidden if table[kind] not in working)
 
 
 def _computes_any(operation_rules: OperationRules, rules: Rules) -> bool:
@@ -246,8 +336,6 @@ def _computes_any(operation_rules: OperationRules, rules: Rules) -> bool:
         or operation_rules.loops
         or any(pair.dtype for pair in operation_rules.joins_of_pairs)
         or rules.before
-        or rules.overrides
-        or rules.ties
     ):
         return True
     each = [
@@ -255,20 +343,25 @@ def _computes_any(operation_rules: OperationRules, rules: Rules) -> bool:
         for d in rules.dtypes
         if d in rules.order and (operation_rules.accepts is None or d in operation_rules.accepts)
     ]
-    met = (rules.order.join(a, b) for a, b in combinations_with_replacement(each, 2))
+    met = (_join_of_pair(a, b, rules) for a, b in combinations_with_replacement(each, 2))
     return any(isinstance(d, DType) and d in operation_rules.kernels for d in met)
+
+
+def _join_of_pair(a: DType, b: DType, rules: Rules) -> Node | None:
+    overriding = rules.overrides.get(frozenset((a, b)))
+    return overriding or rules.order.join(a, b) or rules.ties.get(frozenset(rules.order.minimal_bounds(a, b)))
 
 
 def _list_targets(entry_fields: Mapping[str, object]) -> list[object]:
     """Return the dtypes and kinds that an entry of `ops` computes in or gives."""
     tables = (
-        _find_mapping(entry_fields, key).values()
+        find_mapping(entry_fields, key).values()
         for key in ("counts_as_of", "computes", "accumulates", "gives_of")
     )
     pairs = [
         pair.dtype
         for key in ("accumulates_of_pairs", "gives_of_pairs")
-        for pair in _find_pairs(entry_fields, key)
+        for pair in find_pairs(entry_fields, key)
     ]
     return [*chain.from_iterable(tables), *pairs, entry_fields.get("gives")]
 
@@ -280,9 +373,9 @@ def _list_sources(entry_fields: Mapping[str, object]) -> list[object]:
     """
     domains = [d for d in map(entry_fields.get, ("kernels", "accepts")) if isinstance(d, Domain)]
     named = chain.from_iterable(d.listed for d in domains)
-    pairs = [pair for key in PAIR_FIELDS for pair in _find_pairs(entry_fields, key)]
+    pairs = [pair for key in PAIR_FIELDS for pair in find_pairs(entry_fields, key)]
     sides = (side for pair in pairs for side in (pair.left, pair.right))
-    tables = (_find_mapping(entry_fields, key) for key in MAPPING_FIELDS)
+    tables = (find_mapping(entry_fields, key) for key in MAPPING_FIELDS)
     order = entry_fields.get("joins_order")
     own = (a for a, _ in order) if isinstance(order, tuple) else ()
     return [
@@ -290,18 +383,8 @@ def _list_sources(entry_fields: Mapping[str, object]) -> list[object]:
         *own,
         *chain.from_iterable(sides),
         *chain.from_iterable(tables),
-        *_find_mapping(entry_fields, "limits"),
+        *find_mapping(entry_fields, "limits"),
     ]
-
-
-def _find_pairs(entry_fields: Mapping[str, object], key: str) -> Sequence[PairEntry]:
-    found = entry_fields.get(key)
-    return found if isinstance(found, tuple) else ()
-
-
-def _find_mapping(entry_fields: Mapping[str, object], key: str) -> Mapping[object, object]:
-    found = entry_fields.get(key)
-    return found if isinstance(found, Mapping) else {}
 
 
 def _has_effect(entry: str, key: str, rules: Rules) -> bool:
@@ -311,7 +394,7 @@ def _has_effect(entry: str, key: str, rules: Rules) -> bool:
     inherited = {name: without if name == entry else said for name, said in rules.ops.items()}
     return any(
         _NEED_BY_KEY[key][1](o, merge_entries(o, rules.ops), merge_entries(o, inherited), rules)
-        for o in _find_followers(entry, key, rules)
+        for o in find_followers(entry, key, rules)
     )
 
 
@@ -331,7 +414,7 @@ def _cause_of_no_effect(entry: str, key: str, rules: Rules) -> str:
         return "the rules say the same without it; remove it"
     if key == "gives":
         return "the operation computes in the joined dtype; name another one in `computes` or `loops`"
-    followers = [*_find_followers(entry, key, rules)]
+    followers = [*find_followers(entry, key, rules)]
     if followers and all(o.max_operands == 1 for o in followers):
         return "the operation has only one operand"
     if key in ("counts-as", "joins") and any(merge_entries(o, rules.ops).loops for o in followers):
@@ -339,35 +422,8 @@ def _cause_of_no_effect(entry: str, key: str, rules: Rules) -> str:
     return "the rules say the same without it"
 
 
-def _find_followers(entry: str, key: str, rules: Rules) -> Iterator[Operation]:
-    """Yield the operations that follow a key of an entry, because no more specific entry has that key."""
-    said = rules.ops[entry]
-    # A word for all dtypes empties the table of single dtypes. The empty table states nothing itself.
-    fields = [f for f in FIELDS_BY_KEY[key] if f in said and not (f.endswith("_of") and not said[f])]
-    own = _operations_by_entry(*rules.custom_operations.values())
-    for o, nearer in (*_shared_operations().get(entry, ()), *own.get(entry, ())):
-        if not any(field in rules.ops.get(name, {}) for name in nearer for field in fields):
-            yield o
-
-
-@cache
-def _shared_operations() -> Mapping[str, Sequence[tuple[Operation, Sequence[str]]]]:
-    """Map each entry to the operations of all systems that it may describe."""
-    return _operations_by_entry(*OPERATIONS.values(), *OPERATORS.values())
-
-
-@cache
-def _operations_by_entry(*operations: Operation) -> Mapping[str, Sequence[tuple[Operation, Sequence[str]]]]:
-    """Map each entry to those operations that it may describe, each with the entries that count more."""
-    found: dict[str, list[tuple[Operation, Sequence[str]]]] = {}
-    for o in operations:
-        named = entry_names(o)
-        for place, name in enumerate(named):
-            if name not in named[:place]:
-                found.setdefault(name, []).append((o, named[:place]))
-    return found
-
-
+_KEYS_OF_REFUSALS = ("kernels", "refusals")  # an operation that refuses everything may give reasons
+_KEY_BY_FIELD = {field: key_of_operation(key) for key, fields in FIELDS_BY_KEY.items() for field in fields}
 # A test: it takes an operation, its rules, its rules without the key, and the rules of the system.
 _NeedTest = Callable[[Operation, OperationRules, OperationRules, Rules], bool]
 
@@ -425,6 +481,10 @@ _NEED_BY_KEY: dict[str, tuple[str, _NeedTest]] = {
     "scalars": (
         "scalars has no effect: the rules say the same without it; remove it",
         lambda o, op, without, rules: op.scalars != without.scalars and not o.required_dimensions,
+    ),
+    "overflow": (
+        "overflow has no effect: the operation is no sum, product or sign of integers; remove it",
+        lambda o, op, without, rules: o.function in OVERFLOWING_FUNCTIONS,
     ),
     "weak-result": (
         "weak-result has no effect: the operands never join; remove it",

@@ -30,13 +30,19 @@ SET_NAMES_BY_PYTHON_KIND = {
     "int": "integer",
     "uint": "unsigned",
 }  # name of the kind of a Python scalar -> name of the kind of a dtype
-RESERVED_WORDS = {
+# Words that mean something else where a set or a dtype may stand: `any` in a pair, `left` in `gives`.
+OTHER_WORDS = """
+any array assigned but different index indices itself joined left made mask never other number py rest
+right scalar scalars then
+"""
+RESERVED_WORDS = {  # words with a fixed meaning
     *DTYPES,
     *DTYPE_BY_CODE,
     *KIND_BY_LETTER,
     *KIND_BY_SCALAR_WORD,
     *KINDS_BY_WORD,
-}  # words with a fixed meaning
+    *OTHER_WORDS.split(),
+}
 # The largest sizes of a file. Up to these, an answer takes seconds, and so do the laws of the system.
 MAX_NODES = 300  # nodes in an order or in a list
 MAX_ENTRIES = 500  # entries in a table
@@ -59,6 +65,14 @@ class OrderDependentError(ValueError):
 def not_in_order(node: Node) -> str:
     """Return the mistake of a node that the order lacks, with the next step."""
     return f"{node} is not in the order; add it to `order`, or name another"
+
+
+class RepeatedEntryError(UnknownWordError):
+    """An entry that says again what an earlier one says. The message ends with the earlier one's line."""
+
+    def __init__(self, cause: str, word: str, earlier: str, earlier_key: str = "") -> None:
+        super().__init__(cause, word)
+        self.earlier, self.earlier_key = earlier, earlier_key  # the key only if it is another
 
 
 class ConsequentError(ValueError):
@@ -134,7 +148,10 @@ class Vocabulary:
 
     def _read_set(self, name: str, containing_sets: tuple[str, ...]) -> list[Node]:
         try:
-            return self.read_nodes(self.sets[name], (*containing_sets, name))
+            members = self.read_nodes(self.sets[name], (*containing_sets, name))
+            words = map(str.strip, self.sets[name].split(","))
+            read_distinct(self.read_node(word) for word in words if word not in self.sets)
+            return members
         except UnknownWordError:
             if containing_sets:  # the outermost set reports it
                 raise ConsequentError(name) from None
@@ -246,6 +263,13 @@ def require_phrase(value: object) -> str:
     if not require_text(value).isprintable() or len(require_text(value)) > 200:
         raise ValueError("should be one line of at most 200 characters that can be printed")
     return require_text(value)
+
+
+def require_reason(value: object) -> str:
+    """Return the reason of a refusal, which is not empty."""
+    if not require_phrase(value).strip():
+        raise ValueError("a refusal needs a reason; write why, and what to do instead")
+    return require_phrase(value)
 
 
 def table_items(table: object) -> Iterable[tuple[str, object]]:

@@ -71,12 +71,24 @@ def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
     }
     sets = kept.pop("sets", {})
     assert isinstance(sets, Mapping)
-    kept |= {"ops": kept_ops} if kept_ops else {}
+    kept |= {"ops": _share_entries(kept_ops)} if kept_ops else {}
     used = {word for value in kept.values() for word in _list_words(value)} & sets.keys()
     while further := {word for name in used for word in _list_words(sets[name])} & sets.keys() - used:
         used |= further
     kept_sets = {name: sets[name] for name in sets if name in used}
     return kept | ({"sets": kept_sets} if kept_sets else {})
+
+
+def _share_entries(ops: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
+    """Return entries of `ops` in which operations share the keys that say the same."""
+    sharing: dict[str, tuple[str, object, list[str]]] = {}
+    for op, said in ops.items():
+        for key, value in said.items():
+            sharing.setdefault(_write_value({key: value}), (key, value, []))[2].append(op)
+    found: dict[str, dict[str, object]] = {op: {} for op, said in ops.items() if "like" in said}
+    for key, value, sharers in sharing.values():
+        found.setdefault(", ".join(sharers), {})[key] = value
+    return found
 
 
 def _remove_word(words: str, entry: str) -> str:

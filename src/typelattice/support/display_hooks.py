@@ -11,11 +11,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 DISPLAY_HOOKS: dict[str, Callable[[], Callable[[Any], str | None]]] = {}
-"""Loaders of the functions that show a value as "text", "html" or "svg"; `typelattice` registers them."""
+"""Loaders of the functions that show a value as "text", "html" or "svg", or a "run" as HTML.
+
+`typelattice` registers them.
+"""
 
 
 def show(value: object, display_format: str) -> str | None:
-    """Show a value as "text", "html" or "svg", or return None without a registered function."""
+    """Show a value in a format of `DISPLAY_HOOKS`, or return None without a registered function."""
     return DISPLAY_HOOKS[display_format]()(value) if display_format in DISPLAY_HOOKS else None
 
 

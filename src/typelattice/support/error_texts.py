@@ -44,7 +44,7 @@ def spelling_hint(name: str, known_names: Iterable[str]) -> str:
     from difflib import SequenceMatcher
 
     name_by_lower_case = {each.lower(): each for each in known_names}
-    typed = name[:80].lower()
+    typed = name[:80].lower().replace("++", "pp")  # C++ is cpp17
     likely = [each for each in name_by_lower_case if sorted(each) == sorted(typed)]
     if len(typed) >= MIN_BEGINNING_CHARS:
         likely += [each for each in name_by_lower_case if each.startswith(typed) and each not in likely][

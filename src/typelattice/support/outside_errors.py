@@ -18,8 +18,13 @@ if TYPE_CHECKING:
 
 globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them
 OWN_FOLDER = os.path.dirname(os.path.dirname(__file__)) + os.sep
-DEPTH_MESSAGES = ("maximum recurs", "Stack overflow")
-"""The first 14 characters of Python's own RecursionError. At that depth no function can be called."""
+DEPTH_MESSAGES = frozenset({"maximum recurs", "Stack overflow"})
+"""The first 14 characters of Python's own RecursionError. At that depth no function can be called.
+
+A search in a tuple compares strings by a call that fails at that depth, too. A search in a set does not.
+"""
+SET_NAME_MESSAGE = "Error calling __set_name__ on "
+"""How the RuntimeError begins that Python 3.11 makes of any error while we make a class."""
 
 
 def raise_if_from_outside(error: Exception, repeat: Callable[[], object]) -> None:
@@ -27,6 +32,10 @@ def raise_if_from_outside(error: Exception, repeat: Callable[[], object]) -> Non
 
     If the repeated work succeeds, the origin of the error decides: a race in our own code is not raised.
     """
+    if str(error).startswith(SET_NAME_MESSAGE) and error.__cause__ is not None:
+        if not isinstance(error.__cause__, Exception):
+            raise error.__cause__
+        error = error.__cause__
     is_outside = came_from_outside(error)
     places = _list_places(error)[1:]  # the first one is the caller's
     later: Exception | None = None

@@ -117,7 +117,7 @@ def test_onnx_has_integer_products_whose_values_onnxruntime_computes(a: str, b: 
     [
         ("matmul(x, y)", "float16", "ONNX has no matmul of float16 that accumulates in float32"),
         ("vecdot(x, y)", "int8", "ONNX has no vecdot of int8 that accumulates in int32"),
-        ("matmul(x, y)", "float8_e5m2", "ndonnx has no float8_e5m2"),
+        ("matmul(x, y)", "float8_e5m2", "ONNX has no matmul of float8_e5m2"),
     ],
 )
 def test_onnx_refuses_an_accumulator_that_it_cannot_state(source: str, given: str, why: str) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -95,3 +96,36 @@ def test_an_expression_without_operands_is_told_to_have_names(
 ) -> None:
     assert main(["explain", *argv]) == 2
     assert capsys.readouterr().err.startswith(said)
+
+
+def test_each_branch_that_systems_take_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "y = x / 2\nlog = open('a')\ny > 0 if y.dtype == np.float32 else y.astype('int8')"
+    assert main(["explain", text, "x=int32"]) == 0
+    out = capsys.readouterr().out
+    assert "3: y > 0" in out and "3: y.astype('int8')" in out and "not read\n  line 2" in out
+    assert main(["explain", text, "x=int32", "--system", "numpy", "--system", "torch"]) == 0
+    out = capsys.readouterr().out
+    assert "y.dtype == np.float32: float64" in out and "torch  bool" in out
+    systems = ["--system", "numpy", "--system", "torch"]
+    assert main(["explain", text, "x=int32", "--format", "json", *systems]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert len(told["unread"]) == 1 and "program_steps" in told["answers"][1]
+
+
+def test_a_function_is_run_with_symbols_if_the_user_says_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("numpy")
+    file = tmp_path / "lib.py"
+    file.write_text("import numpy as np\ndef norm(x):\n    return x / np.sqrt(np.sum(x * x))\n")
+    outputs = []
+    for option in ([], ["--run"]):
+        assert main(["explain", f"{file}:norm", "x=float16[3]", "--system", "numpy", *option]) == 0
+        outputs.append(capsys.readouterr().out.splitlines()[0])
+    assert outputs[0] == outputs[1]
+    file.write_text("raise ValueError('no')\n")
+    assert main(["explain", f"{file}:norm", "x=int8", "--run"]) == 2
+    assert "lib.py cannot be imported: ValueError: no; mend it, or leave out --run" in capsys.readouterr().err
+    for wrong in (["int8"], ["x + 1", "x=int8"]):
+        assert main(["explain", *wrong, "--run"]) == 2
+        assert "--run goes with a function of a file" in capsys.readouterr().err

@@ -249,8 +249,8 @@ def test_a_graph_adds_in_the_dtype_that_the_system_computes_in() -> None:
 
 def test_what_a_target_lacks_is_refused_by_name() -> None:
     pytest.importorskip("ndonnx")
-    with pytest.raises(tl.ProgramError, match="ndonnx has no bfloat16, which the input x has; cast it first"):
-        tl.program("x + 1", x="bfloat16[3]").to_onnx("jax")
+    with pytest.raises(tl.ProgramError, match="ONNX has no tensor_float32, which the input x has; cast it"):
+        tl.program("x + x", x="tensor_float32[3]").to_onnx("max-2024")
     with pytest.raises(tl.ProgramError, match=r"the input x has no shape; give one, e.g. int8\[3,4\]"):
         tl.program("x + 1", x="int8").to_onnx("jax")
     with pytest.raises(tl.ProgramError, match="the input s is a Python float that is not known"):
@@ -261,9 +261,10 @@ def test_what_a_target_lacks_is_refused_by_name() -> None:
 
 def test_what_a_target_cannot_compute_is_named_by_its_step() -> None:
     pytest.importorskip("ndonnx")
-    with pytest.raises(tl.ProgramError, match=r"ndonnx cannot build hypot 'xp.hypot\(x, x\)': .*hypot"):
-        tl.program("xp.hypot(x, x)", x="float32[3]").to_onnx("numpy")
-    with pytest.raises(tl.ProgramError, match="ndonnx cannot hold complex128"):
+    call = r"ndonnx cannot build nextafter 'xp.nextafter\(x, x\)': .*nextafter"
+    with pytest.raises(tl.ProgramError, match=call):
+        tl.program("xp.nextafter(x, x)", x="float32[3]").to_onnx("numpy")
+    with pytest.raises(tl.ProgramError, match=r"ndonnx cannot build .*complex128"):
         tl.program("x * 1j", x="float64[3]").to_onnx("numpy")
 
 

@@ -25,7 +25,8 @@ def test_arithmetic_of_literals_is_pythons() -> None:
     assert whole("a + 3*50", a="uint8") == "uint8"
     assert whole("a * 2**-1", a="int8") == "float64"
     assert whole("a * (-2)**0.5", a="float32") == "complex64"
-    assert whole("a * (1/0)", a="int8") == "float64"  # only its kind is known
+    with pytest.raises(tl.ProgramError, match="division by zero"):
+        tl.program("a * (1/0)", a="int8")
     assert whole("a * 2**9**9**9", a="int8") == "int8"  # and is not computed
 
 
@@ -53,9 +54,9 @@ def test_python_numbers_that_it_refuses_or_that_are_too_large() -> None:
     assert answers("(1j < 2)*x", "numpy", x="int8") == {"1j < 2": "refused", "(1j < 2)*x": "not reached"}
     assert whole("(1.5 & 2)*x", x="int8") == "not reached"
     assert answers("x + (1 << 5000)", "numpy", x="int8")["1 << 5000"] == "Python int"
-    assert answers("x + (5 // 0)", "numpy", x="int8")["5 // 0"] == "Python int"
     assert whole("2**(-2**1000)") == "Python float"
-    assert answers("x + (1 << -1)", "numpy", x="int8")["1 << -1"] == "Python int"
+    with pytest.raises(tl.ProgramError, match="negative shift count"):
+        tl.program("x + (1 << -1)", x="int8")
 
 
 def test_functions_of_python_numbers_are_the_librarys() -> None:

@@ -106,7 +106,7 @@ def test_own_operations_run_over_an_object_that_has_them() -> None:
     x = np.float32([1, 2, 300])
     found = graph.run(SimpleNamespace(**vars(np), quantize=quantize), x=x, y=np.int8([1, 1, 0]))
     assert found.dtype == np.int8 and found.tolist() == [3, 5, 127]
-    with pytest.raises(tl.NamespaceError, match="numpy has no quantize, which npu defines; run the program"):
+    with pytest.raises(tl.NamespaceError, match="npu says no values of quantize, only its dtypes"):
         graph.run(tl.namespace(npu(), np), x=x, y=np.int8([1, 1, 0]))
 
 
@@ -128,7 +128,7 @@ def test_symbols_call_own_operations() -> None:
         ("quantize(x, 1, 2)", "quantize is given 3 arguments; it takes x, scale"),
         ("quantize(x, scal=1)", "quantize has no 'scal' (did you mean scale?)"),
         ("quantize(x, x=x)", "quantize is given x twice"),
-        ("scaled_matmul(x, x, shape=(2, 2))", "its shape is (3, 3), not (2, 2); leave out the wrong one"),
+        ("quantize(x, shape=(2, 2))", "its shape is (3, 3), not (2, 2); leave out the wrong one"),
     ],
 )
 def test_a_wrong_call_of_an_own_operation_is_refused(source: str, why: str) -> None:
@@ -227,3 +227,14 @@ def test_a_file_may_say_what_a_function_gives_that_another_operation_stands_for(
     assert [str(spaced.under(name).dtype) for name in ("numpy1", "numpy")] == ["float64", "float16"]
     with pytest.raises(tl.ProgramError, match=r"'_linspace_bounds' [(]did you mean linspace"):
         tl.program("np._linspace_bounds(x, y)", x="int8[3]", y="float16[3]")
+
+
+@pytest.mark.parametrize("shape", ["[1,3,3,3]", "[1,3,32,32]"])
+def test_a_stated_shape_counts_for_what_is_like_a_product(shape: str) -> None:
+    """Both where a product of these shapes would have another shape, and where there is none."""
+    system = parse(NPU.replace('like = "convolve"', 'like = "matmul"'))
+    program = tl.program("conv(x, w, shape=(1, 8))", system, x=f"int8{shape}", w="int8[8,3,3,3]")
+    assert program.steps[-1].shape == (1, 8)
+    assert str(program.under(system).dtype) == "int32"
+    with pytest.raises(tl.ProgramError, match=r"its shape is \(3,\), not \(4,\)"):
+        tl.program("quantize(x, shape=(4,))", system, x="float32[3]")

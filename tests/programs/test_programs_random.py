@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_programs import inputs, line
 from samples import one_in
 
 import typelattice as tl
+from typelattice.agreement.random_programs import inputs, line
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("array_api_compat")

@@ -46,7 +46,8 @@ def test_random_programs_run_by_onnxruntime_give_the_values_of_a_namespace(name:
     try:
         made = runtime.InferenceSession(model.SerializeToString()).run(None, given)
     except Exception as lacking:  # a class of its own
-        assert "NOT_IMPLEMENTED" in str(lacking) or "by zero" in str(lacking), p.source
+        known = ("NOT_IMPLEMENTED", "by zero", "not currently registered")  # the last: no complex numbers
+        assert any(words in str(lacking) for words in known), p.source
         return
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -59,7 +60,8 @@ def test_random_programs_run_by_onnxruntime_give_the_values_of_a_namespace(name:
         o = outcome.operand
         if o is None or o.tier == "scalar":
             continue
-        assert (str(got.dtype), got.ndim == 0) == (str(o.dtype), o.tier == "0d"), (step.text, p.source)
+        assert str(got.dtype) == str(o.dtype), (step.text, p.source)
+        assert step.shape is None or (got.ndim == 0) == (o.tier == "0d"), (step.text, p.source)
         expected = np.asarray(x.bare)
         np.testing.assert_allclose(
             comparable(got), comparable(expected), rtol=1e-2, err_msg=f"{step.text} in\n{p.source}"

@@ -32,6 +32,8 @@ def read_attribute(builder: ProgramBuilder, excerpt: Excerpt, name: str, array: 
     """Return the value of one of READABLE_ATTRIBUTES. Raises ProgramError for a length that is not known."""
     shape = builder.shape_of(array)
     if name == "T" and shape is not None and len(shape) != 2:
+        if len(shape) < 2:
+            return array
         raise excerpt.error(f"T of an array of {len(shape)} axes; write permute_dims(x, axes)")
     if name in OPERATION_BY_VIEW_ATTRIBUTE:
         return builder.add_call(excerpt, OPERATION_BY_FUNCTION[OPERATION_BY_VIEW_ATTRIBUTE[name]], [array])

@@ -41,5 +41,7 @@ def call_custom_operation(
     stated = plain_axes(builder.known_number(values.get(RESULT_SHAPE_ARGUMENT)))
     operands = [values.pop(key) for key in operation.operand_names]
     parameters = {key: builder.known_number(value) for key, value in values.items() if value is not None}
+    if operation.call_form != "elementwise":  # it may have another shape than the operation that it is like
+        return builder.add_call(excerpt, operation, operands, (), parameters, stated_shape=stated)
     made = builder.add_call(excerpt, operation, operands, (), parameters)
     return made if stated is None else builder.set_stated_shape(excerpt, made, stated)

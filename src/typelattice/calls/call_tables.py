@@ -71,6 +71,14 @@ class NameSort(StrEnum):
     ARRAY_CLASS_WITH_RULES = "mode"
     RANDOM_GENERATOR = "generator"
     PYTHON_NUMBER_ELEMENTS = "python"
+    NEUTRAL_CONTEXT = "context"
+    NEUTRAL_DECORATOR = "decorator"
+    TAKES_FUNCTION = "takes"
+    CALLED_METHOD = "called"
+    OBJECT_METHOD = "object"
+    LAYER_CONTAINER = "holds"
+    RETURNS_NOTHING = "nothing"
+    SETTING = "setting"
 
 
 class TableError(TypelatticeError, ValueError):

@@ -49,6 +49,7 @@ from typelattice.calls.steps import (
     Excerpt,
     NamedDType,
     Ref,
+    UnknownFunctionError,
 )
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.operations import Operation
@@ -123,7 +124,7 @@ def call_function(
 
     A function without a library may be an operation that a system defines. Raises ProgramError.
     """
-    if name in builder.custom_operations and excerpt.owner is None:
+    if excerpt.owner is None and name in builder.custom_operations:
         return call_custom_operation(builder, excerpt, builder.custom_operations[name], args, keywords)
     call = FunctionCall(builder, excerpt, name, args, keywords)
     return _call_named(call) if name.startswith(INNER_FUNCTION_PREFIX) else _call_composed(call)
@@ -136,7 +137,7 @@ def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
     composed = (
         None
         if builder.find_observed_operand
-        else find_composition(call.name, library, call.args, call.keywords)
+        else find_composition(call.name, library, call.args, call.keywords, builder.is_number_of_source)
     )
     if composed is not None:
         return add_composition(builder, call.excerpt, *composed, _call_composed, _call_named)
@@ -189,10 +190,11 @@ def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
     near = spelling_hint(
         name, (*builder.custom_operations, *OPERATION_BY_FUNCTION, *CREATION_HANDLERS, *COMPOSITION_HANDLERS)
     )
-    raise excerpt.error(
+    error = excerpt.error(
         f"unknown function {quote_short(name)}{near}; functions are {known}; "
         "`typelattice explain --list-ops` lists them"
     )
+    raise UnknownFunctionError(str(error))
 
 
 def bind_call(call: FunctionCall) -> BoundCall:

@@ -42,17 +42,24 @@ class Composition:
     keeps_shape: tuple[bool, ...] = ()
 
     def bind_arguments(
-        self, args: Sequence[Argument], keywords: Mapping[str, Argument]
+        self,
+        args: Sequence[Argument],
+        keywords: Mapping[str, Argument],
+        is_number: Callable[[Argument], bool],
     ) -> Mapping[str, Argument] | None:
-        """Return the arguments of a call by parameter, or None if they do not match this row."""
+        """Return the arguments of a call by parameter, or None if they do not match this row.
+
+        `is_number` tells Python numbers, also by the steps that give them.
+        """
         found = self.signature.match_arguments(args, keywords)
         if found is None:
             return None
         for parameter in self.signature.parameters:
             value = found.get(parameter.name)
-            if parameter.must_be_array and not isinstance(value, Ref):
+            is_array = isinstance(value, Ref) and not is_number(value)
+            if parameter.must_be_array and not is_array:
                 return None
-            if parameter.must_be_array_or_list and not isinstance(value, (Ref, tuple)):
+            if parameter.must_be_array_or_list and not (is_array or isinstance(value, tuple)):
                 return None
             if parameter.allowed_values and not {*map(str, yield_leaves(value))} <= {
                 *parameter.allowed_values
@@ -76,11 +83,15 @@ def is_composition(name: str, library: str | None) -> bool:
 
 
 def find_composition(
-    name: str, library: str | None, args: Sequence[Argument], keywords: Mapping[str, Argument]
+    name: str,
+    library: str | None,
+    args: Sequence[Argument],
+    keywords: Mapping[str, Argument],
+    is_number: Callable[[Argument], bool],
 ) -> tuple[Composition, Mapping[str, Argument]] | None:
     """Find the first row with exactly the parameters of a call, and the arguments by parameter, or None."""
     for row in _find_rows(name, library):
-        bound = row.bind_arguments(args, keywords)
+        bound = row.bind_arguments(args, keywords, is_number)
         if bound is not None:
             return row, bound
     return None

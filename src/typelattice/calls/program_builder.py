@@ -15,16 +15,19 @@ from typelattice.calls.steps import (
     IN_PLACE_OF_FUNCTION,
     MAX_STEP_CHARS,
     Argument,
+    AskedDType,
     Call,
     Cast,
     Created,
     DTypeArgument,
     DTypeOf,
+    Either,
     Excerpt,
     Index,
     Input,
     Item,
     Keywords,
+    LibraryCall,
     NamedDType,
     Number,
     Opaque,
@@ -64,8 +67,11 @@ class ProgramBuilder:
     `python_number_steps` are the steps that give Python numbers, `known_numbers` the numbers that are known.
     In the builder of a run, `find_observed_operand` gives the operand that an earlier step was seen to be.
     Its steps keep no arguments that no dtype depends on, since these differ from call to call.
-    `custom_operations` are those that systems define.
+    `custom_operations` are those that systems define. `list_dtypes_of` gives the dtypes that a step may have
+    under the system for which a source is read, if it is read for one.
     """
+
+    list_dtypes_of: Callable[[Excerpt, DTypeArgument | Ref], Sequence[DType]] | None = None
 
     def __init__(
         self,
@@ -94,6 +100,8 @@ class ProgramBuilder:
                 return step.is_operator and self.python_number_steps.issuperset(step.operands)
             case Number() | Item():
                 return True
+            case Either(choices=choices):
+                return self.python_number_steps.issuperset(choices)
             case Input() | Opaque():
                 return isinstance(step.fixed_result, Operand) and step.fixed_result.tier == "scalar"
         return False
@@ -101,6 +109,10 @@ class ProgramBuilder:
     def forget_shape(self, ref: Ref) -> None:
         """Mark the shape of a step as unknown."""
         self.steps[ref.step] = replace(self.steps[ref.step], shape=None)
+
+    def replace_shape(self, ref: Ref, shape: Shape | None) -> None:
+        """Give a step another shape than its operation has."""
+        self.steps[ref.step] = replace(self.steps[ref.step], shape=shape)
 
     def set_stated_shape(self, excerpt: Excerpt, ref: Ref, shape: Shape) -> Ref:
         """Give the last step a shape that the source states.
@@ -146,6 +158,11 @@ class ProgramBuilder:
             if isinstance(argument, Ref)
             else isinstance(argument, (bool, int, float, complex))
         )
+
+    def is_number_of_source(self, argument: Argument) -> bool:
+        """Return True for a Python number of the source, and not for a literal of a library."""
+        made = isinstance(argument, Ref) and isinstance(self.steps[argument.step], Opaque)
+        return self.is_scalar(argument) and not made
 
     def shape_of(self, argument: Argument) -> Shape | None:
         """Return the shape of a step's result. A plain value has no dimensions."""
@@ -335,10 +352,20 @@ class ProgramBuilder:
         args: Sequence[Argument] = (),
         keywords: Mapping[str, Argument] = {},
         dtype: DTypeArgument | None = None,
+        stated_shape: Shape | None = None,
     ) -> Ref:
-        """Add the step of a call of a library's function. `args` are the arguments after its operands."""
+        """Add the step of a call of a library's function. `args` are the arguments after its operands.
+
+        A stated shape is that of the result, whatever shapes the operands have.
+        """
         return self._add_call_step(
-            excerpt, operation, operands, tuple(args), tuple(keywords.items()), dtype=dtype
+            excerpt,
+            operation,
+            operands,
+            tuple(args),
+            tuple(keywords.items()),
+            dtype=dtype,
+            stated_shape=stated_shape,
         )
 
     def _add_call_step(
@@ -350,20 +377,23 @@ class ProgramBuilder:
         keywords: Keywords,
         is_operator: bool = False,
         dtype: DTypeArgument | None = None,
+        stated_shape: Shape | None = None,
     ) -> Ref:
         try:
             operation.check_operand_count(sum(x is not None for x in operands))
         except OpError as e:
-            raise excerpt.error(str(e)) from None
+            raise excerpt.invalid_call(str(e)) from None
         operands = self.convert_operands(excerpt, operation, operands)
         present_operands = [x for x in operands if x is not None]
         refs = tuple([None if x is None else self.ensure_ref(excerpt, x) for x in operands])
         steps = tuple([ref.step for ref in refs if ref is not None])
         like = OPERATIONS[operation.like] if operation.like else operation
         try:
-            shape = result_shape(like, [self.steps[i].shape for i in steps], args, dict(keywords))
+            shape = stated_shape
+            if stated_shape is None:
+                shape = result_shape(like, [self.steps[i].shape for i in steps], args, dict(keywords))
         except ShapeError as e:
-            raise excerpt.error(f"{e}; give other shapes") from None
+            raise excerpt.invalid_call(f"{e}; give other shapes") from None
         if self.find_observed_operand:
             args, keywords = (), tuple((key, x) for key, x in keywords if key in DTYPE_DECIDING_KEYWORDS)
         all_arguments: tuple[Argument, ...] = (
@@ -416,7 +446,7 @@ class ProgramBuilder:
         try:
             shape = indexed_shape(self.shape_of(array), key, shapes, bool(list_form), masks)
         except ShapeError as e:
-            raise excerpt.error(f"{e}; give fewer") from None
+            raise excerpt.invalid_call(f"{e}; give fewer") from None
         return self.add_step(
             Index(array.step, key, list_form, **self.common_fields(excerpt, (array.step,), shape))
         )
@@ -424,6 +454,8 @@ class ProgramBuilder:
     def _index_kind(self, index: Ref) -> Kind | None:
         """Return the kind of an array among indices, bool or signed, or None if a system decides that."""
         own, step = self.dtype_of(index), self.steps[index.step]
+        if index.step in self.python_number_steps:
+            return Kind.SIGNED
         if own is not None:
             return Kind.BOOL if own.kind is Kind.BOOL else Kind.SIGNED
         if isinstance(step, Created) and isinstance(step.default_from, Operand):
@@ -468,8 +500,9 @@ class ProgramBuilder:
     ) -> Ref:
         """Add the array of a list of Python numbers, or of arrays, which are stacked."""
         flat = [*yield_leaves(elements)]
-        if flat and all(isinstance(self.known_number(i), (bool, int, float, complex)) for i in flat):
-            deciding_number = dtype_deciding_number([operand(self.known_number(i)) for i in flat])
+        if all(isinstance(self.known_number(i), (bool, int, float, complex)) for i in flat):
+            numbers = [operand(self.known_number(i)) for i in flat]
+            deciding_number = dtype_deciding_number(numbers or [scalar_operand(Kind.FLOAT)])
             return self.add_created_array(
                 excerpt,
                 "asarray",
@@ -481,7 +514,46 @@ class ProgramBuilder:
             )
         items = [self.ensure_ref(excerpt, item) if isinstance(item, tuple) else item for item in elements]
         stacked = self.add_call(excerpt, find_operation("stack"), items)
+        if dtype is None and all(map(self.is_scalar, items)):  # an array of numbers is never weak
+            shape = self.shape_of(stacked)
+            return self.add_created_array(excerpt, "asarray", (stacked,), {}, stacked.step, None, shape)
         return stacked if dtype is None else self.add_cast(excerpt, stacked, dtype)
+
+    def add_asked_dtype(self, excerpt: Excerpt, array: Ref) -> Ref:
+        """Add the step of a question about the dtype of a step."""
+        fields = self.common_fields(excerpt, (array.step,), self.shape_of(array))
+        return self.add_step(AskedDType(array.step, **fields))
+
+    def add_either(self, excerpt: Excerpt, choices: Sequence[Argument], condition: str) -> Ref:
+        """Add the step of a value that is one of several. Axes on which their shapes differ are unknown."""
+        refs = [self.ensure_ref(excerpt, x) for x in choices]
+        steps = tuple(dict.fromkeys(i for ref in refs for i in self._choices_of(ref, condition)))
+        if len(steps) == 1:
+            return Ref(steps[0])
+        shapes = [self.steps[i].shape for i in steps]
+        lengths = [each for each in shapes if each is not None]
+        shape = None
+        if len(lengths) == len(shapes) and len({*map(len, lengths)}) == 1:
+            axes = zip(*lengths, strict=True)
+            shape = tuple(axis[0] if len({*axis}) == 1 else None for axis in axes)
+        return self.add_step(Either(steps, condition, **self.common_fields(excerpt, steps, shape)))
+
+    def _choices_of(self, ref: Ref, condition: str) -> tuple[int, ...]:
+        """Return the steps that a step is one of, if the same condition decides, or else the step itself."""
+        step = self.steps[ref.step]
+        return step.choices if isinstance(step, Either) and step.condition == condition else (ref.step,)
+
+    def add_library_call(self, excerpt: Excerpt, call: LibraryCall) -> Ref:
+        """Add a call that no table describes. The excerpt gives it the fields that every step has."""
+        shapes = tuple(self.steps[i].shape for i in call.inputs)
+        fields = self.common_fields(excerpt, call.inputs, None)
+        return self.add_step(replace(call, input_shapes=shapes, **fields))
+
+    def drop_steps(self, count: int) -> None:
+        """Drop all steps but the first `count`, as if nobody had added them."""
+        del self.steps[count:]
+        self.python_number_steps = {i for i in self.python_number_steps if i < count}
+        self.known_numbers = {i: x for i, x in self.known_numbers.items() if i < count}
 
     def add_opaque(
         self,
@@ -516,7 +588,7 @@ def steps_written_as_lists(operands: Sequence[Argument], steps: Sequence[int]) -
 
 
 def _read_lengths(x: Argument) -> Shape:
-    return (len(x), *_read_lengths(x[0])) if isinstance(x, tuple) and x else ()
+    return (len(x), *(_read_lengths(x[0]) if x else ())) if isinstance(x, tuple) else ()
 
 
 def _argument_text(argument: Argument) -> str:

@@ -17,6 +17,8 @@ SAME_SHAPE_OPERATIONS = (  # operations on one array that leave its shape
 )  # fmt: skip
 
 GIVE_SHAPE_ADVICE = "give its operand a shape, e.g. float32[3,4]"
+# Operations that flatten an array if no axis is given, in most libraries. In others they take the first axis.
+FLATTENING_OPERATIONS = ("cumsum", "cumprod", "nancumsum")
 UNKNOWN_SHAPE_MESSAGE = f"the shape is not known; {GIVE_SHAPE_ADVICE}"
 
 
@@ -54,7 +56,10 @@ def result_shape(
         case "along" if operation.name == "diff":
             return _shorten_shape(first, keywords)
         case "along":
-            return None if keywords.get("include_initial") else first
+            has_axis = _find_argument(args, keywords, "axis", "dim") is not None
+            is_flat = operation.name in FLATTENING_OPERATIONS and not has_axis
+            several_axes = first is not None and len(first) != 1
+            return None if keywords.get("include_initial") or (is_flat and several_axes) else first
         case "list":
             return joined_shape(operation.name, operands, _find_argument(args, keywords, "axis", "dim") or 0)
         case "whole":
@@ -96,12 +101,20 @@ def indexed_shape(
     if shape is None:
         return None
     keys = key if isinstance(key, tuple) else (key,)
-    if any(isinstance(k, Ref) for k in keys):
-        only = keys[0] if len(keys) == 1 else None
-        found = index_shapes[only.step] if isinstance(only, Ref) else None
-        if found is None:
+    keys = tuple([
+        0 if isinstance(k, Ref) and index_shapes[k.step] == () and k not in masks else k for k in keys
+    ])  # fmt: skip
+    arrays = [k for k in keys if isinstance(k, Ref)]
+    if arrays:
+        found = index_shapes[arrays[0].step]
+        if found is None or len(arrays) > 1:
             return None
-        return (None, *shape[len(found) :]) if only in masks else (*found, *shape[1:])
+        if len(keys) == 1:
+            return (None, *shape[len(found) :]) if arrays[0] in masks else (*found, *shape[1:])
+        if any(type(k) in (int, tuple) for k in keys) or (arrays[0] in masks and len(found) > 1):
+            return None
+        placed = tuple([() if isinstance(k, Ref) else k for k in keys])
+        return _shape_of_indexed_axes(shape, placed, [None] if arrays[0] in masks else found)
     lengths = [_length_of_indices(k) for k in keys if tuples_are_lists and isinstance(k, tuple)]
     if None in lengths or len(lengths) > 1 or (lengths and any(type(k) is int for k in keys)):
         return None

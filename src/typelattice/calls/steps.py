@@ -29,6 +29,14 @@ class ProgramError(TypelatticeError, TypeError):
     """The error of an invalid program, a name without an operand, or a step that cannot be carried out."""
 
 
+class InvalidCallError(ProgramError):
+    """The error of a call that fails whatever the dtypes are, such as a sum of shapes that do not fit."""
+
+
+class UnknownFunctionError(ProgramError):
+    """The error of a function that no table of calls has."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceLocation:
     """A file, or another name of a source, and a line counted from 1.
@@ -64,8 +72,15 @@ class Excerpt:
 
     def error(self, reason: str) -> ProgramError:
         """Build the error for source that cannot become a step. `reason` also says what to do."""
+        return ProgramError(self._describe(reason))
+
+    def invalid_call(self, reason: str) -> InvalidCallError:
+        """Build the error for a call that fails whatever the dtypes are."""
+        return InvalidCallError(self._describe(reason))
+
+    def _describe(self, reason: str) -> str:
         where = f"{self.location}: " if self.location else ""
-        return ProgramError(f"{where}{clip_text(self.text, 60)!r}: {clip_text(reason, 600)}")
+        return f"{where}{clip_text(self.text, 60)!r}: {clip_text(reason, 600)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +295,56 @@ class Opaque(Step):
     name: str
     fixed_result: Operand | str
     input_steps: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCall(Step):
+    """A call of a function or a method that no table describes. Its library is asked for the result.
+
+    - `name` is the function as the source writes it, `torch.bilinear`, or the method after a dot, `.sinc`.
+      Of a method the first of `args` is the array.
+    - `object_args` and `object_keywords` are set if the function makes an object, such as a layer, and the
+      source calls that: `torch.nn.Linear(3, 2)(x)`. They are the arguments that make it.
+    - `taken` are the numbers and the names by which the source takes one of several results.
+    - `input_shapes` has the shape of each step among the arguments, in the order of `inputs`.
+    """
+
+    ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ("object_args", "object_keywords", "args", "keywords")
+
+    name: str
+    args: tuple[Argument, ...]
+    keywords: Keywords
+    object_args: tuple[Argument, ...] | None = None
+    object_keywords: Keywords = ()
+    taken: tuple[int | str, ...] = ()
+    input_shapes: tuple[Shape | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AskedDType(Step):
+    """The dtype of an earlier step, which the source asks about: `if y.dtype == np.float32`.
+
+    The steps after it are those of the systems that give this answer.
+    """
+
+    FIXED_OPERATION: ClassVar[str | None] = "dtype"
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("operand",)
+
+    operand: int
+
+
+@dataclass(frozen=True, slots=True)
+class Either(Step):
+    """The result of one of several earlier steps. `condition` says what decides: the values of arrays.
+
+    A system gives it a dtype only if all of them have that dtype.
+    """
+
+    FIXED_OPERATION: ClassVar[str | None] = "either"
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("choices",)
+
+    choices: tuple[int, ...]
+    condition: str = ""
 
 
 def _find_inputs(step: Step) -> tuple[int, ...]:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from typelattice.calls.call_tables import find_equivalents
+from typelattice.calls.compositions import is_composition
 from typelattice.calls.steps import ProgramError
 from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.operations import Operation
-from typelattice.programs.program import Program
+from typelattice.programs.program import Program, SourceReadings
 from typelattice.programs.source.quiet_parser import parse_source
-from typelattice.programs.source.read_source import MAX_SOURCE_CHARS, read_source
+from typelattice.programs.source.read_source import MAX_SOURCE_CHARS, Source
 from typelattice.programs.symbols.symbol_namespace import Symbols
+from typelattice.support.strange_objects import refuse_strange
 
 # NumPy's dtypes may begin with an operator: '<i4'
 NOT_AN_OPERAND_PATTERN = re.compile(r"[][(){}]|.([+*/%&|^<>@]|==)")
@@ -39,11 +42,16 @@ def program(source: str | Callable[..., object], /, *operands: object, **bound: 
     >>> program(lambda x, y, scale: (x + y) * scale, "int32[3]", "float16", 1.5).under("jax").dtype
     float16
     """
+    for x in (source, *operands, *bound.values()):
+        refuse_strange(x, ProgramError, "give a text or a function, and operands")
     systems = [x for x in operands if isinstance(x, System)]
     operands, known_operations = (
         tuple(x for x in operands if not isinstance(x, System)),
-        custom_operations(systems),
+        CustomOperations(systems),
     )
+    if not isinstance(source, str) and not callable(source):
+        what = f"an object of type {type(source).__name__} is no program"
+        raise ProgramError(f"{what}; give a text such as 'a + b', or a function")
     if not isinstance(source, str):
         return program_of_function(source, operands, bound, known_operations)
     if operands:
@@ -54,21 +62,58 @@ def program(source: str | Callable[..., object], /, *operands: object, **bound: 
         raise ProgramError(f"{file} is a file; say which function of it is meant: {file}:name")
     if in_file:
         path = Path(in_file[1])
-        text = _read_text_file(path)
-        builder, results = read_source(text, bound, known_operations, path.name, in_file[2])
-        return Program(tuple(builder.steps), tuple(results), source)
-    builder, results = read_source(source, bound, known_operations)
-    return Program(tuple(builder.steps), tuple(results), source.strip())
+        text, name, function = _read_text_file(path), path.name, in_file[2]
+    else:
+        text, name, function = source, "", None
+    own_system = systems[0] if len(systems) == 1 else None
+    library = _library_of_all(systems)
+    read = Source(text, bound, known_operations, name, function, library, own_system)
+    return _read_program(read, source.strip())
 
 
-def custom_operations(systems: Iterable[System]) -> dict[str, Operation]:
-    """Return the operations that the files of systems define. Raises ProgramError if two systems disagree."""
-    found: dict[str, Operation] = {}
-    for system in systems:
-        for name, op in system.custom_operations.items():
-            if found.setdefault(name, op) != op:
-                raise ProgramError(f"{name} is called otherwise in {system.name}; give one of the systems")
-    return found
+def _read_program(source: Source, text: str) -> Program:
+    readings = SourceReadings(source)
+    reading = readings.reading
+    is_needed = reading.answers or reading.unread
+    readings_or_none = readings if is_needed else None
+    return Program(reading.steps, reading.results, text, readings_or_none, reading.system)
+
+
+class CustomOperations(Mapping[str, Operation]):
+    """The operations that the files of systems define.
+
+    An operation that two systems define differently is left to the tables of calls, if they have it for all
+    libraries: each system then has its own rule of it. Else it cannot be taken: that raises ProgramError.
+    """
+
+    def __init__(self, systems: Iterable[System]) -> None:
+        self._operations: dict[str, Operation] = {}
+        self._other_systems: dict[str, str] = {}
+        for system in systems:
+            for name, op in system.custom_operations.items():
+                if self._operations.setdefault(name, op) != op:
+                    self._other_systems.setdefault(name, system.name)
+        for name in [*self._other_systems]:
+            if is_composition(name, None) or find_equivalents(name, None):
+                del self._operations[name], self._other_systems[name]
+
+    def __getitem__(self, name: str) -> Operation:
+        if name in self._other_systems:
+            why = f"{name} is called otherwise in {self._other_systems[name]}"
+            raise ProgramError(f"{why}; give one of the systems")
+        return self._operations[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._operations)
+
+    def __len__(self) -> int:
+        return len(self._operations)
+
+
+def _library_of_all(systems: Iterable[System]) -> str | None:
+    """Return the library whose rules all systems have, or None without one."""
+    found = {system.library.partition(" ")[0] for system in systems}
+    return found.pop() if len(found) == 1 else None
 
 
 def program_of_function(
@@ -87,6 +132,7 @@ def program_of_function(
     names += [f"x{i}" for i in range(len(names), len(taken))]
     args = [_make_symbol(xp, name, x) for name, x in zip(names, taken, strict=False)]
     found = function(*args, **{name: _make_symbol(xp, name, x) for name, x in keywords.items()})
+    refuse_strange(found, ProgramError, "end the function with return, and what it computed")
     results = found if isinstance(found, (tuple, list)) else (found,)
     if not results or any(x is None for x in results):
         raise ProgramError(f"{getattr(function, '__name__', 'it')} returns nothing; end it with return")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -14,23 +14,28 @@ from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
 from typelattice.files.reader import system as find_system
+from typelattice.namespaces.namespace import Namespace
 from typelattice.operands.operand import Operand
 from typelattice.programs.json.read import read_json
 from typelattice.programs.json.write import write_program
 from typelattice.programs.program_text import write_text
+from typelattice.programs.replay.compare_graphs import list_changed_dtypes
 from typelattice.programs.replay.divergences import Divergences, find_divergences
 from typelattice.programs.replay.implicit_casts import ImplicitCast, implicit_casts
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.replay import replay_steps
 from typelattice.programs.replay.run_on_arrays import run_steps
 from typelattice.programs.replay.write_out_casts import check_no_implicit_cast, write_out_casts
+from typelattice.programs.source.read_source import Source
+from typelattice.programs.source.syntax_reader import UnreadLine
 from typelattice.support.display_hooks import NotebookDisplay
-from typelattice.support.error_texts import spelling_hint
+from typelattice.support.error_texts import clip_text, spelling_hint
 
 if TYPE_CHECKING:
     from typelattice.recorded.recorded_answer import RecordedAnswer
 
 MAX_MODEL_BYTES = 2**31  # bytes: more than a protocol buffer may have
+MAX_REPR_SOURCE_CHARS = 60
 AnySystem = System | str | os.PathLike[str]
 
 
@@ -98,6 +103,9 @@ class Replay(Sequence[Outcome], NotebookDisplay):
         pairs = zip(self.program.steps, self.outcomes, strict=True)
         return tuple((step, seen) for step, outcome in pairs if (seen := outcome.recorded_departure))
 
+    def __repr__(self) -> str:
+        return f"<{repr(self.program)[1:-1]}, under {self.name}>"
+
     def __str__(self) -> str:
         from typelattice.explanations.recorded_answer_in_english import describe_answer  # slow to import
         from typelattice.recorded.never_asked import NEVER_ASKED_NOTE
@@ -106,6 +114,7 @@ class Replay(Sequence[Outcome], NotebookDisplay):
         for step, outcome in zip(self.program.steps, self.outcomes, strict=True):
             where = f"  ({step.location})" if step.location else ""
             why = f": {outcome.reason}" if outcome.reason else ""
+            why += f" ({outcome.asked})" if outcome.asked else ""
             did = f"; {seen.library} {describe_answer(seen)}" if (seen := outcome.recorded_departure) else ""
             lines.append(f"{step.text}: {outcome.text_with_mark}{why}{did}{where}")
         if any(outcome.is_unrecorded for outcome in self.outcomes):
@@ -118,7 +127,8 @@ class Program(NotebookDisplay):
     """A straight-line program: a list of steps that use earlier steps.
 
     `results` has the numbers of its results. `typelattice.program` makes one from an expression, lines
-    of Python or a function.
+    of Python or a function. If its source asks for dtypes, `if y.dtype == np.float32`, `readings` has the
+    steps under each system, and `steps` are those under the system that `branches_of` names.
 
     >>> import typelattice as tl
     >>> p = tl.program("x * 2.0", x="int32")
@@ -129,14 +139,23 @@ class Program(NotebookDisplay):
     steps: tuple[Step, ...] = field(repr=False)
     results: tuple[int, ...]
     source: str = ""
+    readings: SourceReadings | None = field(default=None, repr=False)
+    branches_of: str = field(default="", repr=False)
 
     @property
     def inputs(self) -> Mapping[str, Operand | str]:
         """The operand of each input, by the input's name."""
         return {step.text: step.fixed_result for step in self.steps if isinstance(step, Input)}
 
+    def __repr__(self) -> str:
+        source = clip_text(" ".join(self.source.split()), MAX_REPR_SOURCE_CHARS)
+        return f"<program of {len(self.steps):,} step{'s' * (len(self.steps) != 1)}: {source}>"
+
     def __str__(self) -> str:
-        """Return Python text that reads back as the same program, one line for each step."""
+        """Return Python text that reads back as the same program, one line for each step.
+
+        If the source asks for dtypes, it is the text of the branches of the system that `branches_of` names.
+        """
         return write_text(self.steps, self.results)
 
     def under(self, system: AnySystem | Mapping[str, AnySystem]) -> Replay:
@@ -156,7 +175,32 @@ class Program(NotebookDisplay):
             found: System | Mapping[str, System] = {name: find_system(s) for name, s in system.items()}
         else:
             found = find_system(system)
-        return Replay(self, found, replay_steps(self.steps, found))
+        read = self.read_under(found)
+        return Replay(read, found, replay_steps(read.steps, found))
+
+    def read_under(self, system: System | Mapping[str, System]) -> Program:
+        """Return the program with the branches that a system takes: this one if its source asks for no dtype.
+
+        Raises ProgramError if the source is not at hand, and the branches are those of another system.
+        """
+        if self.readings is not None:
+            return self.readings.read_under(self, system)
+        name = system.name if isinstance(system, System) else ""
+        if self.branches_of not in ("", name):
+            what = f"its branches are those of {self.branches_of}"
+            other = name or "another system"
+            raise ProgramError(f"{what}, and {other} may take others; ask {self.branches_of}, or its source")
+        return self
+
+    @property
+    def unread(self) -> tuple[UnreadLine, ...]:
+        """The lines of the source that were not read, with the reason. The results do not depend on them.
+
+        >>> from typelattice import program
+        >>> print(*program("log = open('a.txt')\\ny = x * 2.5\\ny", x="int8").unread)
+        line 1, log = open('a.txt'): "open('a.txt')": it is Python's open, which is not carried out here; ...
+        """
+        return () if self.readings is None else self.readings.reading.unread
 
     def divergences(self, *systems: AnySystem) -> Divergences:
         """Return the divergences between systems: steps that differ by themselves, and steps that follow.
@@ -167,7 +211,8 @@ class Program(NotebookDisplay):
         inherits  a*2.0 + b: numpy float64, jax float16, torch float32
         """
         replays = [self.under(system) for system in systems]
-        return find_divergences(self.steps, [made.name for made in replays], replays)
+        programs = [made.program.steps for made in replays]
+        return find_divergences(programs, [made.name for made in replays], replays)
 
     def casts(self, system: AnySystem) -> tuple[ImplicitCast, ...]:
         """Return the implicit casts of a system: the operand, the loss and the bytes of each.
@@ -177,7 +222,8 @@ class Program(NotebookDisplay):
         >>> [(p.steps[c.operand].text, c.target, c.bytes) for c in p.casts("numpy")]
         [('x', float64, 8000), ('2.0', float64, 8), ('y', float64, 8000)]
         """
-        return tuple(implicit_casts(self.steps, self.under(system).outcomes))
+        replay = self.under(system)
+        return tuple(implicit_casts(replay.program.steps, replay.outcomes))
 
     def explicit(self, system: AnySystem) -> Program:
         """Return the program with each implicit cast written out: a typed graph, the same under every system.
@@ -192,17 +238,37 @@ class Program(NotebookDisplay):
             t4: "float32" = t2 * t3
             return t4
         """
-        steps, results = write_out_casts(self.steps, self.results, self.under(system).outcomes)
+        replay = self.under(system)
+        read = replay.program
+        steps, results = write_out_casts(read.steps, read.results, replay.outcomes, find_system(system))
         return Program(steps, results, self.source)
 
-    def check(self) -> None:
-        """Raise ProgramError if an implicit cast is left. A program from `explicit` passes."""
+    def check(self, *, before: Program | None = None) -> None:
+        """Raise ProgramError if an implicit cast is left. A program from `explicit` passes.
+
+        `before` is the typed graph before a pass of a compiler, and this program the graph after it. Then the
+        error also lists each call with other operand dtypes, another accumulator or another result, and each
+        result of the program with another dtype. Calls that only one graph has are not compared.
+
+        >>> from typelattice import program
+        >>> typed = program("x * 2.5", x="int32[3]").explicit("torch")
+        >>> wide = program("x * 2.5", x="int32[3]").explicit("numpy")
+        >>> wide.check(before=typed)
+        Traceback (most recent call last):
+        typelattice.calls.steps.ProgramError: ...
+        """
         check_no_implicit_cast(self.steps)
+        if before is not None:
+            changed = list_changed_dtypes((before.steps, before.results), (self.steps, self.results))
+            if changed:
+                raise ProgramError("\n".join(["a pass changed dtypes:", *changed]))
 
     def run(self, xp: object, /, **given: object) -> object:
         """Compute the program with an array-API namespace. Return its result, or a tuple of several results.
 
-        Raises ProgramError if an input is missing, or if a step cannot run there.
+        A source that asks for dtypes is run with the branches of the namespace's system. Another library's
+        module is run with those of `branches_of`. Raises ProgramError if an input is missing, or if a step
+        cannot run there.
 
         >>> import numpy
         >>> from typelattice import namespace, program
@@ -210,7 +276,8 @@ class Program(NotebookDisplay):
         >>> p.run(namespace("jax", numpy), x=numpy.asarray([1, 2], "int32"), y=numpy.ones(2, "float16"))
         <float16 under jax over numpy: [3.5 6. ]>
         """
-        found = run_steps(self.steps, self.results, xp, given)
+        read = self.read_under(xp.system) if self.branches_of and isinstance(xp, Namespace) else self
+        found = run_steps(read.steps, read.results, xp, given)
         return found[0] if len(found) == 1 else found
 
     def to_onnx(self, system: AnySystem) -> Any:
@@ -235,13 +302,17 @@ class Program(NotebookDisplay):
         return found
 
     def to_json(self) -> str:
-        """Return the program as JSON, which `Program.from_json` reads."""
-        return write_program(self.steps, self.results, self.source)
+        """Return the program as JSON, which `Program.from_json` reads.
+
+        It has the branches of one system, `branches_of`, and only this system can be asked of what is read.
+        """
+        return write_program(self.steps, self.results, self.source, self.branches_of)
 
     @classmethod
     def from_json(cls, text: str) -> Program:
         """Return the program of a JSON text. Raises ProgramError, with the place, if it has a mistake."""
-        return cls(*read_json(text))
+        steps, results, source, branches_of = read_json(text)
+        return cls(steps, results, source, branches_of=branches_of)
 
     @classmethod
     def from_onnx(cls, model: Any) -> Program:
@@ -266,6 +337,22 @@ class Program(NotebookDisplay):
                 return i
         texts = [step.text for step in self.steps]
         raise ProgramError(f"no step {text[:60]!r}{spelling_hint(text, texts)}")
+
+
+class SourceReadings:
+    """The readings of a source under systems. Systems that answer its questions alike share one."""
+
+    def __init__(self, source: Source) -> None:
+        self.source, self.reading = source, source.read()
+        self._by_answers = {self.reading.answers: self.reading}
+
+    def read_under(self, program: Program, system: System | Mapping[str, System]) -> Program:
+        """Return the program under a system: the same one if its source asks for no dtype."""
+        if not self.reading.answers:
+            return program
+        reading = self.source.read(system)
+        alike = self._by_answers.setdefault(reading.answers, reading)
+        return replace(program, steps=alike.steps, results=alike.results, branches_of=reading.system)
 
 
 def _import_graph_module(graph_format: str, module: str, library: str) -> Any:

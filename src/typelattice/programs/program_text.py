@@ -11,13 +11,17 @@ from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     SAME_KIND_KEYWORD_AND_VALUE,
     Argument,
+    AskedDType,
     Call,
     Cast,
     Created,
     DTypeOf,
+    Either,
     Index,
     Input,
     Item,
+    Keywords,
+    LibraryCall,
     NamedDType,
     Number,
     Opaque,
@@ -103,13 +107,35 @@ def _write_lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
             given += [f"{key}={_write_argument(x, names)}" for key, x in step.keywords]
             given += [f"dtype={_write_argument(dtype, names)}"] if dtype else []
             yield f"{name} = xp.{step.name}({', '.join(given)})"
+        case AskedDType(operand=source):
+            yield f"{name} = {names[source]}"
+        case Either(choices=choices):
+            yield f"{name} = either({', '.join(names[part] for part in choices)})"
         case Opaque(name=function, input_steps=parts) if (
             function in PYTHON_TYPE_BY_NAME or function.startswith("math.")
         ):
             yield f"{name} = {function}({', '.join(names[part] for part in parts)})"
+        case LibraryCall():
+            yield f"{name} = {_write_library_call(step, names)}"
         case Opaque(fixed_result=given, input_steps=parts):
             operand_string = input_text(given, step.shape)
             yield f"{name} = opaque({', '.join([repr(operand_string), *(names[part] for part in parts)])})"
+
+
+def _write_library_call(step: LibraryCall, names: Sequence[str]) -> str:
+    """Write a call that its library is asked about, as the source has it."""
+
+    def write_arguments(args: Sequence[Argument], keywords: Keywords) -> str:
+        named = (f"{key}={_write_argument(x, names)}" for key, x in keywords)
+        return f"({', '.join([*(_write_argument(x, names) for x in args), *named])})"
+
+    of, args = step.name, step.args
+    if of.startswith("."):
+        of, args = f"{_write_argument(args[0], names)}{of}", args[1:]
+    if step.object_args is not None:
+        of += write_arguments(step.object_args, step.object_keywords)
+    taken = "".join(f".{x}" if isinstance(x, str) else f"[{x}]" for x in step.taken)
+    return f"{of}{write_arguments(args, step.keywords)}{taken}"
 
 
 def _write_annotation(step: Call, names: Sequence[str]) -> str:

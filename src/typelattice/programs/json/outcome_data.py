@@ -8,9 +8,15 @@ from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.outcome import Outcome
 
 
-def replay_data(replay: Replay) -> dict[str, object]:
-    """Return the outcome of each step under a system as plain data."""
-    return {"system": replay.name, "steps": [outcome_data(o) for o in replay]}
+def replay_data(replay: Replay, program: Program) -> dict[str, object]:
+    """Return the outcome of each step under a system as plain data.
+
+    If the system takes other branches than the program has, its own steps come with them.
+    """
+    found: dict[str, object] = {"system": replay.name, "steps": [outcome_data(o) for o in replay]}
+    if replay.program.steps != program.steps:
+        found["program_steps"] = steps_data(replay.program)
+    return found
 
 
 def outcome_data(outcome: Outcome) -> dict[str, object]:
@@ -20,6 +26,7 @@ def outcome_data(outcome: Outcome) -> dict[str, object]:
         "answer": str(outcome),
         "never_asked": outcome.is_unrecorded,
         "reason": outcome.reason,
+        "asked": outcome.asked,
         "promotion": promotion,
     }
 

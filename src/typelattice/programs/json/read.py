@@ -13,13 +13,16 @@ from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     IN_PLACE_OF_FUNCTION,
     MAX_STEP_CHARS,
+    AskedDType,
     Call,
     Cast,
     Created,
     DTypeOf,
+    Either,
     Index,
     Input,
     Item,
+    LibraryCall,
     NamedDType,
     Number,
     Opaque,
@@ -41,12 +44,16 @@ MAX_JSON_CHARS = 400_000_000  # characters; a longer document is refused
 MAX_NAME_CHARS = 1_000  # characters of the name of a file, a function or an operand
 MAX_LIST_DEPTH = 32  # lists within one another
 STEP_CLASS_BY_NAME: Mapping[str, type[Step]] = {
-    cls.__name__.lower(): cls for cls in (Input, Number, Call, Cast, Index, Item, Created, Opaque)
+    cls.__name__.lower(): cls
+    for cls in (Input, Number, Call, Cast, Index, Item, Created, Opaque, LibraryCall, AskedDType, Either)
 }
 
 
-def read_json(text: str) -> tuple[tuple[Step, ...], tuple[int, ...], str]:
-    """Read the steps, results and source of a program in JSON, without running it. Raises ProgramError."""
+def read_json(text: str) -> tuple[tuple[Step, ...], tuple[int, ...], str, str]:
+    """Read the steps, results and source of a program in JSON, and the system whose branches it has.
+
+    Nothing is run. Raises ProgramError.
+    """
     if len(text) > MAX_JSON_CHARS:
         raise ProgramError(f"JSON of {len(text):,} characters; the longest is {MAX_JSON_CHARS:,}")
     try:
@@ -69,7 +76,8 @@ def read_json(text: str) -> tuple[tuple[Step, ...], tuple[int, ...], str]:
     results = tuple(_JSONValue(f"results[{i}]", x, len(steps)).read_earlier_step() for i, x in chosen)
     if not results:
         raise whole.value_at("results").make_error("empty; give the number of a step")
-    return tuple(steps), results, whole.value_at("source", "").read_text(None)
+    source = whole.value_at("source", "").read_text(None)
+    return tuple(steps), results, source, whole.value_at("branches_of", "").read_text()
 
 
 class _JSONValue:
@@ -263,6 +271,18 @@ def _read_target(value: _JSONValue) -> NamedDType | DTypeOf:
     return to
 
 
+def _read_taken(value: _JSONValue) -> tuple[int | str, ...]:
+    found = _read_args(value)
+    if not all(isinstance(x, (int, str)) and not isinstance(x, bool) for x in found):
+        raise value.make_error("no numbers and names of results; give a list of them")
+    return found
+
+
+def _read_shapes(value: _JSONValue) -> tuple[tuple[int | None, ...] | None, ...]:
+    """Return the shape of each of several steps, or None for one that is unknown."""
+    return tuple(None if x.data is None else _read_shape(x) for x in value.read_items(MAX_STEPS))
+
+
 def _read_list_form(value: _JSONValue) -> str:
     listed = value.read_text(None)
     if listed not in ("", *INDEX_FORMS):
@@ -319,6 +339,8 @@ def _read_shape(value: _JSONValue) -> tuple[int | None, ...]:
 # Readers for fields of steps, unless a class of steps has its own reader.
 FIELD_READER_BY_STEP_AND_KEY: Mapping[tuple[str, str], Callable[[_JSONValue], Any]] = {
     ("", "args"): _read_args,
+    ("", "choices"): _read_earlier_steps,
+    ("", "condition"): lambda x: x.read_text(None),
     ("", "dtype"): _JSONValue.read_dtype,
     ("", "given"): _read_input,
     ("", "key"): _JSONValue.read_argument,
@@ -329,10 +351,14 @@ FIELD_READER_BY_STEP_AND_KEY: Mapping[tuple[str, str], Callable[[_JSONValue], An
     ("", "module"): _JSONValue.read_text,
     ("", "name"): _JSONValue.read_text,
     ("", "own"): lambda x: None,  # read when the name is known
+    ("", "object_args"): _read_args,
+    ("", "object_keywords"): _read_keywords,
     ("", "operands"): _read_earlier_steps,
     ("", "operator"): lambda x: x.data is True,
     ("", "rebinds"): lambda x: x.data is True,
+    ("", "shapes"): _read_shapes,
     ("", "source"): _JSONValue.read_earlier_step,
+    ("", "taken"): _read_taken,
     ("", "to"): _read_target,
     ("", "value"): _JSONValue.read_number,
     ("index", "lists"): _read_list_form,

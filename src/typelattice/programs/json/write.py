@@ -16,14 +16,17 @@ from typelattice.operands.operand import Operand
 PROGRAM_FORMAT_VERSION = 1
 
 KEY_BY_FIELD = {  # fields of steps with another key in the format
-    "custom_operation": "own", "default_from": "like", "fixed_result": "given", "input_steps": "made_of",
+    "custom_operation": "own", "default_from": "like", "fixed_result": "given", "input_shapes": "shapes",
+    "input_steps": "made_of",
     "is_operator": "operator", "list_form": "lists", "list_operands": "lists", "operand": "source",
 }  # fmt: skip
 STEPS_AT_A_TIME = 100
 
 
-def write_program(steps: Sequence[Step], results: Sequence[int], source: str) -> str:
-    """Return a program as a JSON text.
+def write_program(
+    steps: Sequence[Step], results: Sequence[int], source: str, branches_of: str = ""
+) -> str:
+    """Return a program as a JSON text. `branches_of` names the system whose branches the steps are.
 
     Steps are written some at a time: the objects of all of them together would take most of the memory.
     """
@@ -32,6 +35,7 @@ def write_program(steps: Sequence[Step], results: Sequence[int], source: str) ->
         "version": PROGRAM_FORMAT_VERSION,
         "source": source,
         "results": list(results),
+        **({"branches_of": branches_of} if branches_of else {}),
     }
     starts = range(0, len(steps), STEPS_AT_A_TIME)
     listed = (dumps([*map(encode_step, steps[i : i + STEPS_AT_A_TIME])])[1:-1] for i in starts)
@@ -64,7 +68,7 @@ def _optional_fields(cls: Any) -> tuple[tuple[str, object], ...]:
 
 def _field_data(name: str, field_value: Any) -> object:
     """Return the value of a field: named arguments as an object, operands as strings, others as arguments."""
-    if name == "keywords":
+    if name in ("keywords", "object_keywords"):
         return {key: encode_argument(value) for key, value in field_value}
     if isinstance(field_value, Operation):
         return {

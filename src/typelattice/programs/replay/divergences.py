@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from typelattice.calls.steps import Step
@@ -70,12 +70,18 @@ class Divergences:
 
 
 def find_divergences(
-    steps: Sequence[Step], names: Sequence[str], replays: Sequence[Sequence[Outcome]]
+    programs: Sequence[Sequence[Step]], names: Sequence[str], replays: Sequence[Sequence[Outcome]]
 ) -> Divergences:
-    """Return the steps with different outcomes under the systems of these names."""
+    """Return the steps with different outcomes under the systems of these names.
+
+    `programs` has the steps under each system. They are the same up to the first question about a dtype that
+    two systems answer differently; what follows is not compared.
+    """
     divergences: list[StepDivergence] = []
     differing: set[int] = set()
-    for i, step in enumerate(steps):
+    for i, step, having in list_shared_steps(programs):
+        if len(having) < len(programs):
+            break
         outcomes = tuple(made[i] for made in replays)
         first = outcomes[0]
         if all(outcome is first or str(outcome) == str(first) for outcome in outcomes):
@@ -84,3 +90,25 @@ def find_divergences(
         differing.add(i)
         divergences.append(StepDivergence(i, step, outcomes, inherited))
     return Divergences(tuple(names), tuple(divergences))
+
+
+def list_shared_steps(programs: Sequence[Sequence[Step]]) -> Iterator[tuple[int, Step, Sequence[int]]]:
+    """Yield each step with its number, and which of the programs have it.
+
+    First come the steps that all have, then what each program has beside them.
+    """
+    every, shared = range(len(programs)), 0
+    for i, step in enumerate(programs[0] if programs else ()):
+        if any(len(steps) <= i or (steps is not programs[0] and steps[i] != step) for steps in programs):
+            break
+        shared = i + 1
+        yield i, step, every
+    rest: list[tuple[Sequence[Step], list[int]]] = []
+    for number, steps in enumerate(programs):
+        alike = next((having for other, having in rest if other is steps or other == steps), None)
+        if alike is None:
+            rest.append((steps, [number]))
+        else:
+            alike.append(number)
+    for steps, having in rest:
+        yield from ((i, steps[i], having) for i in range(shared, len(steps)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from typelattice.engine.promotion import DecidingLines, Promotion
@@ -30,13 +30,17 @@ class Outcome:
     """The outcome of a step under a system: an operand, or None if the step is refused or not reached.
 
     `reason` says why a step is refused. A step that needs a refused one is not reached, and has no reason.
-    `cast` is set for an explicit cast if the system has a rule for it.
+    `cast` is set for an explicit cast if the system has a rule for it. `asked` says of whom the outcome was
+    asked if no rule decides it: "asked of torch 2.13.0 just now". `alternatives` are the outcomes of which
+    the values of arrays choose one, if these differ. Then `operand` is None, and `reason` says what decides.
     """
 
     operand: Operand | None
     promotion: Promotion | None = None
     reason: str | None = None
     cast: ExplicitCast | None = None
+    asked: str = ""
+    alternatives: tuple[Outcome, ...] = ()
 
     @property
     def dtype(self) -> DType | None:
@@ -46,7 +50,7 @@ class Outcome:
     @property
     def is_refused(self) -> bool:
         """Return True if this step itself is refused."""
-        return self.reason is not None
+        return self.reason is not None and not self.alternatives
 
     @property
     def recorded_answer(self) -> RecordedAnswer | None:
@@ -89,11 +93,32 @@ class Outcome:
         return f"{self}{NEVER_ASKED_MARK}" if self.is_unrecorded else str(self)
 
     def __str__(self) -> str:
+        if self.alternatives:
+            return " or ".join(dict.fromkeys(map(str, self.alternatives)))
         if self.operand is None:
             return "refused" if self.is_refused else "not reached"
         if self.operand.tier == "scalar":
             return f"Python {self.operand.kind.python_name}"
         return f"{self.operand.dtype}{'*' if self.operand.weak else ''}"
+
+
+def merge_alternatives(outcomes: Sequence[Outcome], condition: str) -> Outcome:
+    """Return the outcome that all alternatives have, or one that holds them.
+
+    `condition` says what decides between them.
+    """
+    flat = [each for outcome in outcomes for each in (outcome.alternatives or (outcome,))]
+    alternatives = tuple({(str(each), each.operand and each.operand.tier): each for each in flat}.values())
+    first = alternatives[0].operand
+    if first is None or any(str(each) != str(alternatives[0]) for each in alternatives):
+        if len(alternatives) == 1:
+            return alternatives[0]
+        return Outcome(None, reason=condition, alternatives=alternatives)
+    same_value = all(each.operand is not None and each.operand.value == first.value for each in flat)
+    operand = first if same_value else replace(first, value=None)
+    if len(alternatives) == 1:
+        return replace(alternatives[0], operand=operand)
+    return Outcome(operand, alternatives=alternatives)
 
 
 NOT_REACHED_OUTCOME = Outcome(None)

@@ -14,14 +14,17 @@ from typelattice.calls.steps import (
     IN_PLACE_OF_FUNCTION,
     SAME_KIND_KEYWORD_AND_VALUE,
     Argument,
+    AskedDType,
     Call,
     Cast,
     Created,
     DTypeArgument,
     DTypeOf,
+    Either,
     Index,
     Input,
     Item,
+    LibraryCall,
     Number,
     Opaque,
     ProgramError,
@@ -56,8 +59,15 @@ from typelattice.operands.operand import (
     operand_of_dtype,
     scalar_operand,
 )
+from typelattice.programs.replay.asked_results import outcome_of_library_call
 from typelattice.programs.replay.call_results import result_of_call
-from typelattice.programs.replay.outcome import NOT_REACHED_OUTCOME, EarlierOutcomes, ExplicitCast, Outcome
+from typelattice.programs.replay.outcome import (
+    NOT_REACHED_OUTCOME,
+    EarlierOutcomes,
+    ExplicitCast,
+    Outcome,
+    merge_alternatives,
+)
 from typelattice.support.frozen_classes import replace as with_fields
 
 SystemByLibrary = Mapping[str, System]  # the system of each library that owns steps
@@ -220,7 +230,11 @@ class _Evaluator:
         self.outcomes_of_calls: dict[object, Outcome] = {}
 
     def outcome_of_step(self, step: Step, earlier_outcomes: EarlierOutcomes) -> Outcome:
+        if isinstance(step, Either):
+            return merge_alternatives([earlier_outcomes[i] for i in step.choices], step.condition)
         for i in step.inputs:
+            if earlier_outcomes[i].alternatives:
+                return self.outcome_of_alternatives(step, i, earlier_outcomes)
             if earlier_outcomes[i].operand is None:
                 return NOT_REACHED_OUTCOME
         match step:
@@ -229,39 +243,8 @@ class _Evaluator:
                     step, name=IN_PLACE_OF_FUNCTION[step.name], is_operator=False, rebinds=False
                 )
                 return self.outcome_of_step(written, earlier_outcomes)
-            case Call(name, _, _, operands):
-                call_operands = tuple([o for i in operands if (o := earlier_outcomes[i].operand)])
-                foreign_arrays = self.foreign_arrays(step, call_operands)
-                if foreign_arrays:
-                    pairs = zip(operands, call_operands, strict=True)
-                    call_operands = tuple(
-                        [
-                            replace(o, foreign_library=foreign_arrays.get(i, o.foreign_library))
-                            for i, o in pairs
-                        ]
-                    )
-                if outcome_of_array := self.outcome_among_arrays(step, earlier_outcomes):
-                    return outcome_of_array
-                requested = None if step.dtype is None else self.requested_dtype(step.dtype, earlier_outcomes)
-                number = step.keywords[-1] if step.keywords else step.rebinds
-                key = (
-                    name,
-                    call_operands,
-                    step.is_operator,
-                    requested,
-                    number,
-                    _find_tier(step, call_operands),
-                )
-                cached_outcome = self.outcomes_of_calls.get(key)
-                if cached_outcome is None:
-                    cached_outcome = self.outcomes_of_calls[key] = self.outcome_of_call(
-                        step, call_operands, requested
-                    )
-                fills = [self.system.operand(x) for x in step.args if isinstance(x, (int, float, complex))]
-                refusal_reason = (
-                    self.why_number_refused("full", fills, cached_outcome) if name == "full_like" else None
-                )
-                return Outcome(None, reason=refusal_reason) if refusal_reason else cached_outcome
+            case Call():
+                return self.outcome_of_operation(step, earlier_outcomes)
             case Number(value=value):
                 return Outcome(self.system.operand(value))
             case Input(fixed_result=given) | Opaque(fixed_result=given):
@@ -275,7 +258,9 @@ class _Evaluator:
             case Cast(operand=source, to=to):
                 o = earlier_outcomes[source].operand
                 assert o is not None
-                converted = self.dtype_from_foreign(o, source) if to == DTypeOf(source) else None
+                # a library's function that makes an array of another library's is a cast to the own dtype
+                converts = step.owner is not None and to == DTypeOf(source)
+                converted = self.dtype_from_foreign(o, source) if converts else None
                 return self.outcome_of_explicit_cast(
                     o, converted or self.requested_dtype(to, earlier_outcomes), _find_tier(step, (o,))
                 )
@@ -285,7 +270,56 @@ class _Evaluator:
                 return Outcome(scalar_operand(KIND_BY_NAME.get(o.kind.python_name, o.kind)))
             case Created():
                 return self.outcome_of_creation(step, earlier_outcomes)
+            case AskedDType(operand=source):
+                return Outcome(earlier_outcomes[source].operand)
+            case LibraryCall():
+                return outcome_of_library_call(step, self.system, earlier_outcomes)
         raise TypeError(f"a {type(step).__name__} is no step")
+
+    def outcome_of_alternatives(self, step: Step, number: int, earlier_outcomes: EarlierOutcomes) -> Outcome:
+        """Return the outcome of a step for each alternative of an earlier one: one outcome if all agree."""
+        uncertain = earlier_outcomes[number]
+        needed = {i: earlier_outcomes[i] for i in step.inputs}
+        found = [
+            self.outcome_of_step(step, {**needed, number: each}) for each in uncertain.alternatives
+        ]
+        return merge_alternatives(found, uncertain.reason or "")
+
+    def outcome_of_operation(self, step: Call, earlier_outcomes: EarlierOutcomes) -> Outcome:
+        """Return the outcome of a call. Equal calls are evaluated once."""
+        name, operands = step.name, step.operands
+        call_operands = tuple([o for i in operands if (o := earlier_outcomes[i].operand)])
+        foreign_arrays = self.foreign_arrays(step, call_operands)
+        if foreign_arrays:
+            pairs = zip(operands, call_operands, strict=True)
+            call_operands = tuple(
+                [
+                    replace(o, foreign_library=foreign_arrays.get(i, o.foreign_library))
+                    for i, o in pairs
+                ]
+            )
+        if outcome_of_array := self.outcome_among_arrays(step, earlier_outcomes):
+            return outcome_of_array
+        requested = None if step.dtype is None else self.requested_dtype(step.dtype, earlier_outcomes)
+        number = step.keywords[-1] if step.keywords else step.rebinds
+        key = (
+            name,
+            call_operands,
+            step.is_operator,
+            requested,
+            number,
+            _find_tier(step, call_operands),
+        )
+        cached_outcome = self.outcomes_of_calls.get(key)
+        if cached_outcome is None:
+            cached_outcome = self.outcomes_of_calls[key] = self.outcome_of_call(
+                step, call_operands, requested
+            )
+        fills = [self.system.operand(x) for x in step.args if isinstance(x, (int, float, complex))]
+        refusal_reason = (
+            self.why_number_refused("full", fills, cached_outcome) if name == "full_like" else None
+        )
+        return Outcome(None, reason=refusal_reason) if refusal_reason else cached_outcome
 
     def dtype_from_foreign(self, operand: Operand, source: int) -> DType | None:
         """Return the dtype of the array that the library makes from another library's array.

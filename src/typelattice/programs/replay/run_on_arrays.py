@@ -12,6 +12,7 @@ from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, source_argume
 from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     Argument,
+    AskedDType,
     Call,
     Cast,
     Created,
@@ -29,7 +30,12 @@ from typelattice.calls.steps import (
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.dtypes import DType
-from typelattice.facts.operations import OPERATIONS, RESULT_SHAPE_ARGUMENT, Operation
+from typelattice.facts.operations import (
+    ACCUMULATOR_DTYPE_ARGUMENT,
+    OPERATIONS,
+    RESULT_SHAPE_ARGUMENT,
+    Operation,
+)
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import Namespace
 from typelattice.operands.operand import Operand
@@ -83,6 +89,8 @@ class _StepRunner:
                 return self.values[source][
                     self.read_index_with_lists(key, lists) if lists else self.read_argument(key)
                 ]
+            case AskedDType(operand=source):
+                return self.values[source]
             case Item(operand=source):
                 x = self.values[source]
                 return PYTHON_TYPE_BY_NAME[operand(x).kind.python_name](x)
@@ -135,19 +143,16 @@ class _StepRunner:
             raise ProgramError(f"{step.text!r}: {what}; leave it out")
         args = [self.read_argument(x) for x in taken]
         named = {key: self.read_argument(value) for key, value in keywords.items()}
-        if step.name == "setitem":
-            x = self.xp.asarray(args[0], copy=True)
-            x[named["key"]] = args[1]
-            return x
-        if step.name in FUNCTION_OF_IN_PLACE:
-            plain = OPERATIONS[FUNCTION_OF_IN_PLACE[step.name]].special_method or ""
-            writes: Callable[..., Any] = getattr(operator, f"__i{plain.strip('_')}__")
-            return writes(self.xp.asarray(args[0], copy=True), args[1])
+        if step.name == "setitem" or step.name in FUNCTION_OF_IN_PLACE:
+            return self.write_into_copy(step, args, named)
         op = step.operation
         if op.like:
             named.pop(RESULT_SHAPE_ARGUMENT, None)
         if op.like and isinstance(self.xp, Namespace):
-            return self.call_custom(op, step, args, named)
+            if self.xp._context.library.writes_custom_calls:
+                return self.call_custom(op, step, args, named)
+            named.pop(ACCUMULATOR_DTYPE_ARGUMENT, None)  # the namespace's own function knows it
+            return self.find_function(step, step.name)(*args, **named)
         if step.dtype is not None and not op.takes_dtype and self.has_accumulator(op, step):
             return self.accumulate(op, args, named, self.read_dtype(step.dtype))
         if step.is_operator and op.special_method:
@@ -165,6 +170,16 @@ class _StepRunner:
             return result
         to = self.read_dtype(step.dtype)
         return result if not getattr(result, "weak", False) and result.dtype == to else self.cast(result, to)
+
+    def write_into_copy(self, step: Call, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        """Return a copy of an array with what a call writes into it."""
+        array = self.xp.asarray(args[0], copy=True)
+        if step.name == "setitem":
+            array[keywords["key"]] = args[1]
+            return array
+        plain = OPERATIONS[FUNCTION_OF_IN_PLACE[step.name]].special_method or ""
+        writes: Callable[..., Any] = getattr(operator, f"__i{plain.strip('_')}__")
+        return writes(array, args[1])
 
     def call_custom(
         self, operation: Operation, step: Call, args: Sequence[Any], keywords: Mapping[str, Any]

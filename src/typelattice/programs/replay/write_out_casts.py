@@ -11,12 +11,15 @@ from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     MAX_STEP_CHARS,
     Argument,
+    AskedDType,
     Call,
     Cast,
     DTypeOf,
+    Either,
     Index,
     Input,
     Item,
+    Keywords,
     NamedDType,
     Number,
     Opaque,
@@ -25,30 +28,40 @@ from typelattice.calls.steps import (
     Step,
     map_argument,
 )  # fmt: skip
+from typelattice.engine.evaluate_operation import find_operation_rules
 from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS
 from typelattice.engine.promotion import Promotion
+from typelattice.engine.rule_enums import OverflowRule
 from typelattice.engine.system import System
+from typelattice.facts.cast_rounding_and_overflow import PLAIN_CAST_RULE
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import ACCUMULATOR_DTYPE_ARGUMENT, COMPARING_CLASSES
+from typelattice.facts.plain_casts import NoPlainStepsError, write_plain_cast
 from typelattice.facts.range_and_overflow import PythonNumber, is_in_range
+from typelattice.facts.saturating_arithmetic import (
+    INTEGER_KINDS,
+    OVERFLOWING_FUNCTIONS,
+    write_saturating,
+)
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.implicit_casts import promoting_inputs
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.programs.replay.plain_steps_of_casts import PlainStepWriter
+from typelattice.programs.replay.plain_graph_steps import GraphStepWriter
 from typelattice.support.error_texts import clip_text
 
 
 def write_out_casts(
-    steps: Sequence[Step], results: Sequence[int], outcomes: Sequence[Outcome]
+    steps: Sequence[Step], results: Sequence[int], outcomes: Sequence[Outcome], system: System
 ) -> tuple[tuple[Step, ...], tuple[int, ...]]:
     """Return the steps, with each implicit cast before the operation that needs it, and the results.
 
+    The casts follow the system's rules for casts, as those that the program writes.
     Each operation has one dtype, and states the dtype of its result. An operation that adds up states its
     accumulator. Its operands keep their dtypes, and its result is cast afterwards. Raises ProgramError if a
     step of the program is refused.
     """
-    writer = _CastWriter(steps, outcomes)
+    writer = _CastWriter(steps, outcomes, system)
     for i, outcome in enumerate(outcomes):
         if outcome.operand is None:
             has_function = outcome.cast is not None and outcome.cast.cast_rule.function
@@ -65,8 +78,8 @@ class _CastWriter:
     many.
     """
 
-    def __init__(self, steps: Sequence[Step], outcomes: Sequence[Outcome]) -> None:
-        self.steps, self.outcomes = steps, outcomes
+    def __init__(self, steps: Sequence[Step], outcomes: Sequence[Outcome], system: System) -> None:
+        self.steps, self.outcomes, self.system = steps, outcomes, system
         self.new_steps: list[Step] = []
         self.refs: list[Ref] = []
         self.named_dtypes: dict[DType | None, NamedDType] = {}
@@ -101,15 +114,19 @@ class _CastWriter:
     def write_step(self, step_number: int) -> None:
         """Return the explicit form of a step, after the casts that it needs."""
         step, result_operand = self.steps[step_number], self.operand_of_step(step_number)
+        if isinstance(step, AskedDType):
+            self.new_numbers[step_number] = self.new_numbers[step.operand]
+            return
+        if isinstance(step, Either):
+            what = f"{_step_text(step)} is one of several values, {step.condition}"
+            raise ProgramError(f"{what}, which a graph cannot; write where(condition, x, y)")
         if isinstance(step, Call):
             self.new_numbers[step_number] = self.add_call(step, self.outcomes[step_number], result_operand)
             return
         cast = self.outcomes[step_number].cast
         if isinstance(step, Cast) and cast is not None:
-            source = PlainStepWriter(self.add_step, step, cast).write_steps(self.new_numbers[step.operand])
-            self.new_numbers[step_number] = self.add_step(
-                replace(step, operand=source, to=self.named_dtype(result_operand.dtype))
-            )
+            source = self.new_numbers[step.operand]
+            self.new_numbers[step_number] = self.write_cast(step, source, cast.source, cast.target, step.text)
             return
         new_step = step.map_refs(self.new_numbers.__getitem__, self.rename_steps)
         if new_step.DTYPE_FIELD:
@@ -124,18 +141,17 @@ class _CastWriter:
         result = p.dtype if p is not None and number else result_operand.dtype
         cast_steps = self.cast_operands(step, p, result_operand.dtype)
         accumulator = p.accumulator if p is not None else None
-        states_it = (
-            accumulator is not None and step.custom_operation is None
-        )  # a custom operation gets its accumulator as an argument
-        narrows = step.custom_operation is None and _narrows_result(step, p, result)
-        cast_after = states_it or narrows or _writes_into_operand(step, p)
-        computed = accumulator if states_it else p.compute if cast_after and p else result
-        stated = (
-            ((ACCUMULATOR_DTYPE_ARGUMENT, self.named_dtype(accumulator)),)
-            if accumulator and not states_it
-            else ()
-        )
+        computed = _find_computed_dtype(step, p, result)
+        # a custom operation gets its accumulator as an argument
+        stated: Keywords = ()
+        if accumulator and step.custom_operation is not None:
+            stated = ((ACCUMULATOR_DTYPE_ARGUMENT, self.named_dtype(accumulator)),)
         is_in_place = step.name in FUNCTION_OF_IN_PLACE
+        if (saturated := self.write_overflow(step, p, cast_steps)) is not None:
+            if computed is not result:
+                text = _cast_text(step, result)
+                return self.write_cast(step, saturated, computed, result, text)
+            return saturated
         has_dtype = number or result_operand.tier != "scalar"
         made = self.add_step(
             Call(
@@ -152,11 +168,37 @@ class _CastWriter:
                 custom_operation=step.custom_operation,
             )
         )
-        if cast_after and computed is not result:
-            made = self.add_step(self.make_cast(step, made, self.named_dtype(result)))
+        if computed is not result:
+            # An operation rounds its own accumulator. Only a write into an array is one of the file's casts.
+            from_dtype = computed if _writes_into_operand(step, p) else None
+            made = self.write_cast(step, made, from_dtype, result, _cast_text(step, result))
         if number:
             made = self.add_step(Item(made, text=step.text, location=step.location, shape=()))
         return made
+
+    def write_overflow(
+        self, step: Call, promotion: Promotion | None, cast_steps: Mapping[int, int]
+    ) -> int | None:
+        """Add the steps of integer arithmetic that does not wrap. Return the last, or None if it may wrap.
+
+        Raises ProgramError if the system raises an error, which a graph cannot, and without plain steps.
+        """
+        compute = promotion.compute if promotion is not None else None
+        if promotion is None or promotion.op is None or compute is None or compute.kind not in INTEGER_KINDS:
+            return None
+        word = find_operation_rules(self.system, promotion.op).overflow
+        function = step.operation.function
+        if word in (None, OverflowRule.WRAP) or function not in OVERFLOWING_FUNCTIONS:
+            return None
+        writer = GraphStepWriter(self.add_step, step, _cast_text(step, compute))
+        if word is OverflowRule.RAISE:
+            what = f"{_step_text(step)} raises an error for integers out of range under {self.system.name}"
+            raise ProgramError(f"{what}, which a graph cannot; say wrap or saturate, or cast to floats")
+        try:
+            operands = [cast_steps[part] for part in step.operands]
+            return write_saturating(function, compute, operands, writer)
+        except NoPlainStepsError as e:
+            raise writer.make_refusal(e) from None
 
     def place_arguments(self, step: Call, cast_steps: Mapping[int, int]) -> tuple[Argument, ...]:
         """Return the arguments of a step, with its operands after their casts."""
@@ -225,8 +267,10 @@ class _CastWriter:
                 source = self.add_step(
                     Number(value, text=str(value)[:MAX_STEP_CHARS], location=step.location, shape=())
                 )
-            self.casts[key] = self.add_step(
-                self.make_cast(self.steps[operand_step], source, self.named_dtype(target))
+            cast_step = self.steps[operand_step]
+            from_dtype = None if operand.tier == "scalar" else operand.dtype
+            self.casts[key] = self.write_cast(
+                cast_step, source, from_dtype, target, _cast_text(cast_step, target)
             )
         return self.casts[key]
 
@@ -249,13 +293,33 @@ class _CastWriter:
         )
         raise ProgramError(f"{what}; use a value within it, or cast first")
 
-    def make_cast(self, source_step: Step, source: int, target: NamedDType) -> Cast:
-        text = source_step.text if source_step.text.isidentifier() else f"({source_step.text})"
-        cast = f"{text}.astype({target.name})"
-        shape = self.new_steps[source].shape
-        return Cast(
-            source, target, text=clip_text(cast, MAX_STEP_CHARS), location=source_step.location, shape=shape
-        )
+    def write_cast(
+        self, step: Step, number: int, source: DType | None, target: DType | None, text: str
+    ) -> int:
+        """Add the steps that cast an array by the system's rule, and return the number of the last.
+
+        `step` is the step of the program that the cast belongs to. Raises ProgramError if the system refuses
+        the cast, or if no plain steps follow its rule.
+        """
+        shape = self.new_steps[number].shape
+        cast = Cast(number, self.named_dtype(target), text=text, location=step.location, shape=shape)
+        rule = self.system.cast_rule(source, target) if source and target else PLAIN_CAST_RULE
+        if rule == PLAIN_CAST_RULE or source is None or target is None:
+            return self.add_step(cast)
+        if rule.obstacle:
+            what = f"{_step_text(step)} casts {source} to {target}, which {self.system.name} does not"
+            raise ProgramError(f"{what}: {rule.obstacle}")
+        writer = GraphStepWriter(self.add_step, replace(step, shape=shape), text)
+        try:
+            return write_plain_cast(number, source, target, rule, writer)
+        except NoPlainStepsError as e:
+            raise writer.make_refusal(e) from None
+
+
+def _cast_text(step: Step, target: DType | None) -> str:
+    """Return the text of a cast of a step's result that the source does not write."""
+    text = step.text if step.text.isidentifier() else f"({step.text})"
+    return clip_text(f"{text}.astype({target})", MAX_STEP_CHARS)
 
 
 def _keeps_operands(step: Call) -> bool:
@@ -272,6 +336,16 @@ def _writes_into_operand(step: Call, promotion: Promotion | None) -> bool:
         and promotion.system.find_operation(promotion.op).is_in_place
     )
     return step.name in FUNCTION_OF_IN_PLACE or (step.rebinds and in_place)
+
+
+def _find_computed_dtype(step: Call, promotion: Promotion | None, result: DType | None) -> DType | None:
+    """Find the dtype that a call computes in, if its result is cast after it, or else that of its result."""
+    if promotion is None:
+        return result
+    if promotion.accumulator is not None and step.custom_operation is None:
+        return promotion.accumulator
+    narrows = step.custom_operation is None and _narrows_result(step, promotion, result)
+    return promotion.compute if narrows or _writes_into_operand(step, promotion) else result
 
 
 def _narrows_result(step: Call, promotion: Promotion | None, result: DType | None) -> bool:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, NamedDType, Opaque, Ref
-from typelattice.facts.dtypes import DType, Kind
+from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, NamedDType, ProgramError, Ref
+from typelattice.facts.dtypes import DType
 from typelattice.facts.operations import find_operation
 from typelattice.namespaces.inspection import ISDTYPE_KINDS, float_limits, integer_limits
 from typelattice.operands.operand import KIND_BY_NAME, scalar_operand
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
+
+_Answer = TypeVar("_Answer")
 
 KINDS_BY_SCALAR_CLASS = {  # NumPy's scalar classes, as issubdtype takes them, and the standard's kinds
     "bool_": ("bool",),
@@ -40,8 +42,6 @@ KINDS_BY_TEST_FUNCTION: Mapping[str, tuple[str, ...]] = {  # functions and attri
     "isrealobj": ("bool", "integral", "real floating"),
 }
 QUESTION_FUNCTIONS = ("isdtype", "issubdtype", *LIMITS_FUNCTION_AND_ATTRIBUTES, *KINDS_BY_TEST_FUNCTION)
-# the name of the step that compares dtypes if a system decides one of them
-SAME_DTYPE_QUESTION = "same dtype"
 SYSTEM_DEPENDENT_DTYPE_MESSAGE = (
     "a dtype that is another under each system, and the steps depend on it; cast first, e.g. .astype(float32)"
 )
@@ -59,23 +59,57 @@ class DTypeLimits:
     is_array: bool
 
 
-def known_dtype(builder: ProgramBuilder, excerpt: Excerpt, argument: Argument) -> DType:
-    """Return a dtype, or the dtype of an array, if no system decides it. Raises ProgramError otherwise."""
-    found = None
+class UncertainAnswerError(ProgramError):
+    """The error of a question about a dtype that the values of arrays decide. `answers` has the answers."""
+
+    def __init__(self, message: str, answers: tuple[Any, ...]) -> None:
+        super().__init__(message)
+        self.answers = answers
+
+
+def list_possible_dtypes(builder: ProgramBuilder, excerpt: Excerpt, argument: Argument) -> list[DType]:
+    """List the dtypes that a dtype or an array's dtype may be: several if the values of arrays decide.
+
+    The builder may know the system that decides it. Raises ProgramError if no system does.
+    """
+    found: list[DType] = []
+    if isinstance(argument, str):
+        argument = NamedDType(argument)
     if isinstance(argument, (NamedDType, DTypeOf, Ref)):
-        found = builder.dtype_of(argument)
-    elif isinstance(argument, str):
-        found = builder.dtype_of(NamedDType(argument))
-    if found is None:
+        known = builder.dtype_of(argument)
+        if known is not None:
+            found = [known]
+        elif builder.list_dtypes_of is not None:
+            found = [*builder.list_dtypes_of(excerpt, argument)]
+    if not found:
         raise excerpt.error(f"it asks for {SYSTEM_DEPENDENT_DTYPE_MESSAGE}")
     return found
 
 
+def known_dtype(builder: ProgramBuilder, excerpt: Excerpt, argument: Argument) -> DType:
+    """Return a dtype, or the dtype of an array. Raises ProgramError if no system decides, or if values do."""
+    return choose_answer(excerpt, list_possible_dtypes(builder, excerpt, argument))
+
+
+def choose_answer(excerpt: Excerpt, answers: Iterable[_Answer]) -> _Answer:
+    """Return the answer that is the same for all dtypes. Raises UncertainAnswerError if they differ."""
+    different = tuple(dict.fromkeys(answers))
+    if len(different) > 1:
+        either = " or ".join(map(str, different))
+        what = f"it asks for a dtype that the values of arrays decide ({either}); cast, e.g. .astype(float32)"
+        raise UncertainAnswerError(str(excerpt.error(what)), different)
+    return different[0]
+
+
 def is_kind(builder: ProgramBuilder, excerpt: Excerpt, argument: Argument, kinds: Argument) -> bool:
     """Return True if a dtype matches `kinds`: a kind of the standard, a dtype, or a tuple of these."""
+    found = list_possible_dtypes(builder, excerpt, argument)
+    return choose_answer(excerpt, (_has_kind(builder, excerpt, each, kinds) for each in found))
+
+
+def _has_kind(builder: ProgramBuilder, excerpt: Excerpt, found: DType, kinds: Argument) -> bool:
     if isinstance(kinds, tuple):
-        return any(is_kind(builder, excerpt, argument, each) for each in kinds)
-    found = known_dtype(builder, excerpt, argument)
+        return any(_has_kind(builder, excerpt, found, each) for each in kinds)
     if isinstance(kinds, str) and kinds in ISDTYPE_KINDS:
         return found.kind in ISDTYPE_KINDS[kinds]
     if isinstance(kinds, str) and builder.dtype_of(NamedDType(kinds)) is None:
@@ -86,21 +120,12 @@ def is_kind(builder: ProgramBuilder, excerpt: Excerpt, argument: Argument, kinds
     return found is known_dtype(builder, excerpt, kinds)
 
 
-def is_same_dtype(builder: ProgramBuilder, excerpt: Excerpt, a: Argument, b: Argument) -> bool | Ref:
-    """Return True if two dtypes are equal. If a system decides that, return the step of a Python bool."""
+def is_same_dtype(builder: ProgramBuilder, excerpt: Excerpt, a: Argument, b: Argument) -> bool:
+    """Return True if two dtypes are equal. Raises ProgramError if no system decides."""
     if isinstance(a, DTypeOf) and a == b:
         return True
-    decided = [x for x in (a, b) if isinstance(x, DTypeOf) and builder.dtype_of(x) is None]
-    if decided:
-        arrays = [x.step for x in (a, b) if isinstance(x, DTypeOf)]
-        return builder.add_opaque(excerpt, SAME_DTYPE_QUESTION, scalar_operand(Kind.BOOL), arrays, ())
-    return known_dtype(builder, excerpt, a) is known_dtype(builder, excerpt, b)
-
-
-def is_dtype_question(builder: ProgramBuilder, x: Argument) -> bool:
-    """Return True if a step compares two dtypes and a system decides one of them."""
-    step = builder.steps[x.step] if isinstance(x, Ref) else None
-    return isinstance(step, Opaque) and step.name == SAME_DTYPE_QUESTION
+    first, second = (list_possible_dtypes(builder, excerpt, each) for each in (a, b))
+    return choose_answer(excerpt, (x is y for x in first for y in second))
 
 
 def answer_question(
@@ -171,7 +196,11 @@ def read_dtype_attribute(
         return is_kind(builder, excerpt, dtype, KINDS_BY_TEST_FUNCTION[name])
     if name not in ("kind", "itemsize", "name"):
         raise excerpt.error(f"nothing is known of its {quote_short(name)}; ask for its kind with isdtype")
-    found = known_dtype(builder, excerpt, dtype)
-    if name == "itemsize" and found.storage_bits is not None:
-        return found.storage_bits // 8
-    return found.kind.letter if name == "kind" else found.name
+    found = list_possible_dtypes(builder, excerpt, dtype)
+    return choose_answer(excerpt, (_read_attribute_of(each, name) for each in found))
+
+
+def _read_attribute_of(dtype: DType, name: str) -> Argument:
+    if name == "itemsize" and dtype.storage_bits is not None:
+        return dtype.storage_bits // 8
+    return dtype.kind.letter if name == "kind" else dtype.name

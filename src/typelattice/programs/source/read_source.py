@@ -3,73 +3,182 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from textwrap import dedent
 from typing import Any
 
-from typelattice.calls.program_builder import ProgramBuilder
+from typelattice.calls.program_builder import LIBRARY_YIELDING_TO_OTHERS, ProgramBuilder
 from typelattice.calls.program_inputs import is_operand
-from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, ProgramError, SourceLocation
+from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, ProgramError, SourceLocation, Step
+from typelattice.engine.system import System
 from typelattice.facts.operations import Operation
-from typelattice.programs.source.name_meanings import (
+from typelattice.files.system_text import systems as list_systems
+from typelattice.programs.source.branches import bound_names
+from typelattice.programs.source.calls_of_values import call_value, list_parameter_names, read_call
+from typelattice.programs.source.elements import assign_elements
+from typelattice.programs.source.expressions import EXPRESSION_READERS
+from typelattice.programs.source.iterators import iterate_generator, read_iterator
+from typelattice.programs.source.library_objects import find_library_method
+from typelattice.programs.source.python_values import (
     DefinedFunction,
-    Reading,
+    InstanceValue,
+    RaisedError,
     Scope,
-    library_used_by,
-    run_reading,
+    UnknownValue,
 )
 from typelattice.programs.source.quiet_parser import parse_source
-from typelattice.programs.source.syntax_reader import NOTHING_RETURNED, SourceReader, list_parameter_names
+from typelattice.programs.source.readings import Reading, run_reading
+from typelattice.programs.source.source_libraries import libraries_named_by, library_used_by
+from typelattice.programs.source.statements import (
+    STATEMENT_READERS,
+    read_function_body,
+    read_statement,
+)
+from typelattice.programs.source.syntax_reader import (
+    ReadingStopped,
+    SourceReader,
+    SyntaxReaders,
+    UnreadLine,
+)
+from typelattice.programs.source.system_answers import SystemAnswers
 from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
 
 MAX_SOURCE_CHARS = 8_000_000  # characters; a longer source is refused
 ACCEPTED_SOURCE = "operators, functions of arrays, .astype(dtype), names and numbers, on one line or several"
 
 
-def read_source(
-    text: str,
-    bound: Mapping[str, object],
-    custom_operations: Mapping[str, Operation],
-    file: str = "",
-    function: str | None = None,
-) -> tuple[ProgramBuilder, list[int]]:
-    """Return the steps of a source, and the numbers of its result steps. Raises ProgramError.
+SYNTAX_READERS = SyntaxReaders(
+    {**EXPRESSION_READERS, ast.Call: read_call},
+    STATEMENT_READERS,
+    call_value,
+    read_iterator,
+    find_library_method,
+    iterate_generator,
+    assign_elements,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReading:
+    """The program that a source is under a system.
+
+    `answers` are those that the source was given about dtypes: another system with the same answers reads the
+    same program. `system` names the system, and is empty without such answers: then all read the same.
+    `unread` are the lines that were not read.
+    """
+
+    steps: tuple[Step, ...]
+    results: tuple[int, ...]
+    answers: tuple[object, ...]
+    system: str
+    unread: tuple[UnreadLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source with its inputs, which is read under any system.
 
     `custom_operations` are the operations that systems define. `function` names the function to read in a
-    file.
+    file. `library` is that of the inputs if the source names none, and `own_system` the system whose branches
+    are read at first if it is given: else that of the library.
     """
-    if len(text) > MAX_SOURCE_CHARS:
-        raise ProgramError(f"a source of {len(text):,} characters; the longest is {MAX_SOURCE_CHARS:,}")
-    clean = dedent(text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
-    clean = clean if "\n" in clean else clean.strip()
-    builder = ProgramBuilder(custom_operations=custom_operations)
-    source = SourceReader(builder, clean if not file else text, file, bound)
-    lines = _parse_lines(source)
-    source.library = library_used_by(lines)
-    scope: Scope = {}
-    if function is not None or _is_function(lines):
-        found = run_reading(_read_function(source, lines, scope, function))
+
+    text: str
+    bound: Mapping[str, object]
+    custom_operations: Mapping[str, Operation]
+    file: str = ""
+    function: str | None = None
+    library: str | None = None
+    own_system: System | None = None
+
+    def read(self, system: System | Mapping[str, System] | None = None) -> SourceReading:
+        """Read the source under a system: its own one if none is given. Raises ProgramError."""
+        if len(self.text) > MAX_SOURCE_CHARS:
+            raise ProgramError(
+                f"a source of {len(self.text):,} characters; the longest is {MAX_SOURCE_CHARS:,}"
+            )
+        clean = dedent(self.text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
+        clean = clean if "\n" in clean else clean.strip()
+        text = clean if not self.file else self.text
+        builder = ProgramBuilder(custom_operations=self.custom_operations)
+        lines = _parse_lines(text, self.file)
+        library = library_used_by(lines) or self.library
+        answers = SystemAnswers(system or self.own_system or _usual_system(library))
+        source = SourceReader(builder, text, self.file, self.bound, SYNTAX_READERS, answers)
+        source.library, source.names_library = library, bool(libraries_named_by(lines))
+        scope = Scope(kind="module")
+        try:
+            if self.function is not None or _is_function(lines):
+                found = run_reading(_read_function(source, lines, scope, self.function))
+            else:
+                found = run_reading(_read_script(source, lines, scope))
+            results = _list_results(source, Excerpt(clip_text(clean, MAX_STEP_CHARS)), lines, found)
+            if self.function is None and not _is_function(lines):
+                _check_used(source, lines)
+        except ReadingStopped as e:
+            results = (e.step,)
+        except RaisedError as e:
+            raise e.where from None
+        except RecursionError:
+            what = "lists or objects in one another, nested too deep"
+            raise ProgramError(f"{what}; take them apart") from None
+        name = answers.name if answers.asked else ""
+        return SourceReading(
+            tuple(builder.steps), results, tuple(answers.asked), name, tuple(source.unread.values())
+        )
+
+
+def _usual_system(library: str | None) -> str:
+    """Return the name of the system of a library, or NumPy's if it has none by its name."""
+    return library if library in list_systems() else LIBRARY_YIELDING_TO_OTHERS
+
+
+def _list_results(
+    source: SourceReader, excerpt: Excerpt, lines: Sequence[ast.stmt], found: Any
+) -> tuple[int, ...]:
+    """Return the steps of the results: of each item of a list or a dictionary, and of an object's parts."""
+    if _is_list(lines):
+        found = source.as_argument(lines[0], found)
+        return (source.builder.ensure_ref(excerpt, found).step,)
+    parts = [*_yield_results(source, found)]
+    if len(parts) > 1:
+        parts = [x for x in parts if x is not None and not isinstance(x, str)]
+    refs = [source.builder.ensure_ref(excerpt, source.as_argument(lines[-1], x)) for x in parts]
+    if not refs:
+        raise source.error(lines[-1], "nothing is returned; end with an expression or with return")
+    return tuple(ref.step for ref in refs)
+
+
+def _yield_results(source: SourceReader, found: object) -> Iterator[Any]:
+    """Yield the values in lists, dictionaries and objects of a result."""
+    if isinstance(found, InstanceValue):
+        found = found.attributes
+    if isinstance(found, list) and found and source.branches.find_unknown_length(found) is not None:
+        found = [source.any_item(ast.Constant(None), found)]
+    if isinstance(found, (tuple, list, dict)):
+        source.check_items(found)
+        for each in found.values() if isinstance(found, dict) else found:
+            yield from _yield_results(source, each)
     else:
-        found = run_reading(_read_script(source, lines, scope))
-    excerpt = Excerpt(clip_text(clean, MAX_STEP_CHARS))
-    results = found if isinstance(found, tuple) and not _is_list(lines) else (found,)
-    return source.builder, [source.builder.ensure_ref(excerpt, x).step for x in results]
+        yield found
 
 
-def _parse_lines(source: SourceReader) -> list[ast.stmt]:
+def _parse_lines(text: str, file: str) -> list[ast.stmt]:
     """Return the lines of a source. Raises ProgramError if Python cannot parse it."""
     try:
-        lines = parse_source(source.text).body
+        lines = parse_source(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
         why = getattr(e, "msg", None) or "nested too deep; give parts of it names on lines of their own"
         line = getattr(e, "lineno", None) or 1
-        where = f"{SourceLocation(source.file or '<source>', line)}: " if source.has_several_lines else ""
+        has_several_lines = "\n" in text or file != ""
+        where = f"{SourceLocation(file or '<source>', line)}: " if has_several_lines else ""
         why += _describe_error_position(e)
         raise ProgramError(
-            f"{where}{quote_short(source.text)} is no program: {why}; give {ACCEPTED_SOURCE}"
+            f"{where}{quote_short(text)} is no program: {why}; give {ACCEPTED_SOURCE}"
         ) from None
     if not lines:
-        what = source.file or quote_short(source.text)
+        what = file or quote_short(text)
         raise ProgramError(f"{what} is no program: there is nothing in it; give {ACCEPTED_SOURCE}")
     return lines
 
@@ -118,27 +227,34 @@ def _read_input(source: SourceReader, name: str) -> Argument:
 
 def _read_script(source: SourceReader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
     """Read lines that end with the result: an expression, or an assignment."""
-    scope.update(_bind_names(source, [*source.bound]))
-    found = yield _read_lines(source, lines, scope)
-    _check_used(source, lines)
-    return found
+    scope.names.update(_bind_names(source, [*source.bound]))
+    return (yield _read_lines(source, lines, scope))
 
 
 def _read_lines(source: SourceReader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
     """Read lines and return what they return, or the value of the last line."""
     *before, last = lines
-    found = yield source.read_block(before, scope)
-    if found is NOTHING_RETURNED and isinstance(last, ast.Expr):
-        return source.as_argument(last, (yield source.read_expression(last.value, scope)))
-    if found is NOTHING_RETURNED:
-        found = yield source.read_block([last], scope)
-    if found is not NOTHING_RETURNED:
-        return found
+    ending = yield _read_script_body(source, before, scope)
+    if ending is not None:
+        return ending
+    if isinstance(last, ast.Expr):
+        return (yield source.read_expression(last.value, scope))
     match last:
         case ast.Assign(targets=[*_, target]) | ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+            yield source.readers.statements[type(last)](source, last, scope)
             named = target.value if isinstance(target, ast.Subscript) else target
-            return source.as_argument(last, (yield source.read_expression(named, scope)))
-    raise source.excerpt_of(last).error("nothing is returned; end with an expression or with return")
+            return (yield source.read_expression(named, scope))
+    ending = yield _read_script_body(source, [last], scope)
+    if ending is not None:
+        return ending
+    raise source.error(last, "nothing is returned; end with an expression or with return")
+
+
+def _read_script_body(source: SourceReader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
+    """Read lines of a script, which may return as those of a function. Return None if they do not."""
+    if not lines:
+        return None
+    return (yield read_function_body(source, lines[0], lines, scope))
 
 
 def _check_used(source: SourceReader, lines: Sequence[ast.stmt]) -> None:
@@ -154,24 +270,35 @@ def _check_used(source: SourceReader, lines: Sequence[ast.stmt]) -> None:
 
 
 def _find_needed_lines(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
-    """Return the lines of a file that a function needs: imports, and assignments of the names in it."""
+    """Return the lines of a file that a function needs: imports, and those that bind or fill names in it."""
     giving: dict[str, list[ast.stmt]] = {}
+    own = {line.name for line in lines if isinstance(line, (ast.FunctionDef, ast.ClassDef))}
     for line in lines:
-        match line:
-            case ast.FunctionDef(name=given) | ast.AnnAssign(target=ast.Name(id=given)):
-                giving.setdefault(given, []).append(line)
-            case ast.Assign(targets=targets):
-                for target in targets:
-                    for node in ast.walk(target):
-                        if isinstance(node, ast.Name):
-                            giving.setdefault(node.id, []).append(line)
+        for given in _given_names(line):
+            giving.setdefault(given, []).append(line)
     needed: set[ast.stmt] = {line for line in lines if isinstance(line, (ast.Import, ast.ImportFrom))}
     wanted = [name]
+    for line in lines:  # a decorator of the file may put what it decorates into a table
+        for node in getattr(line, "decorator_list", ()):
+            if own & {x.id for x in ast.walk(node) if isinstance(x, ast.Name)}:
+                wanted.append(line.name)  # type: ignore[attr-defined]
     while wanted:
         for line in giving.pop(wanted.pop(), []):
             needed.add(line)
             wanted += [node.id for node in ast.walk(line) if isinstance(node, ast.Name)]
     return [line for line in lines if line in needed]
+
+
+def _given_names(line: ast.stmt) -> set[str]:
+    """Return the names that a line of a file binds, or whose elements or items it sets."""
+    match line:
+        case ast.Assign(targets=targets):
+            return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
+            return {name}
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return {name}
+    return bound_names([line])
 
 
 def _read_function(
@@ -184,23 +311,29 @@ def _read_function(
         raise ProgramError(f"{source.file} has no function {quote_short(name)}{near}")
     name = name or defined[-1]
     for line in _find_needed_lines(lines, name):
-        yield source.read_line(line, scope)
-    function: DefinedFunction = scope[name]
-    known = list_parameter_names(function.node)
-    defaults = yield source.read_defaults(function)
+        yield read_statement(source, line, scope)
+    function = scope.names[name]
+    if isinstance(function, UnknownValue):
+        raise function.error
+    if not isinstance(function, DefinedFunction):
+        node = next(x for x in lines if isinstance(x, ast.FunctionDef) and x.name == name)
+        function = DefinedFunction(node, scope)
+    known, taken = list_parameter_names(function.node), function.node.args
     for given in source.bound:
         if given not in known:
             near = spelling_hint(given, known)
             has = ", ".join(known) or "none"
-            raise ProgramError(
-                f"{function.name} has no parameter {clip_text(given, 40)}{near}; it has {has}"
-            )
+            raise ProgramError(f"{function.name} has no parameter {clip_text(given, 40)}{near}; it has {has}")
     source.bound = {**_read_annotations(function), **source.bound}
     for needed in known:
-        if needed not in source.bound and needed not in defaults:
-            raise source.unbound_name_error(function.node, needed)
+        if needed not in source.bound and needed not in function.defaults:
+            raise source.unbound_name_error(needed)
     args = _bind_names(source, [name for name in known if name in source.bound])
-    found = yield source.read_block(function.statements, {**scope, **defaults, **args})
-    if found is NOTHING_RETURNED or found is None:
-        raise source.excerpt_of(function.node).error("it returns nothing; end it with return")
+    stars: dict[str, Any] = {
+        star.arg: empty for star, empty in ((taken.vararg, ()), (taken.kwarg, {})) if star
+    }
+    inner = Scope({**function.defaults, **stars, **args}, function.scope)
+    found = yield read_function_body(source, function.node, function.statements, inner)
+    if found is None:
+        raise source.error(function.node, "it returns nothing; end it with return")
     return found

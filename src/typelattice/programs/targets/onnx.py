@@ -2,22 +2,137 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import ndonnx
+import numpy as np
+import onnx
+import spox
 
 from typelattice.calls.steps import Input, ProgramError, Step
 from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType, DTypeError
+from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.namespace import namespace
+from typelattice.namespaces.computing_libraries import array_api_module
+from typelattice.namespaces.computing_libraries.ndonnx import NDONNX
+from typelattice.namespaces.namespace import Namespace
+from typelattice.namespaces.namespace_error import NamespaceError
+from typelattice.operands.adapters import native
 from typelattice.programs.replay.run_on_arrays import run_steps
-from typelattice.programs.targets.export_checks import failure_message, input_dtype
+from typelattice.programs.targets import onnx_values
+from typelattice.programs.targets.composed_functions import COMPOSED_FUNCTIONS, LibraryFunctions
+from typelattice.programs.targets.export_checks import failure_message, input_dtype, without_cast_rules
+from typelattice.programs.targets.onnx_values import OnnxValue
+
+WRONG_IN_NDONNX = ("cumulative_prod",)  # which gives NaN for negative numbers
+
+
+class OnnxGraph(NDONNX):
+    """ndonnx, with the dtypes of ONNX that it lacks, and with functions composed of those that it has."""
+
+    def __init__(self) -> None:
+        super().__init__(ndonnx, array_api_module(ndonnx), "ndonnx", mutable=True)
+        self.functions = LibraryFunctions(self)
+
+    def native_dtype(self, dtype: DType) -> Any:
+        """Return ndonnx's dtype, or that of ml_dtypes if only ONNX has the dtype."""
+        if dtype not in self._natives:
+            try:
+                return super().native_dtype(dtype)
+            except NamespaceError:
+                self._natives[dtype] = _find_onnx_dtype(dtype)
+        return self._natives[dtype]
+
+    def asarray(self, obj: Any, **options: Any) -> Any:
+        if isinstance(obj, OnnxValue):
+            return obj
+        to = options.get("dtype")
+        if isinstance(to, np.dtype):
+            return OnnxValue(spox.opset.ai.onnx.v21.const(np.asarray(obj, to)))
+        return super().asarray(obj, **options)
+
+    def number_to_array(self, value: PythonNumber, to: Any, like: Any) -> Any:
+        if isinstance(to, np.dtype):
+            return self.asarray(value, dtype=to)
+        return super().number_to_array(value, to, None)
+
+    def device_of(self, data: Any) -> Any:
+        return None if data is None or isinstance(data, OnnxValue) else super().device_of(data)
+
+    def cast(self, data: Any, to: Any) -> Any:
+        if data.dtype == to:
+            return data
+        if not isinstance(data, OnnxValue) and not isinstance(to, np.dtype):
+            return super().cast(data, to)
+        is_narrow = isinstance(to, np.dtype)
+        made = onnx_values.cast(data.unwrap_spox(), to if is_narrow else to.unwrap_numpy())
+        return OnnxValue(made) if is_narrow else self.module.asarray(made)
+
+    def find_function(self, name: str) -> Callable[..., Any]:
+        """Return a function of ndonnx's arrays and of OnnxValues: ndonnx's, ONNX's, or a composed one."""
+        try:
+            own: Callable[..., Any] | None = super().find_function(name)
+        except NamespaceError:
+            if name not in COMPOSED_FUNCTIONS and name not in onnx_values.FUNCTIONS:
+                raise
+            own = None
+        return partial(self._call, name, own)
+
+    def _call(self, name: str, own: Callable[..., Any] | None, *args: Any, **options: Any) -> Any:
+        narrow = any(isinstance(x, OnnxValue) for x in _flatten((args, tuple(options.values()))))
+        if narrow and name in onnx_values.FUNCTIONS:
+            return self._wrap(onnx_values.FUNCTIONS[name](*_unwrap(args), **_unwrap(options)))
+        if name == "where" and args[-1].dtype == ndonnx.uint64:  # ndonnx goes by float64
+            return self._wrap(onnx_values.where_of_uint64(*_unwrap(args)))
+        if own is not None and not narrow and name not in WRONG_IN_NDONNX:
+            try:
+                return own(*args, **options)
+            except (NotImplementedError, TypeError):
+                if name not in COMPOSED_FUNCTIONS:
+                    raise
+        if own is None and not narrow and name in onnx_values.FUNCTIONS:
+            return self._wrap(onnx_values.FUNCTIONS[name](*_unwrap(args), **_unwrap(options)))
+        if name not in COMPOSED_FUNCTIONS:
+            what = f"no operator of ONNX is known for {name} of a dtype that ndonnx lacks"
+            raise NamespaceError(f"{what}; cast to another float")
+        return COMPOSED_FUNCTIONS[name](self.functions, *args, **options)
+
+    def _wrap(self, variable: Any) -> Any:
+        """Return an array of ndonnx if it has the dtype of a variable, or else an OnnxValue."""
+        plain = getattr(ndonnx, variable.type.dtype.name, None)
+        return OnnxValue(variable) if plain is None else self.module.asarray(variable)
+
+
+def _find_onnx_dtype(dtype: DType) -> Any:
+    """Return the dtype of NumPy or ml_dtypes for a dtype of ONNX. Raises NamespaceError if ONNX lacks it."""
+    try:
+        found = native(dtype, "numpy")
+        onnx.helper.np_dtype_to_tensor_dtype(found)
+    except (DTypeError, TypeError, ValueError, KeyError) as e:
+        raise NamespaceError(f"ONNX has no {dtype} ({e}); cast to a dtype that it has") from None
+    return found
+
+
+def _flatten(x: Any) -> list[Any]:
+    return [each for part in x for each in _flatten(part)] if isinstance(x, (tuple, list)) else [x]
+
+
+def _unwrap(x: Any) -> Any:
+    """Replace arrays by spox's variables, also in lists and dictionaries."""
+    if isinstance(x, (list, tuple)):
+        return type(x)(map(_unwrap, x))
+    if isinstance(x, dict):
+        return {key: _unwrap(value) for key, value in x.items()}
+    return x.unwrap_spox() if hasattr(x, "unwrap_spox") else x
 
 
 def write_model(steps: Sequence[Step], results: Sequence[int], system: System) -> Any:
-    """Write a program without implicit casts as an ONNX model. Raises ProgramError if ndonnx lacks a step."""
-    xp = namespace(system, ndonnx)
+    """Write a program without implicit casts as an ONNX model. Raises ProgramError if ONNX lacks a step."""
+    library = OnnxGraph()
+    xp = Namespace(without_cast_rules(system), library, False)
     arguments = {}
     given = {}
     for step in steps:
@@ -28,18 +143,29 @@ def write_model(steps: Sequence[Step], results: Sequence[int], system: System) -
             lengths = tuple(f"{step.text}_{i}" if n is None else n for i, n in enumerate(step.shape or ()))
             if step.shape is None:
                 raise ProgramError(f"the input {step.text} has no shape; give one, e.g. {d}[3,4] or {d}[?,4]")
-            native = getattr(ndonnx, d.name, None)
-            if native is None:
-                raise ProgramError(f"ndonnx has no {d}, which the input {step.text} has; cast it first")
-            arguments[step.text] = ndonnx.argument(shape=lengths, dtype=native)
-            given[step.text] = xp.asarray(arguments[step.text], dtype=d)
+            arguments[step.text] = argument = _make_argument(library, step.text, d, lengths)
+            given[step.text] = xp._context.wrap(argument, d)
     try:
         made = run_steps(steps, results, xp, given)
         # a part may be a Python number
         bare = [x.bare if isinstance(x, Array) else xp.asarray(x).bare for x in made]
         outputs = {f"result{i}" if len(made) > 1 else "result": x for i, x in enumerate(bare)}
+        if any(isinstance(x, OnnxValue) for x in (*arguments.values(), *bare)):
+            return spox.build(_unwrap(arguments), _unwrap(outputs))
         return ndonnx.build(arguments, outputs)
     except ProgramError:
         raise
     except Exception as e:  # ndonnx and its builder raise many classes of errors for what they lack
         raise ProgramError(failure_message("ndonnx cannot build", e)) from e
+
+
+def _make_argument(library: OnnxGraph, name: str, dtype: DType, shape: Sequence[int | str]) -> Any:
+    """Make the input of a model. Raises ProgramError for a dtype that ONNX lacks."""
+    try:
+        own = library.native_dtype(dtype)
+        if isinstance(own, np.dtype):
+            return OnnxValue(spox.argument(spox.Tensor(own, tuple(shape))))
+        return ndonnx.argument(shape=tuple(shape), dtype=own)
+    except Exception as e:
+        what = f"ONNX has no {dtype}, which the input {name} has"
+        raise ProgramError(f"{what}; cast it first") from e

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -15,9 +16,11 @@ from typelattice.facts.dtypes import Kind
 from typelattice.facts.shapes import Shape
 from typelattice.namespaces.computing_libraries.jax import JAX
 from typelattice.namespaces.namespace import Namespace
+from typelattice.namespaces.namespace_error import NamespaceError
 from typelattice.operands.adapters import native
 from typelattice.programs.replay.run_on_arrays import run_steps
-from typelattice.programs.targets.export_checks import failure_message, input_dtype
+from typelattice.programs.targets.composed_functions import COMPOSED_FUNCTIONS, LibraryFunctions
+from typelattice.programs.targets.export_checks import failure_message, input_dtype, without_cast_rules
 
 # For this platform JAX leaves the operands of a product as they are. For a CPU it casts operands of two
 # different integer dtypes, and refuses to write an algorithm. XLA still compiles the text for a CPU.
@@ -27,9 +30,23 @@ PLATFORMS_KEEPING_OPERAND_DTYPES = ("tpu",)
 class StableHLO(JAX):
     """JAX's writer of graphs. It reports which products have their own accumulator."""
 
+    writes_custom_calls = True
+
     def __init__(self) -> None:
         super().__init__(jnp, jnp, "jax", mutable=False)
         self.accumulators = 0
+
+    def find_function(self, name: str) -> Callable[..., Any]:
+        """Return a function of JAX, or one composed of such."""
+        if name == "erf":  # the only one that JAX has elsewhere
+            erf: Callable[..., Any] = jax.scipy.special.erf
+            return erf
+        try:
+            return super().find_function(name)
+        except NamespaceError:
+            if name not in COMPOSED_FUNCTIONS:
+                raise
+        return partial(COMPOSED_FUNCTIONS[name], LibraryFunctions(self))
 
     def accumulate(self, name: str, to: Any, *arrays: Any, **options: Any) -> Any:
         """Write a product with its accumulator: in the algorithm, or for integers as its result dtype."""
@@ -74,9 +91,12 @@ def write_module(steps: Sequence[Step], results: Sequence[int], system: System) 
                     raise ProgramError(
                         f"the shape of the input {step.text} is not known; give one, e.g. {d}[3,4]"
                     )
+                if d.bits == 1 and d.kind is not Kind.BOOL:
+                    why = f"the input {step.text} is {d}, and StableHLO's i1 is bool"
+                    raise ProgramError(f"{why}; cast it first")
                 specs[step.text] = jax.ShapeDtypeStruct(step.shape, native(d, "jax"))
         library = StableHLO()
-        xp = Namespace(system, library, False)
+        xp = Namespace(without_cast_rules(system), library, False)
 
         def compute(given: dict[str, Any]) -> tuple[Any, ...]:
             taken = {name: xp.asarray(x) for name, x in given.items()}

@@ -65,6 +65,19 @@ def test_a_cell_of_a_notebook_shows_its_report() -> None:
         magics["dtypes"]("", "x = (")
 
 
+def test_values_of_runs_are_short_in_a_console_and_html_in_a_notebook() -> None:
+    def halved(x: Any) -> Any:
+        return x * 0.5
+
+    traced = tl.trace(halved, np.ones(9_000, np.float32), systems=["torch"])
+    replay = traced.run.under("torch")
+    for value in (traced, traced.run, traced.run.program, replay, tl.why(traced)):
+        assert len(repr(value)) < 100 and "\n" not in repr(value)
+        assert "<" in str(value._repr_html_())
+    assert repr(traced.run) == f"<run of 1 operation with {traced.run.systems['numpy']}>"
+    assert repr(tl.trace(package="json")) == "<a followed block that has not ended>"
+
+
 def test_a_function_of_a_cell_is_followed_with_those_of_other_cells() -> None:
     names: dict[str, Any] = {"np": np, "__name__": "__main__"}
     cells = ("def doubled(x):\n    return x * np.float64(2)\n", "def both(x):\n    return doubled(x) + 1\n")

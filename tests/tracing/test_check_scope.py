@@ -14,8 +14,8 @@ from typelattice.tracing.entry_points.width_budget import WidthBudget, budget_me
 from typelattice.tracing.findings.findings import collect_findings
 from typelattice.tracing.report.html_report import report_html
 from typelattice.tracing.report.report_entries import make_report
-from typelattice.tracing.report.sarif_and_github import build_sarif, write_github_annotations
 from typelattice.tracing.report.text_report import write_report
+from typelattice.tracing.report.tool_formats import build_sarif, write_github_annotations
 from typelattice.tracing.run_data.merged_runs import merge_runs
 from typelattice.tracing.run_data.run import Run
 
@@ -40,6 +40,8 @@ def narrow(x):
     return Slotted(x)
 def ones(count):
     return np.ones(count)
+def several(count):
+    return {"a": np.ones(count)}, [np.ones(count)]
 """
 
 
@@ -121,6 +123,13 @@ UNCHECKED = {
     "np.unwrap(np.float32([1]))": "1 result of unwrap, but for",
     "np.ma.array([1, 2]) + 1": " with objects of MaskedArray, which may compute in another way",
     "np.sum(np.complex64([1, 2]))": "1 result of sums in complex64, for lost digits",
+    "np.linalg.multi_dot([np.int8([[9]])] * 3)": "1 result of multi_dot, for which there is no check",
+    "np.linspace(0, 1, 3, dtype=int)": "1 result of linspace, for which there is no check",
+    "np.arange(0.5, 3, dtype=int)": "1 result of arange, with arguments that no check reads",
+    "np.concatenate([np.ones(2), [3.5]], dtype=int, casting='unsafe')": "1 result of concatenate, with",
+    "np.int8([1, 2]); np.add.at(x, [0, 0], 99)": "1 call of at, which returns nothing and may write into",
+    "np.int8([1, 2]); np.copyto(x, [3.5, 1], casting='unsafe')": "1 call of copyto, which returns nothing",
+    "lib.several(3); y = np.ones(2)": "2 results of several, which no array library defines",
     "np.sum(np.int8([1, 2]), where=True)": "1 result of sum, with arguments that no check reads",
 }
 
@@ -132,6 +141,16 @@ def test_results_whose_values_were_not_checked_are_counted_by_reason(
     run = traced(f"x = {code}", tmp_path, monkeypatch, values=True)
     notes = [note for note in notes_of(run, "values") if note.startswith("not checked: ")]
     assert any(UNCHECKED[code] in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "code", ["np.arange(3, dtype=np.int8)", "np.int8([2, 1]); x.sort()", "np.ones(2); print(x)"]
+)
+def test_a_call_that_loses_no_value_is_checked(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = traced(f"x = {code}", tmp_path, monkeypatch, values=True)
+    assert not [note for note in notes_of(run, "values") if note.startswith("not checked: ")]
 
 
 def test_no_value_is_said_to_be_kept_if_none_was_checked(

@@ -82,6 +82,26 @@ def test_each_error_from_outside_arrives_the_first_time(tmp_path: Path, base: st
     assert "failed" not in traced.stderr, traced.stderr
 
 
+@pytest.mark.parametrize("cls", [ValueError, KeyboardInterrupt])
+def test_an_error_from_outside_while_a_class_is_made_arrives_as_it_is(cls: type[BaseException]) -> None:
+    class Named:
+        calls = 0
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            Named.calls += 1
+            if Named.calls == 1:
+                raise cls("now")
+
+    def make_class() -> type:
+        return type("Made", (), {"x": Named()})
+
+    with pytest.raises(cls, match="now"):
+        try:
+            make_class()
+        except Exception as e:
+            raise_if_from_outside(e, make_class)
+
+
 def test_a_handler_that_raises_shows_no_frame_of_ours(tmp_path: Path) -> None:
     text = HEAD.replace("{base}", "Exception") + "\nsignal.setitimer(signal.ITIMER_REAL, 0.02)\narrays()\n"
     (tmp_path / "main.py").write_text(text, encoding="utf-8")

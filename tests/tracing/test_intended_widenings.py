@@ -47,9 +47,8 @@ def test_what_leaks_from_a_line_that_is_meant_is_a_finding(code: str, tmp_path: 
     assert run.program.steps[cause.step].text == LEAKS[code]
     text = "\n".join(write_report(run, (), 1_000))
     assert f"x.astype(np.float32) is meant at {tmp_path}/s.py:3; it leaks here" in text
-    assert (
-        f"h in {LEAKS[code]}" in text
-    )  # the cast is written where the wide float leaves, not where it begins
+    # the cast is written where the wide float leaves, not where it begins
+    assert f"y = {LEAKS[code].replace('h', 'h.astype(w.dtype)', 1)}" in text
 
 
 @pytest.mark.parametrize(

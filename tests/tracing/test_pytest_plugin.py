@@ -12,8 +12,8 @@ import pytest
 from forked import run_python
 
 from typelattice.calls.steps import Input, SourceLocation
-from typelattice.tracing.entry_points.baseline import BaselineEntry, list_run_codes
-from typelattice.tracing.entry_points.pytest_verdict import SessionFindings, compare_with_baseline
+from typelattice.tracing.entry_points.baseline import Baseline, BaselineEntry, list_run_codes
+from typelattice.tracing.entry_points.session_verdict import SessionFindings, compare_with_baseline
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -88,6 +88,7 @@ def test_without_its_options_it_loads_nothing_and_changes_nothing(project: Path)
             def test_nothing_is_loaded():
                 loaded = {name for name in sys.modules if name.startswith("typelattice.")}
                 assert loaded <= {"typelattice.support", "typelattice.support.display_hooks",
+                                  "typelattice.support.library_asker",
                                   "typelattice.tracing", "typelattice.tracing.entry_points",
                                   "typelattice.tracing.entry_points.pytest_plugin"}
             """
@@ -153,7 +154,8 @@ def test_a_baseline_names_files_of_installed_packages_from_the_package_on(
     ((file, code),) = list_run_codes([step], tmp_path)
     assert (file, code) == ("gadget/core.py", "x * 2.5")
     known = [BaselineEntry(file, code, "float32 becomes float64"), BaselineEntry(file, "x * 3.5", "")]
-    made = compare_with_baseline(SessionFindings({}, frozenset(), ()), known, tmp_path / "elsewhere")
+    session = SessionFindings({}, frozenset(), ())
+    made = compare_with_baseline(session, Baseline(tuple(known)), tmp_path / "elsewhere")
     assert [finding.code for finding in made.stale] == ["x * 3.5"]
 
 
@@ -230,7 +232,7 @@ def test_an_entry_stands_where_its_own_file_holds_its_code_however_it_is_spaced(
     ]
     stale = [("lost.py", "x * 2.5"), ("one.py", "x * 2.5 + x"), ("one.py", "x * 3.5"), ("two.py", "x * 2.5")]
     known = [BaselineEntry(file, code, "float32 becomes float64") for file, code in (*stale, *standing)]
-    made = compare_with_baseline(SessionFindings({}, frozenset(), ()), known, tmp_path)
+    made = compare_with_baseline(SessionFindings({}, frozenset(), ()), Baseline(tuple(known)), tmp_path)
     assert [(finding.file, finding.code) for finding in made.stale] == stale
 
 

@@ -17,13 +17,13 @@ from followed import followed
 
 import typelattice as tl
 from typelattice.calls.steps import Input, Opaque, SourceLocation
-from typelattice.tracing.findings.cast_plans import plan_casts
 from typelattice.tracing.findings.findings import Findings, collect_findings
+from typelattice.tracing.remedies.remedy import find_remedy
 from typelattice.tracing.report.html_elements import escape_text
 from typelattice.tracing.report.html_report import write_pages
 from typelattice.tracing.report.report_entries import FINDING_RULES, make_report
-from typelattice.tracing.report.sarif_and_github import build_sarif, entry_data, write_github_annotations
 from typelattice.tracing.report.text_report import write_report
+from typelattice.tracing.report.tool_formats import build_sarif, entry_data, write_github_annotations
 from typelattice.tracing.run_data.merged_runs import drop_unused_steps, merge_runs
 from typelattice.tracing.run_data.run import Observation, Run, UnfollowedCode
 from typelattice.tracing.steps.called_name import name_in_source
@@ -76,11 +76,11 @@ def test_a_float_that_meets_a_wider_one_from_outside_is_named_where_they_meet(tm
 
 def test_the_smallest_cast_is_that_of_the_small_operand(tmp_path: Path) -> None:
     found = found_in(run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]"))
-    stopped = plan_casts(found.predicted_run, found.causes[0])
-    assert stopped is not None
-    assert [found.predicted_run.steps[c.producer].text for c in stopped.casts] == ["mean"]
-    assert (stopped.bytes, stopped.target.name) == (24, "float32")
-    assert stopped.narrow_steps == found.causes[0].later_wide_steps
+    remedy = find_remedy(found.predicted_run, found.causes[0])
+    assert remedy is not None
+    assert [found.predicted_run.steps[c.producer].text for c in remedy.replay.casts] == ["mean"]
+    assert (remedy.replay.bytes, remedy.replay.target.name) == (24, "float32")
+    assert remedy.replay.narrow_steps == found.causes[0].later_wide_steps
 
 
 def test_a_float_that_nothing_widened_has_no_cause(tmp_path: Path) -> None:
@@ -118,9 +118,9 @@ def test_an_integer_that_widens_a_float_is_what_to_cast(tmp_path: Path) -> None:
     """
     found = found_in(run_of(tmp_path, source, x="float32[100]", n="int64[1]"))
     assert named(found) == ["x * n"]
-    stopped = plan_casts(found.predicted_run, found.causes[0])
-    assert stopped is not None
-    assert [found.predicted_run.steps[c.producer].text for c in stopped.casts] == ["n"]
+    remedy = find_remedy(found.predicted_run, found.causes[0])
+    assert remedy is not None
+    assert [found.predicted_run.steps[c.producer].text for c in remedy.replay.casts] == ["n"]
 
 
 def test_a_cast_that_the_code_asks_for_is_a_cause(tmp_path: Path) -> None:
@@ -142,10 +142,10 @@ def test_two_wide_operands_are_both_cast_to_stop_what_follows(tmp_path: Path) ->
     """
     found = found_in(run_of(tmp_path, source, x="float32[100,3]", mean="float64[3]", std="float64[3]"))
     (cause,) = found.causes
-    stopped = plan_casts(found.predicted_run, cause)
-    assert stopped is not None
-    assert [found.predicted_run.steps[c.producer].text for c in stopped.casts] == ["mean", "std"]
-    assert stopped.narrow_steps == cause.later_wide_steps
+    remedy = find_remedy(found.predicted_run, cause)
+    assert remedy is not None
+    assert [found.predicted_run.steps[c.producer].text for c in remedy.replay.casts] == ["mean", "std"]
+    assert remedy.replay.narrow_steps == cause.later_wide_steps
 
 
 def test_no_cast_is_proposed_after_which_an_operation_is_refused(tmp_path: Path) -> None:
@@ -157,10 +157,10 @@ def test_no_cast_is_proposed_after_which_an_operation_is_refused(tmp_path: Path)
     """
     shapes = {"h": "bfloat16[9,9]", "x": "float32[9,9]", "w": "float32[9]", "m": "float32[9,9]"}
     found = found_in(run_of(tmp_path, source, own="torch", **shapes))
-    stopped = plan_casts(found.predicted_run, found.causes[0])
-    assert stopped is not None
-    assert [found.predicted_run.steps[c.producer].text for c in stopped.casts] == ["w"]
-    assert [found.predicted_run.steps[i].text for i in stopped.narrow_steps] == ["h * w", "y.sum()"]
+    remedy = find_remedy(found.predicted_run, found.causes[0])
+    assert remedy is not None
+    assert [found.predicted_run.steps[c.producer].text for c in remedy.replay.casts] == ["w"]
+    assert [found.predicted_run.steps[i].text for i in remedy.replay.narrow_steps] == ["h * w", "y.sum()"]
 
 
 def test_a_cause_of_which_the_sizes_are_not_known_is_not_said_to_take_no_bytes(tmp_path: Path) -> None:
@@ -183,8 +183,8 @@ def test_a_complex_number_is_as_wide_as_its_parts(tmp_path: Path) -> None:
     assert not found_in(run_of(tmp_path, source, x="float32[9]", z="complex64[9]", w="complex64[9]")).causes
     found = found_in(run_of(tmp_path, source, x="float32[9]", z="complex64[9]", w="float64[9]"))
     assert named(found) == ["x * z + w"]
-    stopped = plan_casts(found.predicted_run, found.causes[0])
-    assert stopped is not None and stopped.target.name == "float32"
+    remedy = find_remedy(found.predicted_run, found.causes[0])
+    assert remedy is not None and remedy.replay.target.name == "float32"
 
 
 PARTS = """
@@ -386,7 +386,7 @@ def test_the_line_of_a_cause_is_marked_and_those_that_follow_are(tmp_path: Path)
     told = (tmp_path / "pages" / "001_code.html").read_text(encoding="utf-8")
     assert '<details id="L5" class="line cause change flagged">' in told
     plain = html.unescape(re.sub("<[^>]*>", "", told.partition('<div class="line added">')[2]))
-    assert plain.startswith("+    y = x - mean.astype(np.float32)saves up to ")
+    assert plain.startswith("+    y = x - mean.astype(x.dtype)saves up to ")
     assert '<details id="L6" class="line later">' in told
     assert '<details id="L4" class="line">' in told
 
@@ -500,12 +500,12 @@ def test_a_replay_does_not_tell_what_calls_without_a_rule_would_give() -> None:
     _, run = followed("t", OPAQUE)
     found = found_in(run)
     (cause,) = found.causes
-    stopped = plan_casts(found.predicted_run, cause)
-    assert stopped is not None
+    remedy = find_remedy(found.predicted_run, cause)
+    assert remedy is not None
     texts = [step.text for step in run.program.steps]
-    assert [texts[c.producer] for c in stopped.casts] == ["np.linspace(0, 1, 4)"]
-    assert {texts[i] for i in stopped.opaque_consumers} == {"np.piecewise(h, [h > 0], [1.0])"}
-    assert {texts[i] for i in stopped.unknown_steps} >= {"q.sum(axis=1)", "q.sum(axis=1) + 1"}
+    assert [texts[c.producer] for c in remedy.replay.casts] == ["np.linspace(0, 1, 4)"]
+    assert {texts[i] for i in remedy.replay.opaque_consumers} == {"np.piecewise(h, [h > 0], [1.0])"}
+    assert {texts[i] for i in remedy.replay.unknown_steps} >= {"q.sum(axis=1)", "q.sum(axis=1) + 1"}
     told = " ".join("\n".join(write_report(run, ())).split())
     assert "a replay does not tell what these calls give" in told
     assert "code.py:4: np.piecewise(h, [h > 0], [1.0])" in told
@@ -544,7 +544,7 @@ def test_annotations_name_rule_file_and_line(tmp_path: Path) -> None:
     lines = [*write_github_annotations(made)]
     assert lines[0].startswith("::warning file=code.py,line=5,title=TL001::mean * x: float32 becomes float64")
     assert any(line.startswith("::error file=code.py,line=6,title=TL101::") for line in lines)
-    assert all("\n" not in line and "%0A" not in line for line in lines)
+    assert all("\n" not in line for line in lines) and lines[0].count("%0A") > 5
     document = build_sarif(made, "1.0")
     (one,) = document["runs"]
     rules = [rule["id"] for rule in one["tool"]["driver"]["rules"]]

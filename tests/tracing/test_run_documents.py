@@ -79,7 +79,8 @@ def test_the_command_ends_with_1_for_a_new_upcast(tmp_path: Path, capsys: pytest
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("observed", 3), ("operands", [9]), ("operands", [0.5]), ("file", 1), ("bytes", None), ("code", [])],
+    [("observed", 3), ("operands", [9]), ("operands", [0.5]), ("file", 1), ("bytes", None), ("code", []),
+     ("bytes", 10**400), ("line", -(10**400))],
 )
 def test_a_step_that_is_not_as_it_should_be_is_refused(tmp_path: Path, key: str, value: object) -> None:
     made = document(before)

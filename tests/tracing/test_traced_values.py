@@ -41,6 +41,11 @@ LOSSES = {
     "a = np.float16([1, 3]) * 0.99999": "in the code is another one in float16: 0.99999 is 1",
     "a = np.float16([1]) + 1e-8": "in the code is another one in float16: 1e-08 is 0",
     "a = np.full(3, 2049, np.float16)": "in the code is another one in float16: 2049 is 2048",
+    "a = np.full(2, 3.7, np.int16)": "1 of 1 number lost a fraction, such as 3.7, which is 3 in int16",
+    "a = np.full(2, fill_value=3.7, dtype=int)": "1 of 1 number lost a fraction, such as 3.7",
+    "a = np.zeros(2, int); a.fill(3.7)": "1 of 1 number lost a fraction, such as 3.7, which is 3 in int64",
+    "a = np.arange(4096).astype(np.float16)": "1,024 of 4,096 numbers lost digits, such as 2049",
+    "a = np.arange(2050, dtype=np.float16)": "1 of 2,050 numbers lost digits, such as 2049, which is 2048",
     "a = np.zeros(2, np.float16); a[0] = 1e6": "1 of 1 number became infinite in float16",
 }
 HARMLESS = [
@@ -55,6 +60,9 @@ HARMLESS = [
     "a = np.zeros(2); a[0] = np.nan; a *= 2",
     "a = np.float32([1, 2]); b = np.zeros(2, np.float32); np.add(np.add(a, a), a, b)",
     "a = np.uint32([1]) << 24",
+    "a = np.arange(2049).astype(np.float16)",
+    "a = np.arange(2**20, 2**20 + 9).astype(np.float32)",
+    "a = np.full(2, 3.0, np.int16)",
     "a = np.int8([7]) // np.int8([1])",
     "a = np.float32([1]) + 1e-8",  # keeps a divisor from being zero
     "a = np.float16([0.001]) * 0.1 * np.float16([1])",

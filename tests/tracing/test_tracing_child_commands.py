@@ -60,7 +60,7 @@ def test_a_script_a_module_and_code_run_as_without_the_tracer_and_are_followed(t
     assert traced.stdout == plain.stdout and "in 5 processes" in traced.stderr
     seen = counts(tmp_path)
     assert seen["np.ones(3, np.float32) * np.linspace(0, 1, 3)"] == 2
-    assert seen["np.ones(2, np.float32) + np.zeros(2)"] == 1  # not by `-c`: `part` was not named
+    assert seen["np.ones(2, np.float32) + np.zeros(2)"] == 2  # by `-m`, and imported by `-c`
     assert not [*tmp_path.glob("typelattice-runs-*")]
 
 

@@ -89,7 +89,7 @@ def test_a_run_is_told_although_the_program_took_numpy_out_of_the_modules(
     ("how", "status"),
     one_in(3, [
         ("", 0), ("raise", 1), ("exit", 3), ("text", 1), ("interrupt", -2), ("fork", 0), ("leave", 4),
-        ("--help", 0),
+        ("--quiet", 0),
     ], 1),
 )
 def test_a_script_gives_its_report_and_its_own_status_however_it_ends(
@@ -178,7 +178,7 @@ def test_an_error_before_a_module_runs_is_the_programs_own(tmp_path: Path, name:
         (("--json", "no/where.json", "s.py"), "no/where.json"),
         (("",), "cannot read '': it is no path"),
         (("--json", "", "s.py"), "cannot write '': it is no path"),
-        (("--json", "./out", "--html", "out", "s.py"), "give each a path of its own"),
+        (("--json", "./out", "--html", "out", "s.py"), "need paths of their own; rename one"),
         (("--html", "broken.py", "s.py"), "cannot write into 'broken.py': Not a directory"),
         (("--html", "", "s.py"), "cannot write into '': it is no path"),
         (("--cache", "broken.py/in", "s.py"), "cannot write into 'broken.py/in': Not a directory"),

@@ -60,6 +60,92 @@ def test_the_main_module_is_what_python_makes_it(tmp_path: Path, words: tuple[st
     assert "\n 1  " in followed.stderr and "np.ones(3, np.float32) * np.float64(2)" in followed.stderr
 
 
+WALKERS = {
+    "sys._getframe": """
+def depth(n):
+    try:
+        return sys._getframe(n).f_code.co_name
+    except ValueError as e:
+        return str(e)
+print([depth(n) for n in range(12)])""",
+    "warnings": """
+import warnings
+def warn(n):
+    warnings.warn("deep", stacklevel=n)
+for n in range(1, 12):
+    warnings.warn("here", stacklevel=n)
+    warn(n)
+print([*vars(sys.modules["warnings"])["onceregistry"]], [*globals().get("__warningregistry__", {})])""",
+    "inspect": "import inspect\nprint([(s.function, s.filename, s.lineno) for s in inspect.stack()])",
+    "traceback": "import traceback\ntraceback.print_stack()\nprint(traceback.extract_stack())",
+    "logging": """
+import logging
+logging.basicConfig(format="%(filename)s %(lineno)d %(funcName)s %(message)s")
+for n in range(1, 12):
+    logging.warning("at %d", n, stacklevel=n)
+logging.warning("all", stack_info=True)""",
+    "tracemalloc": """
+import tracemalloc
+tracemalloc.start(20)
+x = [bytearray(10)]
+print(tracemalloc.get_object_traceback(x[0]))""",
+    "threads": "print([f.f_back and f.f_back.f_lineno for f in sys._current_frames().values()])",
+    "the last error": "print(sys.exc_info(), [name for name in dir(sys) if name.startswith('last_')])",
+    "the hook of errors": """
+print(sys.excepthook is sys.__excepthook__)
+def hook(*given):
+    try:
+        print(sys._getframe(1))
+    except ValueError as e:
+        print(e, sys.exc_info()[0], sys._getframe().f_back)
+sys.excepthook = hook
+1 / 0""",
+}
+
+
+@pytest.mark.parametrize("how", ["script", "module", "child"])
+def test_no_frame_is_below_the_frames_of_a_program(tmp_path: Path, how: str) -> None:
+    starts = {"script": ("main.py",), "module": ("-m", "main"), "child": ("start.py",)}
+    start = "import subprocess, sys\nsys.exit(subprocess.call([sys.executable, 'main.py']))\n"
+    (tmp_path / "start.py").write_text(start, encoding="utf-8")
+    for name, text in WALKERS.items():
+        (tmp_path / "main.py").write_text(f"import sys\n{text}\n", encoding="utf-8")
+        plain, followed = both(tmp_path, *starts[how], PYTHONWARNINGS="always")
+        assert followed.stdout == plain.stdout, name
+        assert followed.stderr.startswith(plain.stderr), name
+        assert followed.returncode == plain.returncode == (name == "the hook of errors"), name
+
+
+def test_a_program_is_followed_where_a_profiler_calls_us(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("import sys\nprint(sys.argv)\nsys.exit(3)\n", encoding="utf-8")
+    done = ran(tmp_path, "-m", "cProfile", "-m", "typelattice", "trace", "main.py", "a")
+    assert "['main.py', 'a']" in done.stdout and "function calls" in done.stdout, done.stderr
+    assert "no dtypes are known" in done.stderr
+
+
+UNCOMPILABLE = {
+    "syntax": b"x = (1,\n",
+    "indentation": b"def f():\nx = 1\n",
+    "tabs": b"if 1:\n\tx = 1\n        y = 2\n",
+    "null byte": b"x = 1\0\n",
+    "unknown encoding": b"# coding: klingon\nx = 1\n",
+    "wrong encoding": b'x = "\xe9"\n',
+    "return outside": b"return 3\n",
+    "future": b"from __future__ import nothing\n",
+    "depth": b"x = " + b"-" * 90_000 + b"1\n",
+    "too many parentheses": b"x = " + b"(" * 300 + b"1" + b")" * 300 + b"\n",
+}
+
+
+def test_a_script_that_python_cannot_compile_ends_with_the_report_of_python(tmp_path: Path) -> None:
+    for name, text in UNCOMPILABLE.items():
+        (tmp_path / "main.py").write_bytes(text)
+        plain, followed = both(tmp_path, "main.py", "a")
+        assert (followed.stdout, followed.returncode) == (plain.stdout, plain.returncode) == ("", 1), name
+        assert followed.stderr.startswith(plain.stderr), name
+        assert "not followed: main.py: Python cannot compile it" in followed.stderr, name
+
+
 def test_compiled_code_is_refused_and_its_source_asked_for(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text("print(1)\n", encoding="utf-8")
     py_compile.compile(str(tmp_path / "main.py"), str(tmp_path / "main.pyc"))
@@ -98,11 +184,14 @@ def test_a_script_that_closes_both_streams_keeps_its_status(tmp_path: Path) -> N
 
 
 def test_what_a_script_leaves_for_its_end_runs_where_it_was_interrupted(tmp_path: Path) -> None:
-    lines = "import atexit", "atexit.register(print, 'left')", "raise KeyboardInterrupt"
+    lines = (
+        "import atexit", "atexit.register(print, 'left')",
+        "class A:", "    def __del__(self): print('deleted')", "a = A()", "raise KeyboardInterrupt",
+    )  # fmt: skip
     (tmp_path / "main.py").write_text("\n".join(lines), encoding="utf-8")
     plain, followed = both(tmp_path, "main.py")
     assert plain.returncode == followed.returncode == -signal.SIGINT
-    assert plain.stdout == followed.stdout == "left\n"
+    assert plain.stdout == followed.stdout == "left\ndeleted\n"
     assert followed.stderr.startswith(plain.stderr) and followed.stderr.count("Traceback") == 1
 
 

@@ -1,7 +1,7 @@
 """Tools that look at a program say the same of it with and without the tracer.
 
-Profilers and debuggers also see frames of typelattice, as docs/tracing.md says. The program's own frames
-are the same.
+Profilers in C and tools of `sys.monitoring` also see frames of typelattice, as docs/followed.md says. The
+program's own frames are the same.
 """
 
 from __future__ import annotations
@@ -59,24 +59,31 @@ print(sorted(own.items()))
 SETPROFILE = """
 seen = []
 def told(frame, event, arg):
-    if frame.f_code.co_filename == __file__ and not event.startswith("c_"):
-        seen.append((frame.f_code.co_name, event, frame.f_lineno))
+    seen.append((frame.f_code.co_name, event, frame.f_lineno, getattr(arg, "__name__", "")))
 sys.setprofile(told)
 total(2)
 sys.setprofile(None)
-print(seen)
+print([each for each in seen if each[3] != "setprofile"])
 """
 SETTRACE = """
 seen = []
 def told(frame, event, arg):
-    if frame.f_code.co_filename != __file__:
-        return None
     seen.append((frame.f_code.co_name, event, frame.f_lineno, sorted(frame.f_locals)))
     return told
 sys.settrace(told)
 total(2)
+print(sys.gettrace() is told, sorted([i for i in [2, 1]], key=lambda i: -i))
 sys.settrace(None)
 print(seen)
+def fail(frame, event, arg):
+    raise ValueError(sys._getframe(1).f_code.co_name)
+sys.settrace(fail)
+try:
+    total(2)
+except ValueError:
+    import traceback
+    traceback.print_exc(file=sys.stdout)
+print(sys.gettrace())
 """
 MONITORING = """
 seen = []
@@ -92,7 +99,8 @@ print(seen)
 """
 DEBUGGER = """
 import io, pdb
-words = "next\\nnext\\np y.dtype, x\\nup\\np n\\ndown\\nnext\\np y\\ncontinue\\n"
+words = "next\\nnext\\np y.dtype, x\\nup\\np n\\ndown\\nnext\\np y\\n"
+words += 12 * "step\\nwhere\\n" + "continue\\n"
 def scaled(x):
     debugger.set_trace()
     y = x * np.float64(2)

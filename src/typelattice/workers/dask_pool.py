@@ -10,10 +10,12 @@ from typing import Any, Self
 from uuid import uuid4
 
 from distributed import Client, KilledWorker, as_completed
+from distributed.comm import parse_address
+from distributed.comm.registry import get_backend
 
 from typelattice.workers.pool import Worker, WorkersError
 
-CONNECT_TIMEOUT = 30
+CONNECT_TIMEOUT = 10
 """Seconds to wait for the scheduler."""
 
 _worker_by_key: dict[tuple[str, int], Worker] = {}
@@ -31,10 +33,12 @@ class DaskPool:
     ) -> None:
         self._make, self._lost, self._key = make_worker, results_of_lost_task, uuid4().hex
         try:
+            _check_address(address)
             self._client = Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
         except (OSError, ValueError, TypeError) as e:
             why = f"{address} ({type(e).__name__})"
-            raise WorkersError(f"there is no Dask scheduler at {why}; start one") from None
+            what = f"there is no Dask scheduler at {why}"
+            raise WorkersError(f"{what}; give the address of one, such as tcp://127.0.0.1:8786") from None
 
     def __enter__(self) -> Self:
         return self
@@ -66,6 +70,13 @@ class DaskPool:
                 del futures[future]
         finally:
             self._client.cancel([*futures])
+
+
+def _check_address(address: str) -> None:
+    """Raise ValueError for an address of an unknown sort, for which Client would wait a minute."""
+    get_backend(parse_address(address)[0])
+    if address.split() != [address]:
+        raise ValueError("an address has no spaces")
 
 
 def _compute_results(key: str, make_worker: Callable[[], Worker], task: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""A baseline: a file with the known findings of a package. It may only shrink."""
+"""A baseline: a file with the known findings of a package, and the bytes that new ones may cost."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from typelattice.disk.read import read_bytes
 from typelattice.disk.write import write_text
 from typelattice.support.error_texts import quote_short
 from typelattice.support.errors import TypelatticeError
+from typelattice.tracing.findings.divergences_from_run import RunDivergence
 from typelattice.tracing.findings.findings import Findings
+from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.report.formatting import package_path
 
 MAX_BASELINE_BYTES = 1 << 24  # bytes of a baseline that are read
 ENTRY_KEYS = ("file", "code", "what")
+BUDGET_KEY = "budget"
 FILE_HEADER = """\
-# Dtypes that are known to widen, or to differ between systems: found by pytest --dtype-trace.
+# Dtypes that are known to widen, or to differ between systems: found by typelattice.
 # This file may only shrink:
 # a finding that is not here fails the run, and so does an entry that no longer occurs.
 """
@@ -46,24 +49,69 @@ class BaselineEntry:
         return f"{self.file}: {self.code}: {self.what}"
 
 
-def find_line_by_entry(findings: Findings, root: Path) -> dict[BaselineEntry, int]:
-    """Return the findings of a run, each with its first line."""
-    predicted_run = findings.predicted_run
-    line_by_finding: dict[BaselineEntry, int] = {}
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The known findings of a package.
 
-    def add(i: int, what: str) -> None:
-        step = predicted_run.steps[i]
-        if step.location is not None:
-            line_by_finding.setdefault(
-                BaselineEntry(_common_file_name(step.location, root), step.text, what), step.location.line
-            )
+    With a `budget`, new findings fail a run only if all of them take that many bytes more than narrow floats
+    would. Without one, every new finding fails.
+    """
 
+    entries: tuple[BaselineEntry, ...] = ()
+    budget: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FindingCost:
+    """The first line of a finding, and how many more bytes its results took than narrow ones.
+
+    `extra_bytes` is None if a budget cannot count it: of a divergence, or of a requested wide dtype.
+    """
+
+    line: int
+    extra_bytes: int | None = None
+
+    def add(self, other: FindingCost) -> FindingCost:
+        """Return the cost of two places, at the first of them."""
+        unknown = self.extra_bytes is None or other.extra_bytes is None
+        return FindingCost(self.line, None if unknown else (self.extra_bytes or 0) + (other.extra_bytes or 0))
+
+
+def find_cost_by_entry(findings: Findings, root: Path) -> dict[BaselineEntry, FindingCost]:
+    """Return the findings of a run, each with its first line and the cost of all its places."""
+    found: dict[BaselineEntry, FindingCost] = {}
     for cause in findings.causes:
-        add(cause.step, f"{cause.narrow_dtype} becomes {cause.wide_dtype}")
+        entry, at = entry_of_cause(findings, cause, root), findings.location_of(cause.step)
+        if entry is not None and at is not None:
+            # 0 bytes: no size is known, or the program requested the dtype
+            own = FindingCost(at.line, cause.extra_bytes or None)
+            found[entry] = found[entry].add(own) if entry in found else own
     for system, divergences in findings.divergences.items():
         for each in divergences:
-            add(each.steps[0], f"{system} gives {each.outcome}, not {each.observed}")
-    return line_by_finding
+            entry, at = entry_of_divergence(findings, system, each, root), findings.location_of(each.steps[0])
+            if entry is not None and at is not None:
+                found.setdefault(entry, FindingCost(at.line))
+    return found
+
+
+def entry_of_cause(findings: Findings, cause: WideningCause, root: Path) -> BaselineEntry | None:
+    """Return the entry of a cause, or None if its step has no source location."""
+    return _make_entry(findings, cause.step, f"{cause.narrow_dtype} becomes {cause.wide_dtype}", root)
+
+
+def entry_of_divergence(
+    findings: Findings, system: str, divergence: RunDivergence, root: Path
+) -> BaselineEntry | None:
+    """Return the entry of a divergence, or None if its step has no source location."""
+    what = f"{system} gives {divergence.outcome}, not {divergence.observed}"
+    return _make_entry(findings, divergence.steps[0], what, root)
+
+
+def _make_entry(findings: Findings, step_number: int, what: str, root: Path) -> BaselineEntry | None:
+    step = findings.predicted_run.steps[step_number]
+    if step.location is None:
+        return None
+    return BaselineEntry(_common_file_name(step.location, root), step.text, what)
 
 
 def list_run_codes(steps: Iterable[Step], root: Path) -> set[tuple[str, str]]:
@@ -91,20 +139,35 @@ def source_file(name: str, root: Path) -> Path:
     return next((folder / name for folder in folders if (folder / name).is_file()), root / name)
 
 
-def read_baseline(path: str | os.PathLike[str]) -> tuple[BaselineEntry, ...]:
-    """Return the findings of a baseline. Raises FileError or BaselineError if it cannot be read."""
+def read_baseline(path: str | os.PathLike[str]) -> Baseline:
+    """Read a baseline. Raises FileError or BaselineError if it cannot be read."""
     name = os.fspath(path)
     try:
         data = tomllib.loads(read_bytes(path, MAX_BASELINE_BYTES).decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as e:
         raise BaselineError(
-            f"{name} is no baseline: {e}; write it anew with --dtype-write-baseline"
+            f"{name} is no baseline: {e}; write it anew with --write-baseline (pytest: --dtype-...)"
         ) from None
-    entries = data.pop("known", [])
+    entries, budget = data.pop("known", []), data.pop(BUDGET_KEY, None)
+    if budget is not None and (type(budget) is not int or budget < 0):
+        given = quote_short(str(budget))
+        raise BaselineError(f"{name}: {BUDGET_KEY} is {given}; give a whole number of bytes")
     if data or not isinstance(entries, list):
         what = quote_short(next(iter(data), "known"))
-        raise BaselineError(f"{name}: {what} has no place in a baseline, which is a list of [[known]] tables")
-    return tuple(_read_entry(name, i, entry) for i, entry in enumerate(entries, 1))
+        raise BaselineError(f"{name}: {what} has no place in a baseline, only [[known]] tables and a budget")
+    return Baseline(tuple(_read_entry(name, i, entry) for i, entry in enumerate(entries, 1)), budget)
+
+
+def open_baseline(path: Path, is_written: bool, write_option: str) -> Baseline:
+    """Read a baseline, or return an empty one if it is about to be written for the first time.
+
+    Raises FileError or BaselineError.
+    """
+    if path.exists():
+        return read_baseline(path)
+    if is_written:
+        return Baseline()
+    raise BaselineError(f"no baseline {path}: write it once with {write_option}")
 
 
 def _read_entry(name: str, number: int, entry: object) -> BaselineEntry:
@@ -119,13 +182,14 @@ def _read_entry(name: str, number: int, entry: object) -> BaselineEntry:
     )
 
 
-def write_baseline(path: str | os.PathLike[str], findings: Iterable[BaselineEntry]) -> None:
+def write_baseline(path: str | os.PathLike[str], baseline: Baseline) -> None:
     """Write a baseline. Raises FileError if that fails."""
     entries = (
         "\n[[known]]\n" + "".join(f"{key} = {_quote_text(getattr(each, key))}\n" for key in ENTRY_KEYS)
-        for each in sorted(findings)
+        for each in sorted(baseline.entries)
     )
-    write_text(path, FILE_HEADER + "".join(entries))
+    budget = "" if baseline.budget is None else f"\n{BUDGET_KEY} = {baseline.budget}\n"
+    write_text(path, FILE_HEADER + budget + "".join(entries))
 
 
 def _quote_text(text: str) -> str:

@@ -35,7 +35,7 @@ class FollowedBlock:
         files = {self._frame.f_code.co_filename: str(self._frame.f_globals.get("__name__"))}
         for name, module in [*sys.modules.items()]:
             file = getattr(module, "__file__", None)
-            if self._tracing.finder.covers(name) and isinstance(file, str):
+            if self._tracing.finder.user_code.names_module(name) and isinstance(file, str):
                 files[file] = name
                 self._tracing.recorder.not_followed.pop(name, None)
         self._stack.enter_context(follow_files(files, gc.get_objects(), self._tracing.recorder))
@@ -65,6 +65,9 @@ class FollowedBlock:
     def to_json(self) -> str:
         """Return the run as a JSON text."""
         return self.traced.to_json()
+
+    def __repr__(self) -> str:
+        return "<a followed block that has not ended>" if self._traced is None else repr(self._traced)
 
     def __str__(self) -> str:
         return str(self.traced)

@@ -43,6 +43,10 @@ class Traced:
     run: Run = field(repr=False)
     systems: tuple[AnySystem, ...] = ()
 
+    def __repr__(self) -> str:
+        under = f" under {', '.join(map(str, self.systems))}" if self.systems else ""
+        return f"<traced: {self.run!r}{under}; print it for the report>"
+
     def __str__(self) -> str:
         """Return the report."""
         return "\n".join(write_report(self.run, self.systems))

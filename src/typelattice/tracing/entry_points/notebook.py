@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import linecache
 import shlex
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from traceback import walk_stack, walk_tb
 from typing import Any
 from zlib import crc32
 
 from typelattice.files.reader import system as find_system
+from typelattice.support.errors import TypelatticeError
+from typelattice.support.outside_errors import leave_out_own_frames
 from typelattice.tracing.entry_points.followed_functions import (
     Traced,
     TraceError,
@@ -19,6 +24,8 @@ from typelattice.tracing.entry_points.followed_functions import (
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
+from typelattice.tracing.report.notebook_cells import cell_number
+from typelattice.tracing.run_data.source_text import split_lines
 
 CELL_NAME_FORMAT = "<dtypes {:08x}>"
 
@@ -28,13 +35,64 @@ def load_ipython_extension(shell: Any) -> None:
 
     def dtypes(line: str, cell: str) -> Traced:
         """Run a cell and report its dtypes, also under the systems on the line: `%%dtypes torch`."""
-        transform = getattr(shell, "transform_cell", str)
-        return traced_cell(transform(cell), shell.user_ns, shlex.split(line))
+        code = "\n" + getattr(shell, "transform_cell", str)(cell)  # the first line has the magic
+        file = _cell_file(shell, code)
+        try:
+            return traced_cell(code, shell.user_ns, _split_line(line), file)
+        except BaseException as e:
+            if _passed_file(e, file):
+                _hide_own_frames(e, shell)
+                raise
+            usage_error = getattr(sys.modules.get("IPython.core.error"), "UsageError", None)
+            if usage_error is None or not isinstance(e, (TypelatticeError, SyntaxError)):
+                raise
+            raise usage_error(_describe_error(e)) from None  # IPython prints it in one line
 
     shell.register_magic_function(dtypes, "cell", "dtypes")
 
 
-def traced_cell(cell: str, names: dict[str, Any], systems: Sequence[str]) -> Traced:
+def _split_line(line: str) -> list[str]:
+    """Split the line of the magic into names of systems. Raises TraceError."""
+    try:
+        return shlex.split(line)
+    except ValueError as e:
+        raise TraceError(f"%%dtypes: {str(e).lower()} in {line!r}; give names of systems") from None
+
+
+def _cell_file(shell: Any, code: str) -> str:
+    """Name the file of a cell, and let IPython know it, so that places have the number of the cell."""
+    compiler = getattr(shell, "compile", None)
+    callers = (frame.f_code.co_filename for frame, _ in walk_stack(None))
+    number = next((n for n in map(cell_number, callers) if n is not None), None)
+    if number is not None and compiler is not None:
+        return str(compiler.cache(code, number))
+    return CELL_NAME_FORMAT.format(crc32(code.encode()))
+
+
+def _passed_file(error: BaseException, file: str) -> bool:
+    """Return True if an error passed through code of a file."""
+    return any(frame.f_code.co_filename == file for frame, _ in walk_tb(error.__traceback__))
+
+
+def _describe_error(error: TypelatticeError | SyntaxError) -> str:
+    """Describe an error of the magic, or of a cell that is no Python, in one line."""
+    if isinstance(error, SyntaxError):
+        return f"line {error.lineno}: {error.msg}" + (f": {error.text.strip()}" if error.text else "")
+    return str(error)
+
+
+def _hide_own_frames(error: BaseException, shell: Any) -> None:
+    """Let IPython show the error of a cell without our frames, which Python adds again on its way."""
+    leave_out_own_frames(error)
+    trace, formatter = error.__traceback__, getattr(shell, "InteractiveTB", None)
+    if formatter is not None:
+        with suppress(TypeError):  # an error may take no attributes
+            vars(error)["_render_traceback_"] = lambda: formatter.structured_traceback(
+                type(error), error, trace
+            )
+
+
+def traced_cell(cell: str, names: dict[str, Any], systems: Sequence[str], file: str = "") -> Traced:
     """Run a cell with some names, and follow it and the functions of other cells.
 
     Raises UnknownSystemError or FormatError if a system cannot be read, and TraceError if the cell cannot be
@@ -42,9 +100,8 @@ def traced_cell(cell: str, names: dict[str, Any], systems: Sequence[str]) -> Tra
     """
     for each in systems:
         find_system(each)
-    file = CELL_NAME_FORMAT.format(crc32(cell.encode()))
     compile(cell, file, "exec")  # raises SyntaxError before any of the cell runs
-    linecache.cache[file] = len(cell), None, cell.splitlines(keepends=True), file
+    linecache.cache[file] = len(cell), None, split_lines(cell), file
     recorder, switches = Recorder(), CompilerSwitches()
     code = ModuleCompiler(recorder).compile_module("__main__", file, cell.encode())
     if code is None:

@@ -26,7 +26,8 @@ class Settings:
 
     - `packages`, `systems`, `values`: options of `trace`. `fix` also takes the packages.
     - `to`, `like`, `tolerance`: options of `fix`.
-    - `baseline`, `floor`: the file of pytest's `--dtype-baseline`, and the floor of each budget in bytes.
+    - `baseline`: the file of pytest's `--dtype-baseline`, and of `trace --exit-code`.
+    - `floor`: the floor of each budget of pytest in bytes.
     """
 
     packages: tuple[str, ...] = ()
@@ -51,11 +52,15 @@ KEY_TYPES: Mapping[str, tuple[type | tuple[type, ...], str]] = {
 }
 
 
+def find_settings_file(folder: Path) -> Path | None:
+    """Find the pyproject.toml of a folder's project: the nearest one, in the folder or above it."""
+    found = (at / SETTINGS_FILE for at in (folder, *folder.parents) if (at / SETTINGS_FILE).is_file())
+    return next(found, None)
+
+
 def read_settings(folder: Path) -> Settings:
     """Read the settings of a folder's project. Raises SettingsError or FileError if they are unreadable."""
-    path = next(
-        (at / SETTINGS_FILE for at in (folder, *folder.parents) if (at / SETTINGS_FILE).is_file()), None
-    )
+    path = find_settings_file(folder)
     if path is None:
         return Settings()
     content = read_bytes(path, MAX_SETTINGS_BYTES)

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from typelattice.tracing.entry_points.baseline import BaselineEntry
+    from typelattice.tracing.entry_points.baseline import Baseline
     from typelattice.tracing.entry_points.pyproject_settings import Settings
-    from typelattice.tracing.entry_points.pytest_verdict import SessionFindings
+    from typelattice.tracing.entry_points.session_verdict import SessionFindings
     from typelattice.tracing.entry_points.width_budget import WidthBudget
 
 WORKER_OUTPUT_KEY = "typelattice"  # key of the data that a process sends to the one that started it
@@ -167,7 +167,7 @@ class BaselinePlugin:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.baseline: tuple[BaselineEntry, ...] = ()
+        self.baseline: Baseline | None = None
         self.lines: list[str] = []
         options = config.known_args_namespace
         _check_options(options.dtype_trace, options.dtype_system)
@@ -175,50 +175,34 @@ class BaselinePlugin:
         if self.baseline_file is not None:
             self.baseline = self.read_baseline()
 
-    def read_baseline(self) -> tuple[BaselineEntry, ...]:
+    def read_baseline(self) -> Baseline:
         """Read the baseline. Return no findings if it is about to be written for the first time."""
-        from typelattice.tracing.entry_points import baseline
+        from typelattice.tracing.entry_points.baseline import open_baseline
 
         assert self.baseline_file is not None
-        if not self.baseline_file.exists():
-            if self.config.known_args_namespace.dtype_write_baseline:
-                return ()
-            raise pytest.UsageError(
-                f"no baseline {self.baseline_file}: write it once with --dtype-write-baseline"
-            )
         with _refuse_usage():
-            return baseline.read_baseline(self.baseline_file)
+            is_written = self.config.known_args_namespace.dtype_write_baseline
+            return open_baseline(self.baseline_file, is_written, "--dtype-write-baseline")
 
     def judge_session(self, session: pytest.Session, session_findings: SessionFindings) -> None:
         """Fail the session for new findings and stale entries, or write the baseline."""
-        from typelattice.tracing.entry_points import baseline
-        from typelattice.tracing.entry_points.pytest_verdict import (
+        from typelattice.tracing.entry_points.session_verdict import (
             compare_with_baseline,
             describe_unseen_packages,
             verdict_lines,
+            write_shrunk_baseline,
         )
-        from typelattice.tracing.report.formatting import count_text
 
         self.lines += session_findings.report
         if session_findings.packages_without_modules:
             self.lines += ["", *describe_unseen_packages(session_findings)]
             self.fail_session(session)
             return
-        if self.baseline_file is None:
+        if self.baseline_file is None or self.baseline is None:
             return
         made = compare_with_baseline(session_findings, self.baseline, self.config.rootpath)
         if self.config.getoption("dtype_write_baseline"):
-            there = self.baseline_file.exists()
-            kept = (
-                [f for f in self.baseline if f not in made.stale]
-                if there
-                else [*session_findings.finding_lines]
-            )
-            baseline.write_baseline(self.baseline_file, kept)
-            wrote = f"wrote {count_text(len(kept), 'finding')} to {self.baseline_file.name}"
-            if there and made.new:
-                wrote += f", which may only shrink; {len(made.new):,} new not added"
-            self.lines += ["", wrote]
+            self.lines += ["", write_shrunk_baseline(self.baseline_file, self.baseline, made)]
             return
         self.lines += ["", *verdict_lines(made, self.baseline_file.name)]
         if made.is_failure:
@@ -272,16 +256,23 @@ class TracingPlugin(BaselinePlugin):
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """End tracing. Report the findings, or send them to the process that started this one."""
-        from typelattice.tracing.entry_points.pytest_verdict import collect_session_findings
+        from typelattice.tracing.entry_points.baseline import Baseline
+        from typelattice.tracing.entry_points.session_verdict import collect_session_findings
+        from typelattice.tracing.findings.findings import collect_findings
+        from typelattice.tracing.report.text_report import write_findings
 
         run = self.tracing.stop()
         options = self.config.option
         width = (
             session.config.get_terminal_writer().fullwidth if not hasattr(self.config, "workeroutput") else 80
         )
-        unseen = self.tracing.finder.packages_without_modules
+        findings = collect_findings(run, options.dtype_system)
         found = collect_session_findings(
-            run, unseen, options.dtype_system, self.baseline, self.config.rootpath, width
+            findings,
+            self.baseline or Baseline(),
+            self.config.rootpath,
+            write_findings(findings, width),
+            self.tracing.finder.packages_without_modules,
         )
         if self.html and not hasattr(self.config, "workeroutput"):
             from typelattice.tracing.report.html_report import write_pages
@@ -305,7 +296,7 @@ class CollectingPlugin(BaselinePlugin):
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Collect the findings of a pytest-xdist worker when it ends."""
-        from typelattice.tracing.entry_points.pytest_verdict import session_findings_from_data
+        from typelattice.tracing.entry_points.session_verdict import session_findings_from_data
 
         data = getattr(node, "workeroutput", {}).get(WORKER_OUTPUT_KEY)
         if data:
@@ -313,7 +304,7 @@ class CollectingPlugin(BaselinePlugin):
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Report the findings of all processes."""
-        from typelattice.tracing.entry_points.pytest_verdict import merge_session_findings
+        from typelattice.tracing.entry_points.session_verdict import merge_session_findings
 
         if self.findings:
             self.judge_session(session, merge_session_findings(self.findings))

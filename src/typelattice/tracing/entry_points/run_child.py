@@ -27,17 +27,18 @@ def run_child(settings: bytes, kind: str, target: str, argv: Sequence[str], word
     root = target.partition(".")[0]
     own = kind == "-m" and not given.packages and library_of(root) is None and not _is_installed(root)
     packages = (root,) if own else given.packages
-    try:
-        status = run_script_to_exit(
-            target, argv, packages, lambda ended: None, kind == "-m", given.cache,
-            given.replaced_contents, given.checks_values, given.folder, kind == "-c",
-        )  # fmt: skip
-    except TypelatticeError:  # Python's own error is what the program expects
+
+    def run_untraced(error: TypelatticeError) -> NoReturn:
+        """Let Python run the command, since its own error is what the program expects."""
         os.execv(sys.executable, [*words])
-    if status is None:  # Python prints nothing more, calls exit functions, and ends by the signal
-        sys.excepthook = lambda *given: None
-        raise KeyboardInterrupt
-    sys.exit(status)
+
+    try:
+        run_script_to_exit(
+            target, argv, packages, lambda ended: None, run_untraced, kind == "-m", given.cache,
+            given.replaced_contents, given.checks_values, given.folder, kind == "-c", given.project,
+        )  # fmt: skip
+    except TypelatticeError as e:
+        run_untraced(e)
 
 
 def _is_installed(package: str) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import atexit
 import builtins
+import gc
 import importlib.util
 import linecache
 import os
 import runpy
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -26,17 +28,25 @@ from typelattice.support.error_texts import clip_text, quote_short
 from typelattice.support.errors import TypelatticeError
 from typelattice.support.outside_errors import leave_out_own_frames
 from typelattice.tracing.record.trace_imports import Tracing
+from typelattice.tracing.record.user_code import find_project_folder
 from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.report.formatting import shown_path
+from typelattice.tracing.rewrite.hidden_frames import call_without_callers, hide_frame
 from typelattice.tracing.rewrite.original_code import HIDDEN_CODE
 from typelattice.tracing.run_data.run import Run
 
+globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them
+STATUS_OF_INTERRUPT = 130  # as shells report it; a process on Linux ends by the signal itself
 MAX_SCRIPT_BYTES = 10_000_000  # bytes; a longer script is refused
 COMMAND_FILE_NAME = "<string>"  # the file name that Python gives the code after -c
 
 
 class ScriptError(TypelatticeError, ValueError):
     """A script or a module that cannot be run."""
+
+
+class CompileError(ScriptError):
+    """Code that Python cannot compile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +68,19 @@ def run_script(
     packages: Sequence[str],
     as_module: bool = False,
     cache: Path | None = None,
-    before_os_exit: Callable[[EndedScript], None] | None = None,
+    before_os_exit: Callable[[EndedScript], int | None] | None = None,
     replaced_contents: Mapping[str, bytes] = {},
     values: bool | ValueChecks = False,
+    project: str = "",
 ) -> EndedScript:
     """Run a script until it ends in any way. Raises ScriptError or FileError if it cannot be run.
 
     The caller continues, and handles threads and exit functions. If the script calls `os._exit`, which does
     not return, `before_os_exit` gets the run first. `replaced_contents` has other contents for some files.
-    `values` turns on checks of values.
+    `values` turns on checks of values. The modules in the folder `project` are followed, if it is given.
     """
     packages = _packages_to_follow(target, packages, as_module)
-    tracing = Tracing(packages, cache, replaced_contents, values)
+    tracing = Tracing(packages, cache, replaced_contents, values, project=project)
     pid, path = os.getpid(), [*sys.path]
     own_main, own_argv = sys.modules["__main__"], sys.argv
     program = _Program(target, argv, as_module, False, tracing)
@@ -87,31 +98,52 @@ def run_script_to_exit(
     target: str,
     argv: Sequence[str],
     packages: Sequence[str],
-    report: Callable[[EndedScript], None],
+    report: Callable[[EndedScript], int | None],
+    refuse: Callable[[ScriptError], None],
     as_module: bool = False,
     cache: Path | None = None,
     replaced_contents: Mapping[str, bytes] = {},
     values: bool = False,
     runs_folder: str = "",
     as_code: bool = False,
-) -> int | None:
-    """Run a script with which this process ends. Return its exit status, or None if it was interrupted.
+    project: str = "",
+) -> NoReturn:
+    """Run a script with which this process ends, and then end the process as the script ended.
 
     The script's threads and exit functions are also followed, and its changes of `sys` stay. After them,
-    while Python ends the process, `report` gets the run. It gets none in a forked process, which leaves its
-    run to its parent. So does a process that a followed one started with its `runs_folder`. `as_code`: the
-    target is code, as after `python -c`. Raises ScriptError or FileError if the script cannot be run.
+    while Python ends the process, `report` gets the run. If it returns a status, a script that succeeded ends
+    with this one. It gets none in a forked process, which leaves its run to its parent. So does a process
+    that a followed one started with its `runs_folder`. `as_code`: the target is code, as after `python -c`.
+    The modules in the folder `project` are followed, if it is given. Raises ScriptError or FileError if the
+    script cannot be run. If only Python can tell that it cannot run a module, `refuse` gets the error, and
+    the status is 2. The script finds no frame below its own.
     """
     packages = _packages_to_follow(target, packages, as_module and not runs_folder)
-    tracing = Tracing(packages, cache, replaced_contents, values, runs_folder)
-    program = _Program(target, argv, as_module, as_code, tracing)
+    tracing = Tracing(packages, cache, replaced_contents, values, runs_folder, project=project)
+    program = _Program(target, argv, as_module, as_code, tracing, python_reports=not runs_folder)
     end = _ProcessEnd(program, report, bool(runs_folder))
     if runs_folder:
         tracing.child_runs.end_by_signal()
-    with _report_before_exit(program, report):
-        program.run()
-        end.register_again()
-        return program.status
+
+    @hide_frame
+    def run_to_exit() -> NoReturn:
+        try:
+            with _report_before_exit(program, report):
+                program.run()
+                end.register_again()
+        except ScriptError as e:
+            atexit.unregister(end.finish)
+            refuse(e)
+            raise SystemExit(2) from None
+        except KeyboardInterrupt:
+            program.status = None
+        raise SystemExit(STATUS_OF_INTERRUPT if program.status is None else program.status)
+
+    call_without_callers(run_to_exit)
+
+
+for each in (run_script, run_script_to_exit):
+    HIDDEN_CODE.add_outermost(each)
 
 
 def _packages_to_follow(target: str, packages: Sequence[str], as_module: bool) -> Sequence[str]:
@@ -122,27 +154,48 @@ def _packages_to_follow(target: str, packages: Sequence[str], as_module: bool) -
     return (root,) if as_module and not packages and library_of(root) is None else packages
 
 
+def find_project(target: str, as_module: bool) -> str:
+    """Find the folder of the project that a script or a module belongs to, whose modules are followed."""
+    if as_module:
+        return find_project_folder(os.getcwd())
+    return find_project_folder(target if os.path.isdir(target) else os.path.dirname(os.path.realpath(target)))
+
+
 class _Program:
     """A script, a module or code that runs as the main program of this process, and its trace.
 
-    `status` is its exit status, or None if it was interrupted.
+    `status` is its exit status, or None if it was interrupted. Raises TypelatticeError if it cannot be run.
+    `python_reports`: the program is then the error that Python reports, if Python cannot compile the script.
     """
 
     def __init__(
-        self, target: str, argv: Sequence[str], as_module: bool, as_code: bool, tracing: Tracing
+        self,
+        target: str,
+        argv: Sequence[str],
+        as_module: bool,
+        as_code: bool,
+        tracing: Tracing,
+        python_reports: bool = False,
     ) -> None:
         self.tracing = tracing
         self.status: int | None = 0
         self.own_builtins = {**vars(builtins)}
         self.module = ModuleType("__main__")
-        self.module.__dict__.update(__builtins__=builtins, __cached__=None)
         if sys.version_info < (3, 14):
             self.module.__annotations__ = {}
+        self.module.__dict__["__builtins__"] = builtins  # after the annotations, as in Python
         tracing.start()
         path = [*sys.path]
         _leave_out_own_folder()
         try:
             self.start, name = self.prepare(target, as_module, as_code)
+        except CompileError:
+            tracing.stop()
+            if not python_reports:
+                sys.path[:] = path
+                raise
+            tracing.recorder.not_followed[target] = "Python cannot compile it"
+            self.start, name = partial(_run_by_python, target, argv), target
         except TypelatticeError:
             tracing.stop()
             sys.path[:] = path
@@ -155,7 +208,7 @@ class _Program:
         if as_module:
             _put_folder_first(os.getcwd())
             _check_module(target)
-            return partial(_run_module, target, False), "-m"
+            return partial(_run_module, target, True), "-m"
         if as_code:
             _put_folder_first("")
             with _explain_syntax_error("the code after -c"):
@@ -167,21 +220,34 @@ class _Program:
             sys.path.insert(0, os.path.abspath(target))
             if PathFinder.find_spec("__main__", sys.path[:1]) is None:
                 raise ScriptError(f"there is no __main__.py in {clip_text(target, 200)}; name a script in it")
-            self.tracing.finder.packages += ("__main__",)
-            return partial(_run_module, "__main__", True), target
+            self.tracing.finder.follow_package("__main__")
+            return partial(_run_module, "__main__", False), target
         else:
             code, name = _script_code(target, self.module, self.tracing), target
-        return partial(_run_code, code, self.module.__dict__), name
+        return partial(exec, code, self.module.__dict__), name
 
+    @hide_frame
     def run(self) -> None:
         """Run the program until it ends in any way. Raises ScriptError if Python refuses its module."""
+        error: BaseException | None = None
         try:
-            self.status = _run_to_end(self.start)
-        except _RefusedModuleError as e:
-            self.tracing.stop()
-            raise ScriptError(f"{clip_text(str(e), 200)}; name a module that can run") from None
+            try:
+                self.start()
+            except BaseException as e:  # any exception of the program ends it as it would end Python
+                error = e
+            finally:
+                _flush_streams()
+            self.check_refusal(error)
+            self.status = _end_status(error)  # here, because an error of the hook is not one of the handler
         finally:
             self.restore_builtins()
+
+    def check_refusal(self, error: BaseException | None) -> None:
+        """Raise ScriptError if Python refused to run the module, before any code of it ran."""
+        refusal = getattr(error, "__context__", None)
+        if isinstance(refusal, runpy._Error) and self.module.__spec__ is None:  # type: ignore[attr-defined]
+            self.tracing.stop()
+            raise ScriptError(f"{clip_text(str(refusal), 200)}; name a module that can run")
 
     def restore_builtins(self) -> None:
         """Restore the builtins that the program replaced, since our own code uses them, too."""
@@ -203,6 +269,12 @@ def _do_nothing() -> None:
     """Stand for the program that has ended."""
 
 
+def _run_by_python(script: str, argv: Sequence[str]) -> NoReturn:
+    """Let Python itself run a script that it cannot compile, so that the report is Python's own."""
+    options = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    raise SystemExit(subprocess.call([sys.executable, *options, script, *argv]))
+
+
 class _ProcessEnd:
     """The last exit function of this process, which reports the run.
 
@@ -210,7 +282,9 @@ class _ProcessEnd:
     registered before the program runs, and the program's own functions run as they do without us.
     """
 
-    def __init__(self, program: _Program, report: Callable[[EndedScript], None], is_child: bool) -> None:
+    def __init__(
+        self, program: _Program, report: Callable[[EndedScript], int | None], is_child: bool
+    ) -> None:
         self.program, self.report, self.is_child = program, report, is_child
         self.pid = os.getpid()
         self.modules = {**sys.modules}
@@ -225,6 +299,7 @@ class _ProcessEnd:
 
     def finish(self) -> None:
         """Report the run, or leave it to the parent of a forked or started process."""
+        status: int | None = 0
         try:
             self.restore_imports()
             child_runs = self.program.tracing.child_runs
@@ -232,7 +307,7 @@ class _ProcessEnd:
                 child_runs.write_run()
                 self.program.tracing.stop()
             else:
-                self.report(self.program.stop())
+                status = self.report(self.program.stop())
             interrupted = self.program.status is None
         except KeyboardInterrupt:
             interrupted = True
@@ -242,6 +317,8 @@ class _ProcessEnd:
         self.release()
         if interrupted:  # Python itself forgets the interrupt if a report runs further code
             _end_by_interrupt()
+        if status and self.program.status == 0:
+            _end_at_once(status)
 
     def release(self) -> None:
         """Release the main module, which Python deletes next. The program's finalizers run as it does so."""
@@ -264,7 +341,10 @@ def _end_at_once(status: int) -> NoReturn:
 
 
 def _end_by_interrupt() -> None:
-    """End this process by the signal of Ctrl-C. A shell that runs a loop then stops."""
+    """End this process by the signal of Ctrl-C, after the finalizers. A shell that runs a loop then stops."""
+    if type(main := sys.modules.get("__main__")) is ModuleType:
+        vars(main).clear()
+    gc.collect()
     _flush_streams()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGINT)
@@ -278,7 +358,7 @@ def _flush_streams() -> None:
 
 @contextmanager
 def _report_before_exit(
-    program: _Program, before_os_exit: Callable[[EndedScript], None] | None
+    program: _Program, before_os_exit: Callable[[EndedScript], int | None] | None
 ) -> Iterator[None]:
     """Report the run before `os._exit` ends the process. In a forked process, write its own run instead."""
     pid, leave, child_runs = os.getpid(), os._exit, program.tracing.child_runs
@@ -288,7 +368,8 @@ def _report_before_exit(
             if os.getpid() != pid or not child_runs.owner_pid:
                 child_runs.write_run()
             elif before_os_exit is not None and isinstance(status, int):
-                before_os_exit(EndedScript(program.tracing.stop(), status))
+                own_status = before_os_exit(EndedScript(program.tracing.stop(), status))
+                status = status or own_status or 0
         finally:
             leave(status)
 
@@ -340,6 +421,7 @@ def _script_code(given: str, module: ModuleType, tracing: Tracing) -> CodeType:
         raise ScriptError(f"{what}; trace a module of it")
     _put_folder_first(os.path.dirname(os.path.realpath(path)))
     module.__file__, module.__loader__ = path, SourceFileLoader("__main__", path)
+    module.__dict__["__cached__"] = None
     return _compile_script(path, data, tracing)
 
 
@@ -360,17 +442,17 @@ def _short_path(path: str) -> str:
 
 @contextmanager
 def _explain_syntax_error(path: str) -> Iterator[None]:
-    """Turn Python's error for code that it cannot compile into a ScriptError. `path` is its file."""
+    """Turn Python's error for code that it cannot compile into a CompileError. `path` is its file."""
     try:
         yield
     except (RecursionError, MemoryError):
         why = "an expression is nested too deeply"
-        raise ScriptError(f"{_short_path(path)}: {why}; Python cannot run it either") from None
+        raise CompileError(f"{_short_path(path)}: {why}; Python cannot run it either") from None
     except SyntaxError as e:
         place = _short_path(e.filename or path) + (f", line {e.lineno}" if e.lineno else "")
-        raise ScriptError(f"{place}: {e.msg}; Python cannot run it either") from None
+        raise CompileError(f"{place}: {e.msg}; Python cannot run it either") from None
     except ValueError as e:
-        raise ScriptError(f"{_short_path(path)}: {e}; Python cannot run it either") from None
+        raise CompileError(f"{_short_path(path)}: {e}; Python cannot run it either") from None
 
 
 def _check_module(name: str) -> None:
@@ -382,49 +464,18 @@ def _check_module(name: str) -> None:
     raise ScriptError(f"there is no module {clip_text(name, 100)}; install it, or correct the name")
 
 
-class _RefusedModuleError(Exception):
-    """Python's reason why it does not run a module."""
+# Runs a module, or the `__main__` of a folder or an archive that is first on the path, as `python -m` does.
+_run_module = runpy._run_module_as_main  # type: ignore[attr-defined]
 
 
-def _run_module(name: str, is_folder: bool) -> None:
-    """Run a module, or the `__main__` of a folder or an archive that is first on the path.
-
-    Python's own module does it, as for `python -m`. So an error of an import that comes first is the
-    program's own.
-    """
-    names = sys.modules["__main__"].__dict__
-    try:
-        runpy._run_module_as_main(name, not is_folder)  # type: ignore[attr-defined]
-    except SystemExit as e:
-        is_refused = isinstance(e.__context__, runpy._Error)  # type: ignore[attr-defined]
-        if is_refused and names.get("__spec__") is None:
-            raise _RefusedModuleError(str(e.__context__)) from None
-        raise
-
-
-def _run_code(code: CodeType, names: dict[str, Any]) -> None:
-    """Run code as the main program."""
-    exec(code, names)
-
-
-for each in (_run_module, _run_code):
-    HIDDEN_CODE.add_outermost(each)
-
-
-def _run_to_end(start: Callable[[], None]) -> int | None:
-    """Run the main program. Return its exit status, None if it was interrupted."""
-    try:
-        start()
+@hide_frame
+def _end_status(error: BaseException | None) -> int | None:
+    """Return the exit status after an error that ended the main program, None if it was interrupted."""
+    if error is None:
         return 0
-    except SystemExit as e:
-        return _exit_status(e.code)
-    except _RefusedModuleError:
-        raise
-    except BaseException as e:  # any exception of the program ends it as it would end Python
-        error = e
-    finally:
-        _flush_streams()
-    status = _print_exception(error)  # here, because an error of the hook is not one of this handler
+    if isinstance(error, SystemExit):
+        return _exit_status(error.code)
+    status = _print_exception(error)
     return None if isinstance(error, KeyboardInterrupt) else status
 
 
@@ -439,6 +490,7 @@ def _exit_status(code: object) -> int:
     return 1
 
 
+@hide_frame
 def _print_exception(error: BaseException) -> int:
     """Print an exception that ends the program as Python does, without our frames. Return the status."""
     leave_out_own_frames(error)

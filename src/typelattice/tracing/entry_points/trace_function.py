@@ -10,6 +10,7 @@ from typing import Any, overload
 
 from typelattice.files.reader import system as find_system
 from typelattice.programs.program import AnySystem
+from typelattice.support.strange_objects import refuse_strange
 from typelattice.tracing.entry_points.followed_block import FollowedBlock
 from typelattice.tracing.entry_points.followed_functions import Traced, TraceError, follow_function
 from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
@@ -75,6 +76,7 @@ def trace_call(
     values: bool | ValueChecks = False,
 ) -> Traced:
     """Call a function and follow it, as `trace` does. Check values on request. Raises TraceError."""
+    refuse_strange(function, TraceError, "give a Python function")
     inner = inspect.unwrap(function) if callable(function) else function
     if isinstance(inner, MethodType):
         inner = inner.__func__
@@ -117,6 +119,9 @@ def why(traced: Traced | FollowedBlock, result: str = RESULT_NAME) -> Why:
     >>> answer.dtype, [step.text for step in answer.steps]
     (float64, ['y + 1', 'x * np.float64(0.5)', 'np.float64(0.5)'])
     """
+    if type(traced) not in (Traced, FollowedBlock):
+        what = f"an object of type {type(traced).__name__} is no traced call"
+        raise TraceError(f"{what}; give what tl.trace(f, x) returns")
     return explain_result(traced.run, result)
 
 

@@ -14,7 +14,8 @@ from typelattice.tracing.findings.divergences_from_run import RunDivergence, fin
 from typelattice.tracing.findings.intended_widenings import sort_causes
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import WideningCause, find_causes
-from typelattice.tracing.run_data.run import Run, WeaknessChange
+from typelattice.tracing.run_data.run import LocatedLoss, Run, WeaknessChange
+from typelattice.tracing.run_data.source_text import split_lines
 
 EXCUSE_PATTERN = re.compile(r"#.*\btypelattice:\s*meant\b")
 """A comment that turns off the findings of its line."""
@@ -26,7 +27,8 @@ class Findings:
 
     `weakness_changes` are the arguments that make functions compile again. `excused_count` counts the
     findings that a comment in the source excuses. `islands` are explicit casts to wider floats, with results
-    that are all cast back.
+    that are all cast back. `value_losses` is None if no values were checked. `omitted_causes` are not
+    reported, as `omissions` says in sentences.
     """
 
     predicted_run: PredictedRun = field(repr=False)
@@ -37,11 +39,18 @@ class Findings:
     excused_count: int = 0
     weakness_changes: tuple[WeaknessChange, ...] = ()
     islands: tuple[WideningCause, ...] = ()
+    value_losses: tuple[LocatedLoss, ...] | None = None
+    omitted_causes: tuple[WideningCause, ...] = ()
+    omissions: tuple[str, ...] = ()
 
     @property
     def scope(self) -> CheckScope:
         """The operations that the checks looked at, and the wide floats that they cannot see."""
-        return find_scope(self.predicted_run, self.causes)
+        return find_scope(self.predicted_run, (*self.causes, *self.omitted_causes))
+
+    def location_of(self, step_number: int) -> SourceLocation | None:
+        """Return the source location of a step."""
+        return self.predicted_run.steps[step_number].location
 
 
 def collect_findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
@@ -71,6 +80,7 @@ def collect_findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
         excuses.count,
         weak,
         sorted_causes.islands,
+        run.value_losses,
     )
 
 
@@ -80,7 +90,7 @@ class _Excuses:
     def __init__(self, run: Run) -> None:
         self.steps = run.program.steps
         self.lines = {
-            file: text.splitlines() for file, text in run.sources.items() if EXCUSE_PATTERN.search(text)
+            file: split_lines(text) for file, text in run.sources.items() if EXCUSE_PATTERN.search(text)
         }
         self.count = 0
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from typelattice.calls.steps import Call, Cast, Step
+from typelattice.calls.steps import Call, Cast, Index, Step
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.operands.operand import Operand
@@ -24,6 +24,7 @@ class PredictedRun:
     - `results`: the observed result of each step, or the predicted one if it was not observed.
     - `predictions`: the prediction of the library's own system, from the observed operands.
     - `steps_by_source`: the steps of each source text at its location. There may be several, as in a loop.
+    - `steps_by_line`: the steps at each line of each file.
     - `find_evaluator`: finds the evaluator of a step by its library's own system.
     - `narrowest_float`: the narrowest float of the run.
     - `widths`: the bits of each float step. A step computed for `out=` or `dtype=` is at most as wide as the
@@ -38,6 +39,7 @@ class PredictedRun:
     results: Sequence[Outcome] = field(repr=False)
     predictions: Sequence[Outcome] = field(repr=False)
     steps_by_source: Mapping[object, Sequence[int]] = field(repr=False)
+    steps_by_line: Mapping[tuple[str, int], Sequence[int]] = field(repr=False)
     find_evaluator: EvaluatorFinder = field(repr=False)
     narrowest_float: DType | None
     widths: Sequence[int | None] = field(repr=False)
@@ -54,11 +56,19 @@ class PredictedRun:
             if self.result_of(j) == self.result_of(step_number)
         ]
 
-    def default_float(self, step_number: int) -> DType | None:
-        """Return the default float of a step's library, or None if it has none."""
+    def steps_of_same_text(self, step_number: int) -> Sequence[int]:
+        """Return the steps of the same source text at the same location."""
+        return self.steps_by_source[source_key(self.steps[step_number])]
+
+    def list_steps_at(self, file: str, line: int) -> Sequence[int]:
+        """Return the steps at a line of a file."""
+        return self.steps_by_line.get((file, line), ())
+
+    def default_dtype(self, step_number: int, kind: Kind) -> DType | None:
+        """Return the default dtype of a kind in a step's library, or None if it has none."""
         owner = self.steps[step_number].owner
         system = self.systems if isinstance(self.systems, System) else self.systems.get(owner or "")
-        return system.defaults.get(Kind.FLOAT) if system else None
+        return system.defaults.get(kind) if system else None
 
     def predict_with_narrow_floats(self, step_number: int) -> Outcome:
         """Predict a step under its library's own system if each float operand were the run's narrowest float.
@@ -72,6 +82,21 @@ class PredictedRun:
             return NOT_REACHED_OUTCOME
         narrow = {p: Outcome(narrow_operand(o, least) if self.widths[p] else o) for p, o in operands.items()}
         return self.find_evaluator(step).outcome_of_step(step, narrow)
+
+    def predict_with_integers(self, step_number: int, operand_step: int | None = None) -> Outcome | None:
+        """Predict a step under its library's own system if its float operands, or one of them, were integers.
+
+        Return None if no rule tells.
+        """
+        step, integer = self.steps[step_number], self.default_dtype(step_number, Kind.SIGNED)
+        if integer is None or not isinstance(step, (Call, Cast, Index)):
+            return None
+        outcomes = {p: Outcome(self.result_of(p)) for p in self.inputs[step_number]}
+        for p in self.inputs[step_number]:
+            operand = self.result_of(p)
+            if operand is not None and self.widths[p] and operand_step in (None, p):
+                outcomes[p] = Outcome(replace(operand, dtype=integer, kind=integer.kind, value=None))
+        return self.find_evaluator(step).outcome_of_step(step, outcomes)
 
     def is_always_wide(self, step_number: int) -> bool:
         """Return True if a step gives as wide a float from narrower ones, as NumPy's `interp` does."""
@@ -106,17 +131,18 @@ def predict_run(run: Run) -> PredictedRun:
     predictions = run.predict_steps(find_evaluator)
     results = [one or other for one, other in zip(run.observed_outcomes, predictions, strict=True)]
     steps_by_source: dict[object, list[int]] = {}
+    steps_by_line: dict[tuple[str, int], list[int]] = {}
     for i, step in enumerate(steps):
         steps_by_source.setdefault(source_key(step), []).append(i)
+        if step.location is not None:
+            steps_by_line.setdefault((step.location.file, step.location.line), []).append(i)
     widths = [operand_width(outcome.operand) for outcome in results]
+    floats = {
+        outcome.operand.dtype: n for outcome, n in zip(results, widths, strict=True) if outcome.operand and n
+    }
     for i, p in pair_writes_with_computations(run):
         if (widths[i] or 0) < (widths[p] or 0):
             widths[p] = widths[i]
-    floats = {
-        observation.operand.dtype: n
-        for observation, n in zip(results, widths, strict=True)
-        if observation.operand and n
-    }
     narrowest_float = min(floats, key=floats.__getitem__, default=None)
     return PredictedRun(
         run,
@@ -127,6 +153,7 @@ def predict_run(run: Run) -> PredictedRun:
         results,
         predictions,
         steps_by_source,
+        steps_by_line,
         find_evaluator,
         narrowest_float,
         widths,

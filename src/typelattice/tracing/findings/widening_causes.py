@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from typelattice.calls.steps import Index, Input, Opaque
-from typelattice.facts.dtypes import DType
+from typelattice.facts.dtypes import DType, Kind
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_key
 from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.steps.called_name import WRITING_OPERATION
@@ -163,7 +163,7 @@ def _make_cause(
     following_steps = _find_following(predicted_run, widened, later_wide_steps)
     wide_steps = {*widened, *later_wide_steps}
     result_names = tuple(name for name, i in predicted_run.run.results.items() if i in wide_steps)
-    default = predicted_run.default_float(widened[0])
+    default = predicted_run.default_dtype(widened[0], Kind.FLOAT)
     is_default_dtype = default is None or (dtype_width(wide_result.dtype) or 0) >= (dtype_width(default) or 0)
     return WideningCause(
         tuple(group), narrow_dtype, wide_result.dtype, tuple(widened), tuple(later_wide_steps),

@@ -4,7 +4,9 @@ A file may define these:
 
 - `system`: a function that names the library's own system, if that depends on the library's settings.
 - `active_cast_feature`: a function that names the feature that casts operands by itself, such as autocast.
-- `CAST_FORMAT`: the form of a cast in a program.
+- `CAST_FORMAT`: the form of a cast in a program, with `array`, `dtype` and `library`.
+- `DTYPE_MODULE`: the module that has the dtypes by their names, if it is not the library's root module, or ""
+  if none has.
 - `COMPILER_SWITCH`: the module and the name of the switch of a compiler that reads bytecode.
 - `CONVERTING_METHODS` and `converted_arrays`: methods that cast the arrays of an object in place, and a
   function that yields these arrays with their names.
@@ -19,6 +21,7 @@ A file may define these:
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -67,10 +70,40 @@ def active_cast_feature(library: str) -> str:
     return str(found()) if found is not None else ""
 
 
-def cast_text(library: str, array: str, dtype: str) -> str:
-    """Write the cast of an array to a dtype as a program of the library does."""
-    form: str = getattr(_import_library_file(library), "CAST_FORMAT", "{}.astype({})")
-    return form.format(array, dtype)
+def cast_text(library: str, array: str, dtype: str, alias: str = "") -> str:
+    """Write the cast of an array to a dtype as a program of the library does.
+
+    `array` is an expression that a method can be called on, and `alias` the program's name for the library.
+
+    >>> cast_text("torch", "(x + y)", "y.dtype"), cast_text("tensorflow", "(x + y)", "y.dtype", "tf")
+    ('(x + y).to(y.dtype)', 'tf.cast(x + y, y.dtype)')
+    """
+    form: str = getattr(_import_library_file(library), "CAST_FORMAT", "{array}.astype({dtype})")
+    if not form.startswith("{array}"):
+        array = _without_parentheses(array)
+    modules = libraries()[library].modules if library in libraries() else ()
+    return form.format(array=array, dtype=dtype, library=alias or next(iter(modules), ""))
+
+
+def _without_parentheses(text: str) -> str:
+    """Remove the parentheses around an expression, which an argument does not need."""
+    with suppress(SyntaxError):
+        if text.startswith("(") and not isinstance(ast.parse(text, mode="eval").body, ast.Tuple):
+            ast.parse(text[1:-1], mode="eval")  # not so for `(x) + (y)`
+            return text[1:-1]
+    return text
+
+
+def modules_with_dtypes(library: str) -> tuple[str, ...]:
+    """List the modules of a library that have its dtypes by their names.
+
+    >>> modules_with_dtypes("torch"), modules_with_dtypes("jax"), modules_with_dtypes("keras")
+    (('torch',), ('jax.numpy',), ())
+    """
+    named = getattr(_import_library_file(library), "DTYPE_MODULE", None)
+    if named is not None:
+        return (named,) if named else ()
+    return libraries()[library].modules if library in libraries() else ()
 
 
 def may_be_forked(library: str) -> bool:

@@ -10,6 +10,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.tracing.library_traits.array_values import find_numpy_dtype, read_numpy_values
 
 ROUNDS_SCALARS = True
+DTYPE_MODULE = "jax.numpy"
 
 
 def system(dtypes: Set[str]) -> str | None:

@@ -9,6 +9,8 @@ from typing import Any
 from typelattice.files.system_text import systems
 from typelattice.tracing.library_traits import jax
 
+DTYPE_MODULE = ""  # its dtypes are texts
+
 
 def system(dtypes: Set[str]) -> str | None:
     """Return the system of the arrays that compute."""

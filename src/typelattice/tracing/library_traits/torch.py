@@ -14,7 +14,7 @@ COMPILER_SWITCH = "torch._dynamo.config", "disable"
 """The module of the switch that turns off the compiler, and the switch's name. PyTorch imports the module
 when it compiles. TORCH_COMPILE_DISABLE=1 also sets the switch."""
 
-CAST_FORMAT = "{}.to({})"
+CAST_FORMAT = "{array}.to({dtype})"
 """How a program casts an array to a dtype."""
 
 

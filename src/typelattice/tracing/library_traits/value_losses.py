@@ -36,9 +36,11 @@ from typelattice.tracing.library_traits.checked_call import (
     Unchecked,
 )
 from typelattice.tracing.library_traits.unchanged_numbers import (
+    MAX_FEW_DIGITS,
     find_rounded_constants,
     find_unchanged_numbers,
 )
+from typelattice.tracing.run_data.array_classes import MAX_LIST_ITEMS
 from typelattice.tracing.run_data.run import LOST_DIGITS, LOST_FRACTION, NOT_FINITE, WRAPPED, ValueLoss
 from typelattice.tracing.steps.equivalent_operations import max_arguments_without_cast, operation_of
 
@@ -74,6 +76,9 @@ CHECKED_OPTIONS = {
     "axis", "keepdims", "ddof", "n", "mode", "offset", "axis1", "axis2", "prepend", "append", "axes",
 }  # fmt: skip
 """Options of functions that are computed again. With another option they are not checked."""
+DIVIDING_MAKERS = {"linspace", "logspace", "geomspace"}  # their integers may have lost a fraction
+CASTING_OPTIONS = {"dtype", "casting", "out"}
+"""Options with which a function that gives integers of its operands may give others."""
 IDLE_OPTIONS = {"dtype", "optimize", "order"}  # options that do not change the exact result
 MAX_LOST_UNITS = 2**7  # units in the last place that a sum may lose: about two digits
 MAX_LOST_SHARE = 1 / 16  # share of a sum that may be lost in a dtype with few digits, such as bfloat16
@@ -116,10 +121,8 @@ def find_value_losses(
         yield Unchecked(TOO_LARGE)
         return
     # without an array among its operands, a function makes a new array
-    has_arrays = any(
-        isinstance(x, (np.ndarray, np.generic)) and type(given) not in (list, tuple)
-        for x, given in zip(values, operands, strict=True)
-    )
+    has_arrays = any(map(_holds_array, operands))
+    name = "put" if name == "fill=" else name
     plain, operation_class = find_operation(name.removesuffix("="))
     is_in_place = name[-1:] == "="
     call = CheckedCall(plain, operation_class, is_in_place, values, keywords, own, dtype, name)
@@ -153,10 +156,28 @@ def _find_lost_floats(
         yield Unchecked(FINITE_ONLY, call.written_name)
     if is_cast:
         yield from find_rounded_constants(np, call, call.operands[:1])
+        yield from _find_rounded_integers(np, call, call.operands[0] if call.operands else None)
+    elif call.name == "arange":
+        yield from _find_rounded_integers(np, call, _call_or_none(np.arange, call.operands, {}))
     elif call.name in FILLING_FUNCTIONS:
         yield from find_rounded_constants(np, call, call.operands[1:2])
     elif rounds_scalars and call.name in LINEAR_FUNCTIONS:
         yield from find_rounded_constants(np, call, call.operands)
+
+
+def _find_rounded_integers(np: Any, call: CheckedCall, integers: Any) -> Iterator[FoundLoss]:
+    """Yield the loss of integers that a float of few digits rounds, such as positions in bfloat16."""
+    precision = call.dtype.precision or 0
+    if not isinstance(integers, np.ndarray) or integers.dtype.kind not in "iu" or precision > MAX_FEW_DIGITS:
+        return
+    if integers.shape != call.result.shape or not integers.size:
+        return
+    low, high = find_extremes(np, integers)
+    if -(2**precision) <= low and high <= 2**precision:
+        return
+    lost = np.isfinite(call.result) & (integers.astype(float) != call.result.astype(float))
+    if is_any_true(lost):
+        yield LOST_DIGITS, partial(describe_loss, np, call.dtype, LOST_DIGITS, lost, integers, call.result)
 
 
 def _find_lost_integers(np: Any, call: CheckedCall, has_arrays: bool) -> Iterator[FoundLoss | Unchecked]:
@@ -165,12 +186,28 @@ def _find_lost_integers(np: Any, call: CheckedCall, has_arrays: bool) -> Iterato
     if name == "put" or is_casting_function(name):
         result = None if name == "put" else call.result
         yield from cast_losses(np, _list_numbers(np, call.operands[:1]), result, call.dtype)
+    elif call.name in FILLING_FUNCTIONS:
+        filling = [*call.operands, call.keywords.get("fill_value")][1:2]
+        yield from cast_losses(np, _list_numbers(np, filling), None, call.dtype)
     elif call.operation_class in KEEPING_CLASSES or call.name in KEEPING_FUNCTIONS:
-        return
+        if not CASTING_OPTIONS.isdisjoint(call.keywords) and (has_arrays or _takes_float(call)):
+            yield Unchecked(OPTIONS, name)
     elif call.operation_class in RECOMPUTED_CLASSES:
         yield from compute_again(np, call)
-    elif has_arrays and name not in KEEPING_METHODS:
+    elif (has_arrays and name not in KEEPING_METHODS) or name in DIVIDING_MAKERS or _takes_float(call):
         yield Unchecked(UNKNOWN_OPERATION, name)
+
+
+def _takes_float(call: CheckedCall) -> bool:
+    """Return True if an argument is a Python float, of which a function may have made an integer."""
+    return any(type(x) is float for x in (*call.operands, *call.keywords.values()))
+
+
+def _holds_array(x: Any) -> bool:
+    """Return True for an array, and for a list with one."""
+    if type(x) is list or type(x) is tuple:
+        return any(hasattr(type(each), "dtype") for each in x[:MAX_LIST_ITEMS])
+    return hasattr(type(x), "dtype")
 
 
 def _name_dtype(x: Any) -> str:

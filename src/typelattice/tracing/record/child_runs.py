@@ -87,6 +87,7 @@ class ChildSettings:
     folder: str = ""
     script: str = ""
     main: str = ""
+    project: str = ""
 
 
 class ChildRuns:

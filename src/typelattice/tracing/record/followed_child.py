@@ -16,8 +16,9 @@ def follow(settings: bytes) -> None:
     """Follow this process until its end, as its parent was followed."""
     given: ChildSettings = pickle.loads(settings)
     tracing = Tracing(
-        given.packages, given.cache, given.replaced_contents, given.checks_values, given.folder, given.main
-    )
+        given.packages, given.cache, given.replaced_contents, given.checks_values, given.folder, given.main,
+        given.project,
+    )  # fmt: skip
     tracing.start()
     tracing.child_runs.write_run_when_multiprocessing_ends()
     if given.script:

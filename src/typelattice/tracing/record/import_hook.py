@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from importlib._bootstrap_external import _LoaderBasics  # type: ignore[attr-defined]
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -26,12 +27,14 @@ from typelattice.support.gc_pause import pause_gc
 from typelattice.tracing.record.child_runs import PATCHED_MODULES, ChildRuns
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.recorder import Recorder
+from typelattice.tracing.record.user_code import UserCode, is_within
 from typelattice.tracing.record.witness import FollowedModule, LazyWitness
 from typelattice.tracing.rewrite.bytecode import check_release, insert_copies, insert_witnesses
+from typelattice.tracing.rewrite.hidden_frames import hide_frame
 from typelattice.tracing.rewrite.original_code import HIDDEN_CODE
 from typelattice.tracing.run_data.source_text import SourceText
 
-CACHE_VERSION = b"13"  # version of the rewriting: a cache with a different version is not read
+CACHE_VERSION = b"14"  # version of the rewriting: a cache with a different version is not read
 CompiledSource = tuple[CodeType, list[int], list[bytes]]
 """Code with its copies and with marks for witnesses, the numbers of the witnesses, and the packed row of each
 operation."""
@@ -80,6 +83,8 @@ class ModuleCompiler:
             self.recorder.not_followed[name] = _why_not_compiled(e)
             return None
         self.recorder.sources[path] = SourceText(lambda: decode_source(data))
+        if name == "__main__":
+            self.recorder.script = path
         return rewritten
 
     def follow_function(self, function: FunctionType, file: str) -> None:
@@ -189,9 +194,10 @@ class ChangingLoader(SourceFileLoader):
 
     change: Callable[[ModuleType], object]
 
+    @hide_frame
     def exec_module(self, module: ModuleType) -> None:
         """Load the module, and change it."""
-        super().exec_module(module)
+        SourceFileLoader.exec_module(self, module)  # `super()` reads the frame, which is hidden
         self.change(module)
 
 
@@ -205,37 +211,40 @@ def _changing_spec(spec: ModuleSpec | None, change: Callable[[ModuleType], objec
 
 
 class TracingFinder(MetaPathFinder):
-    """A finder for modules of some packages. It uses Python's own finders, and adds a rewriting loader."""
+    """A finder for the modules to follow. It uses Python's own finders, and adds a rewriting loader."""
 
-    def __init__(self, packages: Sequence[str], compiler: ModuleCompiler, child_runs: ChildRuns) -> None:
-        self.packages, self.compiler, self.child_runs = tuple(packages), compiler, child_runs
-        self.packages_without_modules = set(packages)
+    def __init__(self, user_code: UserCode, compiler: ModuleCompiler, child_runs: ChildRuns) -> None:
+        self.user_code, self.compiler, self.child_runs = user_code, compiler, child_runs
+        self.packages_without_modules = set(user_code.packages)
         """The packages without a module found so far."""
         self.switches = CompilerSwitches()
 
-    def covers(self, name: str) -> bool:
-        """Return True if a module belongs to one of the packages."""
-        return any(_is_within(name, package) for package in self.packages)
+    def follow_package(self, package: str) -> None:
+        """Follow another package as well."""
+        self.user_code = replace(self.user_code, packages=(*self.user_code.packages, package))
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the module's spec, or None for a module of another package."""
+        """Return the module's spec, or None for a module that is not followed."""
         if name in self.switches.names:
             return _changing_spec(
                 self._find_other_spec(name, path, target), lambda module: self.switches.turn_off()
             )
         if name in PATCHED_MODULES:
             return _changing_spec(self._find_other_spec(name, path, target), self.child_runs.patch_module)
-        if not self.covers(name):
+        is_named = self.user_code.names_module(name)
+        if not is_named and not self.user_code.may_hold_module(name, path):
             return None
         spec = self._find_other_spec(name, path, target)
         if spec is not None:
             self.packages_without_modules = {
-                package for package in self.packages_without_modules if not _is_within(name, package)
+                package for package in self.packages_without_modules if not is_within(name, package)
             }
         loader = spec.loader if spec else None
         if spec is None or loader is None:
+            return spec
+        if not is_named and not (spec.has_location and self.user_code.owns_file(spec.origin or "")):
             return spec
         recorder = self.compiler.recorder
         if type(loader) is SourceFileLoader:
@@ -262,10 +271,6 @@ class TracingFinder(MetaPathFinder):
             if found is not None:
                 return found
         return None
-
-
-def _is_within(name: str, package: str) -> bool:
-    return name == package or name.startswith(f"{package}.")
 
 
 LOADERS_WITHOUT_SOURCE = (

@@ -86,9 +86,9 @@ MAX_DISTINCT_STEPS = 200_000  # beyond it, a step must differ in more than its o
 UNREADABLE_MESSAGE = "our reading of it failed ({}); please report it"
 
 
-def locked(method: Callable[Concatenate[Recorder, Parameters], Result]) -> Callable[
-    Concatenate[Recorder, Parameters], Result
-]:
+def locked(
+    method: Callable[Concatenate[Recorder, Parameters], Result],
+) -> Callable[Concatenate[Recorder, Parameters], Result]:
     """Let a method of a recorder run while its thread holds the lock."""
 
     @wraps(method)
@@ -129,6 +129,7 @@ class Recorder:
         self.links = ArrayLinks()
         hide_links()
         self.sources: dict[str, SourceText] = {}
+        self.script: str | None = None
         self.not_followed: dict[str, str] = {}
         self.failures: dict[Witness, str] = {}  # our own error at each witness that cannot read its operation
         self.check_failures: dict[Witness, str] = {}  # the same of checks of values
@@ -506,9 +507,7 @@ class Recorder:
                 owner=kind.library,
             )  # fmt: skip
             made = self.builder.add_step(cast)
-            tally = self.add_tallies(
-                made.step, len(self.tallies), operand, kind, array, witness.operation
-            )
+            tally = self.add_tallies(made.step, len(self.tallies), operand, kind, array, witness.operation)
             witness.tallies[key] = tally
         tally.count += 1
         tally.bytes += kind.size(array)
@@ -624,6 +623,7 @@ class Recorder:
             ),
             held_arrays=tuple(self.held_arrays),
             value_scope=self.value_checks.scope if self.value_checks else None,
+            script=self.script,
         )
 
     def add_missing_tallies(self) -> None:

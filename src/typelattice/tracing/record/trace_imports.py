@@ -10,12 +10,13 @@ from types import TracebackType
 from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
 from typelattice.tracing.record.import_hook import ModuleCompiler, TracingFinder
 from typelattice.tracing.record.recorder import Recorder
+from typelattice.tracing.record.user_code import UserCode
 from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.run_data.run import Run
 
 
 class Tracing:
-    """A context that traces the modules of some packages, if they are imported within it.
+    """A context that traces the modules of some packages, and of a project, if they are imported within it.
 
     Modules imported before are not traced. The run's `not_followed` names them, and the packages without an
     imported module. Child processes of multiprocessing or a fork are also traced, and their runs are merged
@@ -26,24 +27,33 @@ class Tracing:
     - `checks_values`: check values as well as dtypes, or the object that collects the losses of this process.
     - `folder`: where a child process leaves its run. The first process makes a folder.
     - `main`: the file of the parent's main module, from which functions may come by value.
+    - `project`: the folder of a project, whose modules are followed if they are not installed.
     """
 
     def __init__(
-        self, packages: Sequence[str], cache: Path | None = None, replaced_contents: Mapping[str, bytes] = {},
-        checks_values: bool | ValueChecks = False, folder: str = "", main: str = "",
+        self,
+        packages: Sequence[str],
+        cache: Path | None = None,
+        replaced_contents: Mapping[str, bytes] = {},
+        checks_values: bool | ValueChecks = False,
+        folder: str = "",
+        main: str = "",
+        project: str = "",
     ) -> None:
         self.recorder = Recorder(checks_values)
+        self.recorder.script = ""  # until one is compiled
         self.compiler = ModuleCompiler(self.recorder, cache, replaced_contents)
         settings = ChildSettings(
-            tuple(packages), cache, replaced_contents, checks_values is True, folder, main=main
-        )
+            tuple(packages), cache, replaced_contents, checks_values is True, folder, main=main,
+            project=project,
+        )  # fmt: skip
         self.child_runs = ChildRuns(self.recorder, settings, self.compiler.follow_function)
-        self.finder = TracingFinder(packages, self.compiler, self.child_runs)
+        self.finder = TracingFinder(UserCode(tuple(packages), project), self.compiler, self.child_runs)
 
     def start(self) -> None:
         """Rewrite modules as they are imported from now on."""
         for name in [*sys.modules]:
-            if self.finder.covers(name):
+            if self.finder.user_code.names_module(name):
                 self.recorder.not_followed[name] = "it was imported before tracing began"
         self.recorder.child_process_counter.__enter__()
         self.child_runs.start()

@@ -16,6 +16,7 @@ from typelattice.tracing.library_traits import ValueChecksOfLibrary, value_check
 from typelattice.tracing.library_traits.array_subclasses import has_own_arithmetic
 from typelattice.tracing.library_traits.checked_call import (
     NO_CHECKS,
+    NO_RESULT,
     OPTIONS,
     OTHER_PACKAGE,
     OWN_CLASS,
@@ -31,7 +32,12 @@ from typelattice.tracing.record.witness import (
     describe_error,
     is_module_of_library,
 )
-from typelattice.tracing.run_data.array_classes import CachePerClass, holds_results, library_class
+from typelattice.tracing.run_data.array_classes import (
+    MAX_LIST_ITEMS,
+    CachePerClass,
+    holds_results,
+    library_class,
+)
 from typelattice.tracing.run_data.run import (
     NOT_FINITE,
     LocatedLoss,
@@ -44,6 +50,8 @@ from typelattice.tracing.run_data.written_operation import OMITTED_ARGUMENTS
 globals()["__builtins__"] = {**vars(builtins)}  # witness.py explains this copy
 MAX_RESULT_BYTES = 1 << 27  # a larger result is not checked: that would slow the program down
 MAX_UNCHECKED_SUBJECTS = 1_000  # functions and classes that are named in the report of what was not checked
+KEEPING_CALLS = {"sort", "partition", "shuffle", "setflags", "tofile", "save", "savez", "savetxt", "dump"}
+"""Calls that return nothing, and write no new numbers into arrays."""
 MAX_FINITE_ARRAYS = 4_096  # most arrays that are remembered as finite
 
 
@@ -198,11 +206,9 @@ def check_assignment(witness: ValueWitness, value: Any, a: Any) -> None:
 
 def check_call(witness: ValueWitness, function: Any, *arguments_and_result: Any) -> None:
     """Check a call of a library's function, or of an array's method."""
-    result, checks = arguments_and_result[-1], witness.recorder.value_checks
+    result = arguments_and_result[-1]
     if witness.array_kinds[type(result)] is None:
-        if holds_results(type(result)) and witness.is_of_library(function):
-            for x in witness.list_results(result):
-                check_unknown_result(witness, SEVERAL_RESULTS, function, x)
+        check_other_result(witness, function, *arguments_and_result)
         return
     owner, is_known = find_owner(witness, function)
     if not is_known:
@@ -222,7 +228,33 @@ def check_call(witness: ValueWitness, function: Any, *arguments_and_result: Any)
     elif witness.array_kinds[type(owner)] is not None:
         name = name.lstrip("_")  # JAX's method sum is called _sum
         operands = [owner, *operands]
-    checks.observe_operation(witness, name, operands, named, result)
+    witness.recorder.value_checks.observe_operation(witness, name, operands, named, result)
+
+
+def check_other_result(witness: ValueWitness, function: Any, *arguments_and_result: Any) -> None:
+    """Check a call that returns no array: count the arrays in its result, or note that it may write."""
+    *given, result = arguments_and_result
+    if holds_results(type(result)):
+        reason = SEVERAL_RESULTS if witness.is_of_library(function) else OTHER_PACKAGE
+        for x in witness.list_results(result):
+            check_unknown_result(witness, reason, function, x)
+    elif result is None:
+        owner, is_known = find_owner(witness, function)
+        arguments = [owner, *witness.operation.list_arguments(tuple(given))]
+        values = [y for x in arguments for y in (x[:MAX_LIST_ITEMS] if type(x) in (list, tuple) else [x])]
+        arrays = [x for x in values if witness.array_kinds[type(x)] is not None]
+        name = getattr(function, "__name__", "") if is_known else witness.name
+        if is_known and arrays and name == "fill" and len(arguments) == 2:
+            witness.recorder.value_checks.observe_operation(witness, "put", arguments[1:], {}, owner)
+        elif (is_known and arrays and name not in KEEPING_CALLS) or has_library_receiver(function):
+            witness.recorder.value_checks.note_unchecked(NO_RESULT, name or witness.name, 0)
+
+
+def has_library_receiver(function: Any) -> bool:
+    """Return True for a method of an object of a library, such as an optimizer, which may hold arrays."""
+    if type(function) is not MethodType:
+        return False
+    return is_module_of_library(type.__getattribute__(type(function.__self__), "__module__"))
 
 
 def find_owner(witness: ValueWitness, function: Any) -> tuple[Any, bool]:

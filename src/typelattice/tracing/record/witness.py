@@ -560,7 +560,9 @@ class Witness(WitnessBase):
             type(function) in PYTHON_FUNCTION_CLASSES or self.recorder.is_function[type(function)]
         ):
             name = getattr(function, "__name__", "")  # never call an object of the program
-        if len(arguments_and_result) + len(self.operation.constants) > max_arguments_without_cast(name):
+        operation = self.operation
+        count = len(arguments_and_result) + len(operation.constants) - len(operation.dtype_owners)
+        if count > max_arguments_without_cast(name):
             return True
         return self.has_written_result(function, arguments_and_result[:-1], result)
 
@@ -696,9 +698,7 @@ class Witness(WitnessBase):
         else:
             self.recorder.link_array(result, kind, tally.number)
 
-    def handle_error(
-        self, error: Exception, value: Any, method: Callable[..., Any], *arguments: Any
-    ) -> Any:
+    def handle_error(self, error: Exception, value: Any, method: Callable[..., Any], *arguments: Any) -> Any:
         """Raise an error from outside. If our own work fails, note that, and return the program's value.
 
         The work of the method is repeated to tell them apart. What fails again is then recorded as an opaque
@@ -735,9 +735,7 @@ class Witness(WitnessBase):
         found = self.by_weak_reference.get(id(operand))
         return (
             found[1]
-            if found is not None
-            and found[0]() is operand
-            and (found[2] is None or found[2] is operand.dtype)
+            if found is not None and found[0]() is operand and (found[2] is None or found[2] is operand.dtype)
             else self.unlinked_operand_key(operand, position)
         )
 
@@ -779,9 +777,7 @@ class Witness(WitnessBase):
             for each in argument:
                 found = self.by_weak_reference.get(id(each))
                 known = (
-                    found is not None
-                    and found[0]() is each
-                    and (found[2] is None or found[2] is each.dtype)
+                    found is not None and found[0]() is each and (found[2] is None or found[2] is each.dtype)
                 )
                 keys.append(found[1] if known else self.argument_key(each, position, depth + 1))
             return tuple(keys)
@@ -872,7 +868,6 @@ class LazyWitness(WitnessBase):
             if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
                 raise
             return give_first if name in METHODS_BEFORE_OPERATION else give_last
-
 
     def become_witness(self) -> None:
         """Fill the fields, unless another thread has done so, and take the class of a witness."""

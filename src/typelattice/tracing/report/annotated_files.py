@@ -9,8 +9,9 @@ from typelattice.calls.steps import Opaque, SourceLocation
 from typelattice.tracing.findings.divergences_from_run import RunDivergence
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import WideningCause
-from typelattice.tracing.report.cast_edits import ProposedCast, propose_casts
+from typelattice.tracing.remedies.remedy import find_remedy
 from typelattice.tracing.run_data.run import is_operation
+from typelattice.tracing.run_data.source_text import split_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class AnnotatedLine:
     - `origin_causes`: causes of another line with a wide float that is made or passed on here, before it
       widens any.
     - `following_causes`: causes of another line with widened values that the steps of this line use.
-    - `casts`: the casts to write here, each with the cause that it stops.
+    - `changes`: the changed texts of the line, each with the cause that it stops.
     - `divergences`: the divergences of other systems here.
     - `mismatched_steps`: the steps with results that contradict our rules.
     """
@@ -32,7 +33,7 @@ class AnnotatedLine:
     widening_causes: list[WideningCause] = field(default_factory=list)
     origin_causes: list[WideningCause] = field(default_factory=list)
     following_causes: list[WideningCause] = field(default_factory=list)
-    casts: list[tuple[ProposedCast, WideningCause]] = field(default_factory=list)
+    changes: list[tuple[str, WideningCause]] = field(default_factory=list)
     divergences: list[RunDivergence] = field(default_factory=list)
     mismatched_steps: list[int] = field(default_factory=list)
 
@@ -90,8 +91,9 @@ def annotate_files(findings: Findings) -> list[AnnotatedFile]:
                     else there.following_causes
                 )
                 into.append(cause)
-        for cast in propose_casts(checked, cause):
-            line_at(cast.location).casts.append((cast, cause))
+        remedy = find_remedy(checked, cause)
+        for file, number, text in remedy.list_changed_lines() if remedy else ():
+            line_at(SourceLocation(file, number)).changes.append((text, cause))
     for divergences in findings.divergences.values():
         for divergence in divergences:
             if there := line(divergence.steps[0]):
@@ -114,7 +116,7 @@ def _annotate_file(findings: Findings, name: str, lines: Mapping[int, AnnotatedL
     divergences = [divergence.system for line in lines.values() for divergence in line.divergences]
     return AnnotatedFile(
         name,
-        run.sources.get(name, "").splitlines(),
+        [line.rstrip("\r\n") for line in split_lines(run.sources.get(name, ""))],
         lines,
         sum(run.observations[i].count for i in steps) - sum(run.observations[i].count for i in opaque),
         sum(run.observations[i].count for i in opaque),

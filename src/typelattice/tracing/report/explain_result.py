@@ -13,7 +13,8 @@ from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.findings.dtype_chain import find_dtype_chain
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import find_causes
-from typelattice.tracing.report.formatting import location_text
+from typelattice.tracing.report.formatting import count_text, location_text
+from typelattice.tracing.report.html_elements import escape_text, write_element
 from typelattice.tracing.report.sentences import cause_sections, describe_step
 from typelattice.tracing.run_data.run import Run
 
@@ -56,6 +57,12 @@ class Why:
         if self.remedy:
             yield page.join_columns("remedy", self.remedy, 10)
 
+    def __repr__(self) -> str:
+        return f"<why {self.name} is {self.dtype}: {count_text(len(self.steps), 'step')}; print it>"
+
+    def _repr_html_(self) -> str:
+        return write_element("pre", "\n".join(map(escape_text, self.lines())))
+
     def __str__(self) -> str:
         """Return the answer as text."""
         return "\n".join(self.lines())
@@ -78,6 +85,8 @@ def explain_result(run: Run, name: str) -> Why:
 
 
 def _find_step(run: Run, name: str) -> int:
+    if type(name) is not str:
+        raise ResultError(f"a result has a name, not an object of type {type(name).__name__}; give a text")
     found = run.results.get(name)
     if found is not None:
         return found

@@ -6,6 +6,7 @@ import os
 from pathlib import PurePath
 
 from typelattice.calls.steps import SourceLocation
+from typelattice.tracing.report.notebook_cells import cell_number
 
 PACKAGE_FOLDERS = ("site-packages", "dist-packages")
 SIZE_UNITS = ("bytes", "kB", "MB", "GB", "TB")
@@ -64,5 +65,10 @@ def package_path(file: str) -> PurePath | None:
 
 
 def location_text(location: SourceLocation | None) -> str:
-    """Write a source location, such as `file.py:12`."""
-    return f"{shown_path(location.file)}:{location.line}" if location else "somewhere"
+    """Write a source location, such as `file.py:12`, or `cell 3, line 12` in a notebook."""
+    if location is None:
+        return "somewhere"
+    cell = cell_number(location.file)
+    if cell is not None:
+        return f"cell {cell}, line {location.line}"
+    return f"{shown_path(location.file)}:{location.line}"

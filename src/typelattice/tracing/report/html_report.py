@@ -102,7 +102,7 @@ def _name_style(entry: ReportEntry) -> str:
     return "wrong" if entry.rule in MISTAKE_RULES else ""
 
 
-def report_html(run: Run, systems: Sequence[AnySystem]) -> str:
+def report_html(run: Run, systems: Sequence[AnySystem] = ()) -> str:
     """Show a report as HTML without pages of files, as a notebook does."""
     found = collect_findings(run, systems)
     made = make_report(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 
@@ -33,6 +33,7 @@ from typelattice.tracing.report.sentences import (
     describe_mismatch,
     describe_operands,
     divergence_lines,
+    list_changed_lines,
 )
 from typelattice.tracing.run_data.run import (
     LOST_DIGITS,
@@ -57,7 +58,7 @@ FINDING_RULES = {
     WRAPPED: "An integer wrapped: it did not fit into its dtype.",
     NOT_FINITE: "A finite number became infinite or NaN.",
     LOST_FRACTION: "A float lost its fraction in an integer.",
-    LOST_DIGITS: "A sum of narrow floats lost digits.",
+    LOST_DIGITS: "A sum of narrow floats, or an integer in one, lost digits.",
     NO_CHANGE: "An update changed nothing: the dtype has too few digits.",
     ROUNDED_CONSTANT: "A number in the code is another one in the dtype: 0, 1, infinite or another integer.",
     **{
@@ -85,6 +86,8 @@ class ReportEntry:
     """A finding at one step: its rule, its source location and code, one sentence, and details on demand.
 
     An entry of a report. `sections` builds headings with lines. An entry of one sentence has none.
+    `other_places` belong to the same finding, each with a sentence. `change_lines` builds the lines as the
+    remedy changes them, each with its file and number. `extra_bytes` is what the finding costs, if known.
     """
 
     rule: str
@@ -93,6 +96,9 @@ class ReportEntry:
     code: str
     message: str
     sections: Callable[[], Iterator[tuple[str, Sequence[str]]]] = field(default=lambda: iter(()), repr=False)
+    other_places: tuple[tuple[SourceLocation, str], ...] = ()
+    change_lines: Callable[[], Sequence[tuple[str, int, str]]] = field(default=lambda: (), repr=False)
+    extra_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +174,7 @@ def summarise_run(findings: Findings, everything: bool = False) -> Iterator[str]
         yield f"not followed: {'; '.join(left)}"
     if findings.excused_count:
         yield f"{count_text(findings.excused_count, 'finding')} not shown: a comment says that it is meant"
+    yield from findings.omissions
     yield from run.summaries
 
 
@@ -192,8 +199,8 @@ def _describe_not_followed(findings: Findings, everything: bool) -> Iterator[str
 def _make_chapters(findings: Findings) -> Iterator[Chapter]:
     scope = findings.scope
     yield _make_causes_chapter(findings, scope)
-    if findings.predicted_run.run.value_losses is not None:
-        yield _make_values_chapter(findings.predicted_run.run.value_losses, scope)
+    if findings.value_losses is not None:
+        yield _make_values_chapter(findings.value_losses, scope)
     if findings.cast_backs:
         entries = tuple(
             _make_entry(findings.predicted_run, "TL003", each.step, describe_cast_back(each))
@@ -274,21 +281,44 @@ def _make_causes_chapter(findings: Findings, scope: CheckScope) -> Chapter:
     if len(findings.islands) > MAX_NAMED_MODULES:
         islands.append(f"and {len(findings.islands) - MAX_NAMED_MODULES:,} more such places")
     if not causes:
-        return Chapter(
-            "causes", "no float was widened by another", entries, notes=(*describe_scope(scope), *islands)
-        )
+        none = "no other float was widened" if findings.omitted_causes else "no float was widened by another"
+        return Chapter("causes", none, entries, notes=(*describe_scope(scope), *islands))
     return Chapter("causes", heading, entries, notes=(*describe_unseen_floats(scope), *islands))
 
 
 def _make_cause_entry(predicted_run: PredictedRun, cause: WideningCause) -> ReportEntry:
     rule = "TL001" if cause.is_default_dtype else "TL002"
-    return _make_entry(
+    entry = _make_entry(
         predicted_run,
         rule,
         cause.step,
         cause_message(predicted_run, cause),
         partial(cause_sections, predicted_run, cause),
     )
+    return replace(
+        entry,
+        other_places=_list_other_places(predicted_run, cause),
+        change_lines=partial(list_changed_lines, predicted_run, cause),
+        extra_bytes=cause.extra_bytes,
+    )
+
+
+def _list_other_places(
+    predicted_run: PredictedRun, cause: WideningCause
+) -> tuple[tuple[SourceLocation, str], ...]:
+    """List the lines where the wide float comes from, and those where it widens another float."""
+    first = predicted_run.steps[cause.step].location
+    head = f"{location_text(first)} widens {cause.narrow_dtype}"
+    found: dict[SourceLocation, str] = {}
+    for steps, text in (
+        (cause.origin_steps, f"the {cause.wide_dtype} comes from here; {head}"),
+        (cause.widening_steps, f"the {cause.wide_dtype} also widens a float here; {head} first"),
+    ):
+        for i in steps:
+            at = predicted_run.steps[i].location
+            if at is not None and at != first:
+                found.setdefault(at, text)
+    return tuple(found.items())
 
 
 def _make_divergences_chapter(

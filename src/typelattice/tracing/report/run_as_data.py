@@ -10,7 +10,7 @@ from typelattice.programs.program import AnySystem
 from typelattice.tracing.findings.findings import collect_findings
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.report.report_entries import make_report
-from typelattice.tracing.report.sarif_and_github import entry_data
+from typelattice.tracing.report.tool_formats import entry_data
 from typelattice.tracing.run_data.run import Run
 
 RUN_FORMAT_VERSION = 1  # version of the document that docs/runs.md describes

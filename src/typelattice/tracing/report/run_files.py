@@ -35,6 +35,9 @@ FINDING_KEYS: dict[str, type | tuple[type, ...]] = {
 }  # fmt: skip
 
 
+MAX_COUNT = 10**18  # of runs, bytes, lines; a sum of them is still a float
+
+
 class RunFileError(TypelatticeError, ValueError):
     """The error of a file that is not the document of a run."""
 
@@ -118,8 +121,11 @@ def _check_document(document: Any) -> None:
 
 
 def _check_kind(document: Any, key: str, kind: type | tuple[type, ...]) -> None:
-    if not isinstance(document[key], kind):
-        raise TypeError(f"{key} is {type(document[key]).__name__}")
+    value = document[key]
+    if not isinstance(value, kind):
+        raise TypeError(f"{key} is {type(value).__name__}")
+    if isinstance(value, int) and abs(value) > MAX_COUNT:
+        raise ValueError(f"{key} is beyond {MAX_COUNT:,}")
 
 
 def compare_documents(old_document: dict[str, Any], new_document: dict[str, Any]) -> RunDifference:

@@ -11,6 +11,7 @@ from typelattice.tracing.library_traits.checked_call import (
     COMPLEX_SUM,
     FINITE_ONLY,
     NO_CHECKS,
+    NO_RESULT,
     NO_VALUES,
     OPTIONS,
     OTHER_PACKAGE,
@@ -43,6 +44,7 @@ SENTENCE_BY_REASON = {
     OWN_CLASS: "{results} with objects of {subjects}, which may compute in another way",
     OTHER_PACKAGE: "{results} of {subjects}, which no array library defines",
     SEVERAL_RESULTS: "{results} of {subjects}, which gives several",
+    NO_RESULT: "{calls} of {subjects}, which returns nothing and may write into arrays",
 }
 
 
@@ -100,8 +102,10 @@ def _describe_unchecked(group: Sequence[UncheckedResults]) -> str:
     names = [_name_subject(each) for each in group if each.subject]
     shown = ", ".join(names[:MAX_NAMED_SUBJECTS])
     more = len(names) - MAX_NAMED_SUBJECTS
+    count = sum(each.count for each in group)
     return SENTENCE_BY_REASON[group[0].reason].format(
-        results=count_text(sum(each.count for each in group), "result"),
+        results=count_text(count, "result"),
+        calls=count_text(count, "call"),
         size=size_text(max(each.largest_bytes for each in group)),
         subjects=f"{shown} and {more:,} more" if more > 0 else shown or "further functions",
     )

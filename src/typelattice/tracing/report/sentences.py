@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from ast import BinOp, parse, unparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
-from typelattice.calls.steps import Call, Cast, Created, Input, Opaque, Step
+from typelattice.calls.steps import Call, Cast, Created, Input, Opaque, SourceLocation
 from typelattice.engine.promotion import Promotion
 from typelattice.explanations.promotion_in_english import describe_loss
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import OPERATIONS
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK
 from typelattice.tracing.findings.cast_back import CastBack
-from typelattice.tracing.findings.cast_plans import CastPlan, PlannedCast, plan_casts
 from typelattice.tracing.findings.divergences_from_run import RunDivergence
-from typelattice.tracing.findings.dtype_argument_origin import find_dtype_origin
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_key
 from typelattice.tracing.findings.widening_causes import WideningCause
+from typelattice.tracing.remedies.remedy import Remedy, find_remedy, parse_sources
+from typelattice.tracing.remedies.replayed_casts import ReplayedCasts
 from typelattice.tracing.report.formatting import count_text, location_text, size_text
 from typelattice.tracing.run_data.float_widths import dtype_at_width_of
+from typelattice.tracing.source.dtype_decisions import find_dtype_decisions
 from typelattice.tracing.steps.called_name import name_in_source
 
 AS_REQUESTED = ", as the code asks"
@@ -47,9 +47,9 @@ def cause_sections(predicted_run: PredictedRun, cause: WideningCause) -> Iterato
         yield "meant", [_describe_leak(predicted_run, cause.meant_step)]
     if cause.step != first:
         yield "wide", [_step_line(predicted_run, first), describe_step(predicted_run, first)]
-    origins = find_dtype_origin(predicted_run.steps[first], predicted_run.run.sources)
-    if origins:
-        yield "decided", _shorten([f"{location_text(each.location)}: {each.text}" for each in origins])
+    decisions = find_dtype_decisions(predicted_run.steps[first], parse_sources(predicted_run.run))
+    if decisions:
+        yield "decided", _shorten([f"{location_text(each.location)}: {each.text}" for each in decisions])
     also = [
         line
         for line in _list_lines_of(predicted_run, cause.widening_steps)
@@ -182,24 +182,35 @@ def _quote_rule(promotion: Promotion | None) -> list[str]:
 
 
 def _describe_remedy(predicted_run: PredictedRun, cause: WideningCause) -> list[str]:
-    """Describe the casts that stop a cause, and how much they stop."""
-    found = plan_casts(predicted_run, cause)
+    """Say how the lines read that stop a cause, and how much they stop."""
+    remedy = find_remedy(predicted_run, cause)
     step = predicted_run.steps[cause.step]
-    if found is None and _has_list_operand(predicted_run, cause.step):
-        return [f"make an array of {cause.narrow_dtype} of that first (not tried: it was not followed)"]
-    if found is None and isinstance(step, Opaque):
+    if remedy is None and isinstance(step, Opaque):
         return [f"not known: typelattice has no rule of {name_in_source(step)}, and cannot replay it"]
-    if found is None:
-        return [f"no cast was found that keeps it {cause.narrow_dtype}"]
-    what = size_text(found.bytes) if found.bytes else "this"  # a list's array has no size
-    casts = list(dict.fromkeys(_cast_line(predicted_run, c) for c in found.casts))
+    if remedy is None:
+        return [f"no change of the followed lines was found that keeps it {cause.narrow_dtype}"]
+    replay = remedy.replay
+    what = size_text(replay.bytes) if replay.bytes else "this"  # a list's array has no size
+    narrowed = {c.producer for c in replay.casts if c.consumer is None} | {*replay.narrow_steps}
     return [
-        f"cast {what} to {found.target}, and {_describe_kept(predicted_run, cause, found)}:",
-        *casts,
-        *_describe_unknown(predicted_run, found),
-        *_describe_compiled_calls(
-            predicted_run, {c.producer for c in found.casts if c.consumer is None} | {*found.narrow_steps}
-        ),
+        f"cast {what} to {replay.target}{_describe_kept(predicted_run, cause, replay)}:",
+        *_write_changed_lines(remedy),
+        *_describe_unknown(predicted_run, replay),
+        *_describe_compiled_calls(predicted_run, narrowed),
+    ]
+
+
+def list_changed_lines(predicted_run: PredictedRun, cause: WideningCause) -> list[tuple[str, int, str]]:
+    """List the lines as the remedy of a cause changes them, each with its file and number."""
+    remedy = find_remedy(predicted_run, cause)
+    return [] if remedy is None else remedy.list_changed_lines()
+
+
+def _write_changed_lines(remedy: Remedy) -> list[str]:
+    """Write each line as a remedy changes it."""
+    return [
+        f"{location_text(SourceLocation(file, line))}: {text.strip()}"
+        for file, line, text in remedy.list_changed_lines()
     ]
 
 
@@ -215,23 +226,23 @@ def _describe_compiled_calls(predicted_run: PredictedRun, narrowed_steps: Set[in
     return ["a compiled function takes the array, and may refuse another dtype:", *dict.fromkeys(calls)]
 
 
-def _describe_kept(predicted_run: PredictedRun, cause: WideningCause, plan: CastPlan) -> str:
-    """Say how many steps stay narrow in a replay with some casts."""
+def _describe_kept(predicted_run: PredictedRun, cause: WideningCause, plan: ReplayedCasts) -> str:
+    """Say how many steps stay narrow in a replay with some casts, or nothing if it does not tell."""
     if not plan.narrow_steps:
-        return "nothing is widened"
+        return "" if plan.unknown_steps else ", and nothing is widened"
     wide = dtype_at_width_of(cause.wide_dtype, cause.narrow_dtype)
     verb, verbs = ("stays", "stay") if wide is cause.narrow_dtype else ("becomes", "become")
-    of = {*cause.widening_steps, *cause.later_wide_steps} - {*plan.unknown_steps}
+    of = {*cause.widening_steps, *cause.following_steps} - {*plan.unknown_steps}
     left = _collect_sources(predicted_run, of - {*plan.narrow_steps})
     texts = len(_collect_sources(predicted_run, of))
     if left:
-        return f"{texts - len(left):,} of {count_text(texts, 'step')} {verbs} {wide}"
+        return f", and {texts - len(left):,} of {count_text(texts, 'step')} {verbs} {wide}"
     if plan.unknown_steps:
-        return f"{count_text(texts, 'step')} {verb if texts == 1 else verbs} {wide}"
-    return f"{'all of it' if texts > 1 else 'it'} {verb} {wide}"
+        return f", and {count_text(texts, 'step')} {verb if texts == 1 else verbs} {wide}"
+    return f", and {'all of it' if texts > 1 else 'it'} {verb} {wide}"
 
 
-def _describe_unknown(predicted_run: PredictedRun, finding: CastPlan | RunDivergence) -> Iterator[str]:
+def _describe_unknown(predicted_run: PredictedRun, finding: ReplayedCasts | RunDivergence) -> Iterator[str]:
     """Name the calls without a rule that take a changed array, and count the steps that follow them."""
     if not finding.unknown_steps:
         return
@@ -242,30 +253,6 @@ def _describe_unknown(predicted_run: PredictedRun, finding: CastPlan | RunDiverg
     then = f", nor {count_text(after, 'step')} after it" if after else ""
     yield f"a replay does not tell what these calls give{then}; only a new run does:"
     yield from _shorten(_list_lines_of(predicted_run, finding.opaque_consumers), "call")
-
-
-def _cast_line(predicted_run: PredictedRun, planned_cast: PlannedCast) -> str:
-    """Name the place where to write a cast, and the operand to cast."""
-    if planned_cast.consumer is None:
-        return _step_line(predicted_run, planned_cast.producer)
-    at = predicted_run.steps[planned_cast.consumer]
-    return (
-        f"{location_text(at.location)}: {operand_text(predicted_run, planned_cast.producer, at)} in {at.text}"
-    )
-
-
-def operand_text(predicted_run: PredictedRun, step_number: int, using_step: Step) -> str:
-    """Return the source text of step `step_number`, as it is written in the step that uses it.
-
-    In a binary operation `x * y` that is `x` or `y`. In any other step it is the text of the step itself.
-    """
-    try:
-        written = parse(using_step.text, mode="eval").body
-    except SyntaxError:  # the text is a statement, or was cut short
-        written = None
-    if isinstance(written, BinOp) and len(using_step.inputs) == 2:
-        return unparse((written.left, written.right)[using_step.inputs.index(step_number)])
-    return predicted_run.steps[step_number].text
 
 
 def cast_back_heading(places: int) -> str:

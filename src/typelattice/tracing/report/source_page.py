@@ -75,7 +75,7 @@ def source_page(findings: Findings, file: AnnotatedFile, names: Mapping[str, str
 
 
 def _is_finding(line: AnnotatedLine) -> bool:
-    return bool(line.causes or line.casts or line.divergences or line.mismatched_steps)
+    return bool(line.causes or line.changes or line.divergences or line.mismatched_steps)
 
 
 def _write_row(
@@ -104,17 +104,15 @@ def _write_row(
     marks = " ".join(["line", *_list_marks(findings, line)])
     return write_element(
         "details", write_element("summary", cells) + about, id=at, **{"class": marks}
-    ) + _show_changed_line(line, code)
+    ) + _show_changed_line(line)
 
 
-def _show_changed_line(line: AnnotatedLine, code: str) -> str:
-    """Show a line with its casts and what they save, or nothing if they do not show in it."""
-    changed = code
-    for cast, _ in line.casts:
-        changed = cast.apply_to_line(changed)
-    if changed == code:
+def _show_changed_line(line: AnnotatedLine) -> str:
+    """Show a line as the remedy of its first cause changes it, and what that saves."""
+    if not line.changes:
         return ""
-    saved = sum({cause.step: cause.extra_bytes for _, cause in line.casts}.values())
+    changed, cause = line.changes[0]
+    saved = cause.extra_bytes
     cells = (
         text_element("span", "+", **{"class": "number"})
         + write_element("span", highlight_lines([changed])[0], **{"class": "code"})
@@ -130,7 +128,7 @@ def _list_marks(findings: Findings, line: AnnotatedLine) -> Iterator[str]:
         yield "made"
     elif line.following_causes:
         yield "later"
-    if line.casts:
+    if line.changes:
         yield "change"
     if line.divergences:
         yield "parts"
@@ -164,8 +162,8 @@ def _write_details(
         yield write_element("p", told, **{"class": "made"})
     for cause in line.following_causes:
         yield write_element("p", "wide by " + _write_link(findings, cause, names), **{"class": "later"})
-    for cast, cause in line.casts:
-        told = escape_text(f"to change: {cast.old_code} becomes {cast.new_code}, for ") + _write_link(
+    for text, cause in line.changes:
+        told = escape_text(f"to change: it becomes {text.strip()}, for ") + _write_link(
             findings, cause, names
         )
         yield write_element("p", told, **{"class": "change"})

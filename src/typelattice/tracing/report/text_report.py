@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from typelattice.programs.program import AnySystem
 from typelattice.rendering.paragraphs import Layout
-from typelattice.tracing.findings.findings import collect_findings
+from typelattice.tracing.findings.findings import Findings, collect_findings
 from typelattice.tracing.report.formatting import location_text
 from typelattice.tracing.report.report_entries import Chapter, make_report
 from typelattice.tracing.run_data.run import Run
@@ -28,7 +28,12 @@ def write_report(
 
     Raises UnknownSystemError or FormatError if a system cannot be read.
     """
-    made = make_report(collect_findings(run, systems), everything)
+    return write_findings(collect_findings(run, systems), width, everything)
+
+
+def write_findings(findings: Findings, width: int = 80, everything: bool = False) -> Iterator[str]:
+    """Print the report of findings, in paragraphs."""
+    made = make_report(findings, everything)
     page = Layout(width)
     for line in made.summary:
         yield page.fold_line(line)

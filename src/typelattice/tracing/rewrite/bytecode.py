@@ -14,6 +14,7 @@ from typelattice.tracing.rewrite.nodes import (
     COPY_IN_PLACE,
     COPY_PREFIX,
     COPY_TARGET,
+    COPY_TOP,
     WITNESS_PREFIX,
 )
 
@@ -130,6 +131,8 @@ class _WitnessCall:
             return _blank_instructions(self.made, first, position + 2, "COMPARE_OP")
         if how == COPY_TARGET:
             return _write_copy(self.made, first, position, ABOVE_TARGET + 1)
+        if how == COPY_TOP:
+            return _write_copy(self.made, first, position, 1)
         if number == 0:
             self.pushed = int(first > 0 and code[first - 2] == PUSH_NULL)
         position = _write_copy(self.made, first, position, count - number + self.pushed)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 COPY_PREFIX = "\0typelattice.copy."  # a constant that stands for one of the values on the stack
 COPY_IN_PLACE = "in-place"  # marks an operator that may write into its left operand
 COPY_TARGET = "target"  # marks a value that an in-place operator has read already
+COPY_TOP = "top"  # marks the value that was laid on the stack last
 COMPARISON_END = "compared"  # marks the end of a comparison, without a value
 WITNESS_PREFIX = "\0typelattice.witness."  # a constant that stands for a witness, by its number
 LOAD, MINUS = ast.Load(), ast.USub()

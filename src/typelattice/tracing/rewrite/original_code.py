@@ -28,6 +28,7 @@ from typing import Any
 from weakref import ref
 
 from typelattice.tracing.rewrite.bytecode import UnknownBytecodeError
+from typelattice.tracing.rewrite.hidden_calls import HiddenCalls
 
 globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them
 CODE_ATTRIBUTES = (  # the attributes that show code
@@ -71,6 +72,7 @@ class HiddenCode:
         attribute = vars(FunctionType)["__code__"]
         self.running_code: Callable[[FunctionType], CodeType] = attribute.__get__
         self.set_running_code: Callable[[FunctionType, CodeType], None] = attribute.__set__
+        self.hidden_calls = HiddenCalls(lambda code: id(code) in self.by_original)
         self._own_attributes: list[tuple[type, str, Any]] = []
 
     def add_pairs(self, rewritten: CodeType, original: CodeType) -> None:
@@ -93,6 +95,7 @@ class HiddenCode:
         if self._own_attributes:
             return
         atexit.register(self.restore)
+        self.hidden_calls.hide()
         inner = {(cls, name): vars(cls)[name] for cls, name in CODE_ATTRIBUTES}
         code_of = inner[FrameType, "f_code"].__get__
         back, last, last_of_traceback = (
@@ -131,6 +134,7 @@ class HiddenCode:
         Python deletes its classes last. A code that they kept alive until then would call those who wait for
         its deletion when nothing can run any more.
         """
+        self.hidden_calls.restore()
         for cls, name, attribute in self._own_attributes:
             _set_attribute(cls, name, attribute)
         self._own_attributes.clear()

@@ -14,10 +14,11 @@ from itertools import count
 from types import NoneType
 from typing import Any
 
-from typelattice.programs.source.syntax_reader import OPERATOR_BY_SYNTAX
+from typelattice.programs.source.syntax_operators import OPERATOR_BY_SYNTAX
 from typelattice.tracing.rewrite.nodes import (
     COPY_IN_PLACE,
     COPY_TARGET,
+    COPY_TOP,
     LOAD,
     WITNESS_PREFIX,
     copy_mark,
@@ -26,6 +27,7 @@ from typelattice.tracing.rewrite.nodes import (
 )
 from typelattice.tracing.rewrite.unsafe_rewrites import (
     ARRAYLESS_BUILTINS,
+    MAX_ARGUMENTS,
     constants_of,
     keeps_evaluation_order,
     keeps_resizing_method,
@@ -34,6 +36,7 @@ from typelattice.tracing.rewrite.unsafe_rewrites import (
     node_at_call_line,
 )
 from typelattice.tracing.run_data.written_operation import OMITTED_ARGUMENTS, ListLiteral, OperationRow
+from typelattice.tracing.source.dtype_arguments import find_dtype_argument
 
 SYMBOL_CLASSES = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 PLAIN_NODES = (ast.Name, ast.Constant, ast.arg, ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom)
@@ -107,13 +110,14 @@ class Rewriter:
         constants: tuple[tuple[int, Any], ...] = (),
         at: Any = None,
         lists: tuple[ListLiteral, ...] = (),
+        dtype_owners: tuple[int, ...] = (),
     ) -> ast.expr:
         """Return a call of a witness's method with the items and, if given, the result of `inner`.
 
         Its source location is the location of the node, or of the node `at`.
         """
         place = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
-        self.rows.append((*place, name, keywords, constants, lists))
+        self.rows.append((*place, name, keywords, constants, lists, dtype_owners))
         witness = place_node(node, ast.Constant(f"{WITNESS_PREFIX}{len(self.rows) - 1}"))
         method_node = place_node(node, ast.Attribute(witness, method, LOAD))
         # the attribute lies on one line, so that a traceback names the line of the node (see `called_at`)
@@ -209,8 +213,8 @@ class Rewriter:
             arguments[i : i + 1] = list_items(arguments[i])
         constants = tuple(constants_of(arguments, at.lineno))
         known = {i for i, _ in constants}
-        items = [node.func, *(x for i, x in enumerate(arguments) if i not in known)]
-        numbers = count(1)
+        items, owners = self.lay_out_items(node, [x for i, x in enumerate(arguments) if i not in known])
+        numbers = (i for i in count(1) if i - 1 not in owners)
         copies = [
             x if i in known else copy_mark(at, len(items), next(numbers)) for i, x in enumerate(arguments)
         ]
@@ -231,7 +235,25 @@ class Rewriter:
         method = CALL_METHODS[len(items) - 1] if len(items) <= len(CALL_METHODS) else "record_call"
         if isinstance(node.func, ast.Name) and node.func.id == "map":
             method = "record_map"
-        return self.wrap_in_witness(node, method, items, inner, name, keywords, constants, at, lists)
+        return self.wrap_in_witness(node, method, items, inner, name, keywords, constants, at, lists, owners)
+
+    def lay_out_items(
+        self, node: ast.Call, arguments: Sequence[ast.expr]
+    ) -> tuple[list[ast.expr], tuple[int, ...]]:
+        """Return the function and the arguments of a call, and the positions of arrays that give a dtype.
+
+        For the dtype in `x.astype(y.dtype)`, both `y` and `y.dtype` are laid on the stack, one above the
+        other, so that the witness learns which array gave the dtype.
+        """
+        items, owners = [node.func], []
+        dtype = find_dtype_argument(node) if len(arguments) < MAX_ARGUMENTS else None
+        for x in arguments:
+            if x is dtype and isinstance(x, ast.Attribute) and x.attr == "dtype":
+                owners.append(len(items) - 1)
+                items.append(x.value)
+                x.value = copy_mark(x.value, 0, 0, COPY_TOP)
+            items.append(x)
+        return items, tuple(owners)
 
     def rewrite_resize(self, node: ast.Call, func: ast.Attribute) -> ast.Call:
         """Make the witness forget `x` before `x.resize(n)`: NumPy resizes only arrays without references.

@@ -64,6 +64,7 @@ def merge_runs(runs: Sequence[Run]) -> Run:
         tuple(compiled_call_arguments),
         merge_value_scopes([scope for scope in value_scopes if scope is not None]),
         tuple(held_arrays),
+        first.script,
     )
 
 

@@ -18,6 +18,7 @@ from typelattice.programs.replay.replay import (
     evaluator_finder,
     predict_each_step,
 )
+from typelattice.support.display_hooks import show
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,8 @@ class Run:
     values, or None if they were not checked. `weakness_changes` are the arguments that make compiled
     functions compile again. `compiled_call_arguments` are array arguments of compiled functions in calls that
     are not steps. `value_scope` counts the results whose values were checked, or is None. `held_arrays` are
-    float arrays in objects that came from code that is not followed.
+    float arrays in objects that came from code that is not followed. `script` is the path of the script, ""
+    if only modules were followed, and None if that is unknown.
     """
 
     program: Program
@@ -174,6 +176,15 @@ class Run:
     compiled_call_arguments: tuple[CompiledCallArgument, ...] = ()
     value_scope: ValueScope | None = None
     held_arrays: tuple[HeldArray, ...] = ()
+    script: str | None = None
+
+    def __repr__(self) -> str:
+        under = " and ".join(dict.fromkeys(self.systems.values()))
+        count = f"{self.operations:,} operation{'s' * (self.operations != 1)}"
+        return f"<run of {count}{f' with {under}' if under else ''}>"
+
+    def _repr_html_(self) -> str | None:
+        return show(self, "run")
 
     def __iter__(self) -> Iterator[tuple[Step, Observation]]:
         """Iterate over the steps, each with its observation."""

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from io import StringIO
 
 from typelattice.calls.steps import SourceLocation
 from typelattice.rendering.grid import printable
@@ -21,7 +22,7 @@ class SourceText:
     @cached_property
     def lines(self) -> tuple[str, ...]:
         """The lines, each with its end."""
-        return tuple(self.read().splitlines(keepends=True))
+        return tuple(split_lines(self.read()))
 
     def text_at(self, location: SourceLocation | WrittenOperation) -> str:
         """Return the text of an operation, on one line."""
@@ -44,10 +45,25 @@ class SourceText:
             # the first entry is the function, or the object of the method
             for listed in found[i + 1 : i + 2]:
                 found[i + 1 : i + 2] = listed.elts if isinstance(listed, (ast.List, ast.Tuple)) else [listed]
+        is_dtype_owner = position - 1 in operation.dtype_owners
         position = operation.argument_position(position)
         if position >= len(found):
             return ""
-        return ast.get_source_segment(text, found[position]) or ast.unparse(found[position])
+        operand = found[position]
+        if is_dtype_owner and isinstance(operand, ast.Attribute):
+            operand = operand.value
+        return ast.get_source_segment(text, operand) or ast.unparse(operand)
+
+
+def split_lines(source: str) -> list[str]:
+    r"""Split a source into the lines that Python counts, each with its end.
+
+    `str.splitlines` also splits at form feeds and other characters.
+
+    >>> split_lines("x = 1\n\fy = 2\r\n")
+    ['x = 1\n', '\x0cy = 2\r\n']
+    """
+    return [*StringIO(source, newline="")]
 
 
 def _list_operands(node: ast.AST) -> list[ast.AST]:

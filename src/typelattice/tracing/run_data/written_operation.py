@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 OMITTED_ARGUMENTS = "..."  # stands for arguments that could not be put on the stack before the call
 ListLiteral = tuple[int, int, bool]  # the position of an argument, its number of items, True for a tuple
 OperationRow = tuple[
-    int, int, int, int, str, tuple[str | None, ...], tuple[tuple[int, Any], ...], tuple[ListLiteral, ...]
+    int, int, int, int, str, tuple[str | None, ...], tuple[tuple[int, Any], ...], tuple[ListLiteral, ...],
+    tuple[int, ...],
 ]  # fmt: skip
+
+
+def give_dtype(owner: object, dtype: object) -> object:
+    """Return the dtype of an argument such as `y.dtype`, without the array that gave it."""
+    return dtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +28,8 @@ class WrittenOperation:
 
     `lists` are the arguments that are written as lists or tuples. The witness gets each item as if it were an
     argument. `constants` are the arguments that are written as constants, each with its position among all.
-    They are the same each time, so the witness does not get them.
+    They are the same each time, so the witness does not get them. `dtype_owners` are the positions, among the
+    arguments that the witness gets, of arrays such as `y` in `x.astype(y.dtype)`. The dtype follows each.
     """
 
     line: int
@@ -33,10 +40,18 @@ class WrittenOperation:
     keywords: tuple[str | None, ...] = ()
     constants: tuple[tuple[int, Any], ...] = ()
     lists: tuple[ListLiteral, ...] = ()
+    dtype_owners: tuple[int, ...] = ()
 
-    def list_arguments(self, stack_values: Sequence[Any]) -> list[Any]:
-        """Return all arguments of a call, from the arguments that the witness got."""
+    def list_arguments(
+        self, stack_values: Sequence[Any], name_dtype: Callable[[Any, Any], Any] = give_dtype
+    ) -> list[Any]:
+        """Return all arguments of a call, from the arguments that the witness got.
+
+        `name_dtype` makes an argument of an array and its dtype.
+        """
         found = [*stack_values]
+        for i in reversed(self.dtype_owners):
+            found[i : i + 2] = [name_dtype(found[i], found[i + 1])]
         for i, value in self.constants:
             found.insert(i, value)
         for i, count, is_tuple in self.lists:
@@ -49,6 +64,7 @@ class WrittenOperation:
 
         The items of `lists` are counted, and the lists are not.
         """
+        number -= sum(i < number - 1 for i in self.dtype_owners)
         for i, _ in self.constants:
             number += i < number
         return number

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any
 
 from typelattice.calls.steps import Argument
-from typelattice.tracing.run_data.written_operation import OMITTED_ARGUMENTS, WrittenOperation
+from typelattice.tracing.run_data.written_operation import OMITTED_ARGUMENTS, WrittenOperation, give_dtype
 
 
 class UnknownCallError(Exception):
     """A call that no operation describes."""
+
+
+@dataclass(frozen=True, slots=True)
+class DTypeOfArray:
+    """An argument such as `y.dtype`: the object that gave the dtype, and the dtype."""
+
+    owner: Any
+    dtype: Any
 
 
 MAX_INTEGER_BITS = 63  # bits of an integer in a list, past which libraries choose a dtype by its value
@@ -20,13 +29,18 @@ POSITIONAL_KINDS = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def read_arguments(
-    operation: WrittenOperation, stack_values: Sequence[Any]
+    operation: WrittenOperation,
+    stack_values: Sequence[Any],
+    name_dtype: Callable[[Any, Any], Any] = give_dtype,
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Return the arguments of a call by position and by name. Raises UnknownCallError if one is unknown."""
+    """Return the arguments of a call by position and by name. Raises UnknownCallError if one is unknown.
+
+    `name_dtype` makes an argument of an array and its dtype, for one such as `y.dtype`.
+    """
     if OMITTED_ARGUMENTS in operation.keywords:
         raise UnknownCallError("its arguments were not seen")
     names = [name for name in operation.keywords if name != "*"]
-    values = operation.list_arguments(stack_values[:-1])
+    values = operation.list_arguments(stack_values[:-1], name_dtype)
     cut = len(values) - len(names)
     positional, last = values[:cut], values[cut:]
     if "*" in operation.keywords:

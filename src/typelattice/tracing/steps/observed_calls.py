@@ -38,6 +38,7 @@ from typelattice.tracing.library_traits import dtype_text, has_rules, own_system
 from typelattice.tracing.run_data.array_classes import MAX_LIST_ITEMS, is_dtype
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.arguments import (
+    DTypeOfArray,
     UnknownCallError,
     arguments_by_name,
     list_arguments,
@@ -89,7 +90,7 @@ class CallReader:
         called = identify_function(function)
         if called.library is None or not has_rules(called.library):
             raise UnknownCallError("it is no library's, or one's whose rules no system has")
-        positional, named = read_arguments(operation, argument_values)
+        positional, named = read_arguments(operation, argument_values, DTypeOfArray)
         if "." in called.module and called.library != excerpt.owner:
             raise UnknownCallError(f"it is given arrays of another library than {called.library}")
         if called.custom_operation is not None:
@@ -229,6 +230,10 @@ class CallReader:
         if value is None or type(value) is str or type(value) in KIND_BY_PYTHON_TYPE:
             plain: Argument = value
             return plain
+        if type(value) is DTypeOfArray:
+            with suppress(UnknownCallError):
+                return self.read_dtype(value)
+            return ...
         number = self.find_step(value)
         if number is not None:
             return Ref(int(number))
@@ -256,6 +261,9 @@ class CallReader:
 
     def read_dtype(self, value: Any) -> DTypeArgument:
         """Convert a dtype argument. Raises UnknownCallError if it is not a dtype."""
+        if type(value) is DTypeOfArray:
+            number = self.find_step(value.owner)
+            return self.read_dtype(value.dtype) if number is None else DTypeOf(int(number))
         if isinstance(value, type) and value in KIND_BY_PYTHON_TYPE:
             return NamedDType(value.__name__)
         if isinstance(value, str) and value in PYTHON_TYPE_BY_NAME:

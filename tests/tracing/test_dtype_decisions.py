@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from followed import followed_module
 
-from typelattice.tracing.findings.dtype_argument_origin import find_dtype_origin
 from typelattice.tracing.findings.findings import collect_findings
 from typelattice.tracing.findings.predicted_run import predict_run
+from typelattice.tracing.remedies.remedy import parse_sources
 from typelattice.tracing.report.sentences import cause_sections
+from typelattice.tracing.source.dtype_decisions import find_dtype_decisions
 
 HEAD = "import numpy as np\nx = np.ones(3, np.float32)\n"
 DEFAULT = """
@@ -74,7 +75,7 @@ def test_the_place_that_decides_a_dtype_is_named(code: str, decided: list[str]) 
     _, run = followed_module(HEAD + code)
     (cause,) = collect_findings(run).causes
     checked = predict_run(run)
-    found = find_dtype_origin(checked.steps[cause.origin_steps[0]], run.sources)
+    found = find_dtype_decisions(checked.steps[cause.origin_steps[0]], parse_sources(run))
     assert [f"{each.location.line}: {each.text}" for each in found] == decided
     sections = dict(cause_sections(checked, cause))
     assert sections.get("decided", []) == [f"code.py:{line}" for line in decided]

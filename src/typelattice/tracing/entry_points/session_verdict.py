@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from typelattice.disk.read import FileError, read_bytes
-from typelattice.programs.program import AnySystem
 from typelattice.tracing.entry_points.baseline import (
     MAX_BASELINE_BYTES,
+    Baseline,
     BaselineEntry,
-    find_line_by_entry,
+    FindingCost,
+    find_cost_by_entry,
     list_run_codes,
     source_file,
+    write_baseline,
 )
-from typelattice.tracing.findings.findings import collect_findings
+from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.report.formatting import count_text
 from typelattice.tracing.report.scope_sentences import describe_scope
-from typelattice.tracing.report.text_report import write_report
-from typelattice.tracing.run_data.run import Run
 
 CUT_MARK = "..."  # marks the cut end of a step's code (Python may parse it as an Ellipsis)
 
@@ -31,14 +32,14 @@ CUT_MARK = "..."  # marks the cut end of a step's code (Python may parse it as a
 class SessionFindings:
     """The findings of a session, in a form that can be sent to another process.
 
-    - `finding_lines`: the findings, each with its line.
+    - `costs`: the findings, each with its line and its cost.
     - `executed_entries`: the baseline entries with code that ran, with or without a finding.
     - `report`: the lines of the report.
     - `packages_without_modules`: the packages without a followed module.
     - `scope`: sentences on what was looked at, and on what was not.
     """
 
-    finding_lines: dict[BaselineEntry, int]
+    costs: dict[BaselineEntry, FindingCost]
     executed_entries: frozenset[BaselineEntry]
     report: tuple[str, ...]
     packages_without_modules: frozenset[str] = frozenset()
@@ -46,7 +47,7 @@ class SessionFindings:
 
     def data(self) -> dict[str, object]:
         """Convert the outcome to lists and strings."""
-        places = [[f.file, f.code, f.what, line] for f, line in self.finding_lines.items()]
+        places = [[f.file, f.code, f.what, at.line, at.extra_bytes] for f, at in self.costs.items()]
         ran = [[f.file, f.code, f.what] for f in self.executed_entries]
         return {
             "places": places,
@@ -57,31 +58,28 @@ class SessionFindings:
         }
 
 
-def session_findings_from_data(data: dict[str, list[list[str]]]) -> SessionFindings:
+def session_findings_from_data(data: dict[str, list[list[Any]]]) -> SessionFindings:
     """Build an outcome from the data of another process."""
-    places = {BaselineEntry(*each[:3]): int(each[3]) for each in data["places"]}
+    places = {BaselineEntry(*each[:3]): FindingCost(*each[3:]) for each in data["places"]}
     ran = frozenset(BaselineEntry(*each) for each in data["ran"])
     report, unseen, scope = (map(str, data[key]) for key in ("report", "unseen", "scope"))
     return SessionFindings(places, ran, tuple(report), frozenset(unseen), tuple(scope))
 
 
 def collect_session_findings(
-    run: Run,
-    packages_without_modules: Iterable[str],
-    systems: Sequence[AnySystem],
-    baseline: Sequence[BaselineEntry],
+    findings: Findings,
+    baseline: Baseline,
     root: Path,
-    width: int,
+    report: Iterable[str] = (),
+    packages_without_modules: Iterable[str] = (),
 ) -> SessionFindings:
-    """Collect the findings of a run. Raises UnknownSystemError or FormatError if a system is unreadable."""
-    codes = list_run_codes(run.program.steps, root)
-    executed_entries = frozenset(each for each in baseline if (each.file, each.code) in codes)
-    findings = collect_findings(run, systems)
-    places = find_line_by_entry(findings, root)
+    """Collect the findings of a run for a comparison with a baseline. `report` has the lines to show."""
+    codes = list_run_codes(findings.predicted_run.steps, root)
+    executed_entries = frozenset(each for each in baseline.entries if (each.file, each.code) in codes)
     return SessionFindings(
-        places,
+        find_cost_by_entry(findings, root),
         executed_entries,
-        tuple(write_report(run, systems, width)),
+        tuple(report),
         frozenset(packages_without_modules),
         tuple(describe_scope(findings.scope)),
     )
@@ -92,10 +90,10 @@ def merge_session_findings(outcomes: Sequence[SessionFindings]) -> SessionFindin
 
     Each process has its own report, so the report of several only lists the findings.
     """
-    places: dict[BaselineEntry, int] = {}
+    places: dict[BaselineEntry, FindingCost] = {}
     for each in outcomes:
-        for finding, line in each.finding_lines.items():
-            places.setdefault(finding, line)
+        for finding, at in each.costs.items():
+            places[finding] = places[finding].add(at) if finding in places else at
     ran = frozenset(finding for each in outcomes for finding in each.executed_entries)
     scope = tuple(dict.fromkeys(line for each in outcomes for line in each.scope))
     listed = _list_findings(places, len(outcomes))
@@ -109,12 +107,12 @@ def merge_session_findings(outcomes: Sequence[SessionFindings]) -> SessionFindin
     )
 
 
-def _list_findings(places: Mapping[BaselineEntry, int], processes: int) -> tuple[str, ...]:
+def _list_findings(places: Mapping[BaselineEntry, FindingCost], processes: int) -> tuple[str, ...]:
     """List the findings, one for each line, in place of a report."""
     heading = (
         f"{count_text(len(places), 'finding')} of {processes} processes; leave out -n for causes and rules"
     )
-    return heading, *(f"  {f.file}:{line}: {f.code}: {f.what}" for f, line in sorted(places.items()))
+    return heading, *(f"  {f.file}:{at.line}: {f.code}: {f.what}" for f, at in sorted(places.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,26 +122,49 @@ class BaselineComparison:
     An entry is stale if its code ran without a finding, or if its file no longer has that code.
     """
 
-    new: tuple[tuple[BaselineEntry, int], ...]
+    new: tuple[tuple[BaselineEntry, FindingCost], ...]
     stale: tuple[BaselineEntry, ...]
+    budget: int | None = None
+
+    @property
+    def extra_bytes(self) -> int | None:
+        """The bytes that the new findings take more than narrow floats, or None if one cannot be counted."""
+        costs = [at.extra_bytes for _, at in self.new]
+        return None if None in costs else sum(filter(None, costs))
+
+    @property
+    def is_within_budget(self) -> bool:
+        """Return True if there is a budget, and the new findings do not exceed it."""
+        return self.budget is not None and self.extra_bytes is not None and self.extra_bytes <= self.budget
 
     @property
     def is_failure(self) -> bool:
         """Return True if the session fails."""
-        return bool(self.new or self.stale)
+        return bool(self.stale or (self.new and not self.is_within_budget))
 
 
 def compare_with_baseline(
-    session: SessionFindings, baseline: Sequence[BaselineEntry], root: Path
+    session: SessionFindings, baseline: Baseline, root: Path
 ) -> BaselineComparison:
     """Compare a session with a baseline."""
-    entries = frozenset(baseline)
-    new = tuple((f, line) for f, line in sorted(session.finding_lines.items()) if f not in entries)
-    gone = [f for f in baseline if f not in session.finding_lines]
+    entries = frozenset(baseline.entries)
+    new = tuple((f, session.costs[f]) for f in sorted(session.costs) if f not in entries)
+    gone = [f for f in baseline.entries if f not in session.costs]
     standing = frozenset(
         _yield_standing_findings((f for f in gone if f not in session.executed_entries), root)
     )
-    return BaselineComparison(new, tuple(sorted(f for f in gone if f not in standing)))
+    return BaselineComparison(new, tuple(sorted(f for f in gone if f not in standing)), baseline.budget)
+
+
+def write_shrunk_baseline(path: Path, baseline: Baseline, comparison: BaselineComparison) -> str:
+    """Write a baseline anew, and say so: all findings at first, later only the entries that still occur."""
+    is_first = not path.exists()
+    kept = [f for f, _ in comparison.new] if is_first else [*{*baseline.entries} - {*comparison.stale}]
+    write_baseline(path, replace(baseline, entries=tuple(kept)))
+    wrote = f"wrote {count_text(len(kept), 'finding')} to {path.name}"
+    if comparison.new and not is_first:
+        return f"{wrote}, which may only shrink; {len(comparison.new):,} new not added"
+    return wrote
 
 
 def _yield_standing_findings(baseline: Iterable[BaselineEntry], root: Path) -> Iterator[BaselineEntry]:
@@ -210,9 +231,16 @@ def describe_unseen_packages(session: SessionFindings) -> Iterator[str]:
 def verdict_lines(comparison: BaselineComparison, baseline: str) -> Iterator[str]:
     """Yield the lines that say why a session fails, and what to do."""
     if comparison.new:
-        yield f"{count_text(len(comparison.new), 'finding')} not in {baseline}; cast where the report says:"
-        for finding, line in comparison.new:
-            yield f"  {finding.file}:{line}: {finding.code}: {finding.what}"
+        what = f"{count_text(len(comparison.new), 'finding')} not in {baseline}"
+        advice = "they are within its budget" if comparison.is_within_budget else "cast where the report says"
+        yield f"{what}; {advice}:"
+        for finding, at in comparison.new:
+            yield f"  {finding.file}:{at.line}: {finding.code}: {finding.what}"
+    yield from stale_lines(comparison, baseline)
+
+
+def stale_lines(comparison: BaselineComparison, baseline: str) -> Iterator[str]:
+    """Yield the lines that name the entries to remove from a baseline."""
     if comparison.stale:
         entries = count_text(len(comparison.stale), "entry", "entries")
         occur, them = ("occurs", "it") if len(comparison.stale) == 1 else ("occur", "them")

@@ -1,0 +1,3 @@
+"""Dask: the module of its dtypes."""
+
+DTYPE_MODULE = "dask.array"

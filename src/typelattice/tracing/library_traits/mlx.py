@@ -1,0 +1,3 @@
+"""MLX: the module of its dtypes."""
+
+DTYPE_MODULE = "mlx.core"

@@ -22,7 +22,7 @@ from typelattice.cli.main import run as command
 from typelattice.disk.read import FileError
 from typelattice.fixing.patch import Patch
 from typelattice.fixing.patch_search import fix_script, fix_tests
-from typelattice.fixing.source import FixError, SourceFile
+from typelattice.fixing.source import FixError, open_source
 
 
 @pytest.fixture
@@ -422,13 +422,13 @@ def test_nothing_is_written_where_a_source_changed_or_cannot_be_written(folder: 
 
 def test_a_source_of_another_encoding_is_refused_by_its_name() -> None:
     with pytest.raises(FixError, match=r"old\.py is not UTF-8 \(iso-8859-1\): save it as UTF-8"):
-        SourceFile(Path("old.py"), b"# coding: latin-1\nx = '\xfc'\n")
+        open_source(Path("old.py"), b"# coding: latin-1\nx = '\xfc'\n")
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_line_ends_and_the_mark_of_utf_8_stay(ends: str, mark: bytes) -> None:
-    source = SourceFile(Path("s.py"), mark + WIDENS.replace("\n", ends).encode())
+    source = open_source(Path("s.py"), mark + WIDENS.replace("\n", ends).encode())
     (call,) = source.find_nodes(3, "np.ones(3)")
     assert isinstance(call, ast.Call)
     after = source.apply_edits([source.make_keyword_edit(call, "dtype=x.dtype")])
@@ -438,6 +438,9 @@ def test_line_ends_and_the_mark_of_utf_8_stay(ends: str, mark: bytes) -> None:
 
 def test_the_command_prints_a_diff_and_writes_where_it_is_asked_to(folder: Path, new_processes: None) -> None:
     (folder / "s.py").write_text(WIDENS)
+    with pytest.raises(SystemExit, match="1"):
+        [*command(["fix", "--check", "s.py"])]
+    assert (folder / "s.py").read_text() == WIDENS
     said = "\n".join(command(["fix", "--write", "s.py"]))
     assert "+y = x * np.ones(3, dtype=x.dtype)" in said
     assert (
@@ -446,7 +449,7 @@ def test_the_command_prints_a_diff_and_writes_where_it_is_asked_to(folder: Path,
     )
     assert "wrote " in said and "dtype=x.dtype" in (folder / "s.py").read_text()
     looked_at = "looked at 3 operations of numpy in s.py"
-    assert [*command(["fix", "s.py"])] == ["nothing to do: no float is widened", looked_at]
+    assert [*command(["fix", "--check", "s.py"])] == ["nothing to do: no float is widened", looked_at]
 
 
 def test_fix_takes_a_function_with_a_name_and_a_file() -> None:
@@ -468,3 +471,16 @@ def test_a_result_that_is_unpacked_is_not_cast_as_a_whole(folder: Path) -> None:
     patch, after = fixed(folder, code, packages=["s"])
     assert "elsewhere.solve(v)\n" in after
     assert "solve(v).astype" not in str(patch.unfixed_causes)
+
+
+@pytest.mark.parametrize("only_script", [False, True])
+def test_a_module_beside_the_script_is_patched_where_it_widens(only_script: bool, folder: Path) -> None:
+    library = folder / "own_library.py"
+    library.write_text("import numpy as np\nW = np.linspace(0, 1, 4)\ndef f(x):\n    return x * W\n")
+    uses = "import numpy as np\nfrom own_library import f\nresult = f(np.ones(4, np.float32))\n"
+    patch, script = fixed(folder, uses, only_script=only_script)
+    if only_script:
+        assert library not in patch.contents
+        return
+    _, after = patch.contents[library]
+    assert script == uses and b"W = np.linspace(0, 1, 4)\n" in after and b"W.astype(np.result_type(" in after

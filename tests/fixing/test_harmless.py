@@ -23,13 +23,14 @@ from typelattice.cli.main import run as command
 from typelattice.disk.read import FileError
 from typelattice.disk.write import write_files
 from typelattice.disk.write_in_process import write_files_in_process
-from typelattice.fixing import project_copy, search_folder, workspace, write_guard
+from typelattice.fixing import patch_search, project_copy, search_folder, workspace
 from typelattice.fixing.patch import Patch
 from typelattice.fixing.patch_search import fix_script
 from typelattice.fixing.progress import Progress
 from typelattice.fixing.project_copy import ProjectCopy
 from typelattice.fixing.source import FixError
 from typelattice.fixing.workspace import SearchLimits
+from typelattice.workers import write_guard
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import kills
@@ -543,6 +544,7 @@ def test_a_search_whose_time_is_over_keeps_what_is_proved(
         return finished
 
     monkeypatch.setattr(workspace.Workspace, "run", run_for_ten_seconds)
+    monkeypatch.setattr(patch_search._PatchSearch, "try_batch", lambda *_: [])  # one place after the other
     patch = fixed(folder, "z = x + np.ones(3)\nw = x - np.ones(3)\n", limits=SearchLimits(45))
     assert [each.line for each in patch.kept_changes] == [3]
     assert [(each.line, each.reason) for each in patch.unfixed_causes] == [(4, "not tried"), (5, "not tried")]
@@ -569,6 +571,14 @@ def test_a_patch_of_one_place_takes_at_most_ten_runs(folder: Path, monkeypatch: 
     assert patch.kept_changes and patch.run_count == len(log.read_text()) <= 10
     assert str(patch).endswith(f"\n{patch.run_count} runs of the program")
     assert patch.data()["runs"] == patch.run_count
+
+
+def test_a_slow_program_is_measured_once_without_and_once_with_the_patch(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("typelattice.fixing.patch_search.MEASURED_RUNS", 2)
+    monkeypatch.setattr("typelattice.fixing.patch_search.SLOW_RUN_SECONDS", 0.0)
+    assert "(1 plain run each)" in str(fixed(folder, ""))
 
 
 def test_progress_is_one_line_on_a_terminal_and_a_line_now_and_then_in_a_pipe(

@@ -17,7 +17,7 @@ from samples import one_in
 import typelattice as tl
 from typelattice.disk.write import write_files
 from typelattice.fixing.patch_search import fix_script
-from typelattice.fixing.source import FixError, SourceFile
+from typelattice.fixing.source import FixError, open_source
 from typelattice.fixing.workspace import SearchLimits
 
 SCRIPT = "import numpy as np\nx = np.ones(3, np.float32)\ny = x * np.ones(3)\n"
@@ -193,5 +193,5 @@ def test_a_process_that_is_killed_while_it_writes_leaves_each_source_whole(
 
 
 def test_the_line_of_a_byte_is_that_of_an_editor() -> None:
-    source = SourceFile(Path("s.py"), SCRIPT.encode())
+    source = open_source(Path("s.py"), SCRIPT.encode())
     assert [source.line_of_byte(byte) for byte in (0, SCRIPT.index("x ="), SCRIPT.index("y ="))] == [1, 2, 3]

@@ -9,15 +9,18 @@ from typing import Any
 
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.files.reader import system
-from typelattice.fixing.changes import Change, propose_agreeing_changes, propose_narrowing_changes
 from typelattice.fixing.kept_values import KeptValue
-from typelattice.fixing.source import FixError, SourceFile
+from typelattice.fixing.source import FixError
 from typelattice.fixing.value_comparison import find_other_dtype
 from typelattice.tracing.findings.findings import Findings, collect_findings
+from typelattice.tracing.remedies.agreeing_changes import propose_agreeing_changes
+from typelattice.tracing.remedies.change import Change
+from typelattice.tracing.remedies.remedy import order_changes
 from typelattice.tracing.report.formatting import count_text, size_text
 from typelattice.tracing.report.scope_sentences import describe_scope
 from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.run_data.run import Run
+from typelattice.tracing.source.source_file import SourceFile
 
 DistanceByLine = Mapping[tuple[str, int], int]  # the distance to the goal, by file and line
 SourceByFile = Mapping[str, SourceFile]
@@ -103,7 +106,7 @@ class NoWiderThan(Goal):
         return [(c.step, c) for c in findings.causes if (dtype_width(c.wide_dtype) or 0) > limit]
 
     def propose_changes(self, findings: Findings, finding: Any, sources: SourceByFile) -> Iterator[Change]:
-        return propose_narrowing_changes(findings.predicted_run, finding, sources)
+        return order_changes(findings.predicted_run, finding, sources)
 
     def distance_by_line(self, findings: Findings) -> DistanceByLine:
         bytes_: dict[tuple[str, int], int] = {}

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,14 +24,21 @@ IGNORED_FOLDERS = {"__pycache__", "node_modules"}
 
 @dataclass(frozen=True, slots=True)
 class KeptValue:
-    """The value of an array or a number: its dtype's text, and its real and imaginary parts in turn."""
+    """The value of an array or a number: its dtype's text, and its real and imaginary parts in turn.
+
+    Of a large array only each `step`-th number is kept. It is 0 if no number can be read.
+    """
 
     dtype: str
     numbers: tuple[float, ...]
+    step: int = 1
 
 
 def list_bound_values(names: Mapping[str, Any]) -> dict[str, KeptValue]:
-    """Keep the arrays and numbers among some names, lists and dictionaries included."""
+    """Keep the arrays and numbers among some names, lists and dictionaries included, and arrays of objects.
+
+    Numbers of objects are left out: many are times, counts or settings.
+    """
     found: dict[str, KeptValue] = {}
     for name, value in names.items():
         if not name.startswith("_"):
@@ -41,7 +49,7 @@ def list_bound_values(names: Mapping[str, Any]) -> dict[str, KeptValue]:
 def _keep_value(values: dict[str, KeptValue], name: str, value: Any, depth: int) -> None:
     if len(values) >= MAX_KEPT_VALUES or isinstance(value, (ModuleType, type, str, bytes)):
         return
-    if isinstance(value, (int, float, complex)) and not hasattr(value, "dtype"):
+    if isinstance(value, (int, float, complex)) and not is_array(value):
         if isinstance(value, (float, complex)):
             values[name] = KeptValue(type(value).__name__, tuple(_flatten_numbers(value)))
     elif isinstance(value, (list, tuple)) and depth < MAX_LIST_DEPTH:
@@ -50,25 +58,72 @@ def _keep_value(values: dict[str, KeptValue], name: str, value: Any, depth: int)
     elif isinstance(value, dict) and depth < MAX_LIST_DEPTH:
         for key, item in [*value.items()][:MAX_KEPT_VALUES]:
             _keep_value(values, f"{name}[{key!r}]", item, depth + 1)
-    elif hasattr(value, "dtype") and hasattr(value, "tolist") and hasattr(value, "shape"):
+    elif is_array(value):
+        values[name] = _read_array(value)
+    elif depth < MAX_LIST_DEPTH and callable(getattr(type(value), "to_numpy", None)):  # a table
         try:
-            size = 1
-            for length in value.shape:
-                size *= length
-            numbers = value.tolist() if size <= MAX_KEPT_NUMBERS else []
-            values[name] = KeptValue(str(value.dtype).rpartition(".")[2], tuple(_flatten_numbers(numbers)))
-        except (TypeError, ValueError, RuntimeError):
-            return  # an array of objects, or one without data
+            array = value.to_numpy()
+        except Exception:  # an error of its library
+            values[name] = KeptValue(type(value).__name__, (), 0)
+        else:
+            _keep_value(values, name, array, depth + 1)
+    elif depth < MAX_LIST_DEPTH:
+        for key, item in [*list_attributes(value).items()][:MAX_KEPT_VALUES]:
+            if not isinstance(item, (int, float, complex)) or is_array(item):
+                _keep_value(values, f"{name}.{key}", item, depth + 1)
+
+
+def is_array(value: Any) -> bool:
+    """Return True if an object is an array or a scalar of an array library: its class has such attributes.
+
+    No code of the object runs: its own attribute access may raise any error.
+    """
+    found = {name for cls in type(value).__mro__ for name in ("dtype", "shape") if name in vars(cls)}
+    return len(found) == 2 and not isinstance(value, type)
+
+
+def list_attributes(value: Any) -> Mapping[str, Any]:
+    """Return the attributes that an object holds. None of its own code runs."""
+    try:
+        found: Mapping[str, Any] = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return found
+
+
+def _read_array(value: Any) -> KeptValue:
+    """Keep the numbers of an array, or its dtype alone if they cannot be read."""
+    dtype = str(value.dtype).rpartition(".")[2]
+    try:
+        if not hasattr(value, "tolist") and hasattr(value, "numpy"):
+            value = value.numpy()
+        step = max(1, -(-prod(map(int, value.shape)) // MAX_KEPT_NUMBERS))
+        numbers = (value.reshape(-1)[::step] if step > 1 else value).tolist()
+        return KeptValue(dtype, tuple(_flatten_numbers(numbers)), step)
+    except Exception:  # an array of objects, or one without data: an error of its library
+        return KeptValue(dtype, (), 0)
 
 
 def _flatten_numbers(value: Any) -> list[float]:
     """List the numbers in nested lists, real and imaginary parts in turn."""
     if isinstance(value, (list, tuple)):
+        if {*map(type, value)} <= {int, float, bool}:
+            return [*map(float, value)]
         return [number for item in value for number in _flatten_numbers(item)]
     if isinstance(value, complex):
         return [value.real, value.imag]
-    number = float(value)
-    return [number]
+    return [float(value)]
+
+
+def describe_unread_values(values: Mapping[str, KeptValue]) -> Iterator[str]:
+    """Say which values were not compared, or not whole."""
+    for name, kept in [*values.items()][:MAX_KEPT_VALUES]:
+        if kept.step > 1:
+            yield f"of {name} 1 number in {kept.step} was compared"
+        elif not kept.step:
+            yield f"{name} was not compared: no number of it can be read"
+    if len(values) >= MAX_KEPT_VALUES:
+        yield f"only the first {MAX_KEPT_VALUES:,} values were compared"
 
 
 def read_numbers(text: str) -> KeptValue:

@@ -30,20 +30,29 @@ class MeasuredRun:
 
 
 def main(program_file: str, result_file: str) -> None:
-    """Run a program that one file describes. Write the measured run into another file."""
+    """Run a program that one file describes. Write the measured run, or its failure, into another file."""
     todo = read_program(program_file)
     files = list_file_states(todo.copy_folder)
     names: dict[str, Any] = {}
     if todo.replaced_contents:
         sys.meta_path.insert(0, ReplacedFinder(todo.replaced_contents))
-    if todo.function:
-        function, args, named = load_function(todo)
-        started = perf_counter()
-        names["result"] = function(*args, **named)
-    else:
-        started = perf_counter()
-        with suppress(SystemExit):
-            _run_target(todo, names)
+    try:
+        if todo.function:
+            function, args, named = load_function(todo)
+            started = perf_counter()
+            names["result"] = function(*args, **named)
+        else:
+            started = perf_counter()
+            with suppress(SystemExit):
+                _run_target(todo, names)
+    except Exception as e:
+        if todo.mendable_files:
+            from typelattice.fixing.refused_calls import read_failure  # only such a program needs this
+
+            outside = todo.replaced_contents
+            contents = {x: outside.get(x) or Path(x).read_bytes() for x in todo.mendable_files}
+            Path(result_file).write_bytes(pickle.dumps(read_failure(e, contents)))
+        raise
     seconds, peak = perf_counter() - started, peak_bytes()
     values = {**list_bound_values(names), **list_saved_values(todo.copy_folder, files)}
     Path(result_file).write_bytes(pickle.dumps(MeasuredRun(seconds, peak, values)))

@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import unified_diff
+from io import StringIO
 from pathlib import Path
 
 from typelattice.disk.read import read_bytes
 from typelattice.disk.write import check_writable
 from typelattice.disk.write_in_process import write_files_in_process
 from typelattice.fixing.source import FixError
-from typelattice.fixing.value_comparison import ValueDifference
+from typelattice.fixing.value_comparison import NoiseComparison, ValueDifference
 from typelattice.fixing.workspace import RunCost
 from typelattice.tracing.report.formatting import count_text, package_path, size_text
 
@@ -51,6 +52,9 @@ class UnfixedCause:
 
     def __str__(self) -> str:
         return f"{path_text(self.file)}:{self.line}: {self.code}: {self.reason}"
+
+
+UNMEASURED = "time and memory were not measured: a plain run fails, or the time of the search was over"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,8 @@ class Patch:
     number of tests, if it is a pytest run. `step_differences` are the steps with different values, or None if
     they were not compared. With `has_tolerance`, the user has said which error the program bears.
     `project_tests` says how the project's own tests ended, and `broken_test` which one fails with the patch.
+    `mended` says that the program failed before and runs now, and which of its results are new.
+    `noise` compares a large error with the noise of the unpatched program in the dtype `noise_dtype`.
     `run_count` is the number of runs of the program. `notes` say what the search did not do, and what the
     runs do outside the copy.
 
@@ -125,6 +131,9 @@ class Patch:
     has_tolerance: bool = False
     project_tests: str = ""
     broken_test: str = ""
+    mended: str = ""
+    noise: NoiseComparison | None = None
+    noise_dtype: str = ""
     run_count: int = 0
     notes: tuple[str, ...] = ()
 
@@ -140,14 +149,25 @@ class Patch:
         """Say why the patch is too inexact to be written, or return ""."""
         if self.has_tolerance or not self.kept_changes or self.difference.ulp_error <= MAX_ULP_ERROR:
             return ""
+        largest, limit = self.difference, f"{MAX_ULP_ERROR:.0f}"
+        if self.noise is not None:
+            largest = self.noise.excess
+            limit += " and above its own noise"
+            if largest.ulp_error <= MAX_ULP_ERROR:
+                return ""
         return (
-            f"its largest error is {self.difference.ulp_error:.3g} ulp, above {MAX_ULP_ERROR:.0f}; "
+            f"its largest error is {largest.ulp_error:.3g} ulp in {largest.name}, above {limit}; "
             "if the program may be this inexact, give the relative error that it bears: --tolerance X"
         )
 
     @property
     def grade(self) -> str:
-        """The grade of the patch: "equal in this run", "changes values", "tested" or "unverified"."""
+        """The grade: "equal in this run", "changes values", "tested", "unverified" or "runs now".
+
+        A program that failed before has no values to compare.
+        """
+        if self.mended:
+            return "runs now"
         if not self.difference.is_equal:
             return "changes values"
         if self.difference.compared_count:
@@ -163,6 +183,8 @@ class Patch:
     def proof(self) -> str:
         """The proof in words: the tests, the assertions, or the values that were compared."""
         match self.grade:
+            case "runs now":
+                return self.mended
             case "tested" if self.test_count:
                 return f"{count_text(self.test_count, 'test comes', 'tests come')} out as before"
             case "tested":
@@ -194,6 +216,8 @@ class Patch:
             "equal": self.is_equal,
             "progress": self.progress,
             "difference": str(self.difference),
+            "mended": self.mended,
+            "noise": self.noise.noise_ulps if self.noise is not None else None,
             "steps": [
                 {"file": str(s.file), "line": s.line, "operation": s.operation, "difference": str(s)}
                 for s in self.step_differences or ()
@@ -235,13 +259,16 @@ class Patch:
         if self.kept_changes:
             yield self.diff
             yield f"{self.grade}: {self.proof}"
+            if self.noise is not None:
+                yield f"its own noise in {self.noise_dtype}: {self.noise.noise_ulps:.3g} ulp"
             yield from dict.fromkeys(each.proof for each in self.kept_changes if each.proof)
             if self.project_tests:
                 yield self.project_tests
             if self.refusal:
                 yield f"not to be written: {self.refusal}"
             yield f"{count_text(len(self.kept_changes), 'change')}: {self.progress}"
-            yield str(self.costs) if self.costs else "time and memory: a plain run of the program fails"
+            if not self.mended:
+                yield str(self.costs or UNMEASURED)
         if self.assertions_outcome:
             yield f"its assertions failed before; with the changes: {self.assertions_outcome}"
         if self.kept_changes and self.step_differences is not None:
@@ -266,6 +293,7 @@ def path_text(path: Path) -> str:
 
 
 def _write_diff(name: str, old_text: str, new_text: str) -> Iterator[str]:
-    old, new = (text.splitlines(keepends=True) for text in (old_text, new_text))
+    # as `git apply` splits, which knows no other ends of lines
+    old, new = ([*StringIO(text, newline="\n")] for text in (old_text, new_text))
     for line in unified_diff(old, new, f"a/{name}", f"b/{name}"):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

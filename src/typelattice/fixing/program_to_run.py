@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from typelattice.fixing.write_guard import MODULE_NAME
+from typelattice.workers.write_guard import MODULE_NAME
 
 SCRIPT_MODULE_NAME = "__typelattice_fix__"  # module name of a script when only one of its functions is called
 
@@ -27,7 +27,9 @@ class ProgramToRun:
     `copy_folder` is the copied folder and `original_folder` the folder that it is a copy of.
     `replaced_contents` has other contents for files that are not in the copy. `has_wide_input` makes the
     input wide: the arguments of the function, or the script's own text, which is then `wide_content`.
-    `records_steps` keeps the values of each step.
+    `records_steps` keeps the values of each step. `noise_dtype` moves floats as narrow as it by one unit.
+    `mendable_files` are the files that a patch may change if the program fails: a plain run then reads the
+    failure. `follows_project` also follows the modules in the copied folder.
     """
 
     target: str
@@ -42,8 +44,11 @@ class ProgramToRun:
     has_wide_input: bool = False
     wide_content: bytes = b""
     records_steps: bool = False
+    noise_dtype: str = ""
     runs_tests: bool = False
     replaced_contents: Mapping[str, bytes] = field(default_factory=dict)
+    mendable_files: tuple[str, ...] = ()
+    follows_project: bool = False
 
 
 def read_program(path: str) -> ProgramToRun:

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from typelattice.facts.dtypes import DTYPES
 from typelattice.fixing.kept_values import KeptValue, list_bound_values, list_file_states, list_saved_values
+from typelattice.fixing.operation_noise import OperationNoise
 from typelattice.fixing.program_to_run import ProgramToRun, load_function, read_program
 from typelattice.fixing.step_values import StepValues, ValuesByStep
 from typelattice.operands.adapters import native
@@ -45,6 +47,7 @@ def main(program_file: str, result_file: str) -> None:
     cache = Path(result_file).parent / "compiled"
     files = list_file_states(todo.copy_folder)
     steps = StepValues() if todo.records_steps else None
+    checks = steps or (OperationNoise(DTYPES[todo.noise_dtype]) if todo.noise_dtype else False)
 
     def save_result(ended: EndedScript) -> None:
         values = {**list_bound_values(ended.names), **list_saved_values(todo.copy_folder, files)}
@@ -61,7 +64,7 @@ def main(program_file: str, result_file: str) -> None:
         Path(result_file).write_bytes(pickle.dumps(ran))
     elif todo.function:
         function, args, named = _load_widened_function(todo)
-        traced = trace_call(function, args, named, values=steps or False)
+        traced = trace_call(function, args, named, values=checks)
         save_result(EndedScript(traced.run, 0, names={"result": traced.result}))
     else:
         patched = {
@@ -70,7 +73,13 @@ def main(program_file: str, result_file: str) -> None:
         }
         given = todo.target, todo.argv, todo.packages, todo.as_module, cache
         save_result(
-            run_script(*given, before_os_exit=save_result, replaced_contents=patched, values=steps or False)
+            run_script(
+                *given,
+                before_os_exit=save_result,
+                replaced_contents=patched,
+                values=checks,
+                project=str(todo.copy_folder) if todo.follows_project else "",
+            )
         )
 
 

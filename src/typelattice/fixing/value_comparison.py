@@ -10,6 +10,7 @@ from math import frexp, inf, isfinite, isnan
 from typelattice.facts.dtypes import DTYPES, DType, Kind, real_part_dtype
 from typelattice.fixing.kept_values import NUMBER_PATTERN, KeptValue, read_numbers
 
+PRINTED_NAME = "what is printed"
 FLOAT64_PRECISION = 53  # bits of the significand of a float64
 
 
@@ -37,6 +38,42 @@ class ValueDifference:
             return "all values are equal"
         error = f"{self.relative_error:.1e}, {self.ulp_error:.3g} ulp"
         return f"the largest relative error is {error}, in {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseComparison:
+    """The largest error of a patch beyond the noise of the unpatched program, and that noise in ulp.
+
+    The noise of an array is the largest move of its elements if each narrow float of the program is moved by
+    one unit in the last place. `noise_ulps` is in the unit of the element with the largest error.
+    """
+
+    excess: ValueDifference
+    noise_ulps: float
+
+
+def compare_with_noise(
+    old_values: Mapping[str, KeptValue],
+    new_values: Mapping[str, KeptValue],
+    noisy_values: Mapping[str, KeptValue],
+    widest_dtype: DType,
+) -> NoiseComparison:
+    """Compare the values of a patch with the noise of the same arrays."""
+    excess, worst, noise_ulps = ValueDifference(), 0.0, 0.0
+    for name, old in old_values.items():
+        new, noisy = new_values[name], noisy_values.get(name)
+        moves = [0.0]
+        if noisy is not None and len(noisy.numbers) == len(old.numbers):
+            moves += [abs(a - b) for a, b in zip(old.numbers, noisy.numbers, strict=True)]
+        noise = max(move for move in moves if not isnan(move))
+        precision = min(_significand_bits(new.dtype), _significand_bits(widest_dtype.name))
+        for a, b in zip(old.numbers, new.numbers, strict=True):
+            error, unit = abs(a - b), 2.0 ** (frexp(a)[1] - precision) if isfinite(a) else inf
+            if error / unit > worst:
+                worst, noise_ulps = error / unit, noise / unit
+            if error > noise and error / unit > excess.ulp_error:
+                excess = ValueDifference(error / abs(a) if a else inf, error / unit, name)
+    return NoiseComparison(excess, noise_ulps)
 
 
 def compare_values(
@@ -95,7 +132,7 @@ def compare_prints(old_text: str, new_text: str, widest_dtype: DType) -> ValueDi
     if _remove_dtypes(words[0]) != _remove_dtypes(words[1]):
         return ValueDifference(reason="it prints other words")
     return compare_values(
-        {"what is printed": read_numbers(old_text)}, {"what is printed": read_numbers(new_text)}, widest_dtype
+        {PRINTED_NAME: read_numbers(old_text)}, {PRINTED_NAME: read_numbers(new_text)}, widest_dtype
     )
 
 

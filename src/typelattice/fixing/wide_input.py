@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from typelattice.fixing.source import Edit
+from typelattice.tracing.source.source_file import Edit
 
 WIDE_DTYPE_BY_NARROW = {b"float16": b"float64", b"float32": b"float64", b"complex64": b"complex128"}
 NARROW_DTYPE_PATTERN = re.compile(rb"\b(?:" + b"|".join(WIDE_DTYPE_BY_NARROW) + rb")\b")

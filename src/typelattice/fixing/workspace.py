@@ -27,13 +27,15 @@ from typelattice.fixing.measured_run import MeasuredRun
 from typelattice.fixing.program_to_run import ProgramToRun
 from typelattice.fixing.progress import Progress
 from typelattice.fixing.project_copy import ProjectCopy, copy_file, explain_unwritable
+from typelattice.fixing.refused_calls import Failure
 from typelattice.fixing.search_folder import TEMPORARY_FOLDER_NAME, open_search_folder, remove_folder
 from typelattice.fixing.source import FixError
 from typelattice.fixing.step_values import ValuesByStep
 from typelattice.fixing.traced_run import TracedRun
-from typelattice.fixing.write_guard import MODULE_NAME, STOPPED_MESSAGE, GuardSettings
 from typelattice.tracing.library_traits import may_be_forked
 from typelattice.tracing.run_data.run import Run
+from typelattice.workers import write_guard
+from typelattice.workers.write_guard import MODULE_NAME, STOPPED_MESSAGE, GuardSettings
 
 DEFAULT_SECONDS = 120.0
 TICK_SECONDS = 0.2  # between two looks at a run
@@ -89,9 +91,10 @@ class FinishedRun:
 
 @dataclass(frozen=True, slots=True)
 class FailedRun:
-    """A run that failed or took too long, and the reason."""
+    """A run that failed or took too long, the reason, and the files that were followed until then."""
 
     reason: str
+    followed_files: tuple[str, ...] = ()
 
 
 class SearchTimeOverError(Exception):
@@ -115,6 +118,14 @@ class PlainRun:
 
     cost: RunCost
     values: Mapping[str, KeptValue]
+    printed: str
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedFailure:
+    """The failure of a program, and what it had printed until then."""
+
+    failure: Failure
     printed: str
 
 
@@ -164,7 +175,11 @@ class Workspace:
     started: float = field(default_factory=lambda: monotonic())
 
     def run(
-        self, has_wide_input: bool = False, records_steps: bool = False, wide_content: bytes = b""
+        self,
+        has_wide_input: bool = False,
+        records_steps: bool = False,
+        wide_content: bytes = b"",
+        noise_dtype: str = "",
     ) -> FinishedRun | FailedRun:
         """Run the program in a process of its own.
 
@@ -175,6 +190,7 @@ class Workspace:
             has_wide_input=has_wide_input,
             wide_content=wide_content,
             records_steps=records_steps,
+            noise_dtype=noise_dtype,
         )
         files = self._list_run_files("ran.pickle")
         status = self._run_program(program, files, "traced_run")
@@ -188,7 +204,8 @@ class Workspace:
         if traced_run is None or traced_run.status != 0 or status != 0:
             ended_with = status or (traced_run.status if traced_run else status)
             lines = text.strip().splitlines() or [f"it ended with status {ended_with}"]
-            return FailedRun(self._clip_reason(lines[-1]))
+            followed = tuple(traced_run.run.sources) if traced_run is not None else ()
+            return FailedRun(self._clip_reason(lines[-1]), followed)
         if hasattr(os, "fork"):
             forkable_modules = (
                 libraries()[name].modules[0] for name in traced_run.run.systems if may_be_forked(name)
@@ -212,14 +229,26 @@ class Workspace:
 
     def run_plain(self) -> PlainRun | None:
         """Run the program without the tracer, and measure it. Return None if it fails or takes too long."""
+        finished = self.run_and_read_failure(())
+        return finished if isinstance(finished, PlainRun) else None
+
+    def run_and_read_failure(self, mendable_files: tuple[str, ...]) -> PlainRun | PrintedFailure | None:
+        """Run the program without the tracer. If it fails in files that may change, read the failure.
+
+        Return None if it fails elsewhere, or takes too long.
+        """
         files = self._list_run_files("measured.pickle")
-        status = self._run_program(self.program, files, "measured_run")
+        program = replace(self.program, mendable_files=mendable_files)
+        status = self._run_program(program, files, "measured_run")
         _, result_file, printed, _ = files
-        if status != 0 or not result_file.is_file():
+        if isinstance(status, FailedRun) or not result_file.is_file():
             return None
-        measured: MeasuredRun = pickle.loads(result_file.read_bytes())
         output = printed.read_text(encoding="utf-8", errors="replace")
-        return PlainRun(RunCost(measured.seconds, measured.peak_bytes), measured.values, output)
+        found: MeasuredRun | Failure = pickle.loads(result_file.read_bytes())
+        if isinstance(found, Failure):
+            return PrintedFailure(found, output)
+        cost = RunCost(found.seconds, found.peak_bytes)
+        return PlainRun(cost, found.values, output) if status == 0 else None
 
     def _run_program(
         self, program: ProgramToRun, files: Sequence[Path], module: str
@@ -474,7 +503,7 @@ class Workspace:
             tuple(caches), str(self.folder / NOTES_NAME), str(self.program.copy_folder),
         )  # fmt: skip
         folder = self.folder / GUARD_FOLDER_NAME
-        guard = str(Path(__file__).with_name("write_guard.py"))
+        guard = write_guard.__file__
         code = START_GUARD_CODE.format(
             folder=str(folder), name=MODULE_NAME, guard=guard,
             settings=[settings.allowed, settings.caches, settings.notes, settings.copy],

@@ -18,10 +18,12 @@ from typelattice.facts.libraries import libraries, library_of
 from typelattice.files.reader import system
 from typelattice.files.system_text import systems
 from typelattice.fixing.function_proof.recorded_calls import RecordedCall
+from typelattice.fixing.kept_values import is_array, list_attributes
 from typelattice.operands.adapters import native
 
 INTEGER_RANGE = (10, 100)  # the largest number of an integer array, so that each integer dtype holds it
 ALMOST_ONE = 1 - 2.0**-30  # makes numbers that no narrow float has
+ALMOST_ONE_AT_EACH_WIDTH = 1 - 2.0**-13 - 2.0**-30  # a number times this has digits that narrower floats lack
 CLASS_NAME_PATTERN = re.compile(r"\b[A-Z]\w+\b")
 EXTENDED_DTYPES = ("longdouble", "clongdouble")  # their width depends on the platform
 MAX_VARIED_ARGUMENTS = 6
@@ -39,12 +41,29 @@ class CallVariation:
     recorded: RecordedCall
 
 
-def shrink_call(call: RecordedCall) -> RecordedCall:
-    """Return a call with the first elements of its large arrays, along each axis."""
+def list_small_calls(call: RecordedCall) -> list[RecordedCall]:
+    """List calls like one with large arrays, each with the first elements of these along some axes.
+
+    A function may need the length of one axis, such as that of a constant which meets it.
+    """
+    values = (*call.parameters.values(), *call.starred)
+    if not any(is_array(x) and max(x.shape, default=0) > SHORT_LENGTH for x in values):
+        return [call]
+    short, whole = slice(SHORT_LENGTH), slice(None)
+    kept_axes: list[Callable[[int], tuple[slice, ...]]] = [
+        lambda n: (short,) * n,
+        lambda n: (short,) * (n - 1) + (whole,) * min(n, 1),
+        lambda n: (whole,) * min(n, 1) + (short,) * (n - 1),
+    ]
+    return [_shrink_call(call, index) for index in kept_axes]
+
+
+def _shrink_call(call: RecordedCall, make_index: Callable[[int], tuple[slice, ...]]) -> RecordedCall:
+    """Return a call with a part of each large array, by the index for its number of axes."""
 
     def shrink(value: Any) -> Any:
         if is_array(value) and any(length > SHORT_LENGTH for length in value.shape):
-            return value[(slice(SHORT_LENGTH),) * len(value.shape)]
+            return value[make_index(len(value.shape))]
         return value
 
     parameters = {
@@ -84,16 +103,30 @@ def _vary(
 ) -> Iterator[CallVariation]:
     """Yield a call with some arguments made anew, or nothing if a library cannot make them."""
     try:
-        parameters = {name: makers[name](x) if name in makers else x for name, x in call.parameters.items()}
+        parameters = {
+            name: makers[name](x) if name in makers else _give_digits(x) if name == "self" else x
+            for name, x in call.parameters.items()
+        }
         items = tuple(starred[i](x) if i in starred else x for i, x in enumerate(call.starred))
     except Exception:  # an error of a library: it has no such array
         return
     yield CallVariation(kind, replace(call, parameters=parameters, starred=items), call)
 
 
-def is_array(value: Any) -> bool:
-    """Return True if an object is an array or a scalar of an array library."""
-    return hasattr(value, "dtype") and hasattr(value, "shape") and not isinstance(value, type)
+def _give_digits(value: Any) -> Any:
+    """Return an object whose float arrays have all digits of their dtype. Ones would hide a narrow cast."""
+    attributes = list_attributes(value)
+    scaled = {name: x * ALMOST_ONE_AT_EACH_WIDTH for name, x in attributes.items() if _is_float_array(x)}
+    if not scaled:
+        return value
+    found = copy.copy(value)
+    found.__dict__.update(scaled)
+    return found
+
+
+def _is_float_array(value: Any) -> bool:
+    known = DTYPES.get(str(value.dtype).rpartition(".")[2]) if is_array(value) else None
+    return known is not None and known.kind is Kind.FLOAT
 
 
 def _is_array_like(value: Any) -> bool:
@@ -121,6 +154,7 @@ def _list_array_kinds(function: FunctionType, value: Any) -> dict[str, Maker]:
     found |= {
         "list of floats": lambda x: _as_wide(x).tolist(),
         "list of integers": lambda x: _as_integers(x).tolist(),
+        "nested list": lambda x: [_as_wide(x).tolist(), _as_integers(x).tolist()],
         "tuple of floats": lambda x: tuple(_as_wide(x).tolist()),
         "float": lambda x: float(x.reshape(-1)[:1].tolist()[0]) * ALMOST_ONE,
         "int": lambda x: int(_as_integers(x).reshape(-1)[:1].tolist()[0]),
@@ -134,6 +168,8 @@ def _list_array_kinds(function: FunctionType, value: Any) -> dict[str, Maker]:
         "empty": lambda x: x[:0],
         "empty float64": lambda x: _as_wide(x)[:0],
         "empty list": lambda x: [],
+        "one element": lambda x: x[:1],
+        "None": lambda x: None,
     }
     found |= _list_named_classes(function)
     return found

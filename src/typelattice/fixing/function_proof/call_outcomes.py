@@ -8,6 +8,7 @@ from math import isfinite, isnan, prod
 from typing import Any
 
 from typelattice.facts.dtypes import DTYPES, Kind
+from typelattice.fixing.kept_values import is_array, list_attributes
 from typelattice.tracing.run_data.float_widths import dtype_width
 
 MAX_NUMBERS = 1 << 14  # numbers of one array that are compared
@@ -15,6 +16,7 @@ MAX_DEPTH = 5  # objects within objects that are compared
 MAX_ITEMS = 1000
 WIDE_ERROR = 1e-12  # relative error of float64 results that may come from another order of operations
 NARROW_ULPS = 200  # error of a narrow result, relative to its largest number
+REAL_NUMBERS = {bool, int, float}
 PLAIN_TYPES = (str, bytes, type(None), type, type(Ellipsis), slice, range)
 
 
@@ -53,10 +55,13 @@ class CallOutcome:
 
 def read_value(value: Any, depth: int = 0) -> ArrayData | ObjectData:
     """Read an object as plain data."""
+    if type(value) in REAL_NUMBERS:
+        name = type(value).__name__
+        return ArrayData("number", f"builtins.{name}", f"builtins.{name}", (), (value,), name)
     type_name = f"{type(value).__module__}.{type(value).__qualname__}"
     if isinstance(value, PLAIN_TYPES):
         return ObjectData(type_name, repr(value))
-    if hasattr(value, "dtype") and hasattr(value, "shape") and hasattr(value, "tolist"):
+    if is_array(value) and hasattr(value, "tolist"):
         return _read_array(value, type_name)
     if isinstance(value, (int, float, complex)):
         return ArrayData("number", type_name, type_name, (), tuple(_flatten([value])), _number_type(value))
@@ -66,10 +71,10 @@ def read_value(value: Any, depth: int = 0) -> ArrayData | ObjectData:
         items = [(repr(key), item) for key, item in [*value.items()][:MAX_ITEMS]]
     elif isinstance(value, (list, tuple, set, frozenset)):
         items = [(str(i), item) for i, item in enumerate([*value][:MAX_ITEMS])]
-    elif hasattr(value, "to_numpy"):  # a table or a series of a data frame
+    elif callable(getattr(type(value), "to_numpy", None)):  # a table or a series of a data frame
         items = [("values", value.to_numpy())]
     else:
-        items = [*list(getattr(value, "__dict__", {}).items())[:MAX_ITEMS]]
+        items = [*list_attributes(value).items()][:MAX_ITEMS]
     return ObjectData(type_name, "", tuple((name, read_value(item, depth + 1)) for name, item in items))
 
 
@@ -94,11 +99,14 @@ def _number_type(value: Any) -> str:
 def _flatten(items: Any) -> Iterator[Any]:
     """Yield the numbers in nested lists, real and imaginary parts in turn, and the text of other items."""
     if isinstance(items, (list, tuple)):
+        if {*map(type, items)} <= REAL_NUMBERS:
+            yield from items
+            return
         for item in items:
             yield from _flatten(item)
     elif isinstance(items, complex):
         yield from (items.real, items.imag)
-    elif isinstance(items, int) or type(items) is float:
+    elif type(items) in REAL_NUMBERS or isinstance(items, int):
         yield items
     else:
         try:
@@ -123,15 +131,17 @@ class AllowedNarrowing:
 
     With narrow floats, and without wide ones, a float result may be as narrow as `least_width`. If narrow
     floats stand beside wide ones, values may have the error of the narrow ones. Else nothing may differ.
+    With `mends_failure`, a call that raised an exception may end in any way.
     """
 
     least_width: int | None = None
     error_width: int | None = None
+    mends_failure: bool = False
 
 
 def find_difference(old: CallOutcome, new: CallOutcome, allowed: AllowedNarrowing) -> str:
     """Say how two outcomes of a call differ in more than is allowed, or return ""."""
-    if old.error and "Warning" in old.error:
+    if old.error and (allowed.mends_failure or "Warning" in old.error):
         return ""  # a warning that was made an error: the call lost the imaginary part
     if old.error and new.error:
         same = old.error[0] in new.error
@@ -223,7 +233,7 @@ def _may_be_narrowed(old: str, new: str, allowed: AllowedNarrowing) -> bool:
 
 def list_float_widths(value: Any, depth: int = 0) -> Iterator[int]:
     """Yield the widths of the floats of arrays in an argument, also within lists and dictionaries."""
-    if hasattr(value, "dtype") and hasattr(value, "shape"):
+    if is_array(value):
         name = str(getattr(value.dtype, "name", value.dtype)).rpartition(".")[2]
         known = DTYPES.get(name)
         width = dtype_width(known) if known is not None else None

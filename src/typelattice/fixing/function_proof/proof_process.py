@@ -27,8 +27,8 @@ from typelattice.fixing.function_proof.argument_kinds import (
     AS_RECORDED,
     CallVariation,
     copy_call,
+    list_small_calls,
     list_variations,
-    shrink_call,
 )
 from typelattice.fixing.function_proof.call_outcomes import (
     AllowedNarrowing,
@@ -61,6 +61,18 @@ WRITING_EVENTS = (
 ReplacedFiles = Mapping[str, tuple[bytes, bytes]]  # the unpatched and the patched content of each file
 
 
+@dataclass(frozen=True, slots=True)
+class Refutation:
+    """A call of a patched function that differs: the number of its variation, and the difference."""
+
+    variation: int
+    difference: str
+
+
+Answer = list[CallOutcome] | Refutation | str
+"""The outcomes of calls, the first that differs, or why there are none."""
+
+
 class SideEffectError(BaseException):
     """A function that writes a file, starts a process or opens a connection."""
 
@@ -89,13 +101,15 @@ class ProofRequest:
     """The files of a patch, and the width of the goal in bits, or None if nothing may become narrower.
 
     `current` has the contents with the changes that are kept already: these are not proved again.
-    `widening_lines` are the files and lines where a narrow float is widened.
+    `widening_lines` are the files and lines where a narrow float is widened. With `mends_failure`, calls that
+    failed before may run.
     """
 
     files: ReplacedFiles
     current: Mapping[str, bytes]
     goal_width: int | None
     widening_lines: frozenset[tuple[str, int]] = frozenset()
+    mends_failure: bool = False
 
 
 def main(program_file: str, files_file: str, printed: str, errors: str) -> None:
@@ -160,12 +174,17 @@ def _load_main(todo: ProgramToRun, module: ModuleType) -> CodeType:
 
 
 class FunctionProver:
-    """Calls the functions of a program with and without patches, and compares what they give."""
+    """Calls the functions of a program with and without patches, and compares what they give.
+
+    `order` has the numbers of each function's variations. Those that have refuted a patch come first, as they
+    are likely to refute the next one.
+    """
 
     def __init__(self, functions: Mapping[FunctionKey, RecordedFunction]) -> None:
         self.functions = functions
         self.variations: dict[FunctionKey, list[CallVariation]] = {}
         self.unpatched: dict[FunctionKey, list[CallOutcome] | str] = {}
+        self.order: dict[FunctionKey, list[int]] = {}
         names = {name for library in libraries().values() for name in library.modules if name in sys.modules}
         unsafe = [name for name, x in libraries().items() if {*x.modules} & names and not may_be_forked(name)]
         self.forks = hasattr(os, "fork") and not unsafe
@@ -179,7 +198,7 @@ class FunctionProver:
             lines = {(key[0], line) for line in self.list_lines(key)}
             # a caller makes the narrow array itself, if it gets none
             meets_narrow = key not in changed or not lines.isdisjoint(request.widening_lines)
-            verdict = self.prove_function(key, codes, request.goal_width, meets_narrow)
+            verdict = self.prove_function(key, codes, request, meets_narrow)
             if key not in changed and verdict.unproved_reason:
                 continue  # it is as it was, and its calls cannot be repeated
             calls = self.functions[key].calls if key in self.functions else ()
@@ -212,7 +231,7 @@ class FunctionProver:
         self,
         key: FunctionKey,
         codes: Mapping[str, Sequence[tuple[CodeType, CodeType]]],
-        goal_width: int | None,
+        request: ProofRequest,
         meets_narrow: bool,
     ) -> FunctionVerdict:
         """Call one function without and with a patch. With `meets_narrow`, it has a narrow float itself."""
@@ -228,8 +247,18 @@ class FunctionProver:
         old = self.unpatched[key]
         if isinstance(old, str):
             return FunctionVerdict(name, unproved_reason=old)
-        allowed = [_allow_narrowing(x, goal_width, meets_narrow) for x in self.variations[key]]
-        found = self.run_isolated(lambda: self.call_all(key, codes, 1, len(old), (old, allowed)))
+        allowed = [
+            replace(
+                _allow_narrowing(x, request.goal_width, meets_narrow), mends_failure=request.mends_failure
+            )
+            for x in self.variations[key]
+        ]
+        order = self.order.setdefault(key, [*range(len(old))])
+        found = self.run_isolated(lambda: self.call_all(key, codes, order, 1, (old, allowed)))
+        if isinstance(found, Refutation):
+            order.remove(found.variation)
+            order.insert(0, found.variation)
+            return FunctionVerdict(name, difference=f"{name} {found.difference}")
         if isinstance(found, str):
             return FunctionVerdict(name, difference=f"{name} {found}")
         return FunctionVerdict(name, call_count=len(old))
@@ -242,24 +271,29 @@ class FunctionProver:
         assert recorded.function is not None
         found: list[CallVariation] = []
         for call in recorded.calls:
-            small = shrink_call(call)
-            self.variations[key] = [CallVariation(AS_RECORDED, small, small)]
-            tried = self.run_isolated(lambda: self.call_all(key, codes, 0, 1))
-            works = not isinstance(tried, str) and not tried[0].error
-            variations = list_variations(recorded.function, small if works else call)
+            small = next((x for x in list_small_calls(call) if self.call_works(key, codes, x)), call)
+            variations = list_variations(recorded.function, small)
             found += [CallVariation(AS_RECORDED, call, call), *variations[1:]]
         return found
+
+    def call_works(
+        self, key: FunctionKey, codes: Mapping[str, Sequence[tuple[CodeType, CodeType]]], call: RecordedCall
+    ) -> bool:
+        """Return True if an unpatched function takes a call."""
+        self.variations[key] = [CallVariation(AS_RECORDED, call, call)]
+        tried = self.run_isolated(lambda: self.call_all(key, codes, [0]))
+        return isinstance(tried, list) and not tried[0].error
 
     def call_unpatched(
         self, key: FunctionKey, codes: Mapping[str, Sequence[tuple[CodeType, CodeType]]]
     ) -> list[CallOutcome] | str:
         """Call an unpatched function twice with each variation. Return its outcomes, or why none count."""
-        first = self.run_isolated(lambda: self.call_all(key, codes, 0, len(self.variations[key])))
-        if isinstance(first, str):
-            return first
-        same = [AllowedNarrowing()] * len(first)
-        second = self.run_isolated(lambda: self.call_all(key, codes, 0, len(first), (first, same)))
-        if isinstance(second, str):
+        first = self.run_isolated(lambda: self.call_all(key, codes, range(len(self.variations[key]))))
+        if not isinstance(first, list):
+            return str(first)
+        order, same = range(len(first)), [AllowedNarrowing()] * len(first)
+        second = self.run_isolated(lambda: self.call_all(key, codes, order, 0, (first, same)))
+        if not isinstance(second, list):
             return "it gives other values at each call"
         if all(outcome.error for outcome in first):
             return f"it raises {first[0].error[0]} when it is called again"
@@ -271,20 +305,21 @@ class FunctionProver:
         self,
         key: FunctionKey,
         codes: Mapping[str, Sequence[tuple[CodeType, CodeType]]],
-        version: int,
-        count: int,
+        order: Sequence[int],
+        version: int = 0,
         expected: tuple[Sequence[CallOutcome], Sequence[AllowedNarrowing]] | None = None,
-    ) -> list[CallOutcome] | str:
-        """Call a function with its variations, with the unpatched code (0) or the patched code (1).
+    ) -> Answer:
+        """Call a function with some variations, with the unpatched code (0) or the patched code (1).
 
-        With expected outcomes, stop at the first difference and return it in words.
+        With expected outcomes, stop at the first difference and return it.
         """
         recorded = self.functions[key]
         assert recorded.function is not None
         found: list[CallOutcome] = []
         with self.use_codes(codes, version), _call_quietly():
             started = time.process_time()
-            for i, variation in enumerate(self.variations[key][:count]):
+            for i in order:
+                variation = self.variations[key][i]
                 args, named = copy_call(variation.call)
                 outcome = _call(recorded.function, args, named)
                 found.append(outcome)
@@ -292,7 +327,7 @@ class FunctionProver:
                     if time.process_time() - started > MAX_CALL_SECONDS:
                         break
                 elif difference := find_difference(expected[0][i], outcome, expected[1][i]):
-                    return f"with {variation.kind}: {difference}"
+                    return Refutation(i, f"with {variation.kind}: {difference}")
         return found
 
     @contextmanager
@@ -313,7 +348,7 @@ class FunctionProver:
             for function, code in before:
                 function.__code__ = code
 
-    def run_isolated(self, call: Callable[[], list[CallOutcome] | str]) -> list[CallOutcome] | str:
+    def run_isolated(self, call: Callable[[], Answer]) -> Answer:
         """Run calls in a fork, which leaves nothing behind. Return the outcomes, or why there are none."""
         if not self.forks:
             try:
@@ -332,21 +367,28 @@ class FunctionProver:
 
 
 def list_changed_functions(request: ProofRequest) -> list[FunctionKey]:
-    """List the functions that a patch changes further than the changes that are kept already."""
+    """List the functions that a patch changes further than the changes that are kept already.
+
+    Their keys are those of the unpatched file, as a patch may insert lines.
+    """
     return [
-        (file, new.co_qualname, new.co_firstlineno)
+        (file, old.co_qualname, old.co_firstlineno)
         for file, (old_content, new_content) in request.files.items()
-        for kept, new in _pair_functions(file, request.current.get(file, old_content), new_content)
+        for (old, new), (_, kept) in zip(
+            _pair_functions(file, old_content, new_content),
+            _pair_functions(file, old_content, request.current.get(file, old_content)),
+            strict=True,
+        )
         if not _is_same_code(kept, new)
     ]
 
 
-def _answer_and_exit(call: Callable[[], list[CallOutcome] | str], writing: int) -> NoReturn:
+def _answer_and_exit(call: Callable[[], Answer], writing: int) -> NoReturn:
     """Run calls in a forked process, write their outcomes into a pipe, and end the process."""
     with suppress(BaseException):
         signal.alarm(0)
         _refuse_side_effects()
-        answer: list[CallOutcome] | str
+        answer: Answer
         try:
             answer = call()
         except SideEffectError as e:
@@ -358,7 +400,7 @@ def _answer_and_exit(call: Callable[[], list[CallOutcome] | str], writing: int) 
     os._exit(0)
 
 
-def _read_answer(pid: int, reading: int) -> list[CallOutcome] | str:
+def _read_answer(pid: int, reading: int) -> Answer:
     """Read the answer of a forked process, which is killed if it takes too long."""
     chunks: list[bytes] = []
     end = time.monotonic() + MAX_PROOF_SECONDS
@@ -373,7 +415,7 @@ def _read_answer(pid: int, reading: int) -> list[CallOutcome] | str:
             chunks = []
     os.waitpid(pid, 0)
     try:
-        answer: list[CallOutcome] | str = pickle.loads(b"".join(chunks))
+        answer: Answer = pickle.loads(b"".join(chunks))
     except (pickle.UnpicklingError, EOFError):
         return "its calls end the process, or take too long"
     return answer

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -23,6 +24,7 @@ from typelattice.codegen.emit import PRINTERS_BY_LANGUAGE, PROBE_PRINTER_BY_LANG
 from typelattice.codegen.tables import EmitError, build_tables
 from typelattice.conformance.hand_written_tables import lint_table, read_form
 from typelattice.files.reader import parse
+from typelattice.operands.operand import operand_of_dtype
 
 BY_VALUE = ("numpy1", "polars", "csharp", "python")  # which are refused; Python has no arrays
 OPS = ("add", "divide", "sum", "==")
@@ -39,7 +41,9 @@ f32 -> c64;  f4_e2m1fn -> f8_e4m3fn
 '''
 ties = { "bf16, f16" = "bf16" }
 """
-NPU = ACCELERATOR.replace('"chip"', '"npu"') + """
+NPU = (
+    ACCELERATOR.replace('"chip"', '"npu"')
+    + """
 [ops]
 products.accumulates = { "i8, u8" = "i32", f8_e5m2 = "f32", "u8 + i8" = "i32" }
 products.gives = { f8_e5m2 = "bf16" }
@@ -50,10 +54,12 @@ quantize = { like = "positive", kernels = "f32", gives = "i8" }
 "f32 -> i8" = "needs quantize"
 "f16 -> bf16" = "refused: it would lose digits"
 """
+)
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover"]
 COMPILERS = {  # how the test of a language is made and run, where the compiler is installed
-    "c11": (["gcc", "-std=c11", *STRICT, "test_{}_dtypes.c"], ["./a.out"]),
-    "cpp17": (["g++", "-std=c++17", *STRICT, "test_{}_dtypes.cpp"], ["./a.out"]),
+    "c11": (["gcc", "-std=c11", *STRICT, *SANITIZED, "test_{}_dtypes.c"], ["./a.out"]),
+    "cpp17": (["g++", "-std=c++17", *STRICT, *SANITIZED, "test_{}_dtypes.cpp"], ["./a.out"]),
     "rust": (["rustc", "-D", "warnings", "-o", "a.out", "test_{}_dtypes.rs"], ["./a.out"]),
     "python": ([sys.executable, "-m", "compileall", "-q", "."], [sys.executable, "test_{}_dtypes.py"]),
     "typescript": (
@@ -106,18 +112,115 @@ def test_emitted_code_compiles_and_its_own_test_passes(tmp_path: Path, lang: str
     assert run_test(tmp_path, lang, name) == 0
 
 
-@pytest.mark.parametrize("lang", COMPILERS)
-def test_the_emitted_test_finds_a_wrong_cell(tmp_path: Path, lang: str) -> None:
+def wrong_cell(row: str, text: str, lang: str) -> str:
+    """Change the last cell of a row of the first table."""
+    lines = text.split("\n")
+    start = next(i for i, line in enumerate(lines) if "promote_table" in line.lower())
+    number = next(i for i in range(start, len(lines)) if re.search(rf"(/\*|#) {row}\b(?!:)", lines[i]))
+    found, other = (r"DType::\w+\]", "DType::Bool]") if lang == "rust" else (r"\d+(?=,?[\])}])", "1")
+    lines[number] = re.sub(found, other, lines[number])
+    return "\n".join(lines)
+
+
+def wrong_table(text: str, lang: str) -> str:
+    """Let `promote` look up the table of a quotient."""
+    names = [*re.finditer(r"(\w*)promote_table", text, re.IGNORECASE)]
+    other = "divide_result_table"
+    found, name = names[1], other.upper() if names[1].group().isupper() else other
+    return text[: found.start()] + found.group(1) + name + text[found.end() :]
+
+
+def wrong_members(text: str, lang: str) -> str:
+    """Exchange the indices of two dtypes."""
+    one, two = re.compile(r"(Int16\W+)(\d+)", re.IGNORECASE), re.compile(r"(Int32\W+)(\d+)", re.IGNORECASE)
+    i, j = one.search(text), two.search(text)
+    assert i and j
+    return two.sub(rf"\g<1>{i.group(2)}", one.sub(rf"\g<1>{j.group(2)}", text, count=1), count=1)
+
+
+def wrong_fold(text: str, lang: str) -> str:
+    """Let `promote_all` leave out an operand."""
+    for right, wrong in {
+        "i < count": "i + 1 < count", "rest.iter()": "rest.iter().skip(1)", "in others:": "in others[1:]:",
+        "others.reduce": "others.slice(1).reduce",
+    }.items():  # fmt: skip
+        text = text.replace(right, wrong)
+    return text
+
+
+def wrong_cast(text: str, lang: str) -> str:
+    """Let a chain of two casts be folded that must not be, or the other way round."""
+    start = text.index("= ", text.lower().index("cast_folds_table"))
+    one, zero = ("true", "false") if lang in ("rust", "cpp17") else ("1", "0")
+    return text[:start] + text[start:].replace(f"{one}, {zero}", f"{zero}, {zero}", 1)
+
+
+def wrong_strong(text: str, lang: str) -> str:
+    """Let the strong dtype of a weak array be a refusal."""
+    start = text.index("= ", text.lower().index("strong_table"))
+    found, other = (r"DType::\w+\]", "DType::Refused]") if lang == "rust" else (r"\d+(?=,?[\])}])", "0")
+    head, _, row = text[start:].partition("\n")
+    return text[:start] + head + "\n" + re.sub(found, other, row, count=1)
+
+
+CODE_ENDINGS = ("h", "hpp", "rs", "py", "ts")
+MISTAKES = {
+    "a cell": partial(wrong_cell, "int16"),
+    "a cell of a refused operand": partial(wrong_cell, "refused"),
+    "a cell of a weak operand": partial(wrong_cell, "float64:weak"),
+    "the table": wrong_table,
+    "the members": wrong_members,
+    "the fold": wrong_fold,
+    "the casts": wrong_cast,
+    "the strong dtypes": wrong_strong,
+}
+
+
+@pytest.mark.parametrize(("lang", "mistake"), one_in(4, [*product(COMPILERS, MISTAKES)]))
+def test_the_emitted_test_finds_a_planted_mistake(tmp_path: Path, lang: str, mistake: str) -> None:
+    skip_without(lang)
+    files = emit_files(tl.system("jax"), lang, ops=["divide"], tiers=["array"], casts=True)
+    (code,) = (name for name in files if name in {f"jax_dtypes.{each}" for each in CODE_ENDINGS})
+    files = {name: text for name, text in files.items() if not name.endswith(".json")}
+    wrong = MISTAKES[mistake](files[code], lang)
+    assert wrong != files[code]
+    write(tmp_path, {**files, code: wrong})
+    assert run_test(tmp_path, lang, "jax") != 0
+
+
+@pytest.mark.parametrize("lang", one_in(3, [*COMPILERS]))
+def test_the_emitted_test_finds_lost_data(tmp_path: Path, lang: str) -> None:
     skip_without(lang)
     files = emit_files(systems()["chip"], lang)
-    (code,) = [name for name in files if name.startswith("chip") and not name.endswith(("json", "test.ts"))]
-    text = files[code]
-    start = text.index("= ", text.lower().index("table_0"))
-    cell, other = ("Some(DType::Bfloat16)", "None") if lang == "rust" else (", 3,", ", 4,")
-    files[code] = text[:start] + text[start:].replace(cell, other, 1)
-    assert files[code] != text
+    lines = files["chip_dtypes.answers.txt"].splitlines(keepends=True)
+    files["chip_dtypes.answers.txt"] = "".join(lines[:-1])
     write(tmp_path, files)
     assert run_test(tmp_path, lang, "chip") != 0
+
+
+def test_weak_results_of_arrays_and_refusals_are_operands_again() -> None:
+    jax = module(emit_files(tl.system("jax"), "python"))
+    d = jax.DType
+    assert jax.promote(jax.promote(d.UINT64, d.INT8), d.BFLOAT16) is d.BFLOAT16
+    assert jax.promote(d.UINT64, d.INT8) is d.FLOAT64_WEAK and jax.strong(d.FLOAT64_WEAK) is d.FLOAT64
+    assert jax.promote_all(d.UINT64, d.INT8, d.BFLOAT16) is d.BFLOAT16
+    refusing = module(emit_files(parse('name = "mine"\norder = "f32 -> f64; f32 -> c64"'), "python"))
+    d = refusing.DType
+    assert refusing.promote(refusing.promote(d.FLOAT64, d.COMPLEX64), d.FLOAT32) is d.REFUSED
+
+
+def test_more_than_255_dtypes_have_wider_indices(tmp_path: Path) -> None:
+    names = [f"q{i}" for i in range(280)]
+    facts = "".join(
+        f'{name} = {{ kind = "float", bits = 8, max = {i + 1}.0, values = "unknown" }}\n'
+        for i, name in enumerate(names)
+    )
+    system = parse(f'name = "wide"\norder = "{"; ".join(names)}"\n[dtypes]\n{facts}')
+    files = emit_files(system, "cpp17", tiers=["array"])
+    assert "enum class DType : std::uint16_t" in files["wide_dtypes.hpp"]
+    skip_without("cpp17")
+    write(tmp_path, files)
+    assert run_test(tmp_path, "cpp17", "wide") == 0
 
 
 @pytest.mark.parametrize("lang", FORMATTERS)
@@ -129,7 +232,7 @@ def test_formatters_leave_what_is_emitted(tmp_path: Path, lang: str) -> None:
     name = "matmul_of_two_scaled_operands"
     system = parse(NPU.replace("scaled_matmul", name))
     write(tmp_path, emit_files(system, lang, ops=["add", name, "quantize"]))
-    written = sorted(str(path) for path in tmp_path.iterdir() if path.suffix != ".json")
+    written = sorted(str(path) for path in tmp_path.iterdir() if path.suffix not in (".json", ".txt"))
     run = subprocess.run([found, *options, *written], capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stdout[:2000] + run.stderr[:2000]
 
@@ -153,21 +256,21 @@ PROBED = {  # how a probe is made and run, and a function that answers right but
     "rust": (
         [["rustc", "-D", "warnings", "-o", "a.out", "probe_chip_dtypes.rs"], ["./a.out"]],
         """use crate::chip_dtypes::{promote, DType};
-        pub fn ask(a: DType, b: DType) -> Option<DType> {
-            if a == DType::Int4 { None } else { promote(a, b) }
+        pub fn ask(a: DType, b: DType) -> DType {
+            if a == DType::Int4 { DType::Refused } else { promote(a, b) }
         }""",
     ),
     "python": (
         [[sys.executable, "probe_chip_dtypes.py"]],
         """from chip_dtypes import DType, promote
 def ask(a, b):
-    return None if a is DType.INT4 else promote(a, b)""",
+    return DType.REFUSED if a is DType.INT4 else promote(a, b)""",
     ),
     "typescript": (
         [[*COMPILERS["typescript"][0][:-1], "probe_chip_dtypes.ts"], ["node", "probe_chip_dtypes.js"]],
         """import { DType, promote } from "./chip_dtypes.js";
-        export function ask(a: DType, b: DType): DType | undefined {
-          return a === DType.Int4 ? undefined : promote(a, b);
+        export function ask(a: DType, b: DType): DType {
+          return a === DType.Int4 ? DType.Refused : promote(a, b);
         }""",
     ),
 }
@@ -201,7 +304,7 @@ def module(files: dict[str, str]) -> ModuleType:
 
 def answered(generated: ModuleType, function: str, *operands: str) -> str | None:
     found = getattr(generated, function)(*(getattr(generated.DType, x.upper()) for x in operands))
-    return None if found is None else found.name.lower()
+    return None if found is generated.DType.REFUSED else found.name.lower().removesuffix("_weak")
 
 
 @pytest.mark.parametrize("op", ["add", "divide", "matmul", "equal"])
@@ -213,6 +316,27 @@ def test_python_code_of_operations_answers_as_the_engine(op: str) -> None:
         assert answered(generated, f"{op}_result", str(a), str(b)) == (p.dtype and str(p.dtype))
         if p.dtype is not None:
             assert answered(generated, f"{op}_compute", str(a), str(b)) == (p.compute and str(p.compute))
+
+
+@pytest.mark.parametrize(
+    ("name", "op"), [("tensorflow", "argmax"), ("numpy", "fft"), ("array-api", "matmul")]
+)
+def test_code_refuses_arrays_without_dimensions_where_only_an_operation_does(name: str, op: str) -> None:
+    system = tl.system(name)
+    generated = module(emit_files(system, "python", ops=[op], tiers=["array"]))
+    ending = "_0d" if system.find_operation(op).max_operands == 1 else "_array_0d"
+    for d in system.dtypes:
+        others = [str(d)] * (ending == "_array_0d")
+        assert system.explain(*others, f"{d}:0d", op=op).dtype is None
+        assert answered(generated, f"{op}_result{ending}", *others, str(d)) is None
+    assert any(answered(generated, f"{op}_result", *[str(d)] * (1 + len(others))) for d in system.dtypes)
+
+
+def test_code_of_jax_keeps_the_dtype_beside_an_exponent_without_dimensions() -> None:
+    generated = module(emit_files(tl.system("jax"), "python", ops=["pow", "add"], tiers=["array"]))
+    assert answered(generated, "pow_result", "int8", "int32") == "int32"
+    assert answered(generated, "pow_result_array_0d", "int8", "int32") == "int8"
+    assert not hasattr(generated, "add_result_array_0d")  # it takes no notice of dimensions
 
 
 def test_tables_of_accumulators_and_casts_answer_as_the_engine() -> None:
@@ -234,20 +358,6 @@ def test_tables_of_accumulators_and_casts_answer_as_the_engine() -> None:
     assert reasons["reasons"][reasons["refusals"]["cast"]["float32, int8"]] == "it needs quantize"
 
 
-@pytest.mark.parametrize("lang", COMPILERS)
-def test_the_emitted_test_finds_a_wrong_fold_of_casts(tmp_path: Path, lang: str) -> None:
-    skip_without(lang)
-    files = emit_files(systems()["chip"], lang, casts=True)
-    (code,) = [name for name in files if name.startswith("chip") and not name.endswith(("json", "test.ts"))]
-    text = files[code]
-    start = text.index("= ", text.lower().index("table_casts"))
-    one, zero = ("true", "false") if lang in ("rust", "cpp17") else ("1", "0")
-    files[code] = text[:start] + text[start:].replace(f"{one}, {zero}", f"{zero}, {zero}", 1)
-    assert files[code] != text
-    write(tmp_path, files)
-    assert run_test(tmp_path, lang, "chip") != 0
-
-
 def test_emitted_code_folds_the_casts_that_are_exact() -> None:
     system = tl.system("numpy")
     generated = module(emit_files(system, "python", tiers=["array"], casts=True))
@@ -262,7 +372,12 @@ def test_several_operands_are_folded_only_where_that_is_exact() -> None:
     assert "numpy_promote_all" not in numpy
     assert "// No function promotes several operands: the file has ties" in numpy
     jax = emit_files(tl.system("jax"), "c11")["jax_dtypes.h"]
-    assert "jax_promote_all" not in jax and " meet at f*, which becomes float64 only if " in jax
+    assert "jax_promote_all" in jax  # a weak result stays one
+    keras = emit_files(tl.system("keras"), "c11")["keras_dtypes.h"]
+    assert "keras_promote_all" not in keras and " meet at f*, and their result float32 at float32" in keras
+    refused = parse('name = "mine"\norder = "i8, i16 -> f32, f64 -> c64"')
+    text = emit_files(refused, "c11")["mine_dtypes.h"]
+    assert "operands: int8 and int16 are refused, but not beside float32." in text
 
 
 @pytest.mark.parametrize("name", one_in(3, [name for name in tl.systems() if name not in BY_VALUE]))
@@ -272,19 +387,20 @@ def test_where_operands_are_folded_three_at_once_give_the_same(name: str) -> Non
         return
     for _ in range(600):
         a, b, c = (dice.choice(system.dtypes) for _ in range(3))
-        both = system.explain(a, b).dtype
-        folded = system.explain(both, c).dtype if both is not None else None
+        both = system.explain(a, b)
+        again = both.dtype and operand_of_dtype(both.dtype, both.weak)
+        folded = system.explain(again, c).dtype if again is not None else None
         assert folded is system.explain(a, b, c).dtype, (a, b, c)
 
 
 def test_indices_never_change_and_new_dtypes_come_last() -> None:
     first = emit_files(parse('name = "mine"\norder = "u8 -> i16 -> i32"'), "json")
     indices = json.loads(first["mine_dtypes.indices.json"])
-    assert indices == {"uint8": 0, "int16": 1, "int32": 2}
+    assert indices == {"uint8": 1, "int16": 2, "int32": 3}
     later = parse('name = "mine"\norder = "u8, i8 -> i32"')
     second = emit_files(later, "json", indices=indices)
-    assert json.loads(second["mine_dtypes.indices.json"]) == {**indices, "int8": 3}
-    assert json.loads(second["mine_dtypes.json"])["dtypes"] == {"uint8": 0, "int32": 2, "int8": 3}
+    assert json.loads(second["mine_dtypes.indices.json"]) == {**indices, "int8": 4}
+    assert json.loads(second["mine_dtypes.json"])["dtypes"] == {"uint8": 1, "int32": 3, "int8": 4}
 
 
 @pytest.mark.parametrize(
@@ -325,12 +441,12 @@ def test_the_command_writes_files_and_checks_that_they_are_fresh(
 ) -> None:
     line = ("emit", "mlx", "--lang", "rust", "-o", str(tmp_path / "made"))
     assert said(capsys, *line).splitlines()[0] == str(tmp_path / "made" / "mlx_dtypes.rs")
-    assert said(capsys, *line, "--check") == "4 files are up to date\n"
+    assert said(capsys, *line, "--check") == "5 files are up to date\n"
     path = tmp_path / "made" / "mlx_dtypes.rs"
     path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     assert main([*line, "--check"]) == 1
     assert capsys.readouterr().out == "mlx_dtypes.rs is not up to date; run emit without --check\n"
-    (tmp_path / "made" / "mlx_dtypes.indices.json").write_text('{"int8": 0, "int16": 0}', encoding="utf-8")
+    (tmp_path / "made" / "mlx_dtypes.indices.json").write_text('{"int8": 1, "int16": 1}', encoding="utf-8")
     assert "is not what emit wrote" in refused(capsys, *line)
     (tmp_path / "made" / "mlx_dtypes.indices.json").unlink()
     assert "mlx_dtypes.indices.json is missing, which keeps the indices of" in refused(capsys, *line)
@@ -348,7 +464,8 @@ def test_a_file_chooses_names_and_indices(tmp_path: Path, capsys: pytest.Capture
 
     for text, why in {
         "[indices]\nint16 = 40\nint8 = 40": "indices: int16 and int8 have the index 40, and no two may",
-        "[indices]\nint16 = 255": "indices: int16 has the index 255; they go from 0 to 254",
+        "[indices]\nint16 = 1024": "indices: int16 has the index 1024; they go from 1 to 1023, and 0 is",
+        "[indices]\nint16 = 0": "indices: int16 has the index 0; they go from 1 to 1023, and 0 is a refusal",
     }.items():
         names.write_text(text, encoding="utf-8")
         assert why in refused(capsys, *line)
@@ -370,7 +487,8 @@ def test_the_enumeration_of_mlir_is_that_of_the_header_and_constraints_are_those
     files = emit_files(systems()["npu"], "mlir", {"int8": "S8"}, ["quantize"], ["array"], {"float32": 9})
     constraints, header = files["npu_dtypes.td"], files["npu_dtypes.hpp"]
     members = dict(re.findall(r'EnumAttrCase<"(\w+)", (\d+)', constraints))
-    assert members == dict(re.findall(r"^  (\w+) = (\d+),", header.partition("kRefused")[0], re.MULTILINE))
+    enumeration = header.partition("enum class DType")[2].partition("}")[0]
+    assert members == dict(re.findall(r"^  (\w+) = ([1-9]\d*),", enumeration, re.MULTILINE))
     assert (members["S8"], members["kFloat32"]) == ("16", "9")
     assert "def Npu_QuantizeResult_a : AnyTypeOf<[Npu_kFloat32]>;" in constraints
     assert "def Npu_QuantizeResult : AnyTypeOf<[Npu_S8]>;" in constraints

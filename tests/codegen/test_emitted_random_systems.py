@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -18,7 +18,7 @@ from random import Random
 
 import pytest
 from random_systems import OPS, random_system
-from test_emit import STRICT, skip_without, write
+from test_emit import SANITIZED, STRICT, skip_without, write
 
 import typelattice as tl
 from typelattice.codegen.emit import emit_files
@@ -27,10 +27,11 @@ from typelattice.codegen.tables import EmitError, build_tables
 from typelattice.codegen.typescript import function_name
 from typelattice.engine.evaluate_operation import find_operation_rules
 from typelattice.facts.operations import OpError
+from typelattice.operands.operand import Operand, operand_of_dtype
 
-REFUSED = 255
+REFUSED = 0
 NUMBERS = {"bool": "True", "int": "int", "float": "float", "complex": "complex"}
-TRIPLES = 20  # calls of promote_all, where it is offered
+TRIPLES = 30  # chains of two calls, and calls of promote_all where it is offered
 BATCH = 40  # systems of one program
 
 
@@ -43,6 +44,11 @@ class Function:
     op: str | None
     part: str
 
+    @property
+    def chains(self) -> bool:
+        """True if the function takes its own result as each of two operands."""
+        return len(self.tiers) == 2 and "scalar" not in self.tiers
+
 
 @dataclass
 class Case:
@@ -50,9 +56,10 @@ class Case:
 
     system: tl.System
     ops: list[str]
+    arrays: list[str]  # its dtypes, and the weak arrays that have members; the first is the refusal
     numbers: list[str]  # the Python numbers that it takes, by kind
     functions: list[Function]
-    triples: list[list[int]]  # operands of promote_all, by place
+    triples: list[list[int]]  # operands of chains, by place
     want: list[str]
     want_all: str  # the last line, if promote_all is offered
 
@@ -61,30 +68,43 @@ class Case:
 def build_case(seed: int) -> Case:
     """Return a random system, and ask the engine what its code has to answer."""
     system, dice = random_system(seed), Random(seed)
-    arrays = [str(d) for d in system.dtypes]
+    ops = [op for op in dice.sample(OPS, 5) if is_emitted(system, op)]
+    states: list[Operand | None] = [None, *build_tables(system, ops).indices]
+    place = {state: i for i, state in enumerate(states)}
     numbers = [
         word
         for word, number in NUMBERS.items()
-        if any(system.explain(number, other).dtype for other in (*arrays, number))
+        if any(system.explain(number, other).dtype for other in (*system.dtypes, number))
     ]
     tiers = ["array", *(["0d"] if "0d" in system.tiers else []), *(["scalar"] if numbers else [])]
-    operands = {
-        "array": arrays, "0d": [f"{d}:0d" for d in arrays], "scalar": [NUMBERS[word] for word in numbers]
-    }  # fmt: skip
-    ops = [op for op in dice.sample(OPS, 5) if is_emitted(system, op)]
     functions = [f for op in (None, *ops) for f in _functions(system, op, tiers)]
-    index = {None: REFUSED, **{d: i for i, d in enumerate(system.dtypes)}}
 
-    def line(name: str, answers: Iterable[object]) -> str:
-        return " ".join([system.name, name, *(str(index[each]) for each in answers)])
+    def ask(f: Function, *given: Operand | str | None) -> Operand | None:
+        """Ask the engine. A weak result stays weak, also if the code has no member for it."""
+        operands = [
+            replace(o, tier=tier) if isinstance(o, Operand) else o
+            for o, tier in zip(given, f.tiers, strict=True)
+        ]
+        p = None if None in operands else system.explain(*operands, op=f.op)
+        part = None if p is None or p.dtype is None else getattr(p, f.part)
+        return None if p is None or part is None else operand_of_dtype(part, p.weak and f.part == "dtype")
 
-    want = [line("dtypes", system.dtypes)]
+    def line(name: str, answers: Iterable[Operand | None]) -> str:
+        known = (o if o is None or o in place else replace(o, weak=False) for o in answers)
+        return " ".join([system.name, name, *(str(place[o]) for o in known)])
+
+    triples = [[dice.randrange(len(states)) for _ in range(3)] for _ in range(TRIPLES)]
+    want = [line("dtypes", states)]
     for f in functions:
-        found = (system.explain(*given, op=f.op) for given in product(*(operands[tier] for tier in f.tiers)))
-        want.append(line(f.name, (getattr(p, f.part) if p.dtype is not None else None for p in found)))
-    triples = [[dice.randrange(len(arrays)) for _ in range(3)] for _ in range(TRIPLES)]
-    of_three = (system.explain(*(arrays[i] for i in each)).dtype for each in triples)
-    return Case(system, ops, numbers, functions, triples, want, line("promote_all", of_three))
+        given = ([NUMBERS[word] for word in numbers] if tier == "scalar" else states for tier in f.tiers)
+        want.append(line(f.name, (ask(f, *each) for each in product(*given))))
+        if f.chains:
+            each_three = ([states[i] for i in each] for each in triples)
+            want.append(line(f"{f.name} chain", (ask(f, ask(f, a, b), c) for a, b, c in each_three)))
+    every = Function("promote_all", ("array",) * 3, None, "dtype")
+    of_three = line("promote_all", (ask(every, *(states[i] for i in each)) for each in triples))
+    arrays = ["refused", *map(str, states[1:])]
+    return Case(system, ops, arrays, numbers, functions, triples, want, of_three)
 
 
 def is_emitted(system: tl.System, op: str) -> bool:
@@ -117,7 +137,7 @@ class C11:
     """A program in C that asks all functions; the other languages say where they differ."""
 
     name, file, around = "c11", "ask.c", ("#include <stdio.h>\nint main(void) {", "}")
-    commands = (["gcc", "-std=c11", *STRICT, "ask.c"], ["./a.out"])
+    commands = (["gcc", "-std=c11", *STRICT, *SANITIZED, "ask.c"], ["./a.out"])
     block = ("{", "}")  # around the code that asks one system
 
     def program(self, cases: list[tuple[Case, bool]]) -> str:
@@ -128,22 +148,24 @@ class C11:
         return "\n".join([*lines, self.around[1], ""])
 
     def questions(self, case: Case, s: str, offered: bool) -> Iterator[str]:
-        dtypes = [self.member(s, MEMBER_STYLE_BY_LANGUAGE[self.name](str(d))) for d in case.system.dtypes]
+        dtypes = [self.member(s, MEMBER_STYLE_BY_LANGUAGE[self.name](o)) for o in case.arrays]
         yield from self.lists(s, dtypes, [self.number(s, word) for word in case.numbers])
         sizes = {"dtypes": len(dtypes), "numbers": len(case.numbers)}
-        yield self.line(f"{s} dtypes", {"i": sizes["dtypes"]}, "dtypes[i]", "{}")
+        yield self.line(f"{s} dtypes", {"i": sizes["dtypes"]}, "dtypes[i]")
+        yield self.triples(case.triples)
+        a, b, c = (f"dtypes[triples[i][{place}]]" for place in range(3))
         for f in case.functions:
             lists = ["numbers" if tier == "scalar" else "dtypes" for tier in f.tiers]
             loops = {variable: sizes[each] for variable, each in zip("ij", lists, strict=False)}
             given = ", ".join(f"{each}[{i}]" for i, each in zip("ij", lists, strict=False))
-            yield self.line(f"{s} {f.name}", loops, f"{self.function(s, f.name)}({given})", self.found)
+            function = self.function(s, f.name)
+            yield self.line(f"{s} {f.name}", loops, f"{function}({given})")
+            if f.chains:
+                chain = f"{function}({function}({a}, {b}), {c})"
+                yield self.line(f"{s} {f.name} chain", {"i": TRIPLES}, chain)
         if offered:
-            given = ", ".join(f"dtypes[triples[i][{place}]]" for place in range(3))
-            yield self.triples(case.triples)
-            call = self.fold(self.function(s, "promote_all"), given)
-            yield self.line(f"{s} promote_all", {"i": TRIPLES}, call, self.found)
-
-    found = "{}"
+            call = self.fold(self.function(s, "promote_all"), f"{a}, {b}, {c}")
+            yield self.line(f"{s} promote_all", {"i": TRIPLES}, call)
 
     def include(self, s: str) -> str:
         return f'#include "{s}_dtypes.h"'
@@ -170,15 +192,15 @@ class C11:
         kind = function.removesuffix("_promote_all")
         return f"{function}((const {kind}_dtype[]){{{given}}}, 3)"
 
-    def line(self, label: str, loops: dict[str, int], call: str, found: str) -> str:
+    def line(self, label: str, loops: dict[str, int], call: str) -> str:
         """Write the code that prints a label and then the index of each answer, on one line."""
         each = " ".join(f"for (int {i} = 0; {i} < {size}; ++{i})" for i, size in loops.items())
-        return f'printf("{label}"); {each} printf(" %d", (int){found.format(call)}); puts("");'
+        return f'printf("{label}"); {each} printf(" %d", (int){call}); puts("");'
 
 
 class Cpp17(C11):
     name, file, around = "cpp17", "ask.cpp", ("#include <cstdio>\nint main() {", "}")
-    commands = (["g++", "-std=c++17", *STRICT, "ask.cpp"], ["./a.out"])
+    commands = (["g++", "-std=c++17", *STRICT, *SANITIZED, "ask.cpp"], ["./a.out"])
 
     def include(self, s: str) -> str:
         return f'#include "{s}_dtypes.hpp"'
@@ -206,7 +228,6 @@ class Rust(C11):
     name, file, around = "rust", "ask.rs", ("fn main() {", "}")
     commands = (["rustc", "-D", "warnings", "-o", "a.out", "ask.rs"], ["./a.out"])
     block = ("{ fn ask() {", "} ask(); }")  # a single long function takes rustc minutes
-    found = "{}.map_or(255, |d| d as i32)"
 
     def include(self, s: str) -> str:
         return f'#[path = "{s}_dtypes.rs"]\n#[allow(dead_code)]\nmod {s};'
@@ -231,9 +252,8 @@ class Rust(C11):
     def fold(self, function: str, given: str) -> str:
         return f"{function}(&[{given}])"
 
-    def line(self, label: str, loops: dict[str, int], call: str, found: str) -> str:
-        shown = found.format(call) if found != "{}" else f"{call} as i32"
-        each = f'print!(" {{}}", {shown});'
+    def line(self, label: str, loops: dict[str, int], call: str) -> str:
+        each = f'print!(" {{}}", {call} as i32);'
         for i, size in reversed(loops.items()):
             each = f"for {i} in 0..{size} {{ {each} }}"
         return f'print!("{label}"); {each} println!();'
@@ -242,7 +262,6 @@ class Rust(C11):
 class Python(C11):
     name, file, around = "python", "ask.py", ("", "")
     commands = ([sys.executable, "ask.py"],)
-    found = "(255 if (d := {}) is None else int(d))"
 
     def program(self, cases: list[tuple[Case, bool]]) -> str:
         lines = [f"import {case.system.name}_dtypes as {case.system.name}" for case, _ in cases]
@@ -268,9 +287,9 @@ class Python(C11):
     def fold(self, function: str, given: str) -> str:
         return f"{function}({given})"
 
-    def line(self, label: str, loops: dict[str, int], call: str, found: str) -> str:
+    def line(self, label: str, loops: dict[str, int], call: str) -> str:
         each = " ".join(f"for {i} in range({size})" for i, size in loops.items())
-        return f'print("{label}", *({found.format(call)} + 0 {each}))'
+        return f'print("{label}", *({call} + 0 {each}))'
 
 
 class TypeScript(Python):
@@ -289,7 +308,6 @@ class TypeScript(Python):
         ["tsc", "--strict", "--module", "nodenext", "--target", "es2022", "ask.ts"],
         ["node", "ask.js"],
     )
-    found = "({} ?? 255)"
     block = ("(() => {", "})();")  # tsc refuses a single long function
 
     def program(self, cases: list[tuple[Case, bool]]) -> str:
@@ -312,9 +330,9 @@ class TypeScript(Python):
     def triples(self, triples: list[list[int]]) -> str:
         return f"const triples = {triples} as [number, number, number][];"
 
-    def line(self, label: str, loops: dict[str, int], call: str, found: str) -> str:
+    def line(self, label: str, loops: dict[str, int], call: str) -> str:
         n, m = [*loops.values(), 1][:2]
-        return f'ask("{label}", {n}, {m}, (i, j) => {found.format(call.replace("]", "]!"))});'
+        return f'ask("{label}", {n}, {m}, (i, j) => {call.replace("]", "]!")});'
 
 
 @pytest.mark.parametrize("language", [C11(), Cpp17(), Rust(), Python(), TypeScript()], ids=lambda x: x.name)

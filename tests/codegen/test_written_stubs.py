@@ -1,6 +1,7 @@
 """Stubs of a system: what a checker infers from them is what the system says, in every expression."""
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from typelattice.cli.main import main
 from typelattice.codegen.stubs import StubFile, stub_file
 from typelattice.codegen.tables import EmitError
 from typelattice.conformance.type_checkers import check_stubs
+from typelattice.files.reader import parse
 
 MINE = """
 name = "mine"
@@ -62,9 +64,17 @@ def test_a_dtype_that_no_class_can_be_called_is_refused(tmp_path: Path) -> None:
         stub_file(tl.system(bad))
 
 
+def test_every_result_has_a_class() -> None:
+    """The parts of complex64 are float32, which no operand of this file has. A checker took it for Any."""
+    text = stub_file(parse('name = "parts"\norder = "i8 -> c64"'), ["abs"]).text
+    used = {word for given in re.findall(r"Array\[([\w |]+)\]", text) for word in given.split(" | ")}
+    assert used - {"D"} <= {*re.findall("(?m)^class (\\w+):", text)}
+    assert "float32" in used
+
+
 def test_an_operation_of_more_operands_is_refused(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["stubs", str(file), "--ops", "where"]) == 2
-    assert "where is no function of one or two operands" in capsys.readouterr().err
+    assert main(["stubs", str(file), "--ops", "concat"]) == 2
+    assert "concat is no function of one or two operands" in capsys.readouterr().err
 
 
 def test_the_command_writes_the_file(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,3 +95,35 @@ def test_a_checker_finds_the_stubs_exact_and_a_wrong_overload(checker: str, stub
     assert check_stubs(checker, wrong, stubs.names, stubs.expected, 300) == [
         "sqrt(x_float32): Array[float16], expected Array[float32]"
     ]
+
+
+def test_own_operations_reductions_and_where_are_written_by_default(tmp_path: Path) -> None:
+    """With the parameters that the file declares, an axis, and a condition."""
+    own = tmp_path / "own.toml"
+    own.write_text(
+        'name = "own"\norder = "b -> i8 -> i32 -> f32"\n[ops]\n'
+        'quantize = { like = "positive", parameters = "scale, zero", kernels = "f32", gives = "i8" }\n'
+        'scaled = { like = "matmul", operands = "left, right", parameters = "by", '
+        'accumulates = { i8 = "i32" } }\n'
+    )
+    written = stub_file(tl.system(own))
+    assert "def quantize(x: Array[float32], scale: builtins.object = ..., zero: builtins" in written.text
+    assert written.expected["quantize(x_float32, scale=1, zero=1)"] == "Array[int8]"
+    assert written.expected["quantize(x_float32)"] == written.expected["quantize(x_float32, scale=1, zero=1)"]
+    assert written.expected["scaled(x_int8, x_int8, by=1)"] == "Array[int32]"
+    assert written.expected["sum(x_int8, axis=0, keepdims=True)"] == written.expected["sum(x_int8)"]
+    assert written.expected["where(x_bool, x_int8, x_float32)"] == "Array[float32]"
+    assert written.expected["quantize(x_int8)"] == ""
+
+
+@pytest.mark.live
+def test_a_checker_finds_own_operations_exact(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(
+        'name = "own"\norder = "b -> i8 -> f32"\n[ops]\n'
+        'quantize = { like = "positive", parameters = "scale", kernels = "f32", gives = "i8" }\n'
+    )
+    written = stub_file(tl.system(own))
+    assert check_stubs("mypy", written.text, written.names, written.expected, 600) == []
+    wrong = written.text.replace("scale: builtins.object", "scal: builtins.object")
+    assert check_stubs("mypy", wrong, written.names, written.expected, 600)

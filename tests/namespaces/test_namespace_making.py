@@ -2,13 +2,16 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
 import pytest
+from samples import one_in
 from spaces import space
 
 import typelattice as tl
+from typelattice.agreement.random_programs import CREATED
 
 
 def test_conversions() -> None:
@@ -91,3 +94,28 @@ def test_the_byte_order_is_the_machines() -> None:
         np.float32,
         [2.5, 3.5],
     )
+
+
+CREATED_BESIDES = (
+    "xp.asarray([])", "xp.asarray([[], []])", "xp.asarray(True)", "xp.asarray(1j)", "xp.asarray(2**63)",
+    "xp.asarray([-(2**31) - 1])", "xp.asarray([1, 2**63])", "xp.asarray([2**63, 1.5])", "xp.full((3,), True)",
+    "xp.full((3,), 1j)", "xp.full((3,), 2**40)", "xp.zeros((2,))", "xp.eye(3)", "xp.arange(2.5)",
+    "xp.arange(2**40, 2**40 + 3)", "xp.arange(2**63, 2**63 + 3)", "xp.linspace(0, 1j, 3)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", one_in(9, tl.systems(), tl.systems().index("max") % 9))
+def test_a_new_array_has_the_dtype_that_programs_give_it(name: str) -> None:
+    """A value out of range of that dtype makes no array. What the rules refuse is refused here, too."""
+    system = tl.system(name)
+    xp = tl.namespace(system, np)
+    for text in (*CREATED, *CREATED_BESIDES):
+        (*_, said) = tl.program(text, system).under(system)
+        try:
+            made = eval(text, {"xp": xp})
+        except tl.PromotionError:
+            assert said.operand is None, text
+        except tl.NamespaceError as e:
+            assert re.search("out of (range|bounds)|too large|cannot hold|no array of", str(e)), text
+        else:
+            assert str(said) == f"{made.dtype}{'*' * made.weak}", text

@@ -17,7 +17,7 @@ from typelattice.operands.read_objects import clear_reader_cache
 ADAPTERS = Path(tl.__file__).parent / "operands" / "adapters"
 # Languages have none in a Python program; Python's own are read as they are.
 NO_OBJECTS = {"csharp", "cuda", "fortran", "gcc", "go", "java", "octave", "opencl", "python", "wgsl"}
-NO_ADAPTER = {"datafusion", "duckdb", "max", "triton"}
+NO_ADAPTER = {"clickhouse", "datafusion", "duckdb", "postgresql", "sqlite", "triton"}
 
 
 def test_every_library_with_a_system_has_an_adapter_but_for_those_that_are_named() -> None:

@@ -311,3 +311,109 @@ def test_mlx_arrays_and_dtypes_are_read_and_given_back() -> None:
     system = tl.system("mlx")
     assert system.result_type(mx.ones(2, mx.int32), mx.ones(2)) is tl.dtype("float32")
     assert system.result_type(mx.ones(2, mx.bool_), 2) is tl.dtype("int32")
+
+
+# Dtypes of the framework that was given
+
+
+def own_dtypes(library: str) -> tuple[str, dict[str, Any]]:
+    """A system, and some of a framework's dtypes and arrays with the names of their dtypes."""
+    match library:
+        case "numpy" | "ml_dtypes":
+            np, own = pytest.importorskip("numpy"), pytest.importorskip("ml_dtypes")
+            return "numpy-ml-dtypes", {
+                "int8": np.int8,
+                "uint8": np.ones(2, "uint8"),
+                "bfloat16": own.bfloat16,
+            }
+        case "jax":
+            jnp = pytest.importorskip("jax.numpy")
+            return "jax", {"int8": jnp.int8, "uint8": jnp.ones(2, "uint8"), "bfloat16": jnp.bfloat16}
+        case "torch":
+            torch = pytest.importorskip("torch")
+            return "torch", {"int8": torch.int8, "uint8": torch.uint8, "complex32": torch.complex32}
+        case "tensorflow":
+            tf = pytest.importorskip("tensorflow")
+            return "tensorflow-all", {"int8": tf.int8, "float32": tf.constant(1.0), "bfloat16": tf.bfloat16}
+        case "mlx":
+            mx = pytest.importorskip("mlx.core")
+            return "mlx", {"bool": mx.bool_, "int8": mx.ones(2, mx.int8), "bfloat16": mx.bfloat16}
+        case "polars":
+            pl = pytest.importorskip("polars")
+            return "polars", {
+                "bool": pl.Boolean,
+                "int8": pl.Int8(),
+                "float32": pl.Series([1.0], dtype=pl.Float32),
+            }
+        case "pyarrow":
+            pa = pytest.importorskip("pyarrow")
+            return "arrow-unify", {
+                "int8": pa.int8(),
+                "uint8": pa.uint8(),
+                "float32": pa.scalar(1.0, pa.float32()),
+            }
+        case "dask":
+            da = pytest.importorskip("dask.array")
+            return "dask", {name: da.ones(2, dtype=name) for name in ("int8", "uint8", "float16")}
+        case "xarray":
+            xr = pytest.importorskip("xarray")
+            return "numpy", {
+                name: xr.DataArray(range(2)).astype(name) for name in ("int8", "uint8", "float16")
+            }
+        case "ndonnx":
+            ndx = pytest.importorskip("ndonnx")
+            return "ndonnx", {
+                "int8": ndx.int8,
+                "uint8": ndx.uint8,
+                "float32": ndx.asarray([1.0]).astype(ndx.float32),
+            }
+        case "tinygrad":
+            dtypes = pytest.importorskip("tinygrad").dtypes
+            return "tinygrad", {"int8": dtypes.int8, "uint8": dtypes.uint8, "bfloat16": dtypes.bfloat16}
+        case "array_api_strict":
+            xp = pytest.importorskip("array_api_strict")
+            return "array-api", {"int8": xp.int8, "uint8": xp.ones(2, dtype=xp.uint8)}
+        case "keras":
+            keras = pytest.importorskip("keras")
+            return "keras", {name: keras.KerasTensor((2,), name) for name in ("int8", "uint8", "bfloat16")}
+    pd, np = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    named = {
+        "masked": ("Int8", "Float32", "boolean"),
+        "arrow": ("int8[pyarrow]", "float[pyarrow]", "bool[pyarrow]"),
+    }
+    asked = (pd.Series([1], dtype=d).dtype for d in named.get(library.removeprefix("pandas "), "bf?"))
+    return "numpy", {tl.operand(d).dtype.name: d for d in asked}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "library",
+    [
+        *("numpy", "ml_dtypes", "jax", "torch", "tensorflow", "keras", "mlx", "polars", "pyarrow", "dask"),
+        *("xarray", "ndonnx", "tinygrad", "array_api_strict", "pandas", "pandas masked", "pandas arrow"),
+    ],
+)
+def test_dtypes_of_a_framework_give_a_dtype_of_that_framework(library: str) -> None:
+    """Each with each, and with a name of ours; the class is that of the framework's own dtypes."""
+    system, objects = own_dtypes(library)
+    for a, own in objects.items():
+        for b, other in objects.items():
+            expected = tl.system(system).result_type(a, b)
+            for found in (
+                tl.implicit_cast_type(system, own, other),
+                tl.implicit_cast_type(system, own, b),
+                tl.implicit_cast_type(system, a, other),
+            ):
+                assert not isinstance(found, DType)
+                assert tl.operand(found).dtype is expected  # a name, for Keras
+                if library.startswith("pandas "):
+                    assert type(found).__module__ == "pandas"
+
+
+def test_of_two_frameworks_the_systems_own_counts() -> None:
+    torch, np = pytest.importorskip("torch"), pytest.importorskip("numpy")
+    pair = torch.int8, np.dtype("uint8")
+    assert tl.implicit_cast_type("torch", *pair) is torch.int16
+    assert tl.implicit_cast_type("numpy", *pair) == np.dtype("int16")
+    assert tl.implicit_cast_type("jax", *pair) is tl.dtype("int16")
+    with pytest.raises(tl.DTypeError, match=r"^torch has no dtype tensor_float32; cast to one that it has$"):
+        tl.implicit_cast_type("max-2024", torch.float32, "tensor_float32")

@@ -29,7 +29,7 @@ MODULES = {  # a system: its module, how it makes an array of NumPy's, and what 
     "array-api": ("array_api_strict", "asarray", (*OPERATORS, *FUNCTIONS)),
     "tinygrad": ("tinygrad", "Tensor", OPERATORS),
 }
-OTHERWISE = {("tinygrad", "[True, False]")}  # which counts as True there, as docs/findings.md shows
+OTHERWISE = {("tinygrad", "[True, False]")}  # which counts as True there, as the findings in docs/ show
 
 
 def really(xp: Any, code: str, x: Any) -> str:

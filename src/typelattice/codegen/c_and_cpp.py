@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from string import Template
 
+from typelattice.codegen.answer_data import can_fold, count_answers, data_file_name, operand_letters
 from typelattice.codegen.names import snake_case
-from typelattice.codegen.tables import REFUSED_INDEX, GeneratedTables, cast_cases, expected_results
+from typelattice.codegen.tables import REFUSED, REFUSED_INDEX, GeneratedTables, LookupFunction
 
 FORMATTER_OFF = "// clang-format off"  # no formatter changes the file
 
@@ -15,6 +17,7 @@ def c_header(tables: GeneratedTables, names: Mapping[str, str], head: str) -> st
     p, upper = snake_case(tables.system), snake_case(tables.system).upper()
     members = [f"  {upper}_{names[str(d)]} = {i}," for d, i in tables.indices.items()]
     scalars = [f"  {upper}_SCALAR_{word.upper()} = {i}," for i, word in enumerate(tables.scalar_kinds)]
+    members[-1] = members[-1].rstrip(",")
     lines = [
         FORMATTER_OFF,
         f"/* {head} */",
@@ -23,9 +26,10 @@ def c_header(tables: GeneratedTables, names: Mapping[str, str], head: str) -> st
         "",
         "#include <stdint.h>",
         "",
+        "/* Every function takes every member. A refused operand gives a refusal. */",
         "typedef enum {",
+        f"  {upper}_REFUSED = {REFUSED_INDEX},",
         *members,
-        f"  {upper}_REFUSED = {REFUSED_INDEX}",
         f"}} {p}_dtype;",
         "",
     ]
@@ -33,27 +37,39 @@ def c_header(tables: GeneratedTables, names: Mapping[str, str], head: str) -> st
         lines += ["/* Kinds of Python scalars. */", "typedef enum {", *scalars]
         lines[-1] = lines[-1].rstrip(",")
         lines += [f"}} {p}_scalar;", ""]
-    for number, table in enumerate(tables.tables):
-        lines += [f"static const uint8_t {p}_table_{number}[{len(table)}][{len(table[0])}] = {{"]
-        lines += [f"  {{{', '.join(map(str, row))}}}," for row in table]
-        lines += ["};"]
+    for name, table in tables.tables.items():
+        lines += [f"static const uint{tables.bits}_t {p}_{name}_table[{len(table)}][{len(table[0])}] = {{"]
+        lines += [*_table_rows(tables, name), "};"]
     lines += [""]
     for f in tables.lookups:
         given = ", ".join(f"{p}_{kind.lower()} {name}" for name, kind in f.parameters.items())
         lines += [
+            *([STRONG_COMMENT[0]] if f.function == "strong" else []),
             f"static inline {p}_dtype {p}_{f.function}({given}) {{",
-            f"  return ({p}_dtype){p}_table_{f.table_index}{f.cell_index()};",
+            f"  return ({p}_dtype){p}_{f.table}_table{f.cell_index()};",
             "}",
             "",
         ]
-    if tables.has_promote:
-        lines += _write_c_fold(tables, p, upper)
+    if tables.has_fold:
+        lines += _write_c_fold(tables, p)
     if tables.foldable_casts:
         lines += _write_c_casts(tables, p)
     return "\n".join([*lines, f"#endif  // {upper}_DTYPES_H", ""])
 
 
-def _write_c_fold(tables: GeneratedTables, prefix: str, upper: str) -> list[str]:
+STRONG_COMMENT = (
+    "/* The dtype of an array: it is not weak. */",
+    "// The dtype of an array: it is not weak.",
+)
+
+
+def _table_rows(tables: GeneratedTables, table: str) -> list[str]:
+    """Write a row a line, each with the name of its left operand."""
+    rows = zip(tables.row_names(table), tables.tables[table], strict=True)
+    return [f"  {f'/* {name} */ ' if name else ''}{{{', '.join(map(str, row))}}}," for name, row in rows]
+
+
+def _write_c_fold(tables: GeneratedTables, prefix: str) -> list[str]:
     if tables.no_fold_reason:
         return [f"// No function promotes several operands: {tables.no_fold_reason}.", ""]
     return [
@@ -61,7 +77,7 @@ def _write_c_fold(tables: GeneratedTables, prefix: str, upper: str) -> list[str]
         f"static inline {prefix}_dtype {prefix}_promote_all("
         f"const {prefix}_dtype *operands, unsigned count) {{",
         f"  {prefix}_dtype found = operands[0];",
-        f"  for (unsigned i = 1; i < count && found != {upper}_REFUSED; ++i) {{",
+        "  for (unsigned i = 1; i < count; ++i) {",
         f"    found = {prefix}_promote(found, operands[i]);",
         "  }",
         "  return found;",
@@ -72,52 +88,16 @@ def _write_c_fold(tables: GeneratedTables, prefix: str, upper: str) -> list[str]
 
 def _write_c_casts(tables: GeneratedTables, prefix: str) -> list[str]:
     return [
-        f"static const uint8_t {prefix}_table_casts[{len(tables.foldable_casts)}][{tables.size}] = {{",
+        f"static const uint8_t {prefix}_cast_folds_table[{len(tables.foldable_casts)}][{tables.size}] = {{",
         *(f"  {{{', '.join(map(str, row))}}}," for row in tables.foldable_casts),
         "};",
         "",
         "/* 1 if casting a to b and then to c gives the same as casting a to c. */",
         f"static inline int {prefix}_cast_folds({prefix}_dtype a, {prefix}_dtype b, {prefix}_dtype c) {{",
-        f"  return {prefix}_table_casts[(unsigned)a * {tables.size}U + (unsigned)b][c];",
+        f"  return {prefix}_cast_folds_table[(unsigned)a * {tables.size}U + (unsigned)b][c];",
         "}",
         "",
     ]
-
-
-def c_test(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
-    """Return a program that calls every function with all operands, and returns 1 for a wrong answer."""
-    p, upper = snake_case(tables.system), snake_case(tables.system).upper()
-
-    def spell(tier: str, i: int) -> str:
-        return (
-            f"{upper}_SCALAR_{tables.scalar_kinds[i].upper()}"
-            if tier == "scalar"
-            else f"{upper}_{by_index[i]}"
-        )
-
-    by_index = {i: names[str(d)] for d, i in tables.indices.items()} | {REFUSED_INDEX: "REFUSED"}
-    lines = [FORMATTER_OFF, f"/* {head} */", f'#include "{p}_dtypes.h"', "", "int main(void) {"]
-    for f in tables.lookups:
-        fields = " ".join(f"{p}_{kind.lower()} {name};" for name, kind in f.parameters.items())
-        given = ", ".join(f"cases[i].{name}" for name in f.parameters)
-        lines += ["  {", f"    static const struct {{ {fields} {p}_dtype want; }} cases[] = {{"]
-        lines += [
-            f"      {{{', '.join([*(spell(*x) for x in operands), spell('array', want)])}}},"
-            for operands, want in expected_results(tables, f)
-        ]
-        lines += ["    };", "    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; ++i) {"]
-        lines += [f"      if ({p}_{f.function}({given}) != cases[i].want) return 1;", "    }", "  }"]
-    if tables.foldable_casts:
-        lines += [f"  static const struct {{ {p}_dtype a, b, c; int want; }} chains[] = {{"]
-        lines += [
-            f"    {{{', '.join(spell('array', i) for i in chain)}, {want}}},"
-            for *chain, want in cast_cases(tables)
-        ]
-        lines += ["  };", "  for (unsigned i = 0; i < sizeof chains / sizeof chains[0]; ++i) {"]
-        folds = f"{p}_cast_folds(chains[i].a, chains[i].b, chains[i].c)"
-        lines += [f"    if ({folds} != chains[i].want) return 1;"]
-        lines += ["  }"]
-    return "\n".join([*lines, "  return 0;", "}", ""])
 
 
 def cpp_header(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
@@ -134,30 +114,32 @@ def cpp_header(tables: GeneratedTables, names: Mapping[str, str], head: str) -> 
         "",
         f"namespace {p}_dtypes {{",
         "",
-        "enum class DType : std::uint8_t {",
-        *(f"  {names[str(d)]} = {i}," for d, i in tables.indices.items()),
+        "// Every function takes every member. A refused operand gives a refusal.",
+        f"enum class DType : std::uint{tables.bits}_t {{",
         f"  kRefused = {REFUSED_INDEX},",
+        *(f"  {names[str(d)]} = {i}," for d, i in tables.indices.items()),
         "};",
         "",
     ]
     if tables.scalar_kinds:
         kinds = [f"  k{word.capitalize()} = {i}," for i, word in enumerate(tables.scalar_kinds)]
         lines += ["// Kinds of Python scalars.", "enum class Scalar : std::uint8_t {", *kinds, "};", ""]
-    for number, table in enumerate(tables.tables):
-        lines += [f"inline constexpr std::uint8_t table_{number}[{len(table)}][{len(table[0])}] = {{"]
-        lines += [f"  {{{', '.join(map(str, row))}}}," for row in table]
-        lines += ["};"]
+    for name, table in tables.tables.items():
+        shape = f"[{len(table)}][{len(table[0])}]"
+        lines += [f"inline constexpr std::uint{tables.bits}_t {name}_table{shape} = {{"]
+        lines += [*_table_rows(tables, name), "};"]
     lines += [""]
     for f in tables.lookups:
         given = ", ".join(f"{kind} {name}" for name, kind in f.parameters.items())
         cell = f.cell_index("[static_cast<std::size_t>({})]")
         lines += [
+            *([STRONG_COMMENT[1]] if f.function == "strong" else []),
             f"constexpr DType {f.function}({given}) noexcept {{",
-            f"  return static_cast<DType>(table_{f.table_index}{cell});",
+            f"  return static_cast<DType>({f.table}_table{cell});",
             "}",
             "",
         ]
-    if tables.has_promote:
+    if tables.has_fold:
         lines += _write_cpp_fold(tables)
     if tables.foldable_casts:
         lines += _write_cpp_casts(tables)
@@ -171,7 +153,7 @@ def _write_cpp_fold(tables: GeneratedTables) -> list[str]:
         "// Promotes one operand or more, from left to right.",
         "constexpr DType promote_all(const DType *operands, std::size_t count) noexcept {",
         "  DType found = operands[0];",
-        "  for (std::size_t i = 1; i < count && found != DType::kRefused; ++i) {",
+        "  for (std::size_t i = 1; i < count; ++i) {",
         "    found = promote(found, operands[i]);",
         "  }",
         "  return found;",
@@ -183,64 +165,230 @@ def _write_cpp_fold(tables: GeneratedTables) -> list[str]:
 def _write_cpp_casts(tables: GeneratedTables) -> list[str]:
     row = f"static_cast<std::size_t>(a) * {tables.size} + static_cast<std::size_t>(b)"
     return [
-        f"inline constexpr bool table_casts[{len(tables.foldable_casts)}][{tables.size}] = {{",
+        f"inline constexpr bool cast_folds_table[{len(tables.foldable_casts)}][{tables.size}] = {{",
         *(f"  {{{', '.join('true' if x else 'false' for x in each)}}}," for each in tables.foldable_casts),
         "};",
         "",
         "// True if casting a to b and then to c gives the same as casting a to c.",
         "constexpr bool cast_folds(DType a, DType b, DType c) noexcept {",
-        f"  return table_casts[{row}]",
-        "                    [static_cast<std::size_t>(c)];",
+        f"  return cast_folds_table[{row}]",
+        "                         [static_cast<std::size_t>(c)];",
         "}",
         "",
     ]
 
 
+CALLS = """\
+static const struct { const char *name; $dtype member; } dtypes[] = {
+$members
+};
+static const char *const scalars[] = {$scalars};
+static const unsigned dtype_count = $count, scalar_count = $scalar_count;
+/* The operands of each function: d for a dtype, s for a Python scalar. */
+static const struct { const char *name, *operands; } functions[] = {
+$functions
+};
+static $dtype call(unsigned f, unsigned a, unsigned b) {
+  (void)a;
+  switch (f) {
+$calls
+    default: return $refused;
+  }
+}
+
+static unsigned count_of(char operand) { return operand == 'd' ? dtype_count : scalar_count; }
+
+static const char *name_of(char operand, unsigned i) { return operand == 'd' ? dtypes[i].name : scalars[i]; }
+"""
+TEST_PROGRAM = Template("""\
+/* Reads the right answers from a file, and asks every function for each, also in chains of three. */
+$calls_of_functions
+/* The place of the operand that the data has next, or the count for none. */
+static unsigned read_operand(${std}FILE *data, char operand) {
+  char word[128] = "";
+  unsigned i = 0;
+  if (${std}fscanf(data, "%127s", word) != 1) return count_of(operand);
+  while (i < count_of(operand) && ${std}strcmp(name_of(operand, i), word) != 0) ++i;
+  return i;
+}
+
+static unsigned want[$places][$places];
+
+static int wrong(unsigned f, unsigned a, unsigned b) {
+  const char *operands = functions[f].operands;
+  const char *left = operands[1] ? name_of(operands[0], a) : "-";
+  const char *right = name_of(operands[operands[1] ? 1 : 0], b);
+  ${std}printf("%s is wrong for %s and %s\\n", functions[f].name, left, right);
+  return 1;
+}
+
+static int check_chains(unsigned f) {
+  for (unsigned a = 0; a < dtype_count; ++a) {
+    for (unsigned b = 0; b < dtype_count; ++b) {
+      unsigned first = 0;
+      while (first < dtype_count && dtypes[first].member != call(f, a, b)) ++first;
+      if (first == dtype_count) return wrong(f, a, b);
+      for (unsigned c = 0; c < dtype_count; ++c) {
+        const $dtype wanted = dtypes[want[want[a][b]][c]].member;
+        if (call(f, first, c) != wanted) return wrong(f, first, c);
+$fold
+      }
+    }
+  }
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  ${std}FILE *data = ${std}fopen(argc > 1 ? argv[1] : "$file", "r");
+  unsigned answers = 0;
+  const unsigned count = sizeof functions / sizeof functions[0];
+  char word[128] = "";
+  if (!data) return 2;
+  while (${std}fgetc(data) != '\\n') {
+  }
+  while (${std}fscanf(data, "%127s", word) == 1) {
+$casts
+    unsigned f = 0, a = 0;
+    while (f < count && ${std}strcmp(functions[f].name, word) != 0) ++f;
+    if (f == count) return 2;
+    const char left = functions[f].operands[0], right = functions[f].operands[1];
+    if (right) a = read_operand(data, left);
+    if (right ? a == count_of(left) : ${std}fscanf(data, "%127s", word) != 1) return 2;
+    for (unsigned b = 0; b < count_of(right ? right : left); ++b, ++answers) {
+      want[a][b] = read_operand(data, 'd');
+      if (want[a][b] == dtype_count) return 2;
+      if (call(f, a, b) != dtypes[want[a][b]].member) return wrong(f, a, b);
+    }
+    if (left == 'd' && right == 'd' && a + 1 == dtype_count && check_chains(f)) return 1;
+  }
+  ${std}fclose(data);
+  return answers == $answers ? 0 : 2;
+}""")
+CHAIN_PROGRAM = Template("""\
+/* Reads lines `FUNCTION LEFT RIGHT`, and prints each result. $$2 is the result of line 2 of a program. */
+$calls_of_functions
+int main(void) {
+  static unsigned results[65536];
+  const unsigned count = sizeof functions / sizeof functions[0];
+  char name[128] = "", given[2][128] = {"", ""};
+  unsigned made = 0;
+  while (${std}scanf("%127s %127s %127s", name, given[0], given[1]) == 3) {
+    unsigned f = 0, place[2] = {0, 0}, found = 0;
+    if (${std}strcmp(name, "program") == 0) {
+      made = 0;
+      continue;
+    }
+    while (f < count && ${std}strcmp(functions[f].name, name) != 0) ++f;
+    if (f == count || made == 65536) return 2;
+    for (unsigned i = functions[f].operands[1] ? 0 : 1; i < 2; ++i) {
+      const char operand = functions[f].operands[functions[f].operands[1] ? i : 0];
+      unsigned number = 0;
+      if (${std}sscanf(given[i], "$$%u", &number) == 1) {
+        place[i] = results[number];
+        continue;
+      }
+      number = count_of(operand);
+      while (place[i] < number && ${std}strcmp(name_of(operand, place[i]), given[i]) != 0) ++place[i];
+      if (place[i] == number) return 2;
+    }
+    while (found < dtype_count && dtypes[found].member != call(f, place[0], place[1])) ++found;
+    if (found == dtype_count) return 2;
+    results[made++] = found;
+    ${std}printf("%s\\n", dtypes[found].name);
+  }
+  return 0;
+}""")
+TEST_OF_FOLD = Template("""\
+        const $dtype all[] = {dtypes[a].member, dtypes[b].member, dtypes[c].member};
+        if (f == $promote && ${prefix}promote_all(all, 3) != wanted) return wrong(f, a, b);""")
+TEST_OF_CASTS = Template("""\
+    if (${std}strcmp(word, "cast_folds") == 0) {
+      const unsigned x = read_operand(data, 'd'), y = read_operand(data, 'd');
+      if (x == dtype_count || y == dtype_count) return 2;
+      for (unsigned z = 0; z < dtype_count; ++z, ++answers) {
+        unsigned folds = 2;
+        if (${std}fscanf(data, "%u", &folds) != 1) return 2;
+        const $dtype a = dtypes[x].member, b = dtypes[y].member, c = dtypes[z].member;
+        if ((unsigned)${prefix}cast_folds(a, b, c) == folds) continue;
+        ${std}printf("cast_folds is wrong for %s, %s and ", dtypes[x].name, dtypes[y].name);
+        ${std}printf("%s\\n", dtypes[z].name);
+        return 1;
+      }
+      continue;
+    }""")
+
+
+def c_test(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
+    """Return a program that calls every function with all operands, and returns 1 for a wrong answer."""
+    return _c_program(tables, names, head, TEST_PROGRAM)
+
+
+def c_chains(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
+    """Return a program that reads calls of functions, and prints what they give."""
+    return _c_program(tables, names, head, CHAIN_PROGRAM)
+
+
+def _c_program(tables: GeneratedTables, names: Mapping[str, str], head: str, program: Template) -> str:
+    p, upper = snake_case(tables.system), snake_case(tables.system).upper()
+    spelling = {"prefix": f"{p}_", "dtype": f"{p}_dtype", "refused": f"{upper}_REFUSED", "std": ""}
+    text = _fill_program(program, tables, names, spelling, f"{upper}_", f"({p}_scalar)")
+    includes = [f'#include "{p}_dtypes.h"', "", "#include <stdio.h>", "#include <string.h>", ""]
+    return "\n".join([FORMATTER_OFF, f"/* {head} */", *includes, text, ""])
+
+
 def cpp_test(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a program that calls every function with all operands, and returns 1 for a wrong answer."""
-    p = snake_case(tables.system)
-    by_index = {i: names[str(d)] for d, i in tables.indices.items()} | {REFUSED_INDEX: "kRefused"}
+    return _cpp_program(tables, names, head, TEST_PROGRAM)
 
-    def spell(tier: str, i: int) -> str:
-        return (
-            f"Scalar::k{tables.scalar_kinds[i].capitalize()}" if tier == "scalar" else f"DType::{by_index[i]}"
+
+def cpp_chains(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
+    """Return a program that reads calls of functions, and prints what they give."""
+    return _cpp_program(tables, names, head, CHAIN_PROGRAM)
+
+
+def _cpp_program(tables: GeneratedTables, names: Mapping[str, str], head: str, program: Template) -> str:
+    p = snake_case(tables.system)
+    spelling = {"prefix": "", "dtype": "DType", "refused": "DType::kRefused", "std": "std::"}
+    text = _fill_program(program, tables, names, spelling, "DType::", "Scalar")
+    includes = [f'#include "{p}_dtypes.hpp"', "", "#include <cstdio>", "#include <cstring>", ""]
+    using = [f"using namespace {p}_dtypes;", ""]
+    return "\n".join([FORMATTER_OFF, f"// {head}", *includes, *using, text, ""])
+
+
+def _fill_program(
+    program: Template, tables: GeneratedTables, names: Mapping[str, str], spelling: Mapping[str, str],
+    member: str, scalar: str,
+) -> str:  # fmt: skip
+    """Write a program that calls every function, with the words in which C and C++ differ."""
+    members = [f'  {{"{REFUSED}", {spelling["refused"]}}},']
+    members += [f'  {{"{o}", {member}{names[str(o)]}}},' for o in tables.indices]
+    kinds, scalars = tables.scalar_kinds, [f'"{word}"' for word in tables.scalar_kinds]
+
+    def arguments(f: LookupFunction) -> str:
+        return ", ".join(
+            f"{scalar}({place})" if tier == "scalar" else f"dtypes[{place}].member"
+            for place, tier in zip("ab" if len(f.tiers) > 1 else "b", f.tiers, strict=True)
         )
 
-    lines = [
-        FORMATTER_OFF,
-        f"// {head}",
-        f'#include "{p}_dtypes.hpp"',
-        "",
-        f"using namespace {p}_dtypes;",
-        "",
+    calls = [
+        f"    case {number}: return {spelling['prefix']}{f.function}({arguments(f)});"
+        for number, f in enumerate(tables.lookups)
     ]
-    lines += ["int main() {"]
-    for f in tables.lookups:
-        fields = " ".join(f"{kind} {name};" for name, kind in f.parameters.items())
-        given = ", ".join(f"each.{name}" for name in f.parameters)
-        lines += ["  {", f"    struct Case {{ {fields} DType want; }};"]
-        lines += ["    static constexpr Case cases[] = {"]
-        lines += [
-            f"      {{{', '.join([*(spell(*x) for x in operands), spell('array', want)])}}},"
-            for operands, want in expected_results(tables, f)
-        ]
-        lines += ["    };", "    for (const Case &each : cases) {"]
-        lines += [f"      if ({f.function}({given}) != each.want) return 1;", "    }", "  }"]
-    if tables.foldable_casts:
-        lines += ["  struct Chain { DType a, b, c; bool want; };", "  static constexpr Chain chains[] = {"]
-        lines += [
-            f"    {{{', '.join(spell('array', i) for i in chain)}, {'true' if want else 'false'}}},"
-            for *chain, want in cast_cases(tables)
-        ]
-        lines += ["  };", "  for (const Chain &each : chains) {"]
-        lines += ["    if (cast_folds(each.a, each.b, each.c) != each.want) return 1;", "  }"]
-    return "\n".join([*lines, "  return 0;", "}", ""])
+    promote = next((i for i, f in enumerate(tables.lookups) if f.function == "promote"), None)
+    return Template(program.template.replace("$calls_of_functions\n", CALLS)).substitute(
+        spelling, members="\n".join(members), count=len(members), places=max(len(members), len(kinds)),
+        scalars=", ".join(scalars or ['""']), scalar_count=len(kinds), calls="\n".join(calls),
+        functions="\n".join(f'  {{"{f.function}", "{operand_letters(f)}"}},' for f in tables.lookups),
+        fold=TEST_OF_FOLD.substitute(spelling, promote=promote) if can_fold(tables) else "",
+        casts=TEST_OF_CASTS.substitute(spelling) if tables.foldable_casts else "",
+        file=data_file_name(tables), answers=count_answers(tables),
+    )  # fmt: skip
 
 
 def c_probe(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a program that prints the answers of the user's function `ask` as CSV, for `lint` to read."""
     p, upper = snake_case(tables.system), snake_case(tables.system).upper()
-    rows = [f'  {{{upper}_{names[str(d)]}, "{d}"}},' for d in tables.indices]
+    rows = [f'  {{{upper}_{names[str(d)]}, "{d}"}},' for d in tables.indices if not d.weak]
     lines = [FORMATTER_OFF, f"/* {head} */", f'#include "{p}_dtypes.h"', "", "#include <stdio.h>", ""]
     lines += [
         f"/* Yours to write: the implementation's dtype for two arrays; {upper}_REFUSED for a refusal. */",
@@ -258,7 +406,7 @@ def c_probe(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str
 def cpp_probe(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a program that prints the answers of the user's function `ask` as CSV, for `lint` to read."""
     p = snake_case(tables.system)
-    rows = [f'  {{DType::{names[str(d)]}, "{d}"}},' for d in tables.indices]
+    rows = [f'  {{DType::{names[str(d)]}, "{d}"}},' for d in tables.indices if not d.weak]
     lines = [FORMATTER_OFF, f"// {head}", f'#include "{p}_dtypes.hpp"', "", "#include <cstdio>", ""]
     lines += [
         f"using {p}_dtypes::DType;",

@@ -7,19 +7,35 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from typelattice.codegen.c_and_cpp import c_header, c_probe, c_test, cpp_header, cpp_probe, cpp_test
+from typelattice.codegen.answer_data import data_file_name, write_data
+from typelattice.codegen.c_and_cpp import (
+    c_chains,
+    c_header,
+    c_probe,
+    c_test,
+    cpp_chains,
+    cpp_header,
+    cpp_probe,
+    cpp_test,
+)
 from typelattice.codegen.mlir_tablegen import mlir_constraints, mlir_test
 from typelattice.codegen.names import member_names, snake_case
-from typelattice.codegen.python import python_module, python_probe, python_test
-from typelattice.codegen.rust import rust_module, rust_probe, rust_test
+from typelattice.codegen.python import python_chains, python_module, python_probe, python_test
+from typelattice.codegen.rust import rust_chains, rust_module, rust_probe, rust_test
 from typelattice.codegen.tables import (
+    MAX_INDEX,
     REFUSED_INDEX,
     TABLE_FORMAT_VERSION,
     EmitError,
     GeneratedTables,
     build_tables,
 )
-from typelattice.codegen.typescript import typescript_module, typescript_probe, typescript_test
+from typelattice.codegen.typescript import (
+    typescript_chains,
+    typescript_module,
+    typescript_probe,
+    typescript_test,
+)
 from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
 from typelattice.operands.operand import Tier
@@ -47,6 +63,13 @@ PROBE_PRINTER_BY_LANGUAGE: Mapping[str, tuple[str, Printer]] = {  # the program 
     "python": ("probe_{}_dtypes.py", python_probe),
     "typescript": ("probe_{}_dtypes.ts", typescript_probe),
 }
+CHAIN_PRINTER_BY_LANGUAGE: Mapping[str, tuple[str, Printer]] = {  # the program that reads calls of functions
+    "c11": ("{}_chains.c", c_chains),
+    "cpp17": ("{}_chains.cpp", cpp_chains),
+    "rust": ("{}_chains.rs", rust_chains),
+    "python": ("{}_chains.py", python_chains),
+    "typescript": ("{}_chains.ts", typescript_chains),
+}
 PROBE_OUTPUT_FORM = 'kind = "grid"\nrefused = "-"\n'  # form with which `lint` reads the output of a probe
 MAX_FILE_BYTES = 1_000_000  # limit of a file to read
 
@@ -60,16 +83,19 @@ def emit_files(
     indices: Mapping[str, int] | None = None,
     casts: bool = False,
     probe: bool = False,
+    chains: bool = False,
 ) -> dict[str, str]:
     """Return the files of a language, by name, for a system.
 
     `names` has identifiers for some dtypes. `indices` are those of an earlier emission, which never change.
     `casts` adds a function that says which two casts in a row may be folded, `probe` a program that prints
-    what another implementation answers. Raises EmitError, OpError.
+    what another implementation answers, and `chains` a program that reads calls of functions.
+    Raises EmitError, OpError.
 
     >>> from typelattice import system
     >>> sorted(emit_files(system("jax"), "c11"))
-    ['jax_dtypes.h', 'jax_dtypes.indices.json', 'jax_dtypes.reasons.json', 'test_jax_dtypes.c']
+    ['jax_dtypes.answers.txt', 'jax_dtypes.h', 'jax_dtypes.indices.json', 'jax_dtypes.reasons.json', \
+'test_jax_dtypes.c']
     """
     tables = build_tables(system, ops, tiers, indices, casts)
     known = {str(d) for d in tables.indices}
@@ -87,12 +113,17 @@ def emit_files(
         head += f". Any member counts as its family: {', '.join(map(str, system.families))}"
     printers = PRINTERS_BY_LANGUAGE[lang].items()
     found = {name.format(snake_case(system.name)): write(tables, members, head) for name, write in printers}
+    if found:
+        found[data_file_name(tables)] = write_data(tables, head)
     if probe:
         if lang not in PROBE_PRINTER_BY_LANGUAGE:
             raise EmitError(f"a probe is a program, and {lang} is no language for one")
         name, write = PROBE_PRINTER_BY_LANGUAGE[lang]
         found[name.format(snake_case(system.name))] = write(tables, members, head)
         found[f"probe_{base}.form.toml"] = PROBE_OUTPUT_FORM
+    if chains:
+        name, write = CHAIN_PRINTER_BY_LANGUAGE[lang]
+        found[name.format(snake_case(system.name))] = write(tables, members, head)
     if lang == "json":
         found[f"{base}.json"] = _emit_json({**tables.data(), "sha256": tables.digest})
     all_indices = {**(indices or {}), **{str(d): i for d, i in tables.indices.items()}}
@@ -145,7 +176,7 @@ def read_earlier_indices(folder: Path, system: System, chosen_indices: Mapping[s
         )
     known = {str(d) for d in system.dtypes}
     for dtype, i in chosen_indices.items():
-        if dtype not in known:
+        if dtype.removesuffix(":weak") not in known:
             raise EmitError(
                 f"indices: {system.name} has no dtype {dtype[:80]!r}; it has {_list_in_words(known)}"
             )
@@ -154,15 +185,17 @@ def read_earlier_indices(folder: Path, system: System, chosen_indices: Mapping[s
             raise EmitError(f"indices: {kept}, and indices never change")
     merged = {**found, **chosen_indices}
     for dtype, i in chosen_indices.items():
-        if not 0 <= i < REFUSED_INDEX:
-            raise EmitError(f"indices: {dtype} has the index {i}; they go from 0 to {REFUSED_INDEX - 1}")
+        if not REFUSED_INDEX < i <= MAX_INDEX:
+            raise EmitError(
+                f"indices: {dtype} has the index {i}; they go from 1 to {MAX_INDEX}, and 0 is a refusal"
+            )
         if others := [name for name, other in merged.items() if other == i and name != dtype]:
             raise EmitError(f"indices: {dtype} and {others[0]} have the index {i}, and no two may share one")
     return merged
 
 
 def _are_indices(indices: Mapping[str, object]) -> bool:
-    valid = all(type(i) is int and 0 <= i < REFUSED_INDEX for i in indices.values())
+    valid = all(type(i) is int and REFUSED_INDEX < i <= MAX_INDEX for i in indices.values())
     return valid and len({*indices.values()}) == len(indices)
 
 

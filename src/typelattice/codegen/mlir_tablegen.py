@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from typelattice.codegen.names import camel_case, snake_case
-from typelattice.codegen.tables import REFUSED_INDEX, GeneratedTables, expected_results
+from typelattice.codegen.tables import REFUSED_INDEX, GeneratedTables, list_indices
 from typelattice.facts.dtypes import DTYPES, DType, Kind, real_part_dtype
 
 
 def mlir_constraints(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return the enumeration and, for each function of arrays, the types that it takes and gives."""
     p, guard = camel_case(tables.system), f"{snake_case(tables.system).upper()}_DTYPES_TD"
-    types = {d: text for d in tables.indices if (text := _type_text(d))}
-    lacking = ", ".join(str(d) for d in tables.indices if d not in types)
-    cases = ",\n".join(f'  I32EnumAttrCase<"{names[str(d)]}", {i}, "{d}">' for d, i in tables.indices.items())
+    types = {str(o): text for o in tables.indices if not o.weak and o.dtype and (text := _type_text(o.dtype))}
+    lacking = ", ".join(str(o) for o in tables.indices if not o.weak and str(o) not in types)
+    cases = ",\n".join(
+        f'  I32EnumAttrCase<"{names[str(d)]}", {i}, "{str(d).replace(":", "_")}">'
+        for d, i in tables.indices.items()
+    )
     lines = [
         f"// {head}",
         f"#ifndef {guard}",
@@ -29,13 +32,13 @@ def mlir_constraints(tables: GeneratedTables, names: Mapping[str, str], head: st
         f'  let cppNamespace = "::{snake_case(tables.system)}_dtypes";',
         "}",
         "",
-        *(f"def {p}_{names[str(d)]} : {text};" for d, text in types.items()),
+        *(f"def {p}_{names[d]} : {text};" for d, text in types.items()),
         *([f"// MLIR has no type for {lacking}."] if lacking else []),
         "",
         "// The types that a function of the C++ header takes as a and as b, and those that it gives.",
     ]
     for name, dtypes in _yield_constraints(tables):
-        members = ", ".join(f"{p}_{names[str(d)]}" for d in dtypes if d in types)
+        members = ", ".join(f"{p}_{names[d]}" for d in dtypes if d in types)
         lines += [f"def {p}_{name} : AnyTypeOf<[{members}]>;"] if members else []
     return "\n".join([*lines, "", f"#endif  // {guard}", ""])
 
@@ -43,7 +46,7 @@ def mlir_constraints(tables: GeneratedTables, names: Mapping[str, str], head: st
 def mlir_test(tables: GeneratedTables, names: Mapping[str, str], head: str) -> str:
     """Return a dialect with operations that use every constraint, for mlir-tblgen to read."""
     p, s = camel_case(tables.system), snake_case(tables.system)
-    types = {d for d in tables.indices if _type_text(d)}
+    types = {str(o) for o in tables.indices if not o.weak and o.dtype and _type_text(o.dtype)}
     lines = [f"// {head}", f'include "{s}_dtypes.td"', ""]
     lines += [f"def {p}_Dialect : Dialect {{", f'  let name = "{s}";']
     lines += [f'  let cppNamespace = "::{s}";', "}", ""]
@@ -72,17 +75,24 @@ def _type_text(dtype: DType) -> str | None:
     return f'Type<CPred<"::llvm::isa<::mlir::Float{name}Type>($_self)">, "{dtype}">'
 
 
-def _yield_constraints(tables: GeneratedTables) -> Iterator[tuple[str, list[DType]]]:
+def _yield_constraints(tables: GeneratedTables) -> Iterator[tuple[str, list[str]]]:
     """Yield a name for each set of dtypes that a function of arrays takes in one place, or gives."""
-    by_index = {i: d for d, i in tables.indices.items()}
+    names = {str(o.dtype): {i} for o, i in tables.indices.items() if not o.weak}
+    for o, i in tables.indices.items():
+        names[str(o.dtype)].add(i)  # MLIR has one type for the strong and the weak array
+
+    def chosen(indices: set[int]) -> list[str]:
+        return [name for name, those in names.items() if those & indices]
+
     for f in tables.lookups:
         if {*f.tiers} != {"array"}:
             continue
-        calls = [([i for _, i in given], found) for given, found in expected_results(tables, f)]
+        table = tables.tables[f.table]
+        lefts = list_indices(tables, "array") if len(f.tiers) > 1 else [0]
+        calls = [((i, j)[-len(f.tiers) :], table[i][j]) for i in lefts for j in list_indices(tables, "array")]
         # these functions take the operands of the result
         is_part = f.function.endswith(("_compute", "_accumulate"))
         for place, name in enumerate(() if is_part else f.parameters):
             taken = {given[place] for given, found in calls if found != REFUSED_INDEX}
-            yield f"{camel_case(f.function)}_{name}", [d for i, d in by_index.items() if i in taken]
-        gives = {found for _, found in calls if found != REFUSED_INDEX}
-        yield camel_case(f.function), [d for i, d in by_index.items() if i in gives]
+            yield f"{camel_case(f.function)}_{name}", chosen(taken)
+        yield camel_case(f.function), chosen({found for _, found in calls if found != REFUSED_INDEX})

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from typelattice.codegen.tables import EmitError
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
-from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS, OPERATORS, Operation
+from typelattice.facts.operations import (
+    OPERATION_BY_NAME,
+    OPERATIONS,
+    OPERATORS,
+    RESULT_SHAPE_ARGUMENT,
+    Operation,
+)
+from typelattice.namespaces.standard_signatures import read_standard
 
 
 class _StubScalar(NamedTuple):
@@ -26,8 +33,15 @@ STUB_SCALARS = {
 }
 """Operand strings of Python scalars with their types; each type takes the ones before it, too."""
 
-STUB_FORMS = ("elementwise", "pair")
-"""Forms of the functions that are written by default: calls of one or two operands and nothing else."""
+STUB_FORMS = ("elementwise", "pair", "reduction", "along", "choice")
+"""Forms of the functions that are written by default: calls of one or two operands that promote."""
+
+AXIS_FORMS = ("reduction", "along")
+"""Forms of functions with an axis, and with other settings that decide no dtype."""
+
+AXIS_PARAMETER = "axis: builtins.int | builtins.tuple[builtins.int, ...] | None = ..."
+CONDITION_DTYPE = "bool"
+"""The dtype of a condition."""
 
 COMPARISON_OPERATORS = ("==", "!=")
 """Operators that the type of every Python number declares for any object, so a checker takes that."""
@@ -67,7 +81,8 @@ class _Overload:
 def stub_file(system: System, ops: Sequence[str] = ()) -> StubFile:
     """Write the stubs of a system's operators and functions. Raises EmitError, OpError.
 
-    `ops` are operations of one or two operands; by default those that compute element by element.
+    `ops` are operations of one or two operands that promote. By default they are those that compute element
+    by element, reduce or go along an axis, `where`, and the operations that the system's file defines.
 
     >>> from typelattice import system
     >>> stub_file(system("jep9407-3"), ["add"]).expected["add(x_int8, x_uint8)"]
@@ -81,23 +96,74 @@ def stub_file(system: System, ops: Sequence[str] = ()) -> StubFile:
     if not dtypes:
         raise EmitError(f"stubs: {system.name} has no dtypes")
     writer = _StubWriter(system, dtypes)
-    functions = [system.find_operation(op) for op in ops] or [
-        op for op in OPERATIONS.values() if op.call_form in STUB_FORMS and (op.max_operands or 3) < 3
-    ]
-    body = ["D = TypeVar('D', covariant=True)", "", *(f"class {dtype}: ..." for dtype in dtypes)]
-    body += ["", "class Array(Generic[D]):", "    @property", "    def dtype(self) -> D: ..."]
+    functions = [system.find_operation(op) for op in ops] or _default_functions(system)
+    body = ["", "class Array(Generic[D]):", "    @property", "    def dtype(self) -> D: ..."]
     for op in OPERATORS.values():
         if op.special_method and not op.is_in_place and not op.special_method.startswith("__matmul"):
             body += [f"    {line}" for line in writer.write_methods(op)]
     for op in functions:
-        if op.is_operator or (op.max_operands or 3) > 2:
+        if op.is_operator or _count_promoting(op) > 2:
             raise EmitError(f"stubs: {op.name} is no function of one or two operands")
         body += writer.write_function(op)
     left_out = writer.describe_omissions()
     notes = "\n".join(f"# {note}" for note in ("What types cannot say:", *left_out))
-    text = "\n".join([STUB_FILE_HEADER.format(name=system.name, notes=notes), *body, ""])
+    classes = (f"class {dtype}: ..." for dtype in dict.fromkeys((*dtypes, *writer.results)))
+    head = ["D = TypeVar('D', covariant=True)", "", *classes]
+    text = "\n".join([STUB_FILE_HEADER.format(name=system.name, notes=notes), *head, *body, ""])
     names = [f"x_{dtype}: Array[{dtype}]" for dtype in dtypes]
     return StubFile(text, writer.overloads, names, writer.expected, left_out)
+
+
+def _default_functions(system: System) -> list[Operation]:
+    """Return the functions of one or two operands that promote, and the system's own ones of so many."""
+    own = [op for name, op in system.custom_operations.items() if not name.startswith("_")]
+    forms = [form for form in STUB_FORMS if form != "choice" or CONDITION_DTYPE in map(str, system.dtypes)]
+    known = [op for op in OPERATIONS.values() if op.call_form in forms]
+    return [op for op in (*known, *own) if _count_promoting(op) < 3]
+
+
+def _count_promoting(operation: Operation) -> int:
+    """Return how many operands promote at most. A condition does not."""
+    if operation.call_form == "choice":
+        return 2
+    return operation.max_operands or 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """The parameters of a function around its operands, and an expression that gives each of them.
+
+    `form` has a `{}` for each operand, and no setting. `full_form` gives every setting.
+    """
+
+    before: str
+    operands: tuple[str, ...]
+    after: str
+    form: str
+    full_form: str
+
+
+def _describe_call(operation: Operation) -> _Call:
+    """Return how a function is called: with a condition, an axis, or the parameters that a file declares."""
+    count = _count_promoting(operation)
+    holes = ", ".join(["{}"] * count)
+    names, before, leading, after, settings = ("x", "y")[:count], "", "", ", /", ""
+    if operation.call_form == "choice":
+        before, leading = f"condition: Array[{CONDITION_DTYPE}], ", f"x_{CONDITION_DTYPE}, "
+    if operation.like:
+        names = operation.operand_names
+        declared = [f"{name}: builtins.object = ..." for name in operation.parameter_names]
+        shape = f"{RESULT_SHAPE_ARGUMENT}: builtins.tuple[builtins.int, ...] = ..."
+        after = "".join(f", {each}" for each in (*declared, "*", shape))
+        settings = "".join(f", {name}=1" for name in operation.parameter_names)
+    elif operation.call_form in AXIS_FORMS:
+        signature = read_standard().signatures.get(operation.name)
+        keywords = [*signature.parameters][1:] if signature else ["axis"]
+        flags = [name for name in keywords if name not in ("axis", "dtype", "correction", "ord", "k", "n")]
+        after = ", ".join([", /, *", AXIS_PARAMETER, *(f"{name}: builtins.bool = ..." for name in flags)])
+        settings = "".join([", axis=0", *(f", {name}=True" for name in flags)])
+    form = f"{operation.name}({leading}{holes}"
+    return _Call(before, names, after, f"{form})", f"{form}{settings})")
 
 
 class _StubWriter:
@@ -105,6 +171,7 @@ class _StubWriter:
         self._system, self._dtypes = system, dtypes
         self._scalars = [text for text in STUB_SCALARS if self._accepts_scalar(text)]
         self.expected: dict[str, str] = {}
+        self.results: list[str] = []  # some are no dtypes of the system, as the parts of complex numbers
         self.overloads = 0
         self._weak = self._by_value = self._never = self._compared = 0
 
@@ -149,15 +216,27 @@ class _StubWriter:
             yield from self._write_overloads(f"__r{method[2:]}", swapped, ("self", "other"))
 
     def write_function(self, operation: Operation) -> Iterator[str]:
-        if operation.max_operands == 1:
-            yield from self._write_overloads(
-                operation.name, self._overloads_of_one_operand(operation, f"{operation.name}({{}})"), ("x",)
+        call = _describe_call(operation)
+        if operation.call_form in AXIS_FORMS and self._gives_number(operation):
+            # With an axis the result is an array, and without one a Python number.
+            call = replace(call, after=", /", full_form=call.form)
+        if len(call.operands) == 1:
+            arms = self._overloads_of_one_operand(operation, call.full_form)
+        else:
+            arms = self._overloads_of_two_operands(
+                operation, call.full_form, self._dtypes, self._right_operands()
             )
-            return
-        form = f"{operation.name}({{}}, {{}})"
-        arms = self._overloads_of_two_operands(operation, form, self._dtypes, self._right_operands())
-        arms += self._overloads_of_two_operands(operation, form, self._scalars, self._dtypes)
-        yield from self._write_overloads(operation.name, arms, ("x", "y"))
+            arms += self._overloads_of_two_operands(operation, call.full_form, self._scalars, self._dtypes)
+        for expression, type_ in [*self.expected.items()] if call.full_form != call.form else []:
+            if expression.startswith(f"{operation.name}("):
+                settings = call.full_form.removeprefix(call.form[:-1])
+                self.expected[expression.removesuffix(settings) + ")"] = type_
+        yield from self._write_overloads(operation.name, arms, call.operands, call.before, call.after)
+
+    def _gives_number(self, operation: Operation) -> bool:
+        """Return True if an operation without an axis gives Python numbers."""
+        answers = (self._system.explain(dtype, op=operation.name) for dtype in self._dtypes)
+        return any(answer.python_number_kind for answer in answers)
 
     def _right_operands(self) -> Sequence[str]:
         return (*self._dtypes, *self._scalars)
@@ -223,17 +302,25 @@ class _StubWriter:
         self._weak += promotion.weak
         if promotion.python_number_kind:
             return f"builtins.{promotion.python_number_kind.python_name}"
-        return f"Array[{promotion.dtype}]" if promotion.dtype else ""
+        if promotion.dtype is None:
+            return ""
+        self.results.append(str(promotion.dtype))
+        return f"Array[{promotion.dtype}]"
 
     def _write_overloads(
-        self, name: str, arms: Sequence[_Overload], parameters: Sequence[str]
+        self,
+        name: str,
+        arms: Sequence[_Overload],
+        parameters: Sequence[str],
+        before: str = "",
+        after: str = ", /",
     ) -> Iterator[str]:
         self.overloads += len(arms)
         for arm in arms:
             if len(arms) > 1:
                 yield "@overload"
             given = ", ".join(f"{p}: {type_}" for p, type_ in zip(parameters, arm.operands, strict=True))
-            yield f"def {name}({given}, /) -> {arm.result}: ..."
+            yield f"def {name}({before}{given}{after}) -> {arm.result}: ..."
 
 
 def _parse_expression_type(operand: str) -> str:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from linecache import getline
 from types import FrameType
@@ -40,6 +40,7 @@ class Array(Operators):
     _type: ArrayType
     _recipes: ClassVar[RecipeMaker]
     _space: ClassVar[Functions[Any]]
+    _operations: ClassVar[Mapping[str, Callable[..., Any]]]  # functions of the user's
     _to_numpy: ClassVar[bool]  # True if NumPy may convert the array
 
     # -- made

@@ -26,7 +26,7 @@ def element_methods(context: NamespaceContext) -> dict[str, Callable[..., Any]]:
         if context.recipes.is_own_system:  # then the library casts and warns in its usual way
             element = given._data if isinstance(given, Array) else given
         elif isinstance(given, Array):
-            element = context.library.cast_for_assignment(given._data, self.dtype)
+            element = context.cast_for_assignment(given, self.dtype)
         else:
             element = context.recipes.convert_number(given, p, self._data)
         self._data = context.call_library(
@@ -81,16 +81,16 @@ def in_place_maker(
     def operate(self: Array, other: Any) -> Any:
         if by_library and written_by_library(self, other):
             return self
-        out = function(self, other)
         if rebinds:
-            return out
+            return function(self, other)
         kept = assignment_dtype(context, op_name, self, other)
+        out = function(self, other)
         # The library rebinds in this case, too.
         rebound = context.recipes.is_own_system and not context.library.mutable
         if tuple(out.shape) != tuple(self.shape) and not rebound:
             shapes = f"{tuple(out.shape)} cannot be written into one of {tuple(self.shape)}"
             raise NamespaceError(f"a result of shape {shapes}; use x = x + y")
-        cast = context.library.cast(out._data, context.library.native_dtype(kept))
+        cast = context.recipes.cast(out._data, kept)
         if kept is not self.dtype or not context.library.mutable:
             return context.wrap(cast, kept, out.weak)
         self._data[...] = cast

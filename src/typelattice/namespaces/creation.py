@@ -1,12 +1,14 @@
 """The functions that create arrays, with the default dtypes of the system."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
+from typelattice.facts.cast_rounding_and_overflow import PLAIN_CAST_RULE
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.range_and_overflow import exceeds_int32, is_in_range
+from typelattice.facts.range_and_overflow import PythonNumber, exceeds_int32, is_in_range
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.computing_libraries.computing_library import NO_KERNEL_ERRORS
 from typelattice.namespaces.input_checks import (
@@ -39,7 +41,8 @@ def asarray_maker(context: NamespaceContext) -> NamespaceFunction:
             d = own.dtype if dtype is None else context.replace_requested_dtype(dtype)
             if d is own.dtype and not copy and device is None:
                 return own
-            made = _make_array(context, own._data, context.library.native_dtype(d), device, copy)
+            data = _cast_by_rule(context, own, d)
+            made = _make_array(context, data, context.library.native_dtype(d), device, copy)
             return context.wrap(made, d, own.weak and dtype is None)
         if _holds_arrays(obj):
             stacked = context.call_on_list("stack", [asarray(item) for item in obj])
@@ -56,14 +59,38 @@ def asarray_maker(context: NamespaceContext) -> NamespaceFunction:
             data = context.cast_to_replaced_dtype(context.library.cast(data, own))
             weak = context.library.is_weak(data) and context.recipes.has_weak_arrays
             return context.wrap(data, None, weak)
-        d = context.default_dtype(kind)
+        d, weak = _type_of_numbers(context, obj, kind)
         if context.recipes.is_own_system and find_out_of_range(obj, d) is not None:
             return context.wrap(_make_array(context, obj, None, device, copy))  # NumPy's 2**63 is uint64
         refuse_out_of_range(context.recipes, obj, d)
-        weak = not isinstance(obj, (list, tuple)) and context.recipes.is_weak_alone(kind)
+        weak = weak and not isinstance(obj, (list, tuple))
         return context.wrap(_make_array(context, obj, context.library.native_dtype(d), device, copy), d, weak)
 
     return asarray
+
+
+def _type_of_numbers(context: NamespaceContext, numbers: Any, kind: Kind) -> tuple[DType, bool]:
+    """Return the dtype of an array of Python numbers, and whether the system says it is weak.
+
+    If a lone large int is wider, each number of a list counts by itself: NumPy makes `[1, 2**63]` a float64
+    array, because int64 and uint64 join at float64.
+    """
+    largest = _largest_int(numbers)
+    if not exceeds_int32(largest) or Kind.SIGNED not in context.system.kinds_widening_alone:
+        return context.creation_type("asarray", kind, largest)
+    each = {context.creation_type("asarray", operand(x).kind, x) for x in _list_numbers(numbers)}
+    return (
+        each.pop()
+        if len(each) == 1
+        else (context.system.promote(*(d for d, _ in each), op="stack").result, False)
+    )
+
+
+def _list_numbers(numbers: Any) -> list[Any]:
+    """Return the numbers of nested sequences."""
+    if isinstance(numbers, (list, tuple)):
+        return [x for item in numbers for x in _list_numbers(item)]
+    return [numbers]
 
 
 def highest_kind(numbers: Any) -> Kind | None:
@@ -74,6 +101,12 @@ def highest_kind(numbers: Any) -> Kind | None:
         return max(kinds, key=lambda kind: kind.category) if kinds and len(kinds) == len(found) else None
     value = python_number(numbers)
     return None if value is None else KIND_BY_PYTHON_TYPE[type(value)]
+
+
+def _largest_int(numbers: Any) -> int:
+    """Return the int of the largest magnitude in nested sequences of Python numbers, or 0 without one."""
+    values = map(python_number, _list_numbers(numbers))
+    return max((x for x in values if isinstance(x, int)), key=abs, default=0)
 
 
 def _is_empty(x: Any) -> bool:
@@ -106,12 +139,24 @@ def _make_array(context: NamespaceContext, obj: Any, to: Any, device: object, co
     return data if to is None else context.library.check_dtype(data, to)
 
 
-def _creation_options(
-    context: NamespaceContext, requested: object, kind: Kind, device: object
-) -> tuple[DType, dict[str, Any]]:
-    """Return the requested or default dtype, and the library's options `dtype` and `device`."""
-    d = context.replace_requested_dtype(requested) if requested is not None else context.default_dtype(kind)
-    return d, {"dtype": context.library.native_dtype(d), **({} if device is None else {"device": device})}
+def _cast_by_rule(context: NamespaceContext, x: Array, target: DType) -> Any:
+    """Return the library's array, cast to a dtype if the system has a rule for that cast, or as it is."""
+    has_rule = x.dtype is not target and context.system.cast_rule(x.dtype, target) != PLAIN_CAST_RULE
+    return context.recipes.cast(x._data, target) if has_rule else x._data
+
+
+def _creation_options(context: NamespaceContext, d: DType, device: object) -> dict[str, Any]:
+    """Return the library's options `dtype` and `device`."""
+    return {"dtype": context.library.native_dtype(d), **({} if device is None else {"device": device})}
+
+
+def _requested_or_default(
+    context: NamespaceContext, name: str, requested: object, kind: Kind, number: PythonNumber | None = None
+) -> tuple[DType, bool]:
+    """Return the dtype of a new array, requested or of a kind by default, and True if the array is weak."""
+    if requested is not None:
+        return context.replace_requested_dtype(requested), False
+    return context.creation_type(name, kind, number)
 
 
 def shape_function_maker(name: str, context: NamespaceContext) -> NamespaceFunction:
@@ -119,10 +164,13 @@ def shape_function_maker(name: str, context: NamespaceContext) -> NamespaceFunct
     library = context.library
 
     def function(*args: Any, dtype: object = None, device: object = None, **options: Any) -> Array:
-        of_complex = name == "linspace" and any(isinstance(a, complex) for a in args)
-        d, library_options = _creation_options(
-            context, dtype, Kind.COMPLEX if of_complex else Kind.FLOAT, device
-        )
+        bounds = [x for x in map(python_number, args[:2]) if x is not None] if name == "linspace" else []
+        if dtype is None and len(bounds) == 2:
+            d = context.recipes.promote(name, [*map(operand, bounds)]).result
+        else:
+            kind = Kind.COMPLEX if any(isinstance(x, complex) for x in bounds) else Kind.FLOAT
+            d, _ = _requested_or_default(context, name, dtype, kind)
+        library_options = _creation_options(context, d, device)
         data = library.find_function(name)(*args, **library_options, **options)
         return context.wrap(library.check_dtype(data, library_options["dtype"]), d)
 
@@ -137,9 +185,10 @@ def full_maker(context: NamespaceContext) -> NamespaceFunction:
         if own is None and context.recipes.is_own_system and kind_of(fill_value) in INTEGER_KINDS:
             # The library's dtype may be wider than the default.
             own = asarray_maker(context)(fill_value).dtype
-        d, library_options = _creation_options(context, own, highest_kind(fill_value) or Kind.FLOAT, device)
+        kind = highest_kind(fill_value) or Kind.FLOAT
+        d, weak = _requested_or_default(context, "full", own, kind, python_number(fill_value))
+        library_options = _creation_options(context, d, device)
         data = context.library.xp.full(shape, convert_fill_value(context, d, fill_value), **library_options)
-        weak = own is None and context.recipes.is_weak_alone(d.kind)
         return context.wrap(context.library.check_dtype(data, library_options["dtype"]), d, weak)
 
     return full
@@ -172,13 +221,9 @@ def arange_maker(context: NamespaceContext) -> NamespaceFunction:
     ) -> Array:
         bounds = [x for x in (start, stop, step) if x is not None]
         kind = max((kind_of(x) or Kind.FLOAT for x in bounds), key=lambda each: each.category)
-        own = dtype
-        if own is None and kind is Kind.SIGNED and any(exceeds_int32(python_number(x)) for x in bounds):
-            large = context.recipes.promote("arange", [*map(operand, bounds)])
-            own = large.result  # np.arange(2**63) is float64
-        d, library_options = _creation_options(
-            context, own, Kind.SIGNED if kind is Kind.BOOL else kind, device
-        )
+        kind = Kind.SIGNED if kind is Kind.BOOL else kind
+        d, _ = _requested_or_default(context, "arange", dtype, kind, _largest_int(bounds))
+        library_options = _creation_options(context, d, device)
         data = context.library.xp.arange(start, stop, step, **library_options)
         return context.wrap(context.library.check_dtype(data, library_options["dtype"]), d)
 
@@ -213,8 +258,10 @@ def _make_like(
     context: NamespaceContext, name: str, array: Any, fill: tuple[Any, ...], dtype: object, device: object
 ) -> Array:
     own = context.require_array(name, array)
-    d = own.dtype if dtype is None else context.replace_requested_dtype(dtype)
-    weak = dtype is None and context.recipes.promote(name, (own._type.operand,)).weak
+    d, weak = (context.replace_requested_dtype(dtype), False) if dtype is not None else (own.dtype, False)
+    if dtype is None:
+        p = context.recipes.promote(name, (own._type.operand,))
+        d, weak = p.result, p.weak
     library_options = {
         "dtype": context.library.native_dtype(d),
         **({} if device is None else {"device": device}),
@@ -242,8 +289,10 @@ def astype_maker(context: NamespaceContext) -> NamespaceFunction:
     def astype(x: Any, dtype: object, /, *, copy: bool = True, device: object = None) -> Array:
         own, d = context.require_array("astype", x), context.replace_requested_dtype(dtype)
         to = context.library.native_dtype(d)
-        options = {} if device is None else {"device": device}
-        data = context.library.xp.astype(own._data, to, copy=copy, **options)
+        data = context.recipes.cast(own._data, d)
+        if device is not None or (copy and data is own._data):
+            options = {} if device is None else {"device": device}
+            data = context.library.xp.astype(data, to, copy=copy and data is own._data, **options)
         return context.wrap(context.library.check_dtype(data, to), d)
 
     return astype
@@ -253,7 +302,8 @@ def frequencies_maker(name: str, context: NamespaceContext) -> NamespaceFunction
     """Build a function that returns the sample frequencies of a transform."""
 
     def function(n: int, /, *, d: float = 1.0, dtype: object = None, device: object = None) -> Array:
-        wanted, library_options = _creation_options(context, dtype, Kind.FLOAT, device)
+        wanted, _ = _requested_or_default(context, name, dtype, Kind.FLOAT)
+        library_options = _creation_options(context, wanted, device)
         to = library_options.pop("dtype")
         data = context.library.find_function(name)(n, d=d, **library_options)
         return context.wrap(context.library.cast(data, to), wanted)

@@ -134,7 +134,6 @@ def reduction_maker(context: NamespaceContext, op_name: str) -> NamespaceFunctio
 
 def difference_maker(context: NamespaceContext, op_name: str) -> NamespaceFunction:
     """Build `diff`. The arrays before and after promote with the array itself."""
-    library = context.library
 
     def function(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
         given = {"x": context.require_array(op_name, x), "prepend": prepend, "append": append}
@@ -143,9 +142,9 @@ def difference_maker(context: NamespaceContext, op_name: str) -> NamespaceFuncti
             common_dtype = context.recipes.promote(
                 "concat", context.convert_operands([*arrays.values()])
             ).result
-            to = library.native_dtype(common_dtype)
             arrays = {
-                name: context.wrap(library.cast(v._data, to), common_dtype) for name, v in arrays.items()
+                name: context.wrap(context.recipes.cast(v._data, common_dtype), common_dtype)
+                for name, v in arrays.items()
             }
         return context.call_operation(op_name, (arrays.pop("x"),), axis=axis, n=n, **arrays)
 
@@ -222,8 +221,8 @@ def clip_maker(context: NamespaceContext, op_name: str) -> NamespaceFunction:
             if out is not None:
                 return context.wrap(out, p.result, p.weak)
         data = iter(context.library_arrays(p, given))
-        to = library.native_dtype(p.arithmetic_dtype)
-        cast = [None if b is None else library.cast(next(data), to) for b in (x, low, high)]
+        to = p.arithmetic_dtype
+        cast = [None if b is None else context.recipes.cast(next(data), to) for b in (x, low, high)]
         out = context.call_library(p, library.find_function(op_name), *cast)
         return context.wrap(library.cast(out, library.native_dtype(p.result)), p.result, p.weak)
 
@@ -241,7 +240,7 @@ def multiple_results_maker(context: NamespaceContext, op_name: str) -> Namespace
     def function(x: Any, /, *args: Any, **options: Any) -> Any:
         x = context.require_array(op_name, x)
         p = promote(x)
-        cast = library.cast(x._data, library.native_dtype(p.arithmetic_dtype))
+        cast = context.recipes.cast(x._data, p.arithmetic_dtype)
         results = context.call_library(
             p, library.find_function(op_name), cast, *context.unwrap(args), **context.unwrap(options)
         )

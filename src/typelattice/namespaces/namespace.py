@@ -18,12 +18,14 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import systems
 from typelattice.namespaces.array import STANDARD_VERSIONS, Array
 from typelattice.namespaces.assignment import element_methods, in_place_maker
+from typelattice.namespaces.computing_libraries import check_library
 from typelattice.namespaces.computing_libraries import find_library as find_library
 from typelattice.namespaces.computing_libraries.computing_library import ComputingLibrary
 from typelattice.namespaces.creation import make_creation_functions
 from typelattice.namespaces.function_makers import find_maker, make_promoting_functions
 from typelattice.namespaces.inspection import NamespaceInfo, make_inspection_functions
 from typelattice.namespaces.namespace_context import NamespaceContext
+from typelattice.namespaces.own_operations import make_own_operations
 from typelattice.namespaces.recipe import RecipeMaker
 from typelattice.namespaces.standard_signatures import name_function, read_standard
 from typelattice.namespaces.system_key import system_content
@@ -42,8 +44,8 @@ class Namespace(Members):
     """An array-API namespace: the members that the standard names and the library has, and `system`.
 
     Made by `typelattice.namespace`. Write dtypes beyond the standard by name:
-    `xp.zeros(2, dtype="bfloat16")`. Functions of operations that the standard does not name are members too,
-    though `dir` does not show them. Source: https://data-apis.org/array-api/2025.12/
+    `xp.zeros(2, dtype="bfloat16")`. All dtypes of the system that the library has are members too, and so are
+    operations that the standard does not name, though `dir` does not show them. Source: https://data-apis.org/array-api/2025.12/
 
     >>> import numpy, typelattice
     >>> xp = typelattice.namespace("torch", numpy)
@@ -51,11 +53,18 @@ class Namespace(Members):
     (<float32 under torch over numpy: 1.5>, <system torch>)
     """
 
-    def __init__(self, system: System, library: ComputingLibrary, to_numpy: bool) -> None:
+    def __init__(
+        self,
+        system: System,
+        library: ComputingLibrary,
+        to_numpy: bool,
+        operations: Mapping[str, Callable[..., Any]] = {},
+    ) -> None:
         self.__name__ = f"typelattice.namespace({system.name!r}, {library.name})"
         arrays = type("Array", (Array,), {
             "__slots__": (), "__module__": __name__, "__reduce__": _reduce_array,
             "_space": self, "_recipes": RecipeMaker(system, library), "_to_numpy": to_numpy,
+            "_operations": operations,
         })  # fmt: skip
         self._context = context = NamespaceContext(system, library, arrays)
         functions = make_promoting_functions(context)
@@ -64,13 +73,14 @@ class Namespace(Members):
         library.register_array_class(arrays, _flatten_array, context.rebuild_array)
         found = {
             **functions,
+            **(own := make_own_operations(context, operations)),
             **make_creation_functions(context),
             **make_inspection_functions(context),
             **context.dtypes,
             **{d.name: d for d in system.requested if isinstance(d, DType) and library.has_dtype(d)},
             **CONSTANT_BY_NAME,
         }
-        further = {*functions} - {*read_standard().linalg, *read_standard().fft}
+        further = {*functions, *own, *context.dtypes} - {*read_standard().linalg, *read_standard().fft}
         shown = {*read_standard().main, *further}
         vars(self).update({name: x for name, x in found.items() if name in shown})
         self.linalg = cast("Linalg[Array]", Extension(found, read_standard().linalg))
@@ -87,8 +97,9 @@ class Namespace(Members):
     def __reduce__(self) -> tuple[Any, ...]:
         system = self.system
         named = system.name in systems(versions=True) and find_system(system.name) is system
-        to_numpy = self._context.Array._to_numpy
-        return _rebuild_namespace, (system.name if named else system, self._context.library.name, to_numpy)
+        arrays, library = self._context.Array, self._context.library.name
+        how = arrays._to_numpy, dict(arrays._operations)
+        return _rebuild_namespace, (system.name if named else system, library, *how)
 
     def __deepcopy__(self, memo: object) -> Namespace:
         return self
@@ -119,9 +130,10 @@ def make_operators(
         if op.special_method is None or build is None or op.function not in functions:
             continue
         if op.is_in_place:
-            found[op.special_method] = in_place_maker(
-                context, op.name, found[op.special_method.replace("__i", "__", 1)]
-            )
+            # A file may say that `x += y` computes in another dtype than `x + y`. A library does not.
+            value = found[op.special_method.replace("__i", "__", 1)]
+            value = value if context.recipes.is_own_system else build(context, op.name)
+            found[op.special_method] = in_place_maker(context, op.name, value)
             continue
         found[op.special_method] = function = name_function(build(context, op.name), op.function)
         if op.max_operands == 2 and op.operation_class not in COMPARING_CLASSES:
@@ -134,7 +146,11 @@ def _reflected_maker(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def namespace(
-    system: str | os.PathLike[str] | System, library: ModuleType, *, to_numpy: bool = False
+    system: str | os.PathLike[str] | System,
+    library: ModuleType,
+    *,
+    to_numpy: bool = False,
+    operations: Mapping[str, Callable[..., Any]] = {},
 ) -> Namespace:
     """Return an array-API namespace that computes with a library and promotes by a system.
 
@@ -147,7 +163,10 @@ def namespace(
     not know, and continue under NumPy's rules. The error names the function. `np.asarray(x.bare)` converts
     one array. `to_numpy=True` allows this for all.
 
-    Raises UnknownSystemError or FormatError for the system, NamespaceError for the library.
+    `operations` has functions of the library's arrays for operations that the system's file defines. The file
+    says their dtypes, and these functions compute the values: `{"quantize": my_quantize}`.
+
+    Raises UnknownSystemError or FormatError for the system, NamespaceError for the library or an operation.
 
     >>> import numpy
     >>> xp = namespace("jax", numpy)
@@ -155,26 +174,31 @@ def namespace(
     (float32, True)
     """
     found = find_system(system)
-    key = system_content(found), library, to_numpy
+    check_library(library)
+    key = system_content(found), library, to_numpy, frozenset(operations.items())
     with NAMESPACE_LOCK:
         made = NAMESPACE_BY_KEY.get(key)
         if made is None:
-            made = NAMESPACE_BY_KEY[key] = Namespace(found, find_library(library), to_numpy)
+            made = NAMESPACE_BY_KEY[key] = Namespace(
+                found, find_library(library), to_numpy, dict(operations)
+            )
         if made not in RECENT_NAMESPACES:
             RECENT_NAMESPACES.append(made)
     return made
 
 
-NAMESPACE_BY_KEY: WeakValueDictionary[tuple[Hashable, ModuleType, bool], Namespace] = WeakValueDictionary()
+NAMESPACE_BY_KEY: WeakValueDictionary[tuple[Hashable, ...], Namespace] = WeakValueDictionary()
 RECENT_NAMESPACES: deque[Namespace] = deque(
     maxlen=64
 )  # kept, so that a repeated request does not make it again
 NAMESPACE_LOCK = Lock()  # two threads at the same moment must get the same namespace
 
 
-def _rebuild_namespace(system: System | str, library: str, to_numpy: bool) -> Namespace:
+def _rebuild_namespace(
+    system: System | str, library: str, to_numpy: bool, operations: Mapping[str, Callable[..., Any]]
+) -> Namespace:
     """Restore a pickled namespace, or return the existing one if its system is built in."""
-    return namespace(system, import_module(library), to_numpy=to_numpy)
+    return namespace(system, import_module(library), to_numpy=to_numpy, operations=operations)
 
 
 def _flatten_array(x: Array) -> tuple[Any, tuple[DType, bool]]:

@@ -8,16 +8,18 @@ from typing import Any
 
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
+from typelattice.facts.cast_rounding_and_overflow import PLAIN_CAST_RULE
 from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype, real_part_dtype
 from typelattice.facts.operations import Operation, find_operation
-from typelattice.facts.range_and_overflow import PythonNumber
+from typelattice.facts.range_and_overflow import PythonNumber, exceeds_int32
 from typelattice.facts.shapes import Shape
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.computing_libraries.computing_library import NO_KERNEL_ERRORS, ComputingLibrary
 from typelattice.namespaces.namespace_error import NamespaceError
 from typelattice.namespaces.recipe import ArrayType, Recipe, RecipeMaker, one_line_message, python_number
 from typelattice.operands.notation import number_operand as scalar_of
-from typelattice.operands.operand import Operand
+from typelattice.operands.notation import read_dtype
+from typelattice.operands.operand import Operand, scalar_operand
 from typelattice.operands.read_objects import operand
 
 KIND_BY_STANDARD_WORD = {
@@ -38,7 +40,11 @@ class NamespaceContext:
     def __init__(self, system: System, library: ComputingLibrary, arrays: type[Array]) -> None:
         self.system, self.library, self.Array = system, library, arrays
         self.recipes: RecipeMaker = arrays._recipes
-        self.dtypes = {d.name: d for d in DTYPES.values() if d in system.order and library.has_dtype(d)}
+        known = dict.fromkeys((*DTYPES.values(), *system.custom_dtypes.values()))
+        self._creation_types: dict[tuple[str | None, Operand], tuple[DType, bool]] = {}
+        self.dtypes = {d.name: d for d in known if d in system.order and library.has_dtype(d)}
+        own = [d for d in self.dtypes.values() if d in system.custom_dtypes.values()]
+        library.read_as(own, system.order.nodes)
 
     def __repr__(self) -> str:
         return f"<namespace {self.system.name} over {self.library.name}>"
@@ -123,7 +129,10 @@ class NamespaceContext:
         readable = not isinstance(requested, (str, int, float, complex)) and not hasattr(
             requested, "__dlpack__"
         )
-        found = (operand(requested).dtype if readable else None) or dtype(requested)
+        if isinstance(requested, str):
+            found = read_dtype(requested, self.system.custom_dtypes)
+        else:
+            found = (operand(requested).dtype if readable else None) or dtype(requested)
         self.library.native_dtype(found)
         return found
 
@@ -137,9 +146,34 @@ class NamespaceContext:
         d = self.system.dtype_of_new_array(own)
         return data if d is own else self.library.cast(data, self.library.native_dtype(d))
 
+    def cast_for_assignment(self, x: Array, target: DType) -> Any:
+        """Cast an array for an assignment, by the system's rule for that cast if it has one."""
+        if self.system.cast_rule(x.dtype, target) == PLAIN_CAST_RULE:
+            return self.library.cast_for_assignment(x._data, target)
+        return self.recipes.cast(x._data, target)
+
     def default_dtype(self, kind: Kind) -> DType:
         """Return the default dtype of a kind: the system's, or the library's if the system has none."""
         return self.system.defaults.get(kind) or self.library_default(kind)
+
+    def creation_type(
+        self, function_name: str, kind: Kind, number: PythonNumber | None = None
+    ) -> tuple[DType, bool]:
+        """Return the dtype of a new array without a requested one, and whether the system says it is weak.
+
+        `number` counts by its value if it is an int beyond int32. Such an int may have another dtype. Where
+        the system leaves the default dtype open, as the standard does, it is the library's. Raises
+        PromotionError if the system has none.
+        """
+        is_large = kind is Kind.SIGNED and exceeds_int32(number)
+        of = operand(number) if is_large else scalar_operand(kind)  # refuses an int that is too wide
+        fills = function_name == "full" or kind not in self.system.defaults
+        op_name = "full" if fills else function_name if is_large else None
+        if (op_name, of) not in self._creation_types:
+            p = self.system.promote(of, op=op_name)
+            is_open = kind is not Kind.BOOL and kind not in self.system.defaults
+            self._creation_types[op_name, of] = (self.library_default(kind) if is_open else p.result), p.weak
+        return self._creation_types[op_name, of]
 
     def library_default(self, kind: Kind, device: object = None) -> DType:
         """Return the library's default dtype of a kind. If the system lacks it, return the kind's widest."""
@@ -172,14 +206,14 @@ class NamespaceContext:
 
         The array is weak if the system says so.
         """
-        d = self.default_dtype(scalar_of(value).kind)
+        d, weak = self.creation_type("asarray", scalar_of(value).kind, value)
         try:
             data = self.library.xp.asarray(value, dtype=self.library.native_dtype(d))
         except (TypeError, OverflowError, ValueError, RuntimeError) as e:
             why = f"{self.library.name} makes no array of this {class_name(value)}: {e}"
             raise NamespaceError(f"{why}; give numbers, or use from_dlpack") from e
         data = self.library.check_dtype(data, self.library.native_dtype(d))
-        return self.wrap(data, d, self.recipes.is_weak_alone(d.kind))
+        return self.wrap(data, d, weak)
 
     def rebuild_array(self, data: Any, array_dtype: DType, weak: bool) -> Array:
         """Rebuild an array from its parts. Within a transformation, `data` need not be an array."""
@@ -221,7 +255,7 @@ class NamespaceContext:
         if promotion.accumulator is not None:
             out = self.call_library(promotion, partial(library.accumulate, name, to), *data, *args, **options)
         else:
-            cast = [library.cast(x, to) for x in data]
+            cast = [self.recipes.cast(x, promotion.arithmetic_dtype) for x in data]
             out = self.call_library(
                 promotion, library.find_function(name), *leading_arguments, *cast, *args, **options
             )
@@ -288,8 +322,7 @@ class NamespaceContext:
     def call_on_list(self, op_name: str, arrays: Sequence[Array], **options: Any) -> Array:
         """Cast a list of arrays to their common dtype, and call the library's function on the list."""
         p = self.recipes.promote(op_name, self.convert_operands(arrays))
-        to = self.library.native_dtype(p.arithmetic_dtype)
-        cast = [self.library.cast(x._data, to) for x in arrays]
+        cast = [self.recipes.cast(x._data, p.arithmetic_dtype) for x in arrays]
         return self.wrap(
             self.call_library(p, self.library.find_function(op_name), cast, **options), p.result, p.weak
         )

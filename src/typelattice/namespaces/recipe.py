@@ -15,14 +15,17 @@ from typing import Any
 from typelattice.engine.evaluate_operation import find_operation_rules
 from typelattice.engine.operand_checks import find_pair_join
 from typelattice.engine.promotion import Promotion
-from typelattice.engine.rule_enums import JoinRule, PairJoin
+from typelattice.engine.rule_enums import JoinRule, OverflowRule, PairJoin
 from typelattice.engine.system import System
+from typelattice.facts.cast_rounding_and_overflow import PLAIN_CAST_RULE
 from typelattice.facts.dtypes import DTYPES, DType, Kind, WeakNode
 from typelattice.facts.operations import COMPARING_CLASSES, find_operation
+from typelattice.facts.plain_casts import NoPlainStepsError, write_plain_cast
 from typelattice.facts.range_and_overflow import PythonNumber, is_in_range
+from typelattice.facts.saturating_arithmetic import OVERFLOWING_FUNCTIONS, write_saturating
 from typelattice.namespaces.computing_libraries.computing_library import ComputingLibrary
 from typelattice.namespaces.namespace_error import NamespaceError
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, operand_of_dtype, scalar_operand
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, operand_of_dtype
 
 
 class ArrayType:
@@ -92,16 +95,46 @@ class RecipeMaker:
         library = self.library
         return self.array_type(dtype or library.dtype_of(data), weak, data.ndim == 0, library.is_weak(data))
 
-    def is_weak_alone(self, kind: Kind) -> bool:
-        """Return True if a Python scalar of a kind is weak by itself. An array made of it is then weak."""
-        return self.system.explain(scalar_operand(kind)).weak
-
     def operand_of_array(self, array_type: ArrayType, data: Any) -> Operand:
         """Convert an array to an operand, with its value if the system looks at values."""
         o = array_type.operand
         if not self.promotes_by_value or o.tier != "0d" or o.dtype is None:
             return o
         return operand_of_dtype(o.dtype, tier="0d", value=self.library.python_value(data))
+
+    # -- casts
+
+    def cast(self, data: Any, target: DType) -> Any:
+        """Cast an array of the library by the system's rule, or else as the library does.
+
+        Raises NamespaceError if the system refuses the cast, or if the library cannot follow its rule.
+        """
+        library = self.library
+        native = library.native_dtype(target)
+        if not self.system.casts or data.dtype == native:
+            return library.cast(data, native)
+        source = library.dtype_of(data)
+        rule = self.system.cast_rule(source, target)
+        if rule == PLAIN_CAST_RULE:
+            return library.cast(data, native)
+        if rule.obstacle:
+            what = f"{source} is not cast to {target} under {self.system.name}"
+            raise NamespaceError(f"{what}: {rule.obstacle}")
+        try:
+            found = write_plain_cast(data, source, target, rule, LibraryStepWriter(library, data))
+        except NoPlainStepsError as e:
+            raise NamespaceError(f"no functions of {library.name} are {e}; cast x.bare yourself") from None
+        return library.ensure_array(found)
+
+    def casting_function(
+        self, name: str, to: DType, sources: Sequence[DType], zero_d: bool
+    ) -> Callable[..., Any]:
+        """Build a function of positional arrays that casts each first, by the system's rules for casts."""
+        native, rules = self.library.native_dtype, self.system
+        if all(source is to or rules.cast_rule(source, to) == PLAIN_CAST_RULE for source in sources):
+            return self.library.casting_function(name, native(to), [*map(native, sources)], zero_d)
+        function = self.library.casting_function(name, native(to), [native(to)] * len(sources), zero_d)
+        return lambda *arrays: function(*(self.cast(x, to) for x in arrays))
 
     # -- recipes
 
@@ -131,7 +164,7 @@ class RecipeMaker:
         at_once = (
             self.library.fuses_casts and p.compute is p.dtype and all(o.tier != "scalar" for o in operands)
         )
-        at_once &= p.accumulator is None
+        at_once &= p.accumulator is None and not self.system.casts and not self.overflow_rule(p)
         if not self.is_own_system and not at_once:
             return self.casting_recipe(p)
         low, high = self.scalar_range(p)
@@ -145,19 +178,57 @@ class RecipeMaker:
         rules = find_operation_rules(self.system, promotion.op)
         if promotion.node is None and find_pair_join(rules, promotion.operands) is PairJoin.NEVER:
             return self.exact_comparison_recipe(promotion)
-        to = native(self.operand_dtype(promotion))
+        operand_dtype = self.operand_dtype(promotion)
+        to = native(operand_dtype)
         as_is = self.compares_exactly(promotion)
         sources = [
-            to if as_is or not o.dtype or o.tier == "scalar" else native(o.dtype) for o in promotion.operands
+            operand_dtype if as_is or not o.dtype or o.tier == "scalar" else o.dtype
+            for o in promotion.operands
         ]
         if promotion.accumulator is None:
-            compute = self.library.casting_function(
-                find_operation(promotion.op).function, to, sources, _are_zero_d(promotion.operands)
+            compute = self.casting_function(
+                find_operation(promotion.op).function,
+                operand_dtype,
+                sources,
+                _are_zero_d(promotion.operands),
             )
         else:
             compute = partial(self.library.accumulate, find_operation(promotion.op).function, to)
+        if word := self.overflow_rule(promotion):
+            compute = self.overflow_function(promotion, operand_dtype, word)
         low, high = self.scalar_range(promotion)
         return Recipe(promotion, compute, self.result_cast_maker(native(promotion.result)), low, high, to)
+
+    def overflow_rule(self, promotion: Promotion) -> OverflowRule | None:
+        """Return the rule for integers out of range if they do not wrap, or None."""
+        compute = promotion.compute
+        if promotion.op is None or compute is None or compute.kind not in INTEGER_KINDS:
+            return None
+        word = find_operation_rules(self.system, promotion.op).overflow
+        overflows = find_operation(promotion.op).function in OVERFLOWING_FUNCTIONS
+        return word if overflows and word is not OverflowRule.WRAP else None
+
+    def overflow_function(
+        self, promotion: Promotion, compute: DType, word: OverflowRule
+    ) -> Callable[..., Any]:
+        """Build the function of an operation on integers that saturates, or raises NamespaceError."""
+        assert promotion.op is not None
+        name, native = find_operation(promotion.op).function, self.library.native_dtype(compute)
+        wrapping = self.library.casting_function(name, native, [native] * len(promotion.operands), False)
+
+        def function(*arrays: Any) -> Any:
+            cast = [self.cast(x, compute) for x in arrays]
+            writer = LibraryStepWriter(self.library, cast[0])
+            try:
+                found = self.library.ensure_array(write_saturating(name, compute, cast, writer))
+            except NoPlainStepsError as e:
+                raise NamespaceError(f"no functions of {self.library.name} are {e}; cast first") from None
+            if word is OverflowRule.RAISE and bool(self.library.xp.any(found != wrapping(*cast))):
+                what = f"{promotion.op} of {compute} overflows, which {self.system.name} refuses"
+                raise NamespaceError(f"{what}; cast to a wider dtype first")
+            return found
+
+        return function
 
     def exact_comparison_recipe(self, promotion: Promotion) -> Recipe:
         """Make the recipe that compares an unsigned with a signed integer exactly.
@@ -178,9 +249,8 @@ class RecipeMaker:
         dtypes = [o.dtype for o in promotion.operands]
         unsigned_dtype = next(d for d in dtypes if d is not None and d.kind is Kind.UNSIGNED)
         signed_position = next(i for i, d in enumerate(dtypes) if d is not unsigned_dtype)
-        to = self.library.native_dtype(unsigned_dtype)
-        sources = [self.library.native_dtype(d) for d in dtypes if d is not None]
-        compare = self.library.casting_function(name, to, sources, _are_zero_d(promotion.operands))
+        sources = [d for d in dtypes if d is not None]
+        compare = self.casting_function(name, unsigned_dtype, sources, _are_zero_d(promotion.operands))
         of_negative = name == "not_equal" or name.startswith(("less", "greater")[signed_position])
 
         def compute(x: Any, y: Any) -> Any:
@@ -307,6 +377,29 @@ class RecipeMaker:
         assert promotion.op is not None
         policy = find_operation_rules(self.system, promotion.op).fit or {}
         return policy.get(KIND_BY_PYTHON_TYPE[type(value)].python_name, "").startswith("exact")
+
+
+class LibraryStepWriter:
+    """A writer of plain steps that calls a library's functions at once, on the device of an array."""
+
+    def __init__(self, library: ComputingLibrary, like: Any) -> None:
+        self.library, self.like = library, like
+
+    def call(self, name: str, dtype: DType, *operands: Any) -> Any:
+        """Call a function of the standard. A clip is two functions that have a kernel for more dtypes."""
+        find = self.library.find_function
+        if name == "clip":
+            value, low, high = operands
+            return find("minimum")(find("maximum")(value, low), high)
+        return find(name)(*operands)
+
+    def number(self, value: PythonNumber, dtype: DType) -> Any:
+        """Make an array without dimensions."""
+        return self.library.number_to_array(value, self.library.native_dtype(dtype), self.like)
+
+    def cast(self, value: Any, target: DType) -> Any:
+        """Cast as the formats define it."""
+        return self.library.cast_exactly(value, self.library.native_dtype(target))
 
 
 INTEGER_KINDS = (Kind.UNSIGNED, Kind.SIGNED)

@@ -17,6 +17,7 @@ from typelattice.operands.operand import (
 from typelattice.support.errors import TypelatticeError
 from typelattice.support.frozen_classes import frozen, replace
 from typelattice.support.outside_errors import raise_if_from_outside
+from typelattice.support.strange_objects import refuse_strange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def operand(x: object) -> Operand:
     >>> print(operand("int16:0d=300"), operand(2.5), operand(float), operand(True).dtype)
     int16:0d=300 2.5 float bool
     """
+    refuse_strange(x, OperandError, "give an array, a dtype, a number or an operand string")
     try:
         found = _read_object(x)
     except TypelatticeError:

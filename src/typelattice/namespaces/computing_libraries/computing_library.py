@@ -5,12 +5,12 @@ array-api-compat provides the functions of libraries under the standard's names.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, DTypeError, Kind
+from typelattice.facts.dtypes import DTYPES, DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import find_operation
 from typelattice.facts.range_and_overflow import PythonNumber
@@ -26,6 +26,15 @@ NO_KERNEL_ERRORS = (
 )  # libraries raise these if a function has no kernel for a dtype
 
 
+def known_dtype_of(dtype: DType) -> DType:
+    """Return the known dtype that has the facts of a file's own dtype, apart from names, or that dtype."""
+    facts = [fact for fact in dtype.__match_args__ if fact not in ("name", "code")]
+    if DTYPES.get(dtype.name) is dtype or dtype.family is not None or dtype.parameters:
+        return dtype
+    alike = (d for d in DTYPES.values() if all(getattr(d, f) == getattr(dtype, f) for f in facts))
+    return next(alike, dtype)
+
+
 class ComputingLibrary:
     """An array library: its functions, its dtypes, its casts, and how its arrays are read and written into.
 
@@ -34,6 +43,8 @@ class ComputingLibrary:
     """
 
     compares_exactly = False  # True if it compares signed with unsigned integers without a common dtype
+    writes_custom_calls = False  # True if its graphs may have calls of operations that a system defines
+    builds_graphs = False  # True if it has values of a graph in place of arrays, and only casts them
     fuses_casts = False  # True if a cast and the next step run as one program, which rounds differently
     refusal_messages: tuple[str, ...] = ()  # texts in its errors about a number, besides OverflowErrors
     remedy = "cast to a dtype that it has"  # advice if it gave another dtype than requested
@@ -61,11 +72,17 @@ class ComputingLibrary:
         except KeyError:
             pass
         try:
-            self._natives[dtype] = found = native(dtype, self.package)
+            self._natives[dtype] = found = native(known_dtype_of(dtype), self.package)
         except (DTypeError, TypeError) as e:
             why = f"{self.name} cannot hold {dtype}, which the system answers ({e})"
             raise NamespaceError(f"{why}; cast to one it has") from None
         return found
+
+    def read_as(self, custom_dtypes: Collection[DType], nodes: Container[object]) -> None:
+        """Read arrays as having a dtype of a system's file, if its order lacks the known dtype alike."""
+        for d in custom_dtypes:
+            if known_dtype_of(d) not in nodes:
+                self._dtypes[self.native_dtype(d)] = d
 
     def dtype_of(self, data: Any) -> DType:
         """Return the dtype of an array of the library."""
@@ -91,6 +108,10 @@ class ComputingLibrary:
     def cast(self, data: Any, to: Any) -> Any:
         """Cast an array to a native dtype. Return it unchanged if it already has this dtype."""
         return data if data.dtype == to else self.check_dtype(self.xp.astype(data, to), to)
+
+    def cast_exactly(self, data: Any, to: Any) -> Any:
+        """Cast an array as the formats define it, also where the library rounds twice."""
+        return self.cast(data, to)
 
     def check_dtype(self, data: Any, to: Any) -> Any:
         """Return the library's array if it has the requested native dtype. Raises NamespaceError if not."""
@@ -228,14 +249,8 @@ class ComputingLibrary:
         arrays: Sequence[Any],
         settings: Mapping[str, Any],
     ) -> Any:
-        """Call an operation that a system defines, in a graph.
-
-        Only libraries that write graphs have such calls.
-
-        Raise NamespaceError.
-        """
-        how = f"run the program over an object that has {name} and the functions of {self.name}"
-        raise NamespaceError(f"{self.name} has no {name}, which {domain} defines; {how}")
+        """Call an operation that a system defines, in a graph, if `writes_custom_calls`."""
+        raise NotImplementedError
 
     def casting_function(
         self, name: str, to: Any, sources: Sequence[Any], zero_d: bool

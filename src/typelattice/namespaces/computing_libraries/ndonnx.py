@@ -17,6 +17,8 @@ OPSET_VERSION = 21
 class NDONNX(ComputingLibrary):
     """ndonnx. Its products add up in the dtype of their operands, except products of 8-bit integers."""
 
+    writes_custom_calls = True
+
     def accumulate(self, name: str, to: Any, *arrays: Any, **options: Any) -> Any:
         """Call MatMulInteger. Raises NamespaceError for any other product: ONNX states no accumulator."""
         own = [self.dtype_of(x).name for x in arrays]

@@ -27,6 +27,28 @@ class NumPy(ComputingLibrary):
     def ensure_array(self, data: Any) -> Any:
         return data if hasattr(data, "__setitem__") else np.asarray(data)
 
+    def cast(self, data: Any, to: Any) -> Any:
+        """Cast an array. For pairs of dtypes that ml_dtypes casts only through a third, go through that."""
+        try:
+            return super().cast(data, to)
+        except TypeError:
+            wide = np.float32 if np.can_cast(to, np.float32) or data.dtype.kind in "iu" else np.int64
+            return super().cast(super().cast(data, wide), to)
+
+    def cast_exactly(self, data: Any, to: Any) -> Any:
+        """Cast as the formats define it. ml_dtypes rounds a float64 twice, first to float32.
+
+        So round to float32 first, with the last bit set if that is not exact: it then decides no tie.
+        """
+        if data.dtype != np.float64 or to.type.__module__ == "numpy":
+            return self.cast(data, to)
+        near = data.astype(np.float32)
+        below, above = near.astype(np.float64) < data, near.astype(np.float64) > data
+        is_even = near.view(np.uint32) & 1 == 0
+        toward = np.where(below, np.float32(np.inf), np.float32(-np.inf))
+        odd = np.where((below | above) & is_even, np.nextafter(near, toward), near)
+        return self.cast(np.asarray(odd, np.float32), to)
+
     def number_to_array(self, value: PythonNumber, to: Any, like: Any) -> Any:
         return np.asarray(value).astype(to) if isinstance(value, complex) else np.asarray(value, to)
 

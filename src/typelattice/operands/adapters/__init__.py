@@ -6,6 +6,7 @@ already.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
@@ -63,28 +64,62 @@ def find_adapter(root: str) -> ModuleType | None:
 def native(d: object, namespace: ModuleType | str) -> object:
     """Return the dtype as a framework's own: `native("bfloat16", torch)` is torch.bfloat16.
 
-    Raises DTypeError if the framework lacks the dtype, and TypeError if it is not an array namespace. Raises
-    NotImplementedError if the program names the framework by a string and has not imported it.
+    Raises DTypeError if the framework lacks the dtype. Raises NotImportedError, a TypeError, if the object is
+    no array namespace, or if the program has not imported the framework that a string names.
 
     >>> import numpy
     >>> native("int8", numpy)
     dtype('int8')
     """
     found = dtype(d)
-    name = namespace if isinstance(namespace, str) else getattr(namespace, "__name__", "")
+    try:
+        name = namespace if type(namespace) is str else str(getattr(namespace, "__name__", ""))
+        has_dtypes = hasattr(namespace, "float32")
+    except Exception:  # an object may raise anything; no array namespace does
+        name, has_dtypes = "", False
     root = name.partition(".")[0]
     own = find_adapter(root)
     if own is not None:
         theirs: object = own.native(found)
         return theirs
-    module = sys.modules.get(name) if isinstance(namespace, str) else namespace
-    if module is None or not hasattr(module, "float32"):
+    module = sys.modules.get(name) if type(namespace) is str else namespace
+    if module is None or not (has_dtypes if module is namespace else hasattr(module, "float32")):
         from typelattice.facts.libraries import libraries
 
-        what = f"{name or namespace!r} is no array namespace known here"
+        what = f"{name or f'an object of type {type(namespace).__name__}'} is no array namespace known here"
         known = [module for library in libraries().values() for module in library.modules]
-        raise TypeError(f"{what}{spelling_hint(name, known)}; give a module such as numpy")
+        raise NotImportedError(f"{what}{spelling_hint(name, known)}; give a module such as numpy")
     return dtype_attribute(found, module)
+
+
+def native_like(d: DType, given: Sequence[object], preferred: str = "") -> object:
+    """Return the dtype as the framework's own that the objects belong to.
+
+    `preferred` is the root module of the framework that counts if the objects belong to several. Without one,
+    and if no object belongs to a framework, the DType is returned. Raises DTypeError if the framework lacks
+    the dtype.
+
+    >>> import numpy
+    >>> native_like(dtype("int8"), [numpy.dtype("bool"), "int8"]), native_like(dtype("int8"), [1, "int8"])
+    (dtype('int8'), int8)
+    """
+    owners = [(adapter, x) for x in given if (adapter := _adapter_of(x))]
+    own = find_adapter(preferred) if preferred else None
+    chosen = [(adapter, x) for adapter, x in owners if adapter is own] or owners
+    if not chosen or any(adapter is not chosen[0][0] for adapter, _ in chosen):
+        return d
+    adapter, x = chosen[0]
+    found: object = adapter.native_like(d, x) if hasattr(adapter, "native_like") else adapter.native(d)
+    return found
+
+
+def _adapter_of(obj: object) -> ModuleType | None:
+    """Return the adapter of an object's framework, or None without one."""
+    cls = obj if isinstance(obj, type) else type(obj)
+    roots = [ancestor.__module__.partition(".")[0] for ancestor in cls.__mro__]
+    if hasattr(cls, NAMESPACE_ATTRIBUTE):
+        roots.append(NAMESPACE_ATTRIBUTE)
+    return next((adapter for root in roots if (adapter := find_adapter(root))), None)
 
 
 def find_module(module: str) -> Any:
@@ -129,6 +164,7 @@ __all__ = [
     "find_adapter",
     "find_module",
     "native",
+    "native_like",
     "read_by_dtype",
     "register_adapters",
 ]

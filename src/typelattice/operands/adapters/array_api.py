@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DTYPES, DType
-from typelattice.operands.adapters import dtype_named
+from typelattice.operands.adapters import dtype_attribute, dtype_named
 from typelattice.operands.operand import Operand, operand_of_dtype
 
 
@@ -33,6 +33,11 @@ def cache_key_of(cls: type) -> Any:
 def _find_dtype(xp: Any, own_dtype: Any) -> DType:
     named = (d for name, d in DTYPES.items() if hasattr(xp, name) and own_dtype == getattr(xp, name))
     return next(named, None) or dtype_named(str(own_dtype), getattr(xp, "__name__", str(type(xp).__name__)))
+
+
+def native_like(dtype: DType, like: Any) -> Any:
+    """Return the dtype of the namespace that an array belongs to."""
+    return dtype_attribute(dtype, like.__array_namespace__())
 
 
 def native(dtype: Any) -> Any:

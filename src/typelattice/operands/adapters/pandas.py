@@ -7,7 +7,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import dtype_named, find_module, numpy, pyarrow
-from typelattice.operands.operand import Operand, operand_of_dtype
+from typelattice.operands.operand import BOOL_DTYPE, Operand, operand_of_dtype
 
 
 def read(obj: Any) -> Operand | None:
@@ -27,6 +27,24 @@ def cache_key_of(cls: type) -> Any:
     """Return a function that gives a cache key: a data type itself, or the data type of another object."""
     own = sys.modules["pandas"].api.extensions.ExtensionDtype
     return (lambda d: d) if issubclass(cls, own) else attrgetter("dtype") if hasattr(cls, "dtype") else None
+
+
+def native_like(dtype: DType, like: Any) -> Any:
+    """Return the dtype in the storage of another object: masked, Arrow's or NumPy's.
+
+    Raises DTypeError for a dtype that this storage lacks.
+    """
+    pandas = find_module("pandas")
+    own = getattr(like, "dtype", like)
+    if hasattr(own, "pyarrow_dtype"):
+        return pandas.ArrowDtype(pyarrow.native(dtype))
+    if not hasattr(pandas, type(own).__name__):  # only masked dtypes have a class of pandas' own
+        return native(dtype)
+    wanted = f"{'boolean' if dtype is BOOL_DTYPE else dtype.name}dtype"
+    masked = next((getattr(pandas, name) for name in dir(pandas) if name.lower() == wanted), None)
+    if masked is None:
+        raise DTypeError(f"pandas has no masked dtype {dtype}; cast to one that it has")
+    return masked()
 
 
 def native(dtype: DType) -> Any:

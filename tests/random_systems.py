@@ -30,7 +30,16 @@ def random_system(seed: int) -> tl.System:
     """
     dice = Random(seed)
     codes = dice.sample(DTYPES, dice.randint(3, MOST_DTYPES))
-    lines = [f'name = "s{seed}"', _order(dice, codes), *_tiers(dice, codes)]
+    tiers = _tiers(dice, codes)
+    lines = [f'name = "s{seed}"', _order(dice, codes), *tiers]
+    if dice.random() < 0.4:
+        with_weak = [f'name = "s{seed}"', _order(dice, _insert_weak_nodes(dice, codes)), *tiers]
+        with_weak += dice.choice([[], ['weak-join = "width"']])
+        try:
+            parse("\n".join(with_weak))
+        except TypelatticeError:
+            with_weak = lines
+        lines = with_weak
     lines += dice.choices(["", 'combine = "fold"', 'combine = "comparable"'], [3, 3, 1])
     system = parse("\n".join(lines))
     for table, entries in (
@@ -50,6 +59,14 @@ def random_system(seed: int) -> tl.System:
             kept.append(entry)
         lines += [f"[{table}]", *kept] if kept else []
     return system
+
+
+def _insert_weak_nodes(dice: Random, codes: Sequence[str]) -> list[str]:
+    """Insert the weak nodes of ints and floats at random places: some orders of them are refused."""
+    found = list(codes)
+    for node in ("i*", "f*"):
+        found.insert(dice.randrange(len(found)), node)
+    return found
 
 
 def _order(dice: Random, codes: Sequence[str]) -> str:

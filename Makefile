@@ -2,7 +2,7 @@
 # .venv-numpy1, .venv-max and, with Python 3.12 or later, .venv-recent to ask the libraries.
 # Needs make, git and Python 3.11 or later.
 # `make PYTHON=/usr/bin/python3.13 test` chooses the Python, `make FLAGS='-n 2' test` what else pytest is
-# told: here, to run the tests in two processes.
+# told: here, to run the tests in two processes instead of one for each processor.
 
 PYTHON ?= $(shell tools/find-python)
 LIVE_PYTHON ?= $(shell tools/find-python 3.11 3.12 3.13)
@@ -35,16 +35,19 @@ TESTS_OF_NUMPY = tests/programs tests/operands tests/namespaces \
 LIGHT = 'not live and not browser and not package and not whole'
 
 .NOTPARALLEL:
-.PHONY: help demo test test-newest test-3.14-chroot whole whole-browser whole-live lint package installed \
-	docs pages tools browser environments emitted conform imitations survey everyday patches kills widenings \
+.PHONY: agree help demo test test-newest test-3.14-chroot whole whole-browser whole-live lint package \
+	installed docs pages tools browser environments emitted conform imitations survey everyday patches kills \
+	widenings \
 	strangers known-fixes npbench releases fuzz bench array-api-tests programs mutants clean
 
 help:  ## shows these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
 
-demo: $(VENV)/numpy.stamp  ## predicts dtypes of NumPy expressions, runs them and compares
+demo: $(VENV)/numpy.stamp  ## finds the line that widens a small program, patches it and draws its steps
 	@$(VENV)/bin/python examples/demo.py
 
+# One process for each processor, unless FLAGS on the command line says otherwise.
+test: FLAGS = -n auto --dist worksteal --timeout 600
 test: $(VENV)/test.stamp  ## runs the light tests: laws, recordings, examples; they need no framework
 	$(VENV)/bin/python -m pytest -m $(LIGHT) $(FLAGS) $(TESTS)
 
@@ -106,6 +109,11 @@ emitted: $(VENV)/test.stamp  ## compiles and runs generated code in every langua
 	PATH="$(CURDIR)/.venv-node/node_modules/.bin:$$PATH" $(VENV)/bin/python -m pytest tests/codegen \
 		--systems $(SYSTEMS) $(FLAGS)
 
+agree: $(VENV)/test.stamp  ## asks PROGRAMS=100 random programs in every way, and SYSTEMS=100 systems
+	npm install --silent --no-audit --no-fund --prefix .venv-node typescript@5
+	PATH="$(CURDIR)/.venv-node/node_modules/.bin:$$PATH" $(VENV)/bin/python -m pytest tests/agreement \
+		--programs $(PROGRAMS) --systems $(SYSTEMS) $(FLAGS)
+
 conform: $(LIVE:=/ready.stamp)  ## calls the installed libraries again and compares
 	tools/conform $(CALLS) 'live and not whole' $(LIVE)
 
@@ -122,7 +130,8 @@ widenings: $(VENV)/test.stamp  ## plants widenings in 500 random programs, and f
 	$(VENV)/bin/python tools/widenings.py
 
 strangers: $(STRANGERS:=/strangers.stamp)  ## runs programs of packages drawn at random, untraced and traced
-	for venv in $(STRANGERS); do PYTHONPATH=src $$venv/bin/python tools/strangers.py || failed=1; done; \
+	for venv in $(STRANGERS); do \
+		PYTHONPATH="$(CURDIR)/src" $$venv/bin/python tools/strangers.py || failed=1; done; \
 		test -z "$$failed"
 
 survey: .venv-survey/survey.stamp  ## calls the public functions of 50 packages with float32; takes hours

@@ -20,7 +20,7 @@ from processes import large, processes
 from programs import programs
 from promotions import promotions
 from timing import REPEATS, Row, show
-from tracing import tracing
+from tracing import tracing, whole_programs
 
 import typelattice as tl
 
@@ -32,6 +32,7 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "processes": ("Processes, over a bare Python", processes),
     "large": ("A system of 300 dtypes: whole commands", large),
     "programs": ("Programs: lines of code that become steps, replayed under JAX's rules", programs),
+    "whole-programs": ("Whole programs, traced and patched: time of the processor", whole_programs),
     "tracing": ("Programs under the tracer: what it adds to an operation; whole processes", tracing),
     "explorer": ("The page of `typelattice explore`", explorer),
     "lookups": ("Emitted C++: promotion of two dtypes", lookups),

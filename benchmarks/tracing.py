@@ -60,12 +60,68 @@ for estimator in (
     estimator.fit(X, y)
 """
 PROCESSES = 5
+PROGRAM_ROUNDS = 3
 CHECKED = {  # what is written in loops whose values are checked; `lib` is NumPy or PyTorch
     "operators": ("z = (x - y) * 2.0 / (y + 1.0)", "m = z > x", "total += z", "w = -z[1:] + 1.0"),
     "functions": ("z = lib.sqrt(lib.exp(x) + y)", "w = lib.where(x > y, z, x)", "c = lib.maximum(w, y)"),
     "reductions": ("z = x - x.mean()", "s = x.sum() / lib.sqrt(x.var())", "t = z.max()", "p = x @ y"),
     "integers": ("k = (i1 + i2) * 3", "s = k.sum()", "k -= 1", "f = x / k"),
 }
+PROGRAMS = {  # whole programs; each widens at one place
+    "large arrays": """
+import numpy as np
+
+WINDOW = np.hanning(1000)
+
+
+def smoothed(x):
+    y = np.sqrt(np.abs(x)) * WINDOW
+    return (y - y.mean()) / y.std()
+
+
+x = np.linspace(1, 2, 2_000_000, dtype=np.float32).reshape(2000, 1000)
+for i in range(40):
+    x = x + smoothed(x).astype(np.float32) * 0.001
+""",
+    "small arrays": """
+import numpy as np
+
+WINDOW = np.hanning(8)
+
+
+def smoothed(x):
+    y = np.sqrt(np.abs(x)) * WINDOW
+    return (y - y.mean()) / y.std()
+
+
+x = np.linspace(1, 2, 8, dtype=np.float32)
+for i in range(60_000):
+    x = x + smoothed(x).astype(np.float32) * 0.001
+""",
+    "Python numbers": """
+import numpy as np
+
+
+def logistic(r, n):
+    x = 0.5
+    total = 0.0
+    for i in range(n):
+        x = r * x * (1 - x)
+        if x > 0.7:
+            total = total + x * 2
+        else:
+            total -= x
+    return total / n
+
+
+def scaled(x):
+    return x * np.linspace(0, 1, len(x))
+
+
+y = scaled(np.ones(4, np.float32)) * logistic(3.7, 10_000_000)
+""",
+}
+FIX_TIMES = 10.0  # times as long as the program that is patched
 SIZES = 100, 1_000_000
 CHECKS = 5.0  # times as long as followed without checks
 
@@ -107,6 +163,28 @@ def operations() -> list[Row]:
         added = best[name][1] - best[name][0]
         row = measured(what, line, added * 1e9, MAY_COST, "ns")
         rows.append(replace(row, ratio=f"{added / addition:.1f} adds"))
+    return rows
+
+
+def whole_programs() -> list[Row]:
+    """Whole processes: a program alone, traced, traced with checks of its values, and patched."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "program.py"
+        for name, text in PROGRAMS.items():
+            script.write_text(text, encoding="utf-8")
+            ways = {
+                "plain": [str(script)],
+                "trace": ["-m", "typelattice", "trace", str(script)],
+                "trace --values": ["-m", "typelattice", "trace", "--values", str(script)],
+                "fix": ["-m", "typelattice", "fix", "--seconds", "600", str(script)],
+            }
+            rounds = [{way: spawn(words) for way, words in ways.items()} for _ in range(PROGRAM_ROUNDS)]
+            took = {way: median(r[way] for r in rounds) for way in ways}
+            for way in ("trace", "trace --values"):
+                row = compared(way, f"the program alone; {name}", took[way], took["plain"], FIX_TIMES)
+                rows.append(replace(row, goal="", met=None))
+            rows.append(compared("fix", f"the program alone; {name}", took["fix"], took["plain"], FIX_TIMES))
     return rows
 
 

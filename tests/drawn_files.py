@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import typelattice as tl
 from typelattice.engine.operation_rules import GROUP_BY_CLASS, STANDARD_RULES_BY_CLASS
-from typelattice.engine.rule_enums import ScalarPlaces, WeakResult
+from typelattice.engine.rule_enums import OverflowRule, ScalarPlaces, WeakResult
 from typelattice.engine.scalar_fit import FIT_OUTCOMES, RAISE_BEYOND_DEFAULT
 from typelattice.facts.cast_rounding_and_overflow import OVERFLOW_WORDS, ROUNDING_WORDS
 from typelattice.facts.dtypes import KINDS_BY_WORD
@@ -71,7 +71,11 @@ def drawn_file(dice: random.Random) -> str:
         "ops": lambda: {_entry(dice): _departure(dice, some, dtypes)},
         "first-is-array": lambda: True,
         "both-ways": lambda: [some(2)],  # of use beside loops, as the next one is
-        "stand-in": lambda: {"beside": some(2), "int": dice.choice(dtypes), "float": dice.choice(dtypes)},
+        "stand-in": lambda: {
+            "beside": some(2),
+            "int": _of_kind(dice, "iu", dtypes),
+            "float": _of_kind(dice, "f", dtypes),
+        },
         "requested": lambda: {dice.choice(["u32", "u64", "bf16", "float"]): dice.choice(dtypes)},
         "casts": lambda: {
             f"{dice.choice(dtypes)} -> {dice.choice(dtypes)}": dice.choice(
@@ -126,6 +130,11 @@ def _entry(dice: random.Random) -> str:
     return dice.choice([*STANDARD_RULES_BY_CLASS, *ASKED, *GROUP_BY_CLASS.values()])
 
 
+def _of_kind(dice: random.Random, letters: str, dtypes: Sequence[str]) -> str:
+    """A dtype whose code begins with one of these letters, if there is one."""
+    return dice.choice([d for d in dtypes if d[0] in letters] or [*dtypes])
+
+
 def _domain(dice: random.Random, dtypes: Sequence[str]) -> str:
     """Kinds, at times with a dtype that is left out."""
     return dice.choice([*KINDS_BY_WORD, f"all but {dice.choice(dtypes)}"])
@@ -145,8 +154,9 @@ def _departure(dice: random.Random, some: Callable[..., str], dtypes: Sequence[s
         "joins": lambda: "same dtype",
         "loops": lambda: some(6),
         "fit": lambda: dice.choice([{}, {"int": dice.choice(FIT_OUTCOMES)}]),
+        "overflow": lambda: dice.choice([*OverflowRule]),
     }
-    return {key: draw() for key, draw in draws.items() if dice.random() < 0.3}
+    return {key: draws[key]() for key in dice.sample([*draws], dice.randint(1, 3))}
 
 
 def _loads(text: str) -> bool:

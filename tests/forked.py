@@ -30,7 +30,7 @@ LOADED = [
     "pytest", "numpy", "typelattice.tracing.findings.findings", "typelattice.tracing.report.text_report",
     "typelattice.fixing.traced_run", "typelattice.fixing.measured_run",
     "typelattice.tracing.rewrite.syntax_tree",
-    "typelattice.tracing.entry_points.pytest_verdict", "typelattice.tracing.entry_points.pyproject_settings",
+    "typelattice.tracing.entry_points.session_verdict", "typelattice.tracing.entry_points.pyproject_settings",
     "typelattice.tracing.library_traits.numpy", "typelattice.operands.adapters.numpy",
     "typelattice.conformance.library_process",
     "pdb", "unittest", "xml.etree.ElementTree",  # which pytest imports as it starts

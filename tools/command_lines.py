@@ -235,6 +235,13 @@ def linted(dice: Dice) -> list[str]:
     return ["table.csv", "--form=form.toml", "--against", against, *given]
 
 
+def all_ways(dice: Dice) -> list[str]:
+    """Few programs in ways that start no compiler."""
+    given = options(dice, seed=named("1", "-1", "x"))
+    ways = one(dice, "explanation", "table", "explanation,table", "tabel", "")
+    return [one(dice, "mine.toml", "python", "bad.toml"), f"--ways={ways}", "--programs=2", *given]
+
+
 def runs_compared(dice: Dice) -> list[str]:
     given = options(dice, output=named("made.json"))
     return [one(dice, "diff", "combine"), "run.json", one(dice, "run.json", "mine.toml"), *given]
@@ -267,6 +274,7 @@ GRAMMAR: dict[str, tuple[int, Callable[[Dice], list[str]]]] = {  # command -> ho
     "emit": (4, emitted),
     "stubs": (2, stubbed),
     "lint": (4, linted),
+    "agree": (1, all_ways),
     "systems": (2, lambda dice: options(dice) or ["mine.toml"]),
     "check": (2, lambda dice: [one(dice, "mine.toml", "child.toml", "python")]),
     "completion": (1, lambda dice: [one(dice, "bash", "zsh", "fish")]),

@@ -1,9 +1,10 @@
-"""Writes docs/findings.md from docs/findings.toml: answers come from the recordings."""
+"""Writes docs/findings*.md from docs/findings.toml: answers come from the recordings."""
 from __future__ import annotations
 
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from generated import write_pages
 
@@ -23,38 +24,60 @@ KINDS = {
     "version": "Differences between versions",
 }
 
+INTRODUCTION = """\
+These recorded results may surprise a user of the libraries. Each has the calls, the answers and a snippet
+that shows it. `tools/findings.py` writes these pages."""
+ANSWERED = "Every answer below was recorded from the library, in the version shown."
 
-def page() -> str:
-    """The whole page."""
+
+def texts() -> dict[Path, str]:
+    """The page that lists all findings, and a page of each kind."""
     with (DOCS / "findings.toml").open("rb") as file:
         listed = tomllib.load(file)["finding"]
     recordings: dict[str, Recording] = {}
-    lines = [
-        "# Findings",
-        "",
-        "These recorded results may surprise a user of the libraries. Every answer below was recorded",
-        "from the library, in the version shown. `tools/findings.py` writes this page.",
-    ]
+    index = ["# Findings", "", INTRODUCTION]
+    made = {}
     for kind, heading in KINDS.items():
         chosen = [finding for finding in listed if finding["kind"] == kind]
-        lines += ["", f"## {heading}"] if chosen else []
+        if not chosen:
+            continue
+        name = page_of_kind(kind)
+        links = [f"- [{each['title']}]({name}#{slug(each['title'])})" for each in chosen]
+        index += ["", f"## {heading}", "", *links]
+        lines = [f"# {heading}", "", f"[All findings](findings.md). {ANSWERED}"]
         for finding in chosen:
-            lines += ["", f"### {finding['title']}", "", finding["text"].strip(), ""]
-            if "documented" in finding:
-                lines += [f"Does the library document it? {_sentence(finding['documented'])}", ""]
-            rows = [
-                row
-                for name, calls in finding.get("recorded", {}).items()
-                for row in _rows(name, calls, recordings)
-            ]
-            rows += [row for name, calls in finding.get("systems", {}).items() for row in _said(name, calls)]
-            if rows:
-                lines += ["| library | call | answer |", "|---|---|---|", *rows]
-            if rows and "snippet" in finding:
-                lines += [""]
-            if "snippet" in finding:
-                lines += ["```pycon", finding["snippet"].strip(), "```"]
-    return "\n".join(lines).rstrip() + "\n"
+            lines += _write_finding(finding, recordings)
+        made[DOCS / name] = "\n".join(lines).rstrip() + "\n"
+    names = [path.stem for path in made]
+    index += ["", "```{toctree}", ":hidden:", "", *names, "```"]
+    return {DOCS / "findings.md": "\n".join(index) + "\n", **made}
+
+
+def page_of_kind(kind: str) -> str:
+    """The file of the findings of a kind."""
+    return f"findings-{kind}.md"
+
+
+def slug(title: str) -> str:
+    """The anchor of a heading, as GitHub and MyST make it."""
+    return re.sub(r"[^\w\- ]", "", title.lower().strip()).replace(" ", "-")
+
+
+def _write_finding(finding: dict[str, Any], recordings: dict[str, Recording]) -> list[str]:
+    """The section of a finding: its text, what was recorded, and a snippet."""
+    lines = ["", f"## {finding['title']}", "", finding["text"].strip(), ""]
+    if "documented" in finding:
+        lines += [f"Does the library document it? {_sentence(finding['documented'])}", ""]
+    recorded = finding.get("recorded", {})
+    rows = [row for name, calls in recorded.items() for row in _rows(name, calls, recordings)]
+    rows += [row for name, calls in finding.get("systems", {}).items() for row in _said(name, calls)]
+    if rows:
+        lines += ["| library | call | answer |", "|---|---|---|", *rows]
+    if rows and "snippet" in finding:
+        lines += [""]
+    if "snippet" in finding:
+        lines += ["```pycon", finding["snippet"].strip(), "```"]
+    return lines
 
 
 def _sentence(text: str) -> str:
@@ -100,4 +123,4 @@ def _taken_apart(call: str) -> tuple[str, list[str]]:
 
 
 if __name__ == "__main__":
-    write_pages({DOCS / "findings.md": page()})
+    write_pages(texts())

@@ -52,7 +52,7 @@ def fault_of(argv: Sequence[str], run: Callable[[Sequence[str]], int] = main) ->
     said, complained = out.getvalue(), err.getvalue()
     if argv[0] == "trace" and status != 2:
         return ""  # a script that ran says and returns what it likes
-    found = argv[0] in ("conform", "emit", "lint", "runs", "watch") or "--exit-code" in argv
+    found = argv[0] in ("agree", "conform", "emit", "lint", "runs", "watch") or "--exit-code" in argv
     if status not in (0, 1, 2) or (status == 1 and not found):
         return f"exit status {status}"
     if status == 2 and not ERROR.fullmatch(complained):

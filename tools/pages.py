@@ -26,6 +26,7 @@ from unittest.mock import patch
 
 from typelattice.cli.main import main
 from typelattice.fixing.progress import PROGRESS_PREFIX
+from typelattice.rendering.terminal_output import PROGRESS_LINE_PREFIX
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -86,8 +87,9 @@ def printed(command: str) -> str | None:
         said = _with_plugin(words[1:])
     else:
         return None
-    # A slow machine shows the progress of a search, a fast one does not.
-    lines = [line for line in said.splitlines() if not line.startswith(PROGRESS_PREFIX)]
+    # A slow machine shows progress, a fast one does not.
+    progress = PROGRESS_PREFIX, PROGRESS_LINE_PREFIX
+    lines = [line for line in said.splitlines() if not line.startswith(progress)]
     return "\n".join(line.rstrip() for line in lines).strip("\n")
 
 
@@ -149,7 +151,7 @@ def with_python_outputs(page: str, name: str) -> str:
 def fresh(path: Path) -> str:
     """The text of a page with the outputs of now."""
     text = with_console_outputs(path.read_text(encoding="utf-8"))
-    return text if path.name == "findings.md" else with_python_outputs(text, path.name)
+    return text if path.name.startswith("findings") else with_python_outputs(text, path.name)
 
 
 def run(words: Sequence[str]) -> int:

@@ -7,6 +7,7 @@ int16
 from importlib import import_module
 
 from typelattice.support.display_hooks import DISPLAY_HOOKS
+from typelattice.support.library_asker import LIBRARY_ASKER
 
 TYPE_CHECKING = (
     False  # type checkers treat this name as true; importing `typing` costs more than this file
@@ -108,7 +109,13 @@ _NAME_IN_MODULE = {"Observed": "RecordedAnswer", "observed": "find_recorded_answ
 # The engine makes a Promotion. What shows it is loaded when it is first shown.
 DISPLAY_HOOKS["text"] = lambda: import_module("typelattice.explanations.explanation_text").write_explanation
 DISPLAY_HOOKS["html"] = lambda: import_module("typelattice.drawings.notebook_views").html
+DISPLAY_HOOKS["run"] = lambda: import_module("typelattice.tracing.report.html_report").report_html
 DISPLAY_HOOKS["svg"] = lambda: import_module("typelattice.drawings.notebook_views").svg
+
+# A call that no table describes is asked of the library itself, in a process that begins with the first one.
+LIBRARY_ASKER["asker"] = lambda: import_module(
+    "typelattice.conformance.live_libraries"
+).open_live_libraries()
 
 
 def __getattr__(name: str) -> object:

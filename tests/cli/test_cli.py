@@ -26,7 +26,7 @@ from typelattice.study.tables import Table, table
 SYSTEMS = tl.systems()
 OF_FILES = (  # commands that ask for files, libraries, a checker or an editor, or judge what they find
     "conform", "compare", "record", "watch", "trace", "runs", "fix", "lint", "check", "lsp", "stubs",
-    "survey",
+    "survey", "agree",
 )  # fmt: skip
 
 LONG = ("conform", "emit", "laws", "stubs", "watch")  # whose examples take more than half of the time
@@ -206,3 +206,7 @@ def test_check_counts_the_pairs_without_a_join(capsys: pytest.CaptureFixture[str
     pairs = list(combinations(order.nodes, 2))
     none = sum(order.join(*pair) is None for pair in pairs)
     assert f"no join       {none} of {len(pairs)} pairs" in said(capsys, "check", name)
+
+
+def test_help_of_a_command_is_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "help", "explain") == said(capsys, "explain", "--help")

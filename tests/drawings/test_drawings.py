@@ -136,6 +136,43 @@ def test_a_system_beside_itself_adds_and_drops_nothing() -> None:
     ]
 
 
+IMAGES = "scaled = image / 255.0; standard = (scaled - MEAN) / SPREAD; np.sqrt(np.abs(standard))"
+
+
+@pytest.mark.parametrize(("text", "bound", "ringed", "wide"), [
+    (IMAGES, {"image": "float32", "MEAN": "float64", "SPREAD": "float64"}, {"scaled - MEAN"},
+     {"MEAN", "SPREAD", "scaled - MEAN", "(scaled - MEAN) / SPREAD", "np.abs(standard)",
+      "np.sqrt(np.abs(standard))"}),
+    (IMAGES, {"image": "float32", "MEAN": "float32", "SPREAD": "float32"}, set(), set()),
+    (IMAGES, {"image": "float32", "MEAN": "float32", "SPREAD": "float64"}, {"(scaled - MEAN) / SPREAD"},
+     {"SPREAD", "(scaled - MEAN) / SPREAD", "np.abs(standard)", "np.sqrt(np.abs(standard))"}),
+    ("x * w + x", {"x": "float32", "w": "complex128"}, {"x * w"}, {"w", "x * w", "x * w + x"}),
+    ("x * c", {"x": "float32", "c": "complex64"}, set(), set()),
+    ("x * 2.0", {"x": "int32"}, set(), set()),
+    ("x.astype('float64') + 1", {"x": "float32"}, set(), set()),
+])  # fmt: skip
+def test_a_program_rings_the_step_that_widens_a_float(
+    text: str, bound: dict[str, str], ringed: set[str], wide: set[str]
+) -> None:
+    drawing = tl.draw(tl.program(text, **bound), "numpy")
+    text_of = {n.vertex.id: n.vertex.label.split("\n")[0] for n in drawing.placed.nodes}
+    found = marks(drawing)
+    assert {text_of[i] for i in found if "culprit" in found[i]} == ringed
+    assert {text_of[i] for i in found if "wide" in found[i]} == wide
+    assert drawing.svg.count('"tl-ring"') == len(ringed)
+    assert bool(ringed) == any(note.startswith("ringed: ") for note in drawing.placed.diagram.notes)
+
+
+def test_a_program_fits_a_telephone_with_its_whole_title() -> None:
+    drawing = tl.draw(tl.program(IMAGES, image="float32", MEAN="float64", SPREAD="float64"), "numpy")
+    root = ElementTree.fromstring(drawing.svg)
+    assert float(root.attrib["width"]) <= 440
+    titles = [str(each.text).strip() for each in root.iter() if each.get("class") == "tl-title"]
+    assert " ".join(titles) == f"{IMAGES} under numpy"
+    for edge in drawing.placed.edges:
+        assert edge.points[0][1] < edge.points[-1][1]
+
+
 def test_a_program_marks_the_casts_that_lose() -> None:
     program = tl.program("(a*2.0 + b) / c", a="int32", b="float16", c="int64")
     drawing = tl.draw(program, "jax")

@@ -147,3 +147,14 @@ def test_the_box_finds_the_page_of_what_is_typed(typed: str, page: str) -> None:
     assert not page or page in {q.path for q in answers.list_questions()} | {
         f"{op}.html" for op in answers.SIGN_BY_OPERATION
     }
+
+
+def test_equal_answers_have_one_colour_and_others_another() -> None:
+    page = answers.page(ASKED[0], answers.asked(ASKED[0]))
+    classes: dict[str, set[str]] = {}
+    for kind, said in re.findall(r'<span class="([^"]*)">([^<]*)</span>', page):
+        classes.setdefault(said, set()).add(kind.split()[0])
+    assert classes["refused"] <= {"refused", "unasked"}
+    assert len(classes["float16"]) == len(classes["float64"]) == 1
+    assert classes["float16"] != classes["float64"]
+    assert re.search(r'<a href="../gallery/numpy.html#its-file">numpy.toml, [^<]*</a>', page)

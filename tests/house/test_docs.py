@@ -213,9 +213,19 @@ def test_the_example_of_helpers_runs_over_what_is_installed() -> None:
     assert done.stdout.count("result float32: -1.3416") >= 2
 
 
-def test_demo_predictions_hold_in_80_columns() -> None:
+def test_the_demo_finds_patches_and_draws(tmp_path: Path) -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUTF8": "1"}
     argv = [sys.executable, ROOT / "examples" / "demo.py"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, env=env, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "images.py:8: scaled - MEAN" in done.stderr
+    assert "+++ b/images.py" in done.stdout
+    assert "<svg" in (tmp_path / "build" / "demo" / "images.svg").read_text(encoding="utf-8")
+
+
+def test_the_predictions_hold_in_80_columns() -> None:
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUTF8": "1"}
+    argv = [sys.executable, ROOT / "examples" / "predictions.py"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     assert [line for line in done.stdout.splitlines() if len(line) > 80] == []

@@ -24,7 +24,8 @@ ROOT = Path(typelattice.__file__).parent
 ROOMS = [  # each imports only from itself and from what stands before it
     "support", "facts", "disk", "workers", "rendering", "operands", "engine", "files", "recorded",
     "explanations", "study", "designer", "namespaces", "calls", "programs", "drawings", "conformance",
-    "codegen", "tracing", "fixing", "survey", "editor", "explorer", "__init__", "cli", "__main__",
+    "codegen", "agreement", "tracing", "fixing", "survey", "editor", "explorer", "__init__", "cli",
+    "__main__",
 ]  # fmt: skip
 MAY_IMPORT_OTHERS = (  # what is not ours and not Python's
     "operands/adapters", "namespaces/computing_libraries", "designer/clingo_solver", "conformance/libraries",

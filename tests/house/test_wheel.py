@@ -2,19 +2,29 @@
 from __future__ import annotations
 
 import email
+import os
 import re
+import shlex
 import subprocess
 import sys
 import tarfile
 import venv
+from contextlib import chdir
+from importlib.util import find_spec
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
+from typelattice.fixing.progress import PROGRESS_PREFIX
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+import pages
+
 pytestmark = pytest.mark.package
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "typelattice"
+MAX_WHEEL_BYTES = 4_000_000
 
 
 def run(*command: str | Path, cwd: Path = Path(sys.prefix)) -> str:
@@ -97,3 +107,35 @@ def test_installed_command_explains(empty: Path) -> None:
 def test_installed_package_answers_without_numpy(empty: Path) -> None:
     asked = "tl.system('numpy').result_type('int8', 'uint8'), 'numpy' in sys.modules"
     assert run(empty / "python", "-c", f"import sys, typelattice as tl; print({asked})") == "int16 False\n"
+
+
+def test_wheel_is_small(wheel: Path) -> None:
+    """It has the recordings of all libraries, and the page of all systems."""
+    assert "typelattice/explorer/document.xz" in ZipFile(wheel).namelist()
+    assert wheel.stat().st_size <= MAX_WHEEL_BYTES
+
+
+def test_the_examples_of_the_readme_run_with_the_installed_wheel(empty: Path, tmp_path: Path) -> None:
+    """NumPy, which the examples need, is that of these tests."""
+    (packages,) = run(empty / "python", "-c", "import site; print(*site.getsitepackages())").split()
+    for found in Path(find_spec("numpy").submodule_search_locations[0]).parent.glob("numpy*"):
+        (Path(packages) / found.name).symlink_to(found)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (tmp_path / "README.md").write_text(text, encoding="utf-8")
+    run(empty / "python", "-m", "doctest", "-o", "ELLIPSIS", "README.md", cwd=tmp_path)
+    ran = 0
+    with chdir(tmp_path):
+        for info, block in pages.blocks(text):
+            pages.write_file(info, block)
+            for command, shown in pages.commands(block) if info.startswith("console") else ():
+                words = [str(empty / "typelattice"), *shlex.split(command)[1:]]
+                variables = {**os.environ, "COLUMNS": pages.COLUMNS}
+                done = subprocess.run(words, capture_output=True, text=True, env=variables)
+                told = "\n".join(
+                    line.rstrip()
+                    for line in (done.stdout + done.stderr).splitlines()
+                    if not line.startswith(PROGRESS_PREFIX)
+                )
+                assert pages.same(shown, told.strip("\n"), varies=True), told
+                ran += 1
+    assert ran == 4

@@ -17,6 +17,7 @@ def test_the_system_says_of_every_function_what_the_library_gave() -> None:
     report = compare_calls(SCIPY, recording.calls())
     assert (report.mismatches, report.unknown_operations, report.broken_count) == ((), (), 0)
     public = {name for name in SCIPY.custom_operations if not name.startswith("_")}
+    public -= {*tl.system("numpy").custom_operations}  # which scipy.toml extends
     assert public <= {*recording.operations}
     changed = [replace(call, answer="int8") for call in recording.calls() if call.op == "special_gammaln"]
     assert len(compare_calls(SCIPY, changed).mismatches) == len(changed)

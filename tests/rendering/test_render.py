@@ -11,7 +11,7 @@ from textwrap import wrap
 
 import pytest
 
-from typelattice.rendering import GRID_FORMATS, Cell, Grid, render
+from typelattice.rendering import GRID_FORMATS, Cell, Grid, render, terminal_output
 from typelattice.rendering.grid import fold_text
 from typelattice.rendering.text import split_columns, text
 
@@ -192,3 +192,17 @@ def test_texts_fold_as_textwrap_folds_them(indent: str) -> None:
         text, width = " ".join(words), rng.randint(5, 30)
         lines = wrap(text, width, subsequent_indent=indent) or [""]
         assert fold_text(text, width, indent) == [line.rstrip() for line in lines], (text, width)
+
+
+def test_long_work_shows_lines_of_progress_where_nobody_watches(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(terminal_output, "monotonic", lambda: now)
+    show = terminal_output.progress_bar()
+    for done in range(25):
+        show(done, 25, f"system {done}")
+        now += 2
+    show(25, 25, "")
+    told = [f"progress: {done} of 25 done, system {done}\n" for done in (10, 20)]
+    assert capsys.readouterr().err == "".join(told)

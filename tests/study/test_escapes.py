@@ -61,6 +61,26 @@ def test_operations_of_ones_own_and_accumulators_may_leave_the_dtypes() -> None:
     assert {e.part for e in found} == {"the result is"}
 
 
+def test_accumulators_of_a_lower_kind_or_of_fewer_bits_have_a_status(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order = 'name = "m"\ntiers = ["array"]\norder = "b -> i8 -> i16 -> i32 -> f16 -> f32"\n[ops]\n'
+    rest = 'eigen.kernels = "none"\nfourier-in.kernels = "none"\n'
+    for stated, found in {
+        'products.accumulates = { f16 = "i32" }': "float16 in int32: matmul",
+        'accumulate.accumulates = { i32 = "i8" }': "int32 in int8: sum",
+        'products.accumulates = { "i32 + f16" = "f16", f16 = "i32" }': "float16 in int32",
+    }.items():
+        path = tmp_path / "m.toml"
+        path.write_text(f"{order}{stated}\n{rest}", encoding="utf-8")
+        with pytest.raises(SystemExit) as e:
+            main(["check", str(path), "--closed"])
+        assert e.value.code == 3
+        assert found in capsys.readouterr().out
+    path.write_text(f'{order}products.accumulates = {{ f16 = "f32", i8 = "i32" }}\n{rest}', encoding="utf-8")
+    assert main(["check", str(path), "--closed"]) == 0
+
+
 @pytest.mark.parametrize("name", one_in(6, ["c", "arrow", "array-api", "jep9407-3", "numpy", "tinygrad"]))
 def test_random_questions_find_no_other_dtype(name: str) -> None:
     """Operations of equal rules are asked once: what any other operation gives was found, too."""

@@ -7,6 +7,7 @@ their own, beside those that Sphinx makes: a thousand take seconds, and each is 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -42,13 +43,15 @@ ON_CARD = 5  # libraries that a card names
 RIGHT, DEPARTS, REFUSED = "by its rule", "departs", "refused"
 UNASKED, LACKING, NO_OPERATION = "never asked", "no such dtype", "no such operation"
 LEGEND = (
-    "<p><small>An answer without a word beside it was recorded, and agrees with the library's rule. "
+    "<p><small>Equal answers have one colour. "
+    "An answer without a word beside it was recorded, and agrees with the library's rule. "
     "<em>never asked</em>: the rule alone says so. <em>departs</em>: the library answers otherwise than its "
     "rule.</small></p>"
 )
 # Pages that Sphinx makes and that lead to the page of a question that is typed there.
 SEARCHED = ("search.html", "live.html", "index.html")
 SCRIPTS = '<script src="_static/answer-pages.js"></script><script src="_static/answers.js"></script>'
+MAX_COLOURS = 6  # answers with a colour of their own on a page
 COLOURS = {RIGHT: "#1a7f37", DEPARTS: "#9a6700", REFUSED: "#b42318", UNASKED: "#57606a", LACKING: "#57606a"}
 
 
@@ -174,7 +177,8 @@ def _verb(verb: str, names: Sequence[str]) -> str:
 def page(question: AnswerAddress, found: Mapping[str, Sequence[Given]]) -> str:
     """The page of a question."""
     up = "../" * question.path.count("/")
-    rows = "".join(_row(name, found[name], up) for name in _by_library(found))
+    colours = _colour_answers(found)
+    rows = "".join(_row(name, found[name], up, colours) for name in _by_library(found))
     operands = " ".join(question.operands)
     dashes = "-- " if "-" in operands else ""
     command = f"typelattice explain --op {question.op} {dashes}{operands}"
@@ -203,26 +207,45 @@ def _library_of(name: str) -> str:
     return (tl.system(name).library or name).split()[0]
 
 
-def _row(name: str, found: Sequence[Given], up: str) -> str:
+def _colour_answers(found: Mapping[str, Sequence[Given]]) -> dict[str, int]:
+    """Number the answers of the newest releases, the most frequent first: equal answers get one colour."""
+    counts = Counter(newest.answer for newest, *_ in found.values() if newest.answer != REFUSED)
+    return {said: number for number, (said, _) in enumerate(counts.most_common(MAX_COLOURS), 1)}
+
+
+def _row(name: str, found: Sequence[Given], up: str, colours: Mapping[str, int]) -> str:
     newest = found[0]
-    parts = [part for part in (newest.call, newest.why, *newest.lost, newest.rule) if part]
+    parts = [escape(part) for part in (newest.call, newest.why, *newest.lost) if part]
+    parts += [_linked_rule(newest.rule, up)] if newest.rule else []
     older = []
     for (said, status), same in groupby(found[1:], key=lambda g: (g.answer, g.status)):
         named = [g.release for g in same]
         span = named[0] if len(named) == 1 else f"{named[-1]} to {named[0]}"
-        older.append(f"{escape(span)}: {_chip(said, status)}")
+        older.append(f"{escape(span)}: {_chip(said, status, colours)}")
     return (
         f'<tr><th scope=row><a href="{up}../gallery/{name}.html">{escape(name)}</a>'
         f"<br><small>{escape(tl.system(name).title)}</small>"
-        f"<td>{escape(newest.release)} {_chip(newest.answer, newest.status)}"
-        f"<td>{'<br>'.join(older)}<td>{'<br>'.join(map(escape, parts))}"
+        f"<td>{escape(newest.release)} {_chip(newest.answer, newest.status, colours)}"
+        f"<td>{'<br>'.join(older)}<td>{'<br>'.join(parts)}"
     )
 
 
-def _chip(said: str, status: str) -> str:
-    kind = {RIGHT: "right", DEPARTS: "departs", REFUSED: "refused"}.get(status, "unasked")
+def _linked_rule(rule: str, up: str) -> str:
+    """A rule, such as `numpy.toml, line 21`, with a link to the page that shows its file."""
+    name = rule.partition(".toml")[0]
+    if name not in tl.systems():
+        return escape(rule)
+    return f'<a href="{up}../gallery/{name}.html#its-file">{escape(rule)}</a>'
+
+
+def _chip(said: str, status: str, colours: Mapping[str, int]) -> str:
+    """An answer on the ground of its colour. The status stands beside it in words."""
+    lacks = status in (LACKING, NO_OPERATION)
+    is_refused = said == REFUSED and not lacks
+    kind = "refused" if is_refused else f"answer-{colours[said]}" if said in colours else "unasked"
+    kind += " doubtful" if status in (DEPARTS, UNASKED) else ""
     mark = "" if status == RIGHT or said == status else f" <small>{status}</small>"
-    return f"<span class={kind}>{escape(said)}</span>{mark}"
+    return f'<span class="{kind}">{escape(said)}</span>{mark}'
 
 
 def _others(question: AnswerAddress, up: str) -> str:
@@ -376,13 +399,18 @@ def write(html: Path, address: str = "") -> int:
     for op in (*SIGN_BY_OPERATION, *UNARY_OPERATIONS):
         (into / f"{op}.html").write_text(overview(op, newest), encoding="utf-8")
     (into / "index.html").write_text(index(every), encoding="utf-8")
+    connect(html)
+    return len(every) + len(SIGN_BY_OPERATION) + len(UNARY_OPERATIONS) + 1
+
+
+def connect(html: Path) -> None:
+    """Let the pages that Sphinx made lead to the pages of questions."""
     pages = f'"use strict";\nconst ANSWER_PAGES = {json.dumps(searched())};\n'
     (html / "_static" / "answer-pages.js").write_text(pages, encoding="utf-8")
     for name in SEARCHED:
         found = (html / name).read_text(encoding="utf-8")
         if SCRIPTS not in found:  # Sphinx leaves a page of an earlier build that has not changed
             (html / name).write_text(found.replace("</body>", f"{SCRIPTS}</body>"), encoding="utf-8")
-    return len(every) + len(SIGN_BY_OPERATION) + len(UNARY_OPERATIONS) + 1
 
 
 def _write_page(into: Path, address: str, question: AnswerAddress) -> dict[str, Given]:

@@ -34,7 +34,7 @@ import survey
 import theme_pages
 
 from typelattice.explorer.answer_addresses import describe_scope
-from typelattice.explorer.cached_document import load_or_build_document
+from typelattice.explorer.cached_document import PACKAGE_FOLDER, hash_files, load_or_build_document
 from typelattice.explorer.document import Document
 from typelattice.explorer.page import page_html as explorer
 
@@ -146,14 +146,14 @@ def build(into: Path, pyodide: Path | None, address: str, repository: str, editi
         return status
     theme_pages.mend(html)
     live.serve_beside(html, pyodide)
-    shown = load_or_build_document(lambda *_: None, os.cpu_count() or 1)
-    on_site = Document(shown.data | {"pages": describe_scope()})
-    (html / "explore.html").write_text(explorer(on_site), encoding="utf-8")
-    gallery.write(html)
-    answers.write(html, address)
-    conformance.write(html)
-    imitations.write(html)
-    survey.write(html)
+    made_of = f"{hash_files(PACKAGE_FOLDER)} {hash_files(HERE)} {hash_files(ROOT / 'docs')} {address}"
+    stamp = into / "generated.txt"
+    is_made = (html / "explore.html").exists() and stamp.exists()
+    if is_made and stamp.read_text(encoding="utf-8") == made_of:
+        answers.connect(html)  # the pages of an earlier build are as they would be written now
+    else:
+        write_generated(html, address)
+        stamp.write_text(made_of, encoding="utf-8")
     addresses.write(html, address)
     outside, broken = links.follow(html)
     (into / "links.txt").write_text("".join(f"{link}\n" for link in outside), encoding="utf-8")
@@ -162,6 +162,18 @@ def build(into: Path, pyodide: Path | None, address: str, repository: str, editi
     pages_made = sum(1 for _ in html.rglob("*.html"))
     print(f"{html / 'index.html'}: {pages_made} pages, {len(outside)} links to the outside")
     return 1 if broken else 0
+
+
+def write_generated(html: Path, address: str) -> None:
+    """Write the pages that Sphinx does not make: they are made of the package and its recordings."""
+    shown = load_or_build_document(lambda *_: None, os.cpu_count() or 1)
+    on_site = Document(shown.data | {"pages": describe_scope()})
+    (html / "explore.html").write_text(explorer(on_site), encoding="utf-8")
+    gallery.write(html)
+    answers.write(html, address)
+    conformance.write(html)
+    imitations.write(html)
+    survey.write(html)
 
 
 if __name__ == "__main__":

@@ -217,12 +217,14 @@ def _findings(name: str) -> list[str]:
     named = [f for f in FINDINGS if name in f.get("recorded", {}) or name in f.get("systems", {})]
     if not named:
         return []
-    return ["## Findings", "\n".join(f"- [{f['title']}](../findings.md#{_slug(f['title'])})" for f in named)]
+    links = [f"- [{f['title']}](../findings-{f['kind']}.md#{_slug(f['title'])})" for f in named]
+    return ["## Findings", "\n".join(links)]
 
 
 def _slug(title: str) -> str:
     """The anchor of a heading, as GitHub and MyST make it."""
     return re.sub(r"[^\w\- ]", "", title.lower().strip()).replace(" ", "-")
+
 
 
 def _versions(name: str) -> list[str]:

@@ -23,6 +23,8 @@ FOLDER = "survey"
 SURVEYS = Path(__file__).parents[2] / "docs" / "surveys"
 UNSEEN = ("not reached", "no floats")
 """Verdicts of functions that gave no floats to judge."""
+FOLDED = ("kept", *UNSEEN)
+"""Verdicts of functions that need no reading."""
 CLASSES = {"kept": "right", "wide": "departs", "mixed": "departs", "wide by design": "refused"}
 Data = Mapping[str, Any]
 
@@ -105,13 +107,28 @@ def package_page(package: Data, before: Data | None) -> str:
     functions = sorted(package["functions"], key=lambda f: (_rank(f), f["name"]))
     counts = ", ".join(f"{n:,} {verdict}" for verdict, n in count_verdicts(functions).items() if n)
     summary = f"{package['name']} {package['version']}, {package['date']}: {counts}."
-    rows = "".join(map(_row, functions))
-    head = "<th scope=col>function<th scope=col>verdict, call, and first wide line or reason"
+    shown = [f for f in functions if f["verdict"] not in FOLDED]
     text = (
-        f"<p class=sum>{escape(summary)}</p>{_changed(package, before)}{table('functions', head, rows)}"
+        f"<p class=sum>{escape(summary)}</p>{_changed(package, before)}"
+        f"{_functions('functions', shown) if shown else ''}"
+        f"{''.join(_folded(verdict, functions) for verdict in FOLDED)}"
         '<p><a href="index.html">All packages</a></p>'
     )
     return html_page(f"Does {package['name']} keep float32?", summary, text, "", "", "")
+
+
+def _functions(label: str, functions: Sequence[Data]) -> str:
+    head = "<th scope=col>function<th scope=col>verdict, call, and first wide line or reason"
+    return table(label, head, "".join(map(_row, functions)))
+
+
+def _folded(verdict: str, functions: Sequence[Data]) -> str:
+    """The functions of a verdict that needs no reading, which a reader may unfold."""
+    those = [f for f in functions if f["verdict"] == verdict]
+    if not those:
+        return ""
+    heading = f"{len(those):,} functions: {escape(verdict)}"
+    return f"<details><summary>{heading}</summary>{_functions(verdict, those)}</details>"
 
 
 def _rank(function: Data) -> int:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from typelattice.rendering.grid import printable
@@ -51,37 +51,9 @@ def add_workers_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--scheduler", default="", metavar="ADDRESS", help=scheduler)
 
 
-def exit_code_argument(parser: ArgumentParser, meaning: str) -> None:
-    """Add the option `--exit-code`, for scripts and CI; `meaning` says when the status is 1."""
-    parser.add_argument("--exit-code", action="store_true", help=f"exit with 1 if {meaning}")
-
-
-def count_own_words(options_with_value: Collection[str], words: Sequence[str]) -> int:
-    """Count our own words of a command line: those before the script, or up to the module of `-m`.
-
-    `options_with_value` are the options with a value.
-
-    >>> count_own_words(["--to"], ["--to", "float32", "script.py", "--write"])
-    2
-    """
-    i = 0
-    while i < len(words) and words[i].startswith("-"):
-        if words[i] == "--":
-            return i
-        if words[i].startswith("-m"):
-            return min(len(words), i + (2 if words[i] == "-m" else 1))
-        i += 2 if words[i] in options_with_value else 1
-    return min(i, len(words))
-
-
-def describe_passed_options(arguments: Callable[[ArgumentParser], None], words: Sequence[str]) -> str:
-    """Return a note on our options after the script, which gets them, or an empty string."""
-    parser = ArgumentParser(add_help=False)
-    arguments(parser)
-    own = {option for action in parser._actions for option in action.option_strings if option != "-m"}
-    passed = [word for word in words if word.partition("=")[0] in own]
-    what = f"{', '.join(passed)} stood after the script and was passed to it"
-    return f"{what}; put our options before the script" if passed else ""
+def exit_code_argument(parser: ArgumentParser, meaning: str, status: int = 1) -> None:
+    """Add the option `--exit-code`, for scripts and CI; `meaning` says when it gives the status."""
+    parser.add_argument("--exit-code", action="store_true", help=f"exit with {status} if {meaning}")
 
 
 def list_examples(items: Sequence[str], limit: int = MAX_EXAMPLES) -> str:
@@ -123,13 +95,12 @@ def parse_duration(text: str) -> float:
 class Command:
     """One command: its purpose, its arguments, its output, examples of its arguments, and its exit status.
 
-    If a command line ends with that of another program, `count_own_words` counts the command's own words. The
-    other words are its argument `command`.
+    If `runs_program` is True, the command line ends with that of a program: the argument `command`.
     """
 
     description: str
     add_arguments: Callable[[ArgumentParser], None]
     run: Callable[[Namespace], Paragraphs]
     examples: tuple[str, ...]
-    count_own_words: Callable[[Sequence[str]], int] = len
+    runs_program: bool = False
     exit_status: str = "0 if there is an answer, 2 if there is none"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
 import typelattice as tl
 from typelattice.calls.steps import Input, ProgramError, Step
 from typelattice.cli.bindings import split_bindings
-from typelattice.cli.command import DifferencesFound, Paragraphs
+from typelattice.cli.command import DifferencesFound, Paragraphs, UsageError
 from typelattice.cli.link_option import program_link
 from typelattice.explanations.promotion_in_english import describe_cast, describe_explicit_cast, describe_fit
 from typelattice.explanations.recorded_answer_in_english import describe_recorded_answer, recorded_result_text
@@ -19,12 +22,19 @@ from typelattice.facts.libraries import libraries
 from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of
 from typelattice.operands.notation import parse_operand
 from typelattice.programs.json.outcome_data import replay_data, steps_data
+from typelattice.programs.make_program import program_file
 from typelattice.programs.program import Program, Replay
-from typelattice.programs.replay.divergences import Divergences, StepDivergence, find_divergences
+from typelattice.programs.replay.divergences import (
+    Divergences,
+    StepDivergence,
+    find_divergences,
+    list_shared_steps,
+)
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE
 from typelattice.rendering.json import json_document
 from typelattice.rendering.terminal_output import terminal_layout
+from typelattice.support.error_texts import quote_short, spelling_hint
 
 ParagraphParts = TypeVar("ParagraphParts", bound=tuple[object, ...])
 
@@ -43,38 +53,83 @@ def explain_program(
     if args.op:
         raise ProgramError("--op goes with operands; write the operation into the program, as in: sqrt(x)")
     text, bound = split_bindings(args.operands)
-    p = tl.program(text, *systems, **bound)
+    source = load_function(text) if args.run else text
+    p = replace(tl.program(source, *systems, **bound), source=text.strip())
     page = [] if site is None else [f"{site}/{program_link(p.source, bound, args.system)}"]
     replays = [_parse_inputs(p, known).under(s) for s, known in zip(systems, custom_dtypes, strict=True)]
     if args.format == "json":
-        answers = [replay_data(replay) for replay in replays]
+        answers = [replay_data(replay, p) for replay in replays]
         asked = {"program": p.source, "operands": bound, "steps": steps_data(p)}
+        if p.unread:
+            asked["unread"] = [*map(str, p.unread)]
         yield json_document("replays", {**asked, "answers": answers, **({"link": page[0]} if page else {})})
         page = []
     elif args.system:
         for i, replayed in enumerate(replays):
             yield from ["", ""] if i else []
-            yield from _describe_in_full(p, bound, replayed)
+            yield from _describe_in_full(replayed.program, bound, replayed)
         if len(replays) > 1:
-            yield from _print_divergences(find_divergences(p.steps, [r.name for r in replays], replays))
+            yield from _print_divergences(_find_divergences(replays))
             yield from _print_results(replays)
     else:
         yield from _describe_briefly(p, bound, replays)
+    if args.format != "json":
+        yield from _list_unread(p)
     if page:
         yield f"\n{page[0]}"
     if args.exit_code and _systems_disagree(replays):
         raise DifferencesFound
 
 
+def load_function(text: str) -> Callable[..., object]:
+    """Import a file and return its function: `FILE.py:function`. The code of the file is executed.
+
+    Raises UsageError if the text names no function of a file, or if the file cannot be imported.
+    """
+    file = program_file(text)
+    if file is None:
+        raise UsageError("explain: --run goes with a function of a file: FILE.py:function x=float32")
+    path, name = Path(file).resolve(), text.rpartition(":")[2]
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise UsageError(f"explain: there is no file {quote_short(file)}; give the path of a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise UsageError(
+            f"explain: {path.name} cannot be imported: {why}; mend it, or leave out --run"
+        ) from None
+    finally:
+        sys.path.remove(str(path.parent))
+    found = getattr(module, name, None)
+    if not callable(found):
+        near = spelling_hint(name, [key for key, value in vars(module).items() if callable(value)])
+        raise UsageError(f"explain: {path.name} has no function {quote_short(name)}{near}")
+    return found  # type: ignore[no-any-return]
+
+
+def _find_divergences(replays: Sequence[Replay]) -> Divergences:
+    """Return the divergences between replays of a program."""
+    return find_divergences([r.program.steps for r in replays], [r.name for r in replays], replays)
+
+
 def _systems_disagree(replays: Sequence[Replay]) -> bool:
     """Return True if two systems differ at a step, or one refuses a step."""
     refused = any(replayed.refusals for replayed in replays)
-    diverging = find_divergences(replays[0].program.steps, [r.name for r in replays], replays)
+    diverging = _find_divergences(replays)
     return refused or diverging.first_divergence is not None
 
 
 def _parse_inputs(program: Program, custom_dtypes: Mapping[str, tl.DType]) -> Program:
-    """Parse the inputs that are still text; `custom_dtypes` holds the dtypes that system files define."""
+    """Parse the inputs that are still text; `custom_dtypes` holds the dtypes that system files define.
+
+    A program that each system reads by itself is left as it is.
+    """
+    if program.readings is not None:
+        return program
     steps = [
         replace(step, fixed_result=parse_operand(step.fixed_result, custom_dtypes))
         if isinstance(step, Input) and isinstance(step.fixed_result, str) else step
@@ -100,17 +155,17 @@ def _describe_briefly(program: Program, bound: Mapping[str, str], replays: Seque
     page = terminal_layout()
     yield page.bold(_program_heading(program, bound))
     of_libraries = [r for r in replays if r.name in libraries() and heading_of(r.name) == LIBRARIES_HEADING]
-    diverging = find_divergences(program.steps, [r.name for r in of_libraries], of_libraries)
+    diverging = _find_divergences(of_libraries)
     marks = {
         d.step_number: _divergence_mark(d, d is diverging.first_divergence)
         for d in diverging.step_divergences
     }
     paragraphs = []
-    for i, step in enumerate(program.steps):
+    for i, step, having in list_shared_steps([r.program.steps for r in replays]):
         if step.op is None:
             continue
         groups: dict[str, list[str]] = {}
-        for replayed in replays:
+        for replayed in (replays[k] for k in having):
             answer_text, name = _result_text(replayed[i], replayed.name)
             groups.setdefault(answer_text, []).append(name)
         answer_columns = max(map(len, groups)) + 8
@@ -123,7 +178,8 @@ def _describe_briefly(program: Program, bound: Mapping[str, str], replays: Seque
                     f"  {answer.ljust(answer_columns - 8)}{len(names):4}", systems, answer_columns
                 )
             )
-        paragraphs.append((_step_title(step), marks.get(i, ""), tuple(lines)))
+        mark = marks.get(i, "") if len(having) == len(replays) else ""
+        paragraphs.append((_step_title(step), mark, tuple(lines)))
     for (title, mark, lines_), times in _join_repeated(paragraphs):
         yield ""
         yield page.fold_line(f"{title}{times}{mark}")
@@ -136,6 +192,16 @@ def _describe_briefly(program: Program, bound: Mapping[str, str], replays: Seque
         yield from map(page.fold_line, notes)
 
 
+def _list_unread(program: Program) -> Paragraphs:
+    """Print the lines that were not read. No result depends on them."""
+    if program.unread:
+        page = terminal_layout()
+        yield ""
+        yield page.bold("not read")
+        for line in program.unread:
+            yield page.fold_line(str(line), margin=2)
+
+
 def _first_refusals(program: Program, replays: Sequence[Replay]) -> Paragraphs:
     """Print the systems that refuse the program, by the first step that each refuses."""
     page = terminal_layout()
@@ -143,8 +209,8 @@ def _first_refusals(program: Program, replays: Sequence[Replay]) -> Paragraphs:
     if refusing:
         yield ""
         yield page.bold("first refusals")
-    for step in program.steps:
-        if names := [name for first, name in refusing if first is step]:
+    for step in dict.fromkeys(first for first, _ in refusing):
+        if names := [name for first, name in refusing if first == step]:
             yield page.fold_line(_location_text(step), margin=2)
             yield page.join_columns(f"  {len(names):4}", [", ".join(names)], 8)
 
@@ -204,7 +270,7 @@ def explain_outcome(outcome: Outcome) -> Sequence[str]:
         words = describe_explicit_cast(outcome.cast.source, outcome.cast.target, outcome.cast.cast_rule)
         return [outcome.reason or words, f"rule: {outcome.cast.rule}"]
     if p is None:
-        return [outcome.reason] if outcome.reason else []
+        return [each for each in (outcome.reason, outcome.asked) if each]
     casts = [f"casts {describe_cast(c)}" for c in p.casts if isinstance(c.source, tl.DType)]
     refused = (
         [f"{outcome.reason}: {p.remedy}" if p.remedy and outcome.reason == p.reason else outcome.reason]

@@ -21,6 +21,7 @@ from typelattice.cli.command import (
     error_line,
 )
 from typelattice.cli.interrupts import end_by_interrupt, end_in_silence
+from typelattice.cli.program_words import CommandWords, check_program_words, split_program_words
 from typelattice.rendering.terminal_output import OutputError, print_error, print_output
 from typelattice.support.error_texts import clip_text, quote_short, spelling_hint
 
@@ -30,11 +31,13 @@ COMMANDS_BY_PURPOSE = {
     "ask for dtypes; this runs no code of yours": (
         "explain", "table", "diff", "consensus", "laws", "draw", "explore", "systems",
     ),
-    "write rules, and code from them": ("check", "design", "emit", "stubs", "lint"),
+    "write rules, and code from them": ("check", "design", "emit", "stubs", "lint", "agree"),
     "compare rules with what libraries do": ("conform", "compare", "record", "watch"),
     "set up your editor and shell": ("lsp", "completion"),
 }  # fmt: skip
 COMMAND_NAMES = tuple(name for names in COMMANDS_BY_PURPOSE.values() for name in names)
+
+OWN_OPTIONS = ("--help", "--version")
 
 # 130 is what shells report for Ctrl-C
 EXIT_ANSWERED, EXIT_DIFFERENT, EXIT_NO_ANSWER, EXIT_INTERRUPTED = 0, 1, 2, 130
@@ -62,6 +65,18 @@ class Parser(ArgumentParser):
         # argparse uses this to distinguish -1 from an option; its own pattern misses -1e39 and -inf.
         self._negative_number_matcher = re.compile(r"-\.?\d|-(inf|nan)$")
         found.add_arguments(self)
+        self.runs_program = found.runs_program
+
+    def split_words(self, words: Sequence[str]) -> CommandWords:
+        """Split the words of a command line into ours and those of the program that the command runs.
+
+        Raises UsageError if an option of ours stands after the program.
+        """
+        if not self.runs_program:
+            return CommandWords(tuple(words), ())
+        split = split_program_words(words, self._option_string_actions)
+        check_program_words(self.prog, split, self._option_string_actions)
+        return split
 
     def parse(self, words: Sequence[str]) -> Namespace:
         """Parse the words of a command line into arguments. Raises UsageError."""
@@ -167,23 +182,32 @@ def run(argv: list[str], ends_process: bool = False) -> Paragraphs:
     `ends_process`: this process ends with the command.
     """
     first, *rest = argv or ["help"]
-    if first in ("-h", "--help", "help"):
+    if first == "help" and rest:
+        if len(rest) > 1 or rest[0] not in COMMAND_NAMES:
+            raise UsageError(_no_command(" ".join(rest), COMMAND_NAMES))
+        yield Parser(rest[0]).format_help().rstrip("\n")
+    elif first in ("-h", "--help", "help"):
         yield from _write_help()
     elif first == "--version":
         yield f"typelattice {tl.__version__}"
     elif first not in COMMAND_NAMES:
-        near = spelling_hint(first, COMMAND_NAMES)
-        raise UsageError(f"no command {quote_short(first)}{near}; typelattice --help lists the commands")
+        raise UsageError(_no_command(first, (*COMMAND_NAMES, *OWN_OPTIONS, "help")))
     else:
-        own = find_command(first).count_own_words(rest)
-        if {"-h", "--help"} & {*_words_before_dashes(rest[:own])}:
-            yield Parser(first).format_help().rstrip("\n")
+        parser = Parser(first)
+        words = parser.split_words(rest)
+        if {"-h", "--help"} & {*_words_before_dashes(words.ours)}:
+            yield parser.format_help().rstrip("\n")
             return
-        args = Parser(first).parse(rest[:own])
-        if own < len(rest):
-            args.command = rest[own:]
+        args = parser.parse(words.ours)
+        if words.program:
+            args.command = [*words.program]
         args.ends_process = ends_process
         yield from find_command(first).run(args)
+
+
+def _no_command(typed: str, known_words: Sequence[str]) -> str:
+    near = spelling_hint(typed, known_words)
+    return f"no command {quote_short(typed)}{near}; typelattice --help lists the commands"
 
 
 def _words_before_dashes(words: Sequence[str]) -> Sequence[str]:

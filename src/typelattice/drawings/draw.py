@@ -21,6 +21,7 @@ from typelattice.rendering.layout.layered import PlacedDiagram, lay_out
 from typelattice.study.diffs import Diff
 from typelattice.study.table_labels import CODE_STYLES
 from typelattice.support.error_texts import spelling_hint
+from typelattice.support.strange_objects import refuse_strange
 
 MAX_NODES = 1_000  # nodes of a drawing; nobody can read more
 MAX_ARROWS = 5_000
@@ -64,6 +65,7 @@ def draw(
     <BLANKLINE>
     also  a -> b, c; b -> d; c -> d
     """
+    refuse_strange(x, DrawingError, "draw a system, an order, an answer, a diff or a program")
     if codes not in CODE_STYLES:
         near = spelling_hint(str(codes), CODE_STYLES)
         raise DrawingError(f"unknown codes {codes!r}{near}; these are {', '.join(CODE_STYLES)}")

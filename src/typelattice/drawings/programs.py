@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from typelattice.calls.steps import Argument, Cast, DTypeOf, Ref, Step
 from typelattice.explanations.promotion_in_english import describe_loss
-from typelattice.facts.dtypes import DType
+from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.implicit_casts import ImplicitCast, implicit_casts
@@ -16,12 +17,14 @@ from typelattice.rendering.diagram import Arrow, Diagram, Vertex
 from typelattice.support.error_texts import clip_text
 
 MAX_STEP_CHARS = 34
+MAX_TITLE_CHARS = 200
 
 
 def program_diagram(replay: Replay) -> Diagram:
     """Return the steps of a program as a diagram, with a repeated expression only once.
 
-    An implicit cast is dashed; one that loses has a number and a note.
+    An implicit cast is dashed; one that loses has a number and a note. A step where a wide float widens a
+    narrower one has a ring, and floats of that width have another colour.
     """
     steps, outcomes = replay.program.steps, replay.outcomes
     casts: dict[tuple[int, int], ImplicitCast] = {
@@ -29,7 +32,13 @@ def program_diagram(replay: Replay) -> Diagram:
     }
     drawn = _drawn_steps(replay.program)
     casts = {(part, i): c for (part, i), c in casts.items() if i in drawn}
-    vertices = tuple(_step_vertex(i, steps[i], outcomes[i]) for i in drawn)
+    culprits = _find_culprits(casts.values(), drawn, outcomes)
+    narrow = min((_width(cast.source) for cast in culprits.values()), default=0)
+    wide = {i for i in drawn if narrow and _width(_array_dtype(outcomes[i])) > narrow}
+    vertices = tuple(
+        _step_vertex(i, steps[i], outcomes[i], ("wide",) * (i in wide) + ("culprit",) * (i in culprits))
+        for i in drawn
+    )
     arrows, notes = list[Arrow](), list[str]()
     for i, parts in drawn.items():
         for part, shown in parts.items():
@@ -38,6 +47,10 @@ def program_diagram(replay: Replay) -> Diagram:
             )
             arrows.append(arrow)
             notes += [note] if note else []
+    notes = [
+        f"ringed: {c.source} becomes {c.target} in {c.step.text}; orange: wider than {c.source}"
+        for c in culprits.values()
+    ] + notes
     casts_of_results = [c for (part, i), c in casts.items() if part == i]
     notes += [
         f"{c.step.text}: the result is cast, {_describe_cast(c.source, c.target)}" for c in casts_of_results
@@ -51,8 +64,46 @@ def program_diagram(replay: Replay) -> Diagram:
     notes += [NEVER_ASKED_NOTE] if any(outcome.is_unrecorded for outcome in outcomes) else []
     notes += [f"refused: {step.text}: {outcome.reason}" for step, outcome in replay.refusals]
     return Diagram(
-        f"{_program_title(replay.program)} under {replay.name}", vertices, tuple(arrows), notes=tuple(notes)
+        f"{_program_title(replay.program)} under {replay.name}",
+        vertices,
+        tuple(arrows),
+        notes=tuple(notes),
+        flows_down=True,
     )
+
+
+def _find_culprits(
+    casts: Iterable[ImplicitCast], drawn: Mapping[int, Mapping[int, int]], outcomes: Sequence[Outcome]
+) -> dict[int, ImplicitCast]:
+    """Find the steps where a narrow float meets a wider one that no other such step made wide."""
+    found: dict[int, ImplicitCast] = {}
+    behind: set[int] = set()  # the steps that such a step made wide
+    by_step: dict[int, ImplicitCast] = {}
+    for cast in casts:
+        if 0 < _width(cast.source) < _width(cast.target) and cast.operand != cast.step_number:
+            by_step.setdefault(cast.step_number, cast)
+    for i in sorted(drawn):
+        own = _width(_array_dtype(outcomes[i]))
+        wide_inputs = {p for p in drawn[i].values() if own and _width(_array_dtype(outcomes[p])) >= own}
+        if wide_inputs & behind:
+            behind.add(i)
+        elif i in by_step:
+            found[i] = by_step[i]
+            behind.add(i)
+    return found
+
+
+def _array_dtype(outcome: Outcome) -> DType | None:
+    """Return the dtype of an array, or None for a Python number and a refusal."""
+    o = outcome.operand
+    return None if o is None or o.weak or o.tier == "scalar" else o.dtype
+
+
+def _width(dtype: DType | Kind | None) -> int:
+    """Return the bits of a float, or of each half of a complex number; 0 for everything else."""
+    if not isinstance(dtype, DType) or dtype.kind not in (Kind.FLOAT, Kind.COMPLEX):
+        return 0
+    return (dtype.bits or 0) // (2 if dtype.kind is Kind.COMPLEX else 1)
 
 
 def steps_diagram(program: Program) -> Diagram:
@@ -62,7 +113,7 @@ def steps_diagram(program: Program) -> Diagram:
         text = program.steps[i].text
         vertices.append(Vertex(str(i), clip_text(text, MAX_STEP_CHARS), tooltip=text))
         arrows += [Arrow(str(shown), str(i)) for shown in parts.values()]
-    return Diagram(_program_title(program), tuple(vertices), tuple(arrows))
+    return Diagram(_program_title(program), tuple(vertices), tuple(arrows), flows_down=True)
 
 
 def _drawn_steps(program: Program) -> dict[int, dict[int, int]]:
@@ -90,10 +141,10 @@ def _drawn_steps(program: Program) -> dict[int, dict[int, int]]:
 
 
 def _program_title(program: Program) -> str:
-    return clip_text(" ".join(program.source.split()), 60) or "program"
+    return clip_text(" ".join(program.source.split()), MAX_TITLE_CHARS) or "program"
 
 
-def _step_vertex(step_index: int, step: Step, outcome: Outcome) -> Vertex:
+def _step_vertex(step_index: int, step: Step, outcome: Outcome, width_marks: tuple[str, ...]) -> Vertex:
     kind = outcome.operand.kind.value if outcome.operand else ""
     marks = () if outcome.operand else ("refused",) if outcome.is_refused else ("faded",)
     weak = ("weak",) if outcome.operand and (outcome.operand.weak or outcome.operand.tier == "scalar") else ()
@@ -105,7 +156,7 @@ def _step_vertex(step_index: int, step: Step, outcome: Outcome) -> Vertex:
         f"{clip_text(step.text, MAX_STEP_CHARS)}\n{outcome.text_with_mark}",
         0,
         kind,
-        (*weak, *marks),
+        (*weak, *marks, *width_marks),
         title,
     )
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from typelattice.calls.library_questions import forbid_questions
 from typelattice.editor.known_steps import ExpressionDType, location_range
 from typelattice.explanations.explanation_text import write_explanation
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of
 from typelattice.files.system_text import systems
 from typelattice.programs.make_program import program
-from typelattice.programs.source.name_meanings import library_of_name
+from typelattice.programs.source.python_values import library_of_name
 from typelattice.programs.source.quiet_parser import parse_source
 from typelattice.support.errors import TypelatticeError
 
@@ -83,8 +84,9 @@ def _list_expression_dtypes(
     indent = len(source) - len(source.lstrip())
     source = "\n".join(line[indent:] if not line[:indent].strip() else line for line in source.split("\n"))
     try:
-        made = program(source, **bound)
-        outcomes = [*made.under(name)]
+        with forbid_questions():  # to open a file asks nobody
+            made = program(source, **bound)
+            outcomes = [*made.under(name)]
     except TypelatticeError:  # the annotation is no operand, or the function cannot be read
         return
     for step, outcome in zip(made.steps, outcomes, strict=True):

@@ -13,6 +13,7 @@ from typelattice.engine.rule_enums import (
     CountsAs,
     InPlaceRule,
     JoinRule,
+    OverflowRule,
     PairJoin,
     RightLimit,
     ScalarPlaces,
@@ -139,6 +140,7 @@ class OperationRules:
       has it.
     - `computes_scalars` says which dtype must hold a Python scalar.
     - `limits_right` has the integers that may stand on the right: those of an unsigned dtype, or a word.
+    - `overflow` is None if the system does not say what becomes of integers out of range.
     - `gives` is None for the compute dtype. `gives_into` has the dtypes that the left operand accepts.
 
     `accepts` is None if an operand may have any dtype. `writes` is true for operators such as `+=`.
@@ -170,6 +172,7 @@ class OperationRules:
     limits: Mapping[DTypeOrKind, Sequence[DType]] | None = None
     limits_right: RightLimit | DType | None = None
     fit: Mapping[str, str] | None = None
+    overflow: OverflowRule | None = None
 
     @property
     def required_dimensions(self) -> int:

@@ -55,6 +55,14 @@ class PairJoin(StrEnum):
     RIGHT = "right"
 
 
+class OverflowRule(StrEnum):
+    """The result of integer arithmetic beyond the range of its dtype."""
+
+    WRAP = "wrap"
+    SATURATE = "saturate"
+    RAISE = "raise"
+
+
 class RightLimit(StrEnum):
     """The integers that an operation takes on the right. A 0-d array has a value in systems like NumPy's."""
 

@@ -12,6 +12,7 @@ from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, OperandEr
 from typelattice.operands.read_objects import CACHE_KEY_BY_CLASS, PLAIN_ARRAY_CLASSES, mark_foreign, operand
 from typelattice.support.display_hooks import NotebookDisplay
 from typelattice.support.frozen_classes import field, frozen
+from typelattice.support.strange_objects import refuse_strange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ class System(Rules, NotebookDisplay):
         """
         if type(x) is Operand:  # tables and comparisons pass operands that were read before
             return x
+        refuse_strange(x, OperandError, "give an array, a dtype, a number or an operand string")
         return parse_operand(x, self.custom_dtypes) if isinstance(x, str) else operand(x)
 
     def result_type(self, a: Any = _NO_RESULT_YET, b: Any = _NO_RESULT_YET, /, *more: object) -> DType:
@@ -106,13 +108,13 @@ class System(Rules, NotebookDisplay):
         """
         # Two dtypes cost two look-ups. Unpacking `more` to nothing is the cheapest test that it is empty, and
         # an attribute costs less than a call of `type`.
-        if a.__class__ is DType:
-            try:
+        try:
+            if a.__class__ is DType:
                 () = more
                 return self._pairs[a][b]
-            except (KeyError, TypeError, ValueError):
-                pass
-        elif not more:
+        except Exception:  # other than a new pair, an object may raise anything, and `explain` refuses it
+            pass
+        if not more:
             try:
                 # The dtypes of plain arrays decide, and their dimensions if a 0-d array counts differently.
                 # Some libraries are slow to return either, so read each at most once.

@@ -16,12 +16,14 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import UnknownSystemError
 from typelattice.files.system_text import systems as all_systems
 from typelattice.operands.notation import parse_operand
+from typelattice.operands.operand import OperandError
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE, is_never_asked
 from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.rendering import Cell, Grid
 from typelattice.rendering.paragraphs import PLAIN_LAYOUT, Layout
 from typelattice.support.display_hooks import NotebookDisplay
 from typelattice.support.error_texts import quote_short, spelling_hint
+from typelattice.support.strange_objects import refuse_strange
 
 SummaryRow = tuple[str, str, str]  # an answer, a reason for it or nothing, and a system's name
 SystemsByAnswer = dict[str, dict[str, list[str]]]  # answer -> reason -> names of systems
@@ -127,6 +129,9 @@ def explain(
       float16   2  jax, torch
       float64   1  numpy
     """
+    for x in operands:
+        refuse_strange(x, OperandError, "give an array, a dtype, a number or an operand string")
+    refuse_strange(systems, UnknownSystemError, "give the names of systems")
     named = (systems,) if isinstance(systems, (str, System)) else systems
     found = [find_system(s) for s in (all_systems() if named is None else named)]
     if not found:

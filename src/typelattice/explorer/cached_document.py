@@ -26,11 +26,11 @@ def load_or_build_document(
 
     Nothing is written if the package is write-protected or changes in the meantime.
     """
-    key = _hash_package_files(package)
+    key = hash_files(package)
     if kept := _read_cached(package, key):
         return kept
     built = build_document(report=report, processes=processes)
-    if _hash_package_files(package) == key:
+    if hash_files(package) == key:
         with suppress(ImportError, OSError):
             _write_cached(built, package, key)
     return built
@@ -54,15 +54,15 @@ def _write_cached(built: Document, package: Path, key: bytes) -> None:
     write_bytes(package / CACHED_DOCUMENT_FILE, lzma.compress(key + b"\n" + built.to_json().encode()))
 
 
-def _hash_package_files(package: Path) -> bytes:
-    """Return the hash of all files of the package. Another hash makes a document stale."""
+def hash_files(package: Path) -> bytes:
+    """Return the hash of all files of a folder. Another hash makes a document stale."""
     names_and_bytes = sha256()
-    for part in _yield_package_files(package):
+    for part in _yield_files(package):
         names_and_bytes.update(sha256(part).digest())
     return names_and_bytes.hexdigest().encode()
 
 
-def _yield_package_files(package: Path) -> Iterator[bytes]:
+def _yield_files(package: Path) -> Iterator[bytes]:
     """Yield the name and the bytes of each file, except of the document, of bytecode and of hidden files."""
     files = {path.relative_to(package).as_posix(): path for path in package.rglob("*") if path.is_file()}
     for name in sorted(files.keys() - {CACHED_DOCUMENT_FILE}):

@@ -6,6 +6,7 @@ from importlib import import_module
 from typelattice.rendering.grid import Cell, Grid
 from typelattice.support.error_texts import quote_short, spelling_hint
 from typelattice.support.errors import TypelatticeError
+from typelattice.support.strange_objects import refuse_strange
 
 TYPE_CHECKING = False  # importing `typing` takes a process as long as all that a text needs
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def render(x: Grid | HasGrid | HasData, to: str = "text") -> str:
     |---|---|
     | **b** | c\\|d |
     """
+    refuse_strange(x, RenderError, "render a table or another value that has one")
     if to not in GRID_FORMATS:
         near = spelling_hint(str(to), GRID_FORMATS)
         raise RenderError(f"unknown format {quote_short(str(to))}{near}; these are {', '.join(GRID_FORMATS)}")

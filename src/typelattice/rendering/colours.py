@@ -14,4 +14,5 @@ KIND_COLOURS = {
 CELL_TINT_BY_KIND = {kind: colour for kind, colour in KIND_COLOURS.items() if kind}
 ADDED_COLOUR = "#0072b2"  # parts that only a second system has
 ACCENT_COLOUR = "#d55e00"  # ties, refusals, losses, dropped relations
+WIDE_COLOUR = "#d55e00"  # floats that are wider than they were given, in programs
 NODE_FILL_OPACITY = 0.2

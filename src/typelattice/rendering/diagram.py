@@ -56,6 +56,8 @@ class Link:
 class Diagram:
     """Vertices, arrows from left to right, and links; `rows` are names of rows, `notes` are lines below.
 
+    With `flows_down`, arrows lead from the top to the bottom, and there are no rows.
+
     Raises DrawingError for an arrow or a link between vertices that do not exist.
     """
 
@@ -65,6 +67,7 @@ class Diagram:
     links: tuple[Link, ...] = ()
     rows: tuple[tuple[float, str], ...] = ()
     notes: tuple[str, ...] = ()
+    flows_down: bool = False
 
     def __post_init__(self) -> None:
         known = {v.id for v in self.vertices}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typelattice.rendering.colours import ACCENT_COLOUR, ADDED_COLOUR, KIND_COLOURS
+from typelattice.rendering.colours import ACCENT_COLOUR, ADDED_COLOUR, KIND_COLOURS, WIDE_COLOUR
 from typelattice.rendering.diagram import Arrow, Diagram, Vertex
 from typelattice.rendering.grid import printable
 
@@ -11,15 +11,17 @@ ATTRIBUTES_BY_MARK = {  # mark -> attributes
     "lost": f'style="rounded,dashed" color="{ACCENT_COLOUR}"', "faded": 'color="#bbbbbb" fontcolor="#bbbbbb"',
     "added": f'penwidth=2.5 color="{ADDED_COLOUR}"', "dropped": f'style=dashed color="{ACCENT_COLOUR}"',
     "way": "penwidth=3", "cast": "style=dashed", "lossy": f'color="{ACCENT_COLOUR}"',
+    "wide": f'color="{WIDE_COLOUR}"', "culprit": "peripheries=2 penwidth=2",
     "refused": f'style="rounded,dashed" color="{ACCENT_COLOUR}"',
 }  # fmt: skip
 
 
 def write_dot(diagram: Diagram) -> str:
     """Return a diagram as a directed graph; the links are dotted lines that do not affect the layout."""
+    direction = "TB" if diagram.flows_down else "LR"
     lines = [
         "digraph {",
-        f"  graph [rankdir=LR, labelloc=t, label={quote_text(diagram.title)}]",
+        f"  graph [rankdir={direction}, labelloc=t, label={quote_text(diagram.title)}]",
         "  node [shape=box, style=rounded, fontname=monospace]",
         *(f"  {quote_text(v.id)} [{_node_attributes(v)}]" for v in diagram.vertices),
         *(

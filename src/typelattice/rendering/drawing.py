@@ -85,7 +85,8 @@ class Drawing:
             "edges": [
                 {
                     "from": list(e.sources), "to": list(e.targets), "marks": list(e.arrow.marks),
-                    "title": e.arrow.tooltip, "badge": e.arrow.badge, "path": path_data(e.points),
+                    "title": e.arrow.tooltip, "badge": e.arrow.badge,
+                    "path": path_data(e.points, p.diagram.flows_down),
                 }
                 for e in p.edges
             ],

@@ -26,23 +26,21 @@ from typelattice.rendering.style_sheet import BACKGROUND_STYLE, SVG_STYLE_SHEET
 
 MARGIN, TITLE_HEIGHT = 16.0, 30.0
 ROW_NAME_WIDTH = 76.0
-TITLE_LETTER_WIDTH = 8.8
+TITLE_LETTER_WIDTH, TITLE_LINE_HEIGHT = 8.8, 20.0
 NOTE_HEIGHT, NOTE_LETTER_WIDTH = 17.0, 6.3  # the height of a line of notes, the width of a letter
-MIN_NOTE_WIDTH = 480.0
+MIN_NOTE_WIDTH, MIN_NOTE_WIDTH_DOWN = 480.0, 360.0  # a telephone shows the second one without reduction
 BADGE_RADIUS = 8.0  # radius of a badge
+RING_GAP = 5.0  # between a node and the ring around it
 
 
 def write_svg(placed_diagram: PlacedDiagram, is_embedded: bool = False) -> str:
     """Write a drawing as SVG text; one that is embedded in a page has no background."""
     left = MARGIN + (ROW_NAME_WIDTH if placed_diagram.rows else 0)
-    title = placed_diagram.diagram.title
-    wide = max(
-        left + placed_diagram.width + MARGIN,
-        MIN_NOTE_WIDTH,
-        len(printable(title)) * TITLE_LETTER_WIDTH + 2 * MARGIN,
-    )
+    title, flows_down = placed_diagram.diagram.title, placed_diagram.diagram.flows_down
+    wide = max(left + placed_diagram.width + MARGIN, MIN_NOTE_WIDTH_DOWN if flows_down else MIN_NOTE_WIDTH)
+    titles = fold_text(title, int((wide - 2 * MARGIN) / TITLE_LETTER_WIDTH), "  ") if title else []
     notes = [row for note in placed_diagram.diagram.notes for row in _fold_note(note, wide - 2 * MARGIN)]
-    top = MARGIN + (TITLE_HEIGHT if title else 0)
+    top = MARGIN + (TITLE_HEIGHT + TITLE_LINE_HEIGHT * (len(titles) - 1) if title else 0)
     high = top + placed_diagram.height + MARGIN + (len(notes) * NOTE_HEIGHT + MARGIN / 2 if notes else 0)
     below = top + placed_diagram.height + MARGIN
     alone = "" if is_embedded else " tl-alone"
@@ -53,7 +51,10 @@ def write_svg(placed_diagram: PlacedDiagram, is_embedded: bool = False) -> str:
         f"<title>{_escape_text(title or f'a drawing of {len(placed_diagram.nodes)} nodes')}</title>",
         f"<style>{SVG_STYLE_SHEET}{'' if is_embedded else BACKGROUND_STYLE}</style>",
         "" if is_embedded else f'<rect class="tl-ground" {size}/>',
-        _write_text_line("tl-title", MARGIN, MARGIN + 12, title) if title else "",
+        *(
+            _write_text_line("tl-title", MARGIN, MARGIN + 12 + TITLE_LINE_HEIGHT * i, line)
+            for i, line in enumerate(titles)
+        ),
         f'<g transform="translate({left:g} {top:g})">',
         *(
             _write_text_line("tl-row", -ROW_NAME_WIDTH, y + 4, name)
@@ -61,10 +62,14 @@ def write_svg(placed_diagram: PlacedDiagram, is_embedded: bool = False) -> str:
             if name
         ),
         *(_write_box(b) for b in placed_diagram.boxes),
-        *(_write_edge(e) for e in sorted(placed_diagram.edges, key=lambda e: "way" in e.arrow.marks)),
+        *(_draw_ring(n) for n in placed_diagram.nodes if "culprit" in n.vertex.marks),
+        *(
+            _write_edge(e, flows_down)
+            for e in sorted(placed_diagram.edges, key=lambda e: "way" in e.arrow.marks)
+        ),
         *(_write_node(n) for n in placed_diagram.nodes),
         *_write_links(placed_diagram),
-        *(_draw_badge(e) for e in placed_diagram.edges if e.arrow.badge),
+        *(_draw_badge(e, flows_down) for e in placed_diagram.edges if e.arrow.badge),
         "</g>",
         *(
             _write_text_line("tl-note", MARGIN, below + NOTE_HEIGHT * i, note)
@@ -75,16 +80,21 @@ def write_svg(placed_diagram: PlacedDiagram, is_embedded: bool = False) -> str:
     return "\n".join(filter(None, parts)) + "\n"
 
 
-def path_data(points: Sequence[Point]) -> str:
+def path_data(points: Sequence[Point], flows_down: bool = False) -> str:
     """Return the `d` of a path through some points: level at each point, straight between equal heights.
+
+    A path that flows down is upright at each point.
 
     >>> path_data([(0, 0), (10, 0), (30, 8)])
     'M 0 0 H 10 C 20 0 20 8 30 8'
     """
     commands = f"M {points[0][0]:g} {points[0][1]:g}"
     for (x1, y1), (x2, y2) in pairwise(points):
-        middle = round((x1 + x2) / 2, 1)
-        commands += f" H {x2:g}" if y1 == y2 else f" C {middle:g} {y1:g} {middle:g} {y2:g} {x2:g} {y2:g}"
+        x, y = round((x1 + x2) / 2, 1), round((y1 + y2) / 2, 1)
+        if flows_down:
+            commands += f" V {y2:g}" if x1 == x2 else f" C {x1:g} {y:g} {x2:g} {y:g} {x2:g} {y2:g}"
+        else:
+            commands += f" H {x2:g}" if y1 == y2 else f" C {x:g} {y1:g} {x:g} {y2:g} {x2:g} {y2:g}"
     return commands
 
 
@@ -108,6 +118,13 @@ def _write_node(node: PlacedNode) -> str:
     return f"<g {attributes}>{title}{inner}{texts}{corner}</g>"
 
 
+def _draw_ring(node: PlacedNode) -> str:
+    """Draw a ring around the node at which something begins. Arrows are drawn over it."""
+    at, rounded = node.rect, 5 + RING_GAP
+    around = Rect(at.centre_x, at.centre_y, at.width + 2 * RING_GAP, at.height + 2 * RING_GAP)
+    return _write_rect(around, "tl-ring", rounded)
+
+
 def _draw_refusal_cross(rect: Rect) -> str:
     """Return a small cross at the upper right, for a node in a refused pair."""
     x, y = rect.right, rect.centre_y - rect.height / 2
@@ -115,11 +132,12 @@ def _draw_refusal_cross(rect: Rect) -> str:
     return f'<circle class="tl-sign" cx="{x:g}" cy="{y:g}" r="4.5"/><path class="tl-cross" d="{cross}"/>'
 
 
-def _write_edge(edge: PlacedEdge) -> str:
-    *_, (x0, _y0), (x, y) = edge.points
-    back = 1 if x0 <= x else -1
-    line = path_data((*edge.points[:-1], (x - back * 5, y)))
-    head = f"M {x:g} {y:g} l {-back * 8:g} -4 v 8 z"
+def _write_edge(edge: PlacedEdge, flows_down: bool) -> str:
+    *_, (x0, y0), (x, y) = edge.points
+    back = 1 if (y0 <= y if flows_down else x0 <= x) else -1
+    end = (x, y - back * 5) if flows_down else (x - back * 5, y)
+    line = path_data((*edge.points[:-1], end), flows_down)
+    head = f"M {x:g} {y:g} l " + (f"-4 {-back * 8:g} h 8 z" if flows_down else f"{-back * 8:g} -4 v 8 z")
     title = f"<title>{_escape_text(edge.arrow.tooltip)}</title>" if edge.arrow.tooltip else ""
     ends = (
         f'data-from="{_escape_text(" ".join(edge.sources))}" data-to="{_escape_text(" ".join(edge.targets))}"'
@@ -131,11 +149,11 @@ def _write_edge(edge: PlacedEdge) -> str:
     )
 
 
-def _draw_badge(edge: PlacedEdge) -> str:
+def _draw_badge(edge: PlacedEdge, flows_down: bool) -> str:
     """Draw the badge of an arrow, before its head."""
     x, y = edge.points[-1]
-    x -= 20
-    return _write_sign(x, y, edge.arrow.badge)
+    before = (x, y - 20) if flows_down else (x - 20, y)
+    return _write_sign(*before, edge.arrow.badge)
 
 
 def _write_sign(x: float, y: float, text: str) -> str:

@@ -6,7 +6,8 @@ from __future__ import annotations
 from textwrap import fill
 
 from typelattice.rendering.grid import fold_text, printable
-from typelattice.rendering.layout.layered import PlacedDiagram, PlacedNode
+from typelattice.rendering.layout.layered import PlacedDiagram, PlacedNode, lay_out
+from typelattice.support.frozen_classes import replace
 
 
 def write_sketch(placed_diagram: PlacedDiagram, width: int = 80) -> str:
@@ -18,6 +19,8 @@ def write_sketch(placed_diagram: PlacedDiagram, width: int = 80) -> str:
     >>> print(write_sketch(lay_out(Diagram("", nodes, (Arrow("a", "b"), Arrow("b", "c"))))))
     a -> b -> c
     """
+    if placed_diagram.diagram.flows_down:  # arrows along a row are lines
+        placed_diagram = lay_out(replace(placed_diagram.diagram, flows_down=False))
     levels = sorted({n.rect.centre_y for n in placed_diagram.nodes})
     lefts = sorted({n.rect.left for n in placed_diagram.nodes})
     label = {n.vertex.id: _node_label(n) for n in placed_diagram.nodes}
@@ -54,7 +57,7 @@ def write_sketch(placed_diagram: PlacedDiagram, width: int = 80) -> str:
     ]
     further = fill("; ".join(listed), width, initial_indent="also  ", subsequent_indent="      ")
     parts = (
-        printable(placed_diagram.diagram.title),
+        "\n".join(fold_text(placed_diagram.diagram.title, width, "  ")),
         _split_into_blocks(rows, width, stub),
         further if listed else "",
         "\n".join(notes),
@@ -68,6 +71,8 @@ def _node_label(node: PlacedNode) -> str:
     text = printable(" ".join(node.vertex.label.split("\n")))
     if "join" in marks:
         return f"[{text}]"
+    if "culprit" in marks:
+        return f"(({text}))"
     if "operand" in marks:
         return f"({text})"
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from typelattice.rendering.colours import ACCENT_COLOUR, ADDED_COLOUR, KIND_COLOURS
+from typelattice.rendering.colours import ACCENT_COLOUR, ADDED_COLOUR, KIND_COLOURS, WIDE_COLOUR
 from typelattice.rendering.diagram import Diagram
 from typelattice.rendering.grid import printable
 
@@ -19,15 +19,17 @@ STYLE_BY_MARK = {  # mark -> style
     "join": "stroke-width:5px",
     "added": f"stroke:{ADDED_COLOUR},stroke-width:3px",
     "dropped": f"stroke:{ACCENT_COLOUR},stroke-dasharray:5 4",
+    "wide": f"fill:{WIDE_COLOUR}33,stroke:{WIDE_COLOUR}",
+    "culprit": f"stroke:{WIDE_COLOUR},stroke-width:5px",
     "refused": f"stroke:{ACCENT_COLOUR},stroke-dasharray:2 3",
 }  # fmt: skip
 ARROW_BY_MARK = {"dropped": "-.->", "added": "==>", "way": "==>", "cast": "-.->"}
 
 
 def write_mermaid(diagram: Diagram) -> str:
-    """Return a diagram as a flowchart from left to right."""
+    """Return a diagram as a flowchart."""
     number = {v.id: f"n{i}" for i, v in enumerate(diagram.vertices)}
-    lines = [f"%% {_escape_comment(diagram.title)}", "flowchart LR"]
+    lines = [f"%% {_escape_comment(diagram.title)}", f"flowchart {'TB' if diagram.flows_down else 'LR'}"]
     for v in diagram.vertices:
         begin, end = SHAPE_BY_WEAKNESS["weak" in v.marks]
         label = "<br/>".join(escape_label(line) for line in v.label.split("\n"))

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typelattice.rendering.colours import ACCENT_COLOUR, ADDED_COLOUR, KIND_COLOURS, NODE_FILL_OPACITY
+from typelattice.rendering.colours import (
+    ACCENT_COLOUR,
+    ADDED_COLOUR,
+    KIND_COLOURS,
+    NODE_FILL_OPACITY,
+    WIDE_COLOUR,
+)
 
 STYLE_RULES = {  # rules in a drawing
     "": "font: 13px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace",
@@ -48,6 +54,9 @@ STYLE_RULES = {  # rules in a drawing
     ".tl-dropped rect": f"stroke: {ACCENT_COLOUR}; stroke-width: 1.8; stroke-dasharray: 5 4",
     ".tl-dropped .tl-head": f"fill: {ACCENT_COLOUR}; fill-opacity: 1",
     # programs
+    ".tl-wide rect": f"fill: {WIDE_COLOUR}; stroke: {WIDE_COLOUR}; fill-opacity: 0.3",
+    ".tl-culprit text": "font-weight: 700",
+    "rect.tl-ring": f"fill: none; stroke: {WIDE_COLOUR}; stroke-width: 3",
     ".tl-cast .tl-edge": "stroke-dasharray: 6 3; stroke-opacity: 0.9",
     ".tl-lossy .tl-edge": f"stroke: {ACCENT_COLOUR}; stroke-opacity: 1; stroke-width: 2.2",
     ".tl-lossy .tl-head": f"fill: {ACCENT_COLOUR}; fill-opacity: 1",

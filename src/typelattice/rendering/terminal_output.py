@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from time import monotonic
 from typing import TextIO, TypeVar
 
 from typelattice.rendering.grid import printable
@@ -13,6 +14,8 @@ from typelattice.rendering.paragraphs import Layout
 from typelattice.support.errors import TypelatticeError
 
 MIN_TABLE_WIDTH = 40  # columns; fewer leave no room next to the headings
+PROGRESS_LINE_PREFIX = "progress: "
+PROGRESS_LINE_SECONDS = 20.0  # between two lines of progress, if nobody watches a terminal
 PROGRESS_BAR_WIDTH = 30
 X = TypeVar("X")
 
@@ -111,7 +114,7 @@ def overwrite_line(text: str) -> None:
 
 
 def show_progress_of(items: Sequence[X], name: Callable[[X], str]) -> Iterator[X]:
-    """Yield the items, and show on a terminal's standard error the number done and the next name."""
+    """Yield the items, and show on standard error the number done and the next name."""
     show_progress = progress_bar()
     for done, item in enumerate(items):
         show_progress(done, len(items), name(item))
@@ -120,10 +123,20 @@ def show_progress_of(items: Sequence[X], name: Callable[[X], str]) -> Iterator[X
 
 
 def progress_bar() -> Callable[[int, int, str], None]:
-    """Show how many calls are done and the name of the current one, on a terminal's standard error."""
+    """Show how many calls are done and the name of the current one, on standard error.
+
+    A terminal shows a bar. Where nobody watches, long work gets a line every few seconds.
+    """
+    shown_at = monotonic()
 
     def show_progress(done_count: int, total: int, label: str) -> None:
-        if done_count == total:
+        nonlocal shown_at
+        if sys.stderr is not None and not sys.stderr.isatty():
+            if done_count < total and monotonic() - shown_at >= PROGRESS_LINE_SECONDS:
+                shown_at = monotonic()
+                done = f"{done_count:,} of {total:,} done, {printable(label)[:20]}"
+                print_error(f"{PROGRESS_LINE_PREFIX}{done}")
+        elif done_count == total:
             overwrite_line("")
         elif done_count % max(1, total // 200) == 0:
             full = PROGRESS_BAR_WIDTH * done_count // max(total, 1)

@@ -48,7 +48,8 @@ class Closedness:
 
     `operation_count` is the number of operations, `question_count` that of questions to those with different
     rules. `storage_dtypes` are the dtypes with which no operation computes. `narrow_accumulators` has the
-    operations that add up values in a dtype of few bits, with that dtype.
+    operations that add up values in a dtype of few bits, with that dtype. `lossy_accumulators` has the
+    operations that add up values in a dtype of a lower kind, or of fewer bits, with both dtypes.
     """
 
     system: System
@@ -57,6 +58,7 @@ class Closedness:
     escapes: tuple[Escape, ...]
     storage_dtypes: tuple[DType, ...]
     narrow_accumulators: tuple[tuple[str, DType], ...]
+    lossy_accumulators: tuple[tuple[str, DType, DType], ...]
 
     def __bool__(self) -> bool:
         return not self.escapes
@@ -74,12 +76,24 @@ class Closedness:
             found = {d: [e for e in self.escapes if e.dtype is d] for d in dtypes}
             shown = (f"{d} in {len(which):,}, first {which[0]}" for d, which in found.items())
             yield "closed", [head, *shown]
+        if self.lossy_accumulators:
+            added: dict[tuple[DType, DType], list[str]] = {}
+            for op, given, accumulator in self.lossy_accumulators:
+                added.setdefault((given, accumulator), []).append(op)
+            count = len(added)
+            yield (
+                "accumulators",
+                [
+                    f"✗ {count:,} {'lose' if count != 1 else 'loses'} values",
+                    *(f"{d} in {accumulator}: {_list_few(ops)}" for (d, accumulator), ops in added.items()),
+                ],
+            )
         if self.storage_dtypes:
             yield "never", [f"no operation computes with {', '.join(map(str, self.storage_dtypes))}"]
         if self.narrow_accumulators:
             dtypes = dict.fromkeys(d for _, d in self.narrow_accumulators)
-            added = {d: [op for op, of in self.narrow_accumulators if of is d] for d in dtypes}
-            yield "narrow", [f"results accumulate in {d}: {_list_few(ops)}" for d, ops in added.items()]
+            narrow = {d: [op for op, of in self.narrow_accumulators if of is d] for d in dtypes}
+            yield "narrow", [f"results accumulate in {d}: {_list_few(ops)}" for d, ops in narrow.items()]
 
     def data(self) -> dict[str, object]:
         """Return the result as data for JSON."""
@@ -91,6 +105,7 @@ class Closedness:
             ],
             "stored": [d.name for d in self.storage_dtypes],
             "narrow": [[op, d.name] for op, d in self.narrow_accumulators],
+            "lossy": [[op, d.name, accumulator.name] for op, d, accumulator in self.lossy_accumulators],
         }
 
 
@@ -109,6 +124,7 @@ def find_escapes(system: str | Path | System) -> Closedness:
         operations_by_rules.setdefault(_rule_of_answer(found, operation), []).append(operation)
     escapes = [*_yield_stated_dtypes(found, inside)]
     question_count, computed, narrow = 0, set[DType | None](), dict[tuple[str, DType], None]()
+    lossy: dict[tuple[str, DType, DType], None] = {}
     groups: list[list[Operation]] = [[], *operations_by_rules.values()]
     for group in groups:
         op = group[0] if group else None
@@ -125,10 +141,19 @@ def find_escapes(system: str | Path | System) -> Closedness:
                 escapes += _yield_outside_parts(p, inside)
             if p.dtype and _is_narrow(p.arithmetic_dtype, operands):
                 narrow |= dict.fromkeys((o.name, p.arithmetic_dtype) for o in group if o.adds_up)
+            if p.dtype and p.accumulator:
+                added = [p.compute] if p.compute else [o.dtype for o in operands if o.tier != "scalar"]
+                lossy |= dict.fromkeys(
+                    (o.name, d, p.accumulator)
+                    for d in added
+                    if d and _loses(d, p.accumulator)
+                    for o in group
+                )
     storage_dtypes = tuple(d for d in found.dtypes if d not in computed)
     return Closedness(
-        found, len(operations), question_count, tuple(dict.fromkeys(escapes)), storage_dtypes, tuple(narrow)
-    )
+        found, len(operations), question_count, tuple(dict.fromkeys(escapes)), storage_dtypes, tuple(narrow),
+        tuple(lossy),
+    )  # fmt: skip
 
 
 def _yield_outside_parts(promotion: Promotion, inside: set[DType]) -> Iterator[Escape]:
@@ -192,6 +217,14 @@ def _yield_questions(system: System, operation: Operation | None) -> Iterator[Se
 def _is_narrow(d: DType, operands: Sequence[Operand]) -> bool:
     arrays = all(o.tier == "array" and not o.weak for o in operands)
     return arrays and d.bits is not None and d.bits < MIN_ACCUMULATOR_BITS.get(d.kind, 0)
+
+
+def _loses(d: DType, accumulator: DType) -> bool:
+    """Return True if an accumulator is of a lower kind than the values, or narrower than they are."""
+    if accumulator.kind.category is not d.kind.category:
+        return accumulator.kind.position < d.kind.position
+    signs = accumulator.kind.position < d.kind.position
+    return signs or (accumulator.bits is not None and d.bits is not None and accumulator.bits < d.bits)
 
 
 def _list_few(names: Sequence[str]) -> str:

@@ -17,7 +17,12 @@ from typelattice.cli.explain_program import explain_outcome
 from typelattice.explanations.recorded_answer_in_english import recorded_result_text
 from typelattice.files.system_text import UnknownSystemError
 from typelattice.programs.program import Program, Replay
-from typelattice.programs.replay.divergences import Divergences, StepDivergence, find_divergences
+from typelattice.programs.replay.divergences import (
+    Divergences,
+    StepDivergence,
+    find_divergences,
+    list_shared_steps,
+)
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE
 
@@ -52,12 +57,12 @@ def annotate(source: str, names: str, systems: str) -> dict[str, Any]:
         place = ERROR_LINE.match(said)
         line = int(place[1]) if place else None
         return {"error": ERROR_LINE.sub("", said), "line": line, "source": text.splitlines()}
-    diverging = find_divergences(p.steps, [r.name for r in replays], replays)
+    diverging = find_divergences([r.program.steps for r in replays], [r.name for r in replays], replays)
     return {
         "error": None,
         "systems": [r.name for r in replays],
         "summary": [*_summary(diverging), *map(_result, replays)],
-        "lines": [*_lines(text, p, replays, diverging)],
+        "lines": [*_lines(text, replays, diverging)],
         "note": NEVER_ASKED_NOTE if any(o.is_unrecorded for made in replays for o in made) else "",
     }
 
@@ -101,14 +106,15 @@ def _result(replayed: Replay) -> str:
 
 
 def _lines(
-    text: str, p: Program, replays: Sequence[Replay], diverging: Divergences
+    text: str, replays: Sequence[Replay], diverging: Divergences
 ) -> Iterator[dict[str, Any]]:
     """Give each line its steps and its answers."""
     differences = {d.step_number: d for d in diverging.step_divergences}
     steps: dict[int, list[dict[str, Any]]] = {}
-    for i, step in enumerate(p.steps):
+    for i, step, having in list_shared_steps([made.program.steps for made in replays]):
         if step.op is not None:
-            shown = _shown(step, [made[i] for made in replays], differences.get(i))
+            outcomes = [made[i] if k in having else None for k, made in enumerate(replays)]
+            shown = _shown(step, outcomes, differences.get(i) if len(having) == len(replays) else None)
             steps.setdefault(_line(step), []).append(shown)
     for number, line in enumerate(text.splitlines(), 1):
         own = steps.get(number, [])
@@ -123,15 +129,21 @@ def _lines(
 
 
 def _last(answers: Sequence[str]) -> str:
-    """The answer of a line: that of its last step, or the refusal of an earlier one."""
-    return next((said for said in answers if said.startswith(REFUSED)), answers[-1])
+    """The answer of a line: that of its last step, or the refusal of an earlier one.
+
+    A system that takes another branch has no answer to a step.
+    """
+    given = [said for said in answers if said]
+    return next((said for said in given if said.startswith(REFUSED)), given[-1] if given else "")
 
 
-def _shown(step: Step, outcomes: Sequence[Outcome], difference: StepDivergence | None) -> dict[str, Any]:
+def _shown(
+    step: Step, outcomes: Sequence[Outcome | None], difference: StepDivergence | None
+) -> dict[str, Any]:
     return {
         "text": step.text,
-        "answers": [_answer(o) for o in outcomes],
-        "reasons": ["; ".join(explain_outcome(o)) for o in outcomes],
+        "answers": ["" if o is None else _answer(o) for o in outcomes],
+        "reasons": ["" if o is None else "; ".join(explain_outcome(o)) for o in outcomes],
         "differs": difference is not None and not difference.inherited_from,
     }
 

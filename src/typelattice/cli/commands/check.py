@@ -10,11 +10,15 @@ from typelattice.rendering.terminal_output import terminal_layout
 from typelattice.study.answers_outside_dtypes import Closedness, find_escapes
 from typelattice.study.system_check import Check, check
 
+LOSSY_STATUS = 3  # accumulators lose values, and no dtype leaves the file's
 MAX_REPAIR_SECONDS = 10  # time limit of the search for repairs
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    closed_help = "try every operation; exit with 1 if a result, a default or a literal leaves the dtypes"
+    closed_help = (
+        "try every operation; exit with 1 if a result, a default or a literal leaves the dtypes, "
+        "with 3 if an accumulator loses values"
+    )
     parser.add_argument("file", metavar="FILE.toml", help="a system file, or the name of a system")
     parser.add_argument("--closed", action="store_true", help=closed_help)
     add_format_argument(parser)
@@ -32,6 +36,8 @@ def run(args: Namespace) -> Paragraphs:
         yield from _describe_check(args.file, found, proved)
     if proved is not None and not proved:
         raise DifferencesFound
+    if proved is not None and proved.lossy_accumulators:
+        raise SystemExit(LOSSY_STATUS)
 
 
 def _describe_check(file: str, check: Check, proved: Closedness | None) -> Paragraphs:
@@ -64,6 +70,6 @@ COMMAND = Command(
     ("mine.toml", "numpy", "mine.toml --closed"),
     exit_status=(
         "0 if there is an answer, 1 with --closed if a dtype leaves the file's,\n"
-        "  2 if there is none"
+        "  2 if there is none, 3 with --closed if an accumulator loses values"
     ),
 )  # fmt: skip

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from shlex import quote
 from textwrap import wrap
 
 import typelattice as tl
+from typelattice.calls.library_questions import forbid_questions
 from typelattice.cli.bindings import BINDING_PATTERN
 from typelattice.cli.command import (
     Command,
@@ -48,6 +50,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     add_op_argument(parser)
     parser.add_argument("--list-ops", action="store_true", help="list the names of operations, and end")
+    parser.add_argument(
+        "--no-ask", action="store_true", help="do not ask the installed library about calls without a rule"
+    )
+    parser.add_argument(
+        "--run", action="store_true", help="import FILE.py and call its function, else it is read"
+    )
     add_format_argument(parser)
     exit_code_argument(parser, "the systems differ, or one refuses")
     link_argument(parser)
@@ -59,6 +67,11 @@ def run(args: Namespace) -> Paragraphs:
         yield "operations, and Python's operators such as + and +=:"
         yield from (f"  {line}" for line in wrap(", ".join(sorted(OPERATIONS)), 76))
         return
+    with forbid_questions() if args.no_ask else nullcontext():
+        yield from _explain_operands(args)
+
+
+def _explain_operands(args: Namespace) -> Paragraphs:
     if not args.operands:
         raise UsageError(
             "explain: the following arguments are required: OPERAND; see typelattice explain --help"
@@ -79,6 +92,8 @@ def run(args: Namespace) -> Paragraphs:
         _refuse_absent_family(args.operands, found, own[0])
         yield from explain_program(args, found, own, site)
         return
+    if args.run:
+        raise UsageError("explain: --run goes with a function of a file: FILE.py:function x=float32")
     op, found = _list_systems_of_module(args.op, found) if args.op else (None, found)
     answers = tl.explain(*args.operands, op=op, systems=found)
     page = [] if site is None else [f"{site}/{_link_to_answer(answers)}"]
@@ -113,7 +128,7 @@ def _list_systems_of_module(op_name: str, systems: list[tl.System]) -> tuple[str
     if not root:
         return op_name, systems
     from typelattice.programs.replay.replay import system_of_function
-    from typelattice.programs.source.name_meanings import library_of_name
+    from typelattice.programs.source.python_values import library_of_name
 
     library = library_of_name(root)
     if library is None:

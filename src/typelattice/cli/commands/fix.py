@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from functools import partial
 from signal import SIGINT, Signals
 
 from typelattice.cli.command import (
@@ -12,8 +11,6 @@ from typelattice.cli.command import (
     Paragraphs,
     UsageError,
     add_format_argument,
-    count_own_words,
-    describe_passed_options,
     error_line,
     parse_duration,
 )
@@ -24,10 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typelattice.fixing.patch import Patch
 
-OPTIONS_WITH_VALUE = (
-    "--package", "--to", "--like", "--tolerance", "--only", "--seconds", "--allow-writes", "--format",
-    "--tests",
-)  # fmt: skip
 REFUSED_STATUS = 3
 
 
@@ -35,6 +28,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--package", action="append", default=[], metavar="PKG",
         help="a package that may also be changed; can be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--only-script", action="store_true",
+        help="change only the script, or the package of MODULE, and no module of the current folder",
     )  # fmt: skip
     parser.add_argument(
         "--to",
@@ -70,9 +67,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     add_format_argument(parser)
     parser.add_argument("--write", action="store_true", help="write the changes into the sources")
+    parser.add_argument(
+        "--check", action="store_true", help="for CI: exit with 1 if there is a patch, and write nothing"
+    )
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     parser.add_argument(
-        "command", nargs="*", metavar="SCRIPT ARG", help="a script, or pytest, and its arguments"
+        "command", nargs="*", metavar="SCRIPT ARG",
+        help="a script, or pytest, and its arguments; our options stand before it; after -- all are its own",
     )
 
 
@@ -81,6 +82,8 @@ def run(args: Namespace) -> Paragraphs:
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:
         raise UsageError("fix: give a script, or -m and a module; see typelattice fix --help")
+    if args.check and args.write:
+        raise UsageError("fix: --check writes nothing; leave it out, or --write")
     target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
     try:
         with raise_on_end_signals():
@@ -95,21 +98,15 @@ def run(args: Namespace) -> Paragraphs:
 
         yield json_document("patch", patch.data())
     else:
-        yield from str(patch).splitlines()
+        yield from str(patch).removesuffix("\n").split("\n")  # lines of the diff keep their other ends
     writes = args.write and patch.kept_changes and not patch.refusal
     if writes:
         patch.write()
     if writes and args.format == "text":
         yield f"wrote {', '.join(sorted({str(each.file) for each in patch.kept_changes}))}"
-    if (
-        args.format == "text"
-        and target != "pytest"
-        and (note := describe_passed_options(add_arguments, argv))
-    ):
-        yield note
     if patch.refusal:
         raise SystemExit(REFUSED_STATUS)
-    if patch.unfixed_causes:
+    if patch.unfixed_causes or (args.check and patch.kept_changes):
         raise SystemExit(1)
 
 
@@ -128,7 +125,7 @@ def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
     if target != "pytest":
         return fix_script(
             target, argv, packages, args.module is not None, *goal, args.only, args.steps, args.tests,
-            limits, progress,
+            limits, progress, args.only_script,
         )  # fmt: skip
     if args.steps:
         raise UsageError("fix: --steps compares runs of a script; of tests the outcomes are compared")
@@ -139,7 +136,8 @@ COMMAND = Command(
     "Print tested changes that keep a script's floats narrow.", add_arguments, run,
     ("script.py", "--to float32 --tolerance 1e-5 script.py --epochs 3", "--write -m mypkg.train",
      "--package mypkg -- pytest tests"),
-    partial(count_own_words, OPTIONS_WITH_VALUE),
-    exit_status="0 if every place was fixed, 1 if one was not, 2 if there is no patch,\n"
-    "  3 if it may not be written: too inexact without --tolerance, or a test fails",
+    runs_program=True,
+    exit_status="0 if every place was fixed, 1 if one was not, or if --check finds a patch,\n"
+    "  2 if there is none, 3 if it may not be written: too inexact without\n"
+    "  --tolerance, or a test fails",
 )  # fmt: skip

@@ -16,6 +16,7 @@ from typelattice.conformance.hand_written_tables import (
     read_form,
 )
 from typelattice.disk.read import read_bytes
+from typelattice.files.system_text import SystemText
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import json_document
 
@@ -29,13 +30,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--against", metavar="SYSTEM", required=True, help="a system's name, or a .toml file")
     allow = 'known differences: a table [allow] with lines such as "int8 + uint8" = "int8"'
     parser.add_argument("--allow", metavar="KNOWN.toml", help=allow)
+    parser.add_argument("--strict", action="store_true", help="also exit with 1 if a cell cannot be read")
     parser.add_argument("--format", choices=("text", "json", "sarif"), default="text", help="default: text")
 
 
 def run(args: Namespace) -> Paragraphs:
     """Print the cells that differ, each with its line, and count the compared and the unread cells."""
     form, system = read_form(args.form), tl.system(args.against)
-    found = lint_table(args.file, form, system, _read_allowed(args.allow))
+    found = lint_table(args.file, form, system, *_read_allowed(args.allow))
     if args.format == "json":
         yield json_document("lint", _lint_data(args.file, system.name, found))
     elif args.format == "sarif":
@@ -48,7 +50,7 @@ def run(args: Namespace) -> Paragraphs:
             yield f"... and {len(found.unread_cells) - MAX_SHOWN_UNREAD_CELLS} more that were not read"
         counts = f"{len(found.differences)} differ from {system.name}, {len(found.unread_cells)} not read"
         yield f"{found.compared_count} cells compared, {counts}"
-    if found.differences:
+    if found.differences or (args.strict and found.unread_cells):
         raise DifferencesFound
 
 
@@ -69,20 +71,25 @@ def _lint_data(path: str, system: str, linted: LintResult) -> dict[str, object]:
     return {**counted, "differences": differences, "unread": unread}
 
 
-def _read_allowed(path: str | None) -> dict[str, str]:
+def _read_allowed(path: str | None) -> tuple[dict[str, str], SystemText | None]:
+    """Return the known differences of a file, and the file itself."""
     if path is None:
-        return {}
+        return {}, None
     try:
-        found = tomllib.loads(read_bytes(path, MAX_FILE_BYTES).decode("utf-8")).get("allow", {})
+        text = read_bytes(path, MAX_FILE_BYTES).decode("utf-8")
+        found = tomllib.loads(text).get("allow", {})
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise UsageError(f"{path}: {e}") from None
     if not isinstance(found, dict) or not all(isinstance(x, str) for x in found.values()):
         raise UsageError(f'{path}: [allow] has lines such as "int8 + uint8" = "int8"')
-    return found
+    return found, SystemText(path, text)
 
 
 COMMAND = Command(
     "Compare a hand-written table with a system.", add_arguments, run,
     ("ScalarType.cpp --form form.toml --against torch", "table.csv --form form.toml --against mine.toml"),
-    exit_status="0 if the tables agree, 1 if a cell differs, 2 if there is no answer",
+    exit_status=(
+        "0 if the tables agree, 1 if a cell differs, or with --strict is not read,\n"
+        "  2 if there is no answer"
+    ),
 )  # fmt: skip

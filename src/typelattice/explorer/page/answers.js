@@ -40,7 +40,70 @@ function answerPageOf(model, op, operands) {
   return element("p", { class: "page" }, element("a", { href }, "Every library, release by release"));
 }
 
-/** What every system answers to one pair, by answer. */
+/** The operands of a question that a system does not have in an operation: it answers nothing for them. */
+function lackedBy(model, system, op, operands) {
+  const table = model.table(system, op);
+  const has = (text) => table?.rows.some((row) => row.text === counted(system, text));
+  return [...new Set(operands.filter((text) => text && !has(text)))];
+}
+
+/** What the systems of one heading answer, in groups as on the command line. */
+function headedAnswers(model, op, operands, heading, systems, link) {
+  const unasked = [];
+  const groups = new Map();
+  const add = (words, entry) => groups.set(words, [...(groups.get(words) ?? []), entry]);
+  for (const system of systems) {
+    const cell = model.find(system, op, ...operands);
+    const lacked = cell ? [] : lackedBy(model, system, op, operands);
+    if (cell) add(cell.answer.words, cell);
+    else if (lacked.length) add("refused", { system, lacked });
+    else unasked.push(system);
+  }
+  const sorted = [...groups].map(([words, entries]) => [
+    words,
+    folded(entries.filter(({ answer }) => answer)),
+    entries.filter(({ lacked }) => lacked),
+  ]);
+  const size = ([, answered, lacking]) => answered.length + lacking.length;
+  sorted.sort((x, y) => (x[0] === "refused") - (y[0] === "refused") || size(y) - size(x));
+  const names = (items) => element("ul", { class: "names" }, ...items);
+  return element(
+    "section",
+    {},
+    element("h3", {}, heading),
+    ...sorted.map(([words, answered, lacking]) =>
+      element(
+        "section",
+        { class: "group" },
+        element(
+          "h4",
+          { class: answered[0]?.[0].answer.kind ?? "refused" },
+          `${words} (${answered.length + lacking.length})`,
+        ),
+        ...[...Map.groupBy(answered, ([cell]) => reasonOf(cell))].flatMap(([reason, alike]) => [
+          reason ? element("p", { class: "reason" }, reason) : null,
+          names(alike.map((releases) => link(releases[0].system, marked(releases)))),
+        ]),
+        ...[...Map.groupBy(lacking, ({ lacked }) => `has no ${lacked.join(" and no ")}`)].flatMap(
+          ([reason, alike]) => [
+            element("p", { class: "reason" }, reason),
+            names(alike.map(({ system }) => element("li", {}, system.name))),
+          ],
+        ),
+      ),
+    ),
+    unasked.length
+      ? element(
+          "section",
+          { class: "group" },
+          element("h4", {}, `not asked in this operation (${unasked.length})`),
+          names(unasked.map((system) => element("li", {}, system.name))),
+        )
+      : null,
+  );
+}
+
+/** What every system answers to one pair, by heading and answer. */
 function answersView(page) {
   const { model, state, system: chosen } = page;
   const [a, b] = pairOf(state) ?? beginning(model, chosen, ["int64", "float32"]);
@@ -58,21 +121,8 @@ function answersView(page) {
           page.go({ pair: name === "a" ? `${event.target.value},${b}` : `${a},${event.target.value}` }),
       }),
     );
-  const lacking = [];
-  const faulty = [];
-  const groups = new Map();
-  for (const system of model.systems.values()) {
-    if (system.error) {
-      faulty.push(system);
-      continue;
-    }
-    const cell = model.find(system, state.op, a, b);
-    if (!cell) lacking.push(system);
-    else groups.set(cell.answer.words, [...(groups.get(cell.answer.words) ?? []), cell]);
-  }
-  const sorted = [...groups].sort(
-    ([x, xs], [y, ys]) => (x === "refused") - (y === "refused") || ys.length - xs.length,
-  );
+  const faulty = [...model.systems.values()].filter(({ error }) => error);
+  const valid = [...model.systems.values()].filter(({ error }) => !error);
   const link = (system, mark = "") =>
     element(
       "li",
@@ -107,34 +157,9 @@ function answersView(page) {
         element("datalist", { id: "operands" }, ...operands.map((value) => element("option", { value }))),
       ),
       answerPageOf(model, state.op, [a, b]),
-      ...sorted.map(([words, cells]) =>
-        element(
-          "section",
-          { class: "group" },
-          element("h3", { class: cells[0].answer.kind }, `${words} (${folded(cells).length})`),
-          ...[...Map.groupBy(folded(cells), ([cell]) => reasonOf(cell))].flatMap(([reason, alike]) => [
-            reason ? element("p", { class: "reason" }, reason) : null,
-            element(
-              "ul",
-              { class: "names" },
-              ...alike.map((releases) => link(releases[0].system, marked(releases))),
-            ),
-          ]),
-        ),
-      ),
-      lacking.length
-        ? element(
-            "section",
-            { class: "group" },
-            element("h3", {}, `not asked (${lacking.length})`),
-            element(
-              "p",
-              { class: "note" },
-              "These systems have no such operand, or it was not asked in this operation.",
-            ),
-            element("ul", { class: "names" }, ...lacking.map((system) => element("li", {}, system.name))),
-          )
-        : null,
+      ...[...Map.groupBy(valid, ({ heading }) => heading)]
+        .sort(([x], [y]) => model.data.headings.indexOf(x) - model.data.headings.indexOf(y))
+        .map(([heading, systems]) => headedAnswers(model, state.op, [a, b], heading, systems, link)),
       ...faulty.map(faults),
     ),
   ];

@@ -3,8 +3,9 @@
 /** The comparison: counts, a heat map, and a list. */
 function compareView(page) {
   const { model, state, system } = page;
-  const other =
-    model.systems.get(state.with) ?? [...model.systems.values()].find((one) => !one.error && one !== system);
+  const usable = (one) => one && !one.error && one !== system;
+  const other = [state.with, ...FIRST_COMPARED].map((name) => model.systems.get(name)).find(usable)
+    ?? [...model.systems.values()].find(usable);
   if (system.error) return [faults(system)];
   if (other && state.with !== other.name) page.note({ with: other.name });
   if (!other || other.error) return [element("p", {}, "Choose another system to compare with.")];
@@ -133,6 +134,9 @@ function compareView(page) {
     ),
   ];
 }
+
+/** The systems that a comparison begins with. */
+const FIRST_COMPARED = ["jax", "numpy"];
 
 const SORTS = [
   ["same", () => "the same"],

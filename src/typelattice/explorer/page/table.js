@@ -158,7 +158,7 @@ function systemWords({ system }) {
     { class: "explanation" },
     element("h2", {}, system.name),
     element("p", {}, system.title),
-    element("p", {}, [system.library, `${system.covers.length} covers`].filter(Boolean).join(" · ")),
+    element("p", {}, [system.library, `${system.covers.length} arrows`].filter(Boolean).join(" · ")),
     system.source.startsWith("https://")
       ? element("p", {}, element("a", { href: system.source, rel: "noreferrer" }, system.source))
       : null,
@@ -181,6 +181,6 @@ function nodeWords({ model, system, state }, node) {
     { class: "explanation", "aria-label": `Up-set of ${node}` },
     element("h2", {}, `All above ${node}`),
     element("p", {}, above.length ? above.join(" ") : "nothing: it becomes no other dtype implicitly"),
-    element("dl", {}, ...described("covers", stated.length ? stated : ["none"])),
+    element("dl", {}, ...described("arrows", stated.length ? stated : ["none"])),
   );
 }

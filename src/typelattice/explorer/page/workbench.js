@@ -270,8 +270,8 @@ function coverForm(page, system) {
       { class: "fields" },
       pick("Lower ", "lower"),
       pick("upper ", "upper"),
-      button("Add cover", () => act({ add: [pair] }), !pair.every(Boolean) || covered),
-      button("Drop cover", () => act({ drop: [pair] }), !covered),
+      button("Add arrow", () => act({ add: [pair] }), !pair.every(Boolean) || covered),
+      button("Drop arrow", () => act({ drop: [pair] }), !covered),
     ),
     element(
       "p",

@@ -1,4 +1,4 @@
-"""A diagram laid out in layers from left to right: coordinates for its nodes, paths for its arrows.
+"""A diagram laid out in layers from left to right, or downwards: places of its nodes, paths of its arrows.
 
 The method is that of Sugiyama, Tagawa and Toda (1981): columns, then an order in each column with few
 crossings, then heights. The functions are pure: the same diagram has the same layout each time.
@@ -69,7 +69,8 @@ class NodeGroup:
 class PlacedEdge:
     """An arrow where it is drawn: from each of `sources` to each of `targets`, through `points`.
 
-    Between two points of the same height the path is straight, else a curve with level ends.
+    Between two points of the same height the path is straight, else a curve with level ends. If the drawing
+    flows down, the ends of curves are upright.
     """
 
     sources: tuple[str, ...]
@@ -111,12 +112,15 @@ class PlacedDiagram:
         ways = {(a, b): e.arrow.marks for e in lines for a in e.sources for b in e.targets}
         arrows = tuple(replace(a, marks=ways[a.source, a.target]) for a in self.diagram.arrows)
         vertices = tuple(n.vertex for n in shown)
-        diagram = Diagram(title, vertices, arrows, tuple(links), self.diagram.rows, tuple(notes))
+        rows, flows_down = self.diagram.rows, self.diagram.flows_down
+        diagram = Diagram(title, vertices, arrows, tuple(links), rows, tuple(notes), flows_down)
         return replace(placed, diagram=diagram)
 
 
 def lay_out(diagram: Diagram) -> PlacedDiagram:
     """Return a diagram with coordinates.
+
+    A diagram that flows down is laid out from left to right with turned nodes, and then turned itself.
 
     >>> drawn = lay_out(Diagram("", (Vertex("a", "a"), Vertex("b", "b")), (Arrow("a", "b"),)))
     >>> [(n.vertex.id, n.rect.centre_x, n.rect.centre_y) for n in drawn.nodes], drawn.crossings
@@ -130,6 +134,10 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
     column = _separate_lone_nodes(assign_columns(len(groups), edges), edges)
     tall = MAX_MEMBERS_PER_COLUMN if edges else 1  # without arrows, boxes may use all the width
     inner = [_place_members([known[each] for each in group], tall) for group in groups]
+    if diagram.flows_down:
+        inner = [
+            (high, width, [(dy, dx, h, w) for dx, dy, w, h in places]) for width, high, places in inner
+        ]
     rows = [known[group[0]].row for group in groups]
     columns, ways = add_bends(column, rows, edges)
     columns = untangle(columns)
@@ -155,7 +163,7 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
     shared = tuple(
         NodeGroup(group, known[group[0]].kind, rects[i]) for i, group in enumerate(groups) if len(group) > 1
     )
-    return PlacedDiagram(
+    placed = PlacedDiagram(
         diagram,
         round(max((right for _, right in spans), default=0.0), 1),
         round(max((r.centre_y + r.height / 2 for r in rects), default=0.0), 1),
@@ -163,6 +171,23 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
         tuple((name, base[row]) for row, name in diagram.rows if row in base),
         columns.crossings(),
     )  # fmt: skip
+    return _turn(placed) if diagram.flows_down else placed
+
+
+def _turn(placed: PlacedDiagram) -> PlacedDiagram:
+    """Exchange the two directions of a drawing."""
+    return replace(
+        placed,
+        width=placed.height,
+        height=placed.width,
+        nodes=tuple(replace(n, rect=_turn_rect(n.rect)) for n in placed.nodes),
+        boxes=tuple(replace(b, rect=_turn_rect(b.rect)) for b in placed.boxes),
+        edges=tuple(replace(e, points=tuple((y, x) for x, y in e.points)) for e in placed.edges),
+    )
+
+
+def _turn_rect(rect: Rect) -> Rect:
+    return Rect(rect.centre_y, rect.centre_x, rect.height, rect.width)
 
 
 def _separate_lone_nodes(column: Sequence[int], edges: Sequence[tuple[int, int]]) -> list[int]:

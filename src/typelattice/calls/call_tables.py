@@ -55,7 +55,6 @@ class NameSort(StrEnum):
     COMPOSED = "composed"
     IN_PLACE_REBINDS_SCALARS = "rebound"
     REFUSES_HIGHER_KINDS = "same-kind"
-    NO_BOOL_INDEX = "unmasked"
     SWAPS_TWO_AXES = "swaps"
     COMPUTES_FROM_BOOLS = "computes"
     MISSING_PYTHON_FUNCTION = "lacks"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Literal
 
+from typelattice.engine.decisions import CastByRule
 from typelattice.engine.evaluate_operation import find_operation_rules, may_give_python_number
 from typelattice.engine.join_one_tier import find_entry_node
 from typelattice.engine.promotion import Promotion
@@ -437,11 +438,13 @@ def _add_casts(tables: GeneratedTables, system: System) -> None:
     rows = [[REFUSED_INDEX] * tables.size for _ in range(tables.size)]
     for (a, i), (b, j) in product(tables.indices.items(), repeat=2):
         assert a.dtype is not None and b.dtype is not None
-        obstacle = system.cast_rule(a.dtype, b.dtype).obstacle
-        if obstacle:
-            tables.reasons.setdefault("cast", {})[f"{a}, {b}"] = obstacle
+        p = system.cast(a, b.dtype)
+        if p.dtype is None:
+            by_rule = p.decision if isinstance(p.decision, CastByRule) else None
+            reason = str(p.reason) if by_rule is None else system.cast_rule(*by_rule.dtypes).obstacle
+            tables.reasons.setdefault("cast", {})[f"{a}, {b}"] = reason
         else:
-            rows[i][j] = tables.indices[operand_of_dtype(system.dtype_of_new_array(b.dtype))]
+            rows[i][j] = tables.indices[operand_of_dtype(p.dtype)]
     tables.add_function("cast", ("array", "array"), tuple(map(tuple, rows)))
 
 

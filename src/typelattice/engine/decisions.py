@@ -4,7 +4,7 @@ All have the same three fields, so one loop can list them. Explanations match on
 """
 from __future__ import annotations
 
-from typelattice.facts.dtypes import Node
+from typelattice.facts.dtypes import DType, Node
 from typelattice.support.frozen_classes import frozen
 
 TYPE_CHECKING = False
@@ -146,6 +146,28 @@ class OutOfTargetRange(Decision):
     """A Python scalar whose value is out of range for its target dtype."""
 
     key = "fit"
+
+
+class RequestTaken(Decision):
+    """The dtype of an array for a requested one: JAX's default mode makes float32 of float64."""
+
+    key = "requested"
+
+
+class CastByRule(Decision):
+    """An explicit cast for which the system has a rule, from nodes[0] to nodes[1].
+
+    `node` is None if the rule refuses the cast.
+    """
+
+    key = "casts"
+
+    @property
+    def dtypes(self) -> tuple[DType, DType]:
+        """The dtypes that are cast from and to."""
+        source, target = self.nodes
+        assert isinstance(source, DType) and isinstance(target, DType)
+        return source, target
 
 
 class RefusalError(Exception):

@@ -45,6 +45,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typelattice.engine.operation_rules import ResultRule
 
+VALUE_REMEDY = "use a value within it, or a wider dtype"
 WEAK_RESULTS = (
     WeakResult.WEAK, WeakResult.WEAK_EVEN_IF_CAST, WeakResult.WEAK_IF_0D, WeakResult.DEFAULT_DTYPE_OR_ERROR,
 )  # fmt: skip
@@ -273,7 +274,7 @@ def _check_values(fits: Sequence[ValueFit]) -> None:
         if fit.outcome == "raise":
             decision = OutOfTargetRange((fit.target,), None, fit.kind.python_name)
             reason = f"{fit.value} {fit.misfit}"
-            raise RefusalError(reason, "use a value within it, or a wider dtype", decision)
+            raise RefusalError(reason, VALUE_REMEDY, decision)
 
 
 def _apply_rule(

@@ -137,12 +137,13 @@ def _foreign_word(rules: Rules, operand: Operand, form: str) -> str:
     return word_by_form.get(operand.dtype) or word_by_form.get("scalar", "")
 
 
-def index_refusal_reason(rules: Rules, form: str) -> str | None:
-    """Return the reason why a library refuses a list in an index, or None if it accepts the list.
+def index_refusal_reason(rules: Rules, library: str, form: str) -> str | None:
+    """Return the reason why a library refuses a list or a mask in an index, or None if it accepts it.
 
-    An index promotes nothing, so a file only states refusals for it.
+    `library` is `python` for lists, and the system's own library for its arrays of bools. An index promotes
+    nothing, so a file only states refusals for it.
     """
-    word = rules.foreign.get(FOREIGN_LIST_MARK, {}).get(form, ForeignCountsAs.ARRAY)
+    word = rules.foreign.get(library, {}).get(form, ForeignCountsAs.ARRAY)
     return None if word in FOREIGN_COUNTS_AS_WORDS else word
 
 

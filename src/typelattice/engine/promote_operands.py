@@ -8,6 +8,7 @@ from typelattice.engine.decisions import Decision, RefusalError
 from typelattice.engine.evaluation import Evaluation
 from typelattice.engine.join_tiers import join_tiers
 from typelattice.engine.promotion import DecidingLines, Promotion
+from typelattice.engine.question import Question
 from typelattice.engine.rules import Rules
 from typelattice.engine.scalar_fit import check_scalar_limits, fit_values
 from typelattice.operands.operand import Operand
@@ -54,8 +55,7 @@ def promote_operands(
 
             evaluation = replace_families_by_members(rules, op, with_parameters, evaluation, decisions)
     except RefusalError as e:
-        decisions = [*decisions, e.decision]
-        return Promotion(rules, operands, name, tuple(decisions), find_rule, reason=e.reason, remedy=e.remedy)
+        return Question(rules, operands, find_rule, name).refuse(decisions, e)
     return Promotion(
         rules, operands, name, tuple(decisions), find_rule,
         evaluation.node, evaluation.compute, evaluation.dtype, evaluation.weak, evaluation.fits,

@@ -55,6 +55,9 @@ class Promotion(NotebookDisplay):
     operations give the dtype that they compute in, but `equal` gives a bool. `python_number_kind` is the kind
     of the result if the result is a Python number. `find_rule` finds the lines of the files behind an answer.
 
+    `question` is set if the question is not the promotion of operands, but a new array, a cast, an index or a
+    write. `basis` is the promotion that such an answer rests on, if it rests on one.
+
     >>> from typelattice import system
     >>> p = system("torch").explain("int32", "int8", op="divide")
     >>> p.node, p.compute, p.dtype, [str(cast.source) for cast in p.casts]
@@ -75,6 +78,8 @@ class Promotion(NotebookDisplay):
     accumulator: DType | None = None
     reason: str | None = None
     remedy: str | None = None
+    question: str = ""
+    basis: Promotion | None = None
 
     def __repr__(self) -> str:
         given = "refused" if self.dtype is None else f"{self.dtype}{'*' * self.weak}"
@@ -88,6 +93,8 @@ class Promotion(NotebookDisplay):
     @property
     def _question_text(self) -> str:
         """Write the question: each operand once, and the operation, if the question names one."""
+        if self.question:
+            return self.question
         operands = " with ".join(dict.fromkeys(map(str, self.operands)))
         return f"{operands} in {self.op}" if self.op else operands
 
@@ -133,13 +140,16 @@ class Promotion(NotebookDisplay):
     @property
     def bounds(self) -> tuple[Node, ...]:
         """The minimal bounds of the nodes that decided: one is the join, several are a tie or a refusal."""
+        if self.question and self.basis is None:
+            return ()
         nodes = [n for n in self.decision.nodes if n in self.system.order]
         return self.system.order.minimal_bounds(*nodes) if nodes else ()
 
     @property
     def rule(self) -> DecidingLines:
         """The file of the system and the lines in it that decided: without them the answer differs."""
-        return self.find_rule(self)
+        asked = self.basis or self
+        return asked.find_rule(asked)
 
     @property
     def casts(self) -> tuple[OperandCast, ...]:

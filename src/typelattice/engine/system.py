@@ -7,8 +7,8 @@ from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.promotion import DecidingLines, Promotion, PromotionError
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.operands.notation import parse_operand
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, OperandError
+from typelattice.operands.notation import parse_operand, read_dtype
+from typelattice.operands.operand import KIND_BY_NAME, KIND_BY_PYTHON_TYPE, Operand, OperandError
 from typelattice.operands.read_objects import CACHE_KEY_BY_CLASS, PLAIN_ARRAY_CLASSES, mark_foreign, operand
 from typelattice.support.display_hooks import NotebookDisplay
 from typelattice.support.frozen_classes import field, frozen
@@ -17,6 +17,8 @@ from typelattice.support.strange_objects import refuse_strange
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Protocol
+
+    from typelattice.engine.question import Question
 
     class Origin(Protocol):
         """The source of a system: its files, as far as a system needs them."""
@@ -216,3 +218,89 @@ class System(Rules, NotebookDisplay):
         return promote_operands(
             self, mark_foreign(operands, read, own, self.foreign), op, self.origin.rule_of_answer
         )
+
+    def create(
+        self, *values: object, op: str = "asarray", dtype: object = None, shape: tuple[int, ...] | None = None
+    ) -> Promotion:
+        """Explain the dtype of a new array: of numbers and lists of them, or of a shape alone.
+
+        `op` is the function that makes the array: `asarray`, `full`, `arange` or `linspace` of numbers,
+        `zeros`, `ones`, `empty` or `eye` of none. `dtype` is the requested dtype. Only the shape `()` counts,
+        as an array without dimensions may differ.
+
+        Raises OpError for another function, DTypeError or OperandError for an object that is no number and no
+        dtype.
+
+        >>> from typelattice import system
+        >>> system("torch").create(op="zeros"), system("numpy").create([1, 2**63]).dtype
+        (<float32: zeros under torch>, float64)
+        >>> system("numpy").create(300, dtype="uint8").reason
+        '300 is out of range for uint8'
+        """
+        from typelattice.engine.new_arrays import create_array, describe_new_array
+
+        requested = None if dtype is None else self._read_requested(dtype)
+        new = describe_new_array(op, values, self.operand, requested, shape)
+        return create_array(self, new, self.origin.rule_of_answer)
+
+    def cast(self, x: object, dtype: object) -> Promotion:
+        """Explain an explicit cast: the dtype that `x.astype(dtype)` has, or why the system refuses it.
+
+        `dtype` may be a Python type, which stands for the default dtype of its kind. Raises DTypeError or
+        OperandError for an object that is no operand or no dtype.
+
+        >>> from typelattice import system
+        >>> system("jax-x32").cast("int8", float).dtype
+        float32
+        >>> print(system("numpy").cast("float16", "int8").casts[0].loss.magnitude)
+        True
+        """
+        from typelattice.engine.explicit_casts import cast_operand
+
+        requested = self._read_requested(dtype)
+        return cast_operand(self._ask((x,), "{} cast to " + str(requested)), requested)
+
+    def index(self, x: object, *keys: object) -> Promotion:
+        """Explain the dtype of elements, `x[keys]`, or why the library takes no such index.
+
+        A key is an int, a slice, a list, None, `...`, or an operand: `"bool"` is a mask. Raises DTypeError
+        or OperandError for an object that is no operand.
+
+        >>> from typelattice import system
+        >>> system("mlx").index("float16", "bool").reason
+        'MLX takes no bools as an index; write where(mask, x, y)'
+        """
+        from typelattice.engine.element_access import describe_index, index_array
+
+        return index_array(self._ask((x,), "elements of {}"), *describe_index(keys, self.operand))
+
+    def write(self, into: object, value: object, op: str = "setitem") -> Promotion:
+        """Explain the dtype of an array after a write into it, or why the library refuses the write.
+
+        `op` is `setitem` for `into[key] = value`, an operator such as `+=`, or `out=` for the result of a
+        function that gets the array as its argument `out`. Raises OpError for another word, DTypeError or
+        OperandError for an object that is no operand.
+
+        >>> from typelattice import system
+        >>> system("numpy").write("int8", "float64").dtype, system("numpy").write("int8", 0.5, "+=").reason
+        (int8, 'float64 cannot be written into int8')
+        """
+        from typelattice.engine.element_access import write_into_array
+
+        return write_into_array(self._ask((into, value), "{1} written into {0}"), op)
+
+    def _ask(self, operands: tuple[object, ...], text: str) -> Question:
+        """Return a question about operands. Braces in its text stand for them."""
+        from typelattice.engine.question import Question
+
+        read = tuple(map(self.operand, operands))
+        return Question(self, read, self.origin.rule_of_answer, None, text.format(*read))
+
+    def _read_requested(self, requested: object) -> DType | Operand:
+        """Read a requested dtype: a dtype, or a Python scalar for a Python type or its name."""
+        if isinstance(requested, Operand):
+            return requested if requested.tier == "scalar" else requested.dtype or requested
+        if isinstance(requested, str) and requested not in KIND_BY_NAME:
+            return read_dtype(requested, self.custom_dtypes)
+        found = self.operand(requested)
+        return found if found.dtype is None else found.dtype

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from typelattice.engine.decisions import (
+    CastByRule,
     Decision,
     DefaultTaken,
     ForeignArrayCounted,
@@ -16,6 +17,7 @@ from typelattice.engine.decisions import (
     RefusedJoin,
     ReplacedInAnswer,
     ReplacedOnEntry,
+    RequestTaken,
     SizedByValue,
     TiersJoined,
     TieSettled,
@@ -67,7 +69,7 @@ def answer_text(promotion: Promotion) -> str:
 
 def question_of_promotion(p: Promotion) -> str:
     """Write the operands, and the operation of the question: `add of int8 and uint8`."""
-    return question_text([str(o) for o in p.promoting_operands], p.op)
+    return p.question or question_text([str(o) for o in p.promoting_operands], p.op)
 
 
 def question_text(operands: Sequence[str], op_name: str | None) -> str:
@@ -107,7 +109,7 @@ def explain_in_sections(promotion: Promotion, with_operation: bool = True) -> It
     if promotion.fits:
         yield "values", [describe_fit(f) for f in promotion.fits]
     casts = dict.fromkeys(describe_cast(c) for c in promotion.casts if c.loss is not None)
-    if casts:
+    if casts and not isinstance(promotion.decision, CastByRule):
         yield "casts", list(casts)
     if promotion.dtype is None:
         yield "refused", [str(promotion.reason)]
@@ -172,6 +174,11 @@ def _explain_decision(promotion: Promotion, decision: Decision) -> Iterator[Titl
             yield "by value", [f"{names} counts as {node}, {why}"]
         case WidenedDefault() if node:
             yield "on entry", [f"{names} counts as {node}, its first default dtype that holds its value"]
+        case RequestTaken() if node is not nodes[0]:
+            yield "requested", [f"{names} becomes {node}"]
+        case CastByRule(node=DType()):
+            cast_rule = promotion.system.cast_rule(*decision.dtypes)
+            yield "cast", [describe_explicit_cast(*decision.dtypes, cast_rule)]
         case DefaultTaken() if node:
             yield "default", [f"{nodes[0]} has no width: it becomes the default dtype, {node}"]
         case _:  # other sections explain refusals and operations

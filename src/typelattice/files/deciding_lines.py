@@ -65,7 +65,12 @@ class DecidingLineSearch:
         self._rules_of_key = lru_cache(maxsize=256)(self._find_rules_of_key)
 
     def deciding_rule(self, promotion: Promotion) -> DecidingLines:
-        """Return the lines that decided an answer, in the system's file or in one of our tables."""
+        """Return the lines that decided an answer, in the system's file or in one of our tables.
+
+        The decision on a new array, a cast, an index or a write names its key, and nothing else decides.
+        """
+        if promotion.question:
+            return self._rules_of_decision(promotion.decision)[0]
         if isinstance(promotion.decision, (MissingOperation, MissingDimensions)):
             return _table_rule(promotion.decision)
         return next(self._candidate_rules(promotion))

@@ -59,31 +59,16 @@ def asarray_maker(context: NamespaceContext) -> NamespaceFunction:
             data = context.cast_to_replaced_dtype(context.library.cast(data, own))
             weak = context.library.is_weak(data) and context.recipes.has_weak_arrays
             return context.wrap(data, None, weak)
-        d, weak = _type_of_numbers(context, obj, kind)
+        largest = _largest_int(obj)
+        numbers = [operand(x) for x in _list_numbers(obj)] if exceeds_int32(largest) else ()
+        is_list = isinstance(obj, (list, tuple))
+        d, weak = context.creation_type("asarray", kind, largest, numbers, is_list)
         if context.recipes.is_own_system and find_out_of_range(obj, d) is not None:
             return context.wrap(_make_array(context, obj, None, device, copy))  # NumPy's 2**63 is uint64
         refuse_out_of_range(context.recipes, obj, d)
-        weak = weak and not isinstance(obj, (list, tuple))
         return context.wrap(_make_array(context, obj, context.library.native_dtype(d), device, copy), d, weak)
 
     return asarray
-
-
-def _type_of_numbers(context: NamespaceContext, numbers: Any, kind: Kind) -> tuple[DType, bool]:
-    """Return the dtype of an array of Python numbers, and whether the system says it is weak.
-
-    If a lone large int is wider, each number of a list counts by itself: NumPy makes `[1, 2**63]` a float64
-    array, because int64 and uint64 join at float64.
-    """
-    largest = _largest_int(numbers)
-    if not exceeds_int32(largest) or Kind.SIGNED not in context.system.kinds_widening_alone:
-        return context.creation_type("asarray", kind, largest)
-    each = {context.creation_type("asarray", operand(x).kind, x) for x in _list_numbers(numbers)}
-    return (
-        each.pop()
-        if len(each) == 1
-        else (context.system.promote(*(d for d, _ in each), op="stack").result, False)
-    )
 
 
 def _list_numbers(numbers: Any) -> list[Any]:

@@ -6,7 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from typelattice.engine.promotion import Promotion
+from typelattice.engine.new_arrays import NewArray, create_array
+from typelattice.engine.promotion import Promotion, PromotionError
 from typelattice.engine.system import System
 from typelattice.facts.cast_rounding_and_overflow import PLAIN_CAST_RULE
 from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype, real_part_dtype
@@ -41,7 +42,7 @@ class NamespaceContext:
         self.system, self.library, self.Array = system, library, arrays
         self.recipes: RecipeMaker = arrays._recipes
         known = dict.fromkeys((*DTYPES.values(), *system.custom_dtypes.values()))
-        self._creation_types: dict[tuple[str | None, Operand], tuple[DType, bool]] = {}
+        self._creation_types: dict[NewArray, tuple[DType, bool]] = {}
         self.dtypes = {d.name: d for d in known if d in system.order and library.has_dtype(d)}
         own = [d for d in self.dtypes.values() if d in system.custom_dtypes.values()]
         library.read_as(own, system.order.nodes)
@@ -157,23 +158,32 @@ class NamespaceContext:
         return self.system.defaults.get(kind) or self.library_default(kind)
 
     def creation_type(
-        self, function_name: str, kind: Kind, number: PythonNumber | None = None
+        self,
+        function_name: str,
+        kind: Kind,
+        number: PythonNumber | None = None,
+        numbers: Sequence[Operand] = (),
+        has_dimensions: bool = False,
     ) -> tuple[DType, bool]:
         """Return the dtype of a new array without a requested one, and whether the system says it is weak.
 
-        `number` counts by its value if it is an int beyond int32. Such an int may have another dtype. Where
-        the system leaves the default dtype open, as the standard does, it is the library's. Raises
-        PromotionError if the system has none.
+        `number` counts by its value if it is an int beyond int32. Such an int may have another dtype, and
+        then `numbers` are all that the array holds. Where the system leaves the default dtype open, as the
+        standard does, it is the library's. Raises PromotionError if the system has none.
         """
         is_large = kind is Kind.SIGNED and exceeds_int32(number)
         of = operand(number) if is_large else scalar_operand(kind)  # refuses an int that is too wide
-        fills = function_name == "full" or kind not in self.system.defaults
-        op_name = "full" if fills else function_name if is_large else None
-        if (op_name, of) not in self._creation_types:
-            p = self.system.promote(of, op=op_name)
+        new = NewArray(function_name, of, tuple(numbers), tier="array" if has_dimensions else "0d")
+        if new not in self._creation_types:
+            p = create_array(self.system, new, self.system.origin.rule_of_answer)
+            if p.dtype is None:
+                raise PromotionError(p)
             is_open = kind is not Kind.BOOL and kind not in self.system.defaults
-            self._creation_types[op_name, of] = (self.library_default(kind) if is_open else p.result), p.weak
-        return self._creation_types[op_name, of]
+            found = (self.library_default(kind) if is_open else p.dtype), p.weak
+            if numbers:
+                return found
+            self._creation_types[new] = found
+        return self._creation_types[new]
 
     def library_default(self, kind: Kind, device: object = None) -> DType:
         """Return the library's default dtype of a kind. If the system lacks it, return the kind's widest."""

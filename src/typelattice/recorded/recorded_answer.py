@@ -143,6 +143,9 @@ def find_recorded_answer(promotion: Promotion) -> RecordedAnswer | None:
     if type(promotion) is not Promotion:
         what = f"an object of type {type(promotion).__name__} is no answer of a system"
         raise OperandError(f"{what}; give what tl.system('numpy').explain(...) returns")
+    if promotion.question:
+        # a new array rests on the promotion of its number; casts and indices were never recorded
+        return find_recorded_answer(promotion.basis) if promotion.basis is not None else None
     name = recording_name_of(promotion.system)
     if name is None:
         return None

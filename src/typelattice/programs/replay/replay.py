@@ -13,7 +13,6 @@ from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     IN_PLACE_OF_FUNCTION,
     SAME_KIND_KEYWORD_AND_VALUE,
-    Argument,
     AskedDType,
     Call,
     Cast,
@@ -32,19 +31,24 @@ from typelattice.calls.steps import (
     Step,
     yield_leaves,
 )  # fmt: skip
-from typelattice.engine.decisions import RefusalError
-from typelattice.engine.evaluate_operation import find_operation_rules, left_dtype_after_write
-from typelattice.engine.foreign_arrays import MASK_FORM, converted_dtype, index_refusal_reason
+from typelattice.engine.decisions import CastByRule
+from typelattice.engine.element_access import ASSIGNMENT, OUTPUT, index_array
+from typelattice.engine.evaluate_operation import find_operation_rules
+from typelattice.engine.foreign_arrays import converted_dtype
+from typelattice.engine.new_arrays import (
+    FUNCTION_OF_NUMBERS,
+    FUNCTION_OF_ONE_VALUE,
+    NewArray,
+    create_array,
+)
 from typelattice.engine.operand_checks import dtype_of_pair
 from typelattice.engine.operation_rules import LAST_ARRAY_RESULT
-from typelattice.engine.promotion import Promotion
-from typelattice.engine.rule_enums import ForeignCountsAs, InPlaceRule, JoinRule
-from typelattice.engine.scalar_fit import check_scalar_limits, fit_values
+from typelattice.engine.question import Question
+from typelattice.engine.rule_enums import ForeignCountsAs, JoinRule
 from typelattice.engine.system import System
-from typelattice.facts.cast_rounding_and_overflow import PLAIN_CAST_RULE
 from typelattice.facts.dtypes import DType, Kind, dtype
 from typelattice.facts.operations import OPERATIONS, OpError
-from typelattice.facts.range_and_overflow import exceeds_int32, is_in_range
+from typelattice.facts.range_and_overflow import is_in_range
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.facts.shapes import Shape
 from typelattice.files.reader import system as find_system
@@ -249,21 +253,16 @@ class _Evaluator:
                 return Outcome(self.system.operand(value))
             case Input(fixed_result=given) | Opaque(fixed_result=given):
                 return Outcome(_with_tier_of_shape(self.system.operand(given), step.shape))
-            case Index(operand=source, list_form=lists):
-                o = earlier_outcomes[source].operand
-                assert o is not None
-                if refusal_reason := self.why_index_refused(step.key, lists, earlier_outcomes):
-                    return Outcome(None, None, refusal_reason)
-                return Outcome(replace(o, tier=_find_tier(step, (o,)), value=None))
+            case Index():
+                return self.outcome_of_index(step, earlier_outcomes)
             case Cast(operand=source, to=to):
                 o = earlier_outcomes[source].operand
                 assert o is not None
                 # a library's function that makes an array of another library's is a cast to the own dtype
                 converts = step.owner is not None and to == DTypeOf(source)
                 converted = self.dtype_from_foreign(o, source) if converts else None
-                return self.outcome_of_explicit_cast(
-                    o, converted or self.requested_dtype(to, earlier_outcomes), _find_tier(step, (o,))
-                )
+                requested = converted or self.requested_dtype(to, earlier_outcomes)
+                return self.outcome_of_cast(o, requested, _find_tier(step, (o,)))
             case Item(operand=source):
                 o = earlier_outcomes[source].operand
                 assert o is not None
@@ -316,10 +315,11 @@ class _Evaluator:
                 step, call_operands, requested
             )
         fills = [self.system.operand(x) for x in step.args if isinstance(x, (int, float, complex))]
-        refusal_reason = (
-            self.why_number_refused("full", fills, cached_outcome) if name == "full_like" else None
-        )
-        return Outcome(None, reason=refusal_reason) if refusal_reason else cached_outcome
+        if name == "full_like" and fills and cached_outcome.dtype is not None:
+            filled = NewArray(FUNCTION_OF_ONE_VALUE, fills[0], requested=cached_outcome.dtype)
+            if self.outcome_of_new_array(filled).operand is None:
+                return self.outcome_of_new_array(filled)
+        return cached_outcome
 
     def dtype_from_foreign(self, operand: Operand, source: int) -> DType | None:
         """Return the dtype of the array that the library makes from another library's array.
@@ -358,29 +358,22 @@ class _Evaluator:
         to = dtype_of_pair(op.joins_of_pairs, (operands[0], own_operand))
         return Outcome(operand_of_dtype(to, tier=own_operand.tier)) if to else None
 
-    def why_out_refused(self, output: Operand, result: Operand) -> str | None:
-        """Return the reason why the library does not write a result into the `out=` array."""
-        writes, into = find_operation_rules(self.system, "+="), result.dtype
-        try:
-            if into is not None:
-                left_dtype_after_write(self.system, writes, into, output, [])
-        except RefusalError as e:
-            return e.reason
-        return None
-
-    def why_index_refused(self, key: Argument, lists: str, earlier_outcomes: EarlierOutcomes) -> str | None:
-        """Return the reason why the system's library refuses a list, or bools, in an index."""
-        keys = key if isinstance(key, tuple) else (key,)
-        if lists:
-            is_mask = any(isinstance(x, bool) for each in keys for x in yield_leaves(each))
-            forms = (lists, MASK_FORM) if is_mask else (lists,)
-            return next((why for form in forms if (why := index_refusal_reason(self.system, form))), None)
-        instead = name_meaning(NameSort.NO_BOOL_INDEX, "index", self.system.library.partition(" ")[0])
-        if instead is None:
-            return None
+    def outcome_of_index(self, step: Index, earlier_outcomes: EarlierOutcomes) -> Outcome:
+        """Return the outcome of taking elements of an array."""
+        operand = earlier_outcomes[step.operand].operand
+        assert operand is not None
+        keys = step.key if isinstance(step.key, tuple) else (step.key,)
         of_keys = (earlier_outcomes[x.step].operand for x in keys if isinstance(x, Ref))
-        is_mask = any(o is not None and o.kind is Kind.BOOL for o in of_keys)
-        return f"{self.system.name} takes no bools as an index; write {instead}" if is_mask else None
+        is_mask = (
+            any(isinstance(x, bool) for each in keys for x in yield_leaves(each))
+            if step.list_form
+            else any(o is not None and o.kind is Kind.BOOL for o in of_keys)
+        )
+        question = Question(self.system, (operand,), self.system.origin.rule_of_answer, text=step.text)
+        p = index_array(question, step.list_form, is_mask)
+        if p.reason is not None:
+            return Outcome(None, reason=p.reason)
+        return Outcome(replace(operand, tier=_find_tier(step, (operand,)), value=None))
 
     def foreign_arrays(self, step: Call, operands: Sequence[Operand]) -> Mapping[int, str]:
         """Return the foreign operands by their steps: lists, and scalars such as np.float64(2) in MLX.
@@ -413,106 +406,43 @@ class _Evaluator:
         return read_dtype(requested.name, self.system.custom_dtypes)
 
     def outcome_of_cast(self, operand: Operand, target: DType | Operand, tier: Tier) -> Outcome:
-        """Return an operand cast to a dtype. A 0-d operand keeps its value if the value fits."""
-        if isinstance(target, Operand):
-            p = self.system.explain(target)
-            asked = self.system.requested.get(target.kind, p.dtype)
-            if asked is None:
-                return Outcome(None, p, p.reason)
-            target = asked
-        target = self.system.dtype_of_new_array(target)
-        kept = (
-            tier == "0d"
+        """Return the outcome of an explicit cast. A 0-d operand keeps its value if the value fits."""
+        p = self.system.cast(operand, target)
+        cast = None
+        if isinstance(p.decision, CastByRule):
+            from_dtype, to_dtype = p.decision.dtypes
+            cast = ExplicitCast(from_dtype, to_dtype, self.system.cast_rule(from_dtype, to_dtype), p.rule)
+        if p.dtype is None:
+            return Outcome(None, reason=p.reason, cast=cast)
+        keeps_value = (
+            cast is None
+            and tier == "0d"
             and operand.value is not None
-            and operand.kind.category <= target.kind.category
-            and is_in_range(operand.value, target)
+            and operand.kind.category <= p.dtype.kind.category
+            and is_in_range(operand.value, p.dtype)
         )
-        return Outcome(operand_of_dtype(target, tier=tier, value=operand.value if kept else None))
-
-    def outcome_of_explicit_cast(self, operand: Operand, target: DType | Operand, tier: Tier) -> Outcome:
-        """Return the outcome of a cast that the source writes, by the system's rule for it if it has one."""
-        made = self.outcome_of_cast(operand, target, tier)
-        if why := self.why_number_refused("asarray", (operand,), made):
-            return Outcome(None, reason=why)
-        if operand.dtype is None or made.dtype is None or not self.system.casts:
-            return made
-        cast_rule = self.system.cast_rule(operand.dtype, made.dtype)
-        if cast_rule == PLAIN_CAST_RULE:
-            return made
-        rule = self.system.origin.rule_of_key("casts", cast_rule.entry)
-        cast = ExplicitCast(operand.dtype, made.dtype, cast_rule, rule)
-        if cast_rule.obstacle:
-            why = f"{operand.dtype} is not cast to {made.dtype}: {cast_rule.obstacle}"
-            return Outcome(None, reason=why, cast=cast)
-        assert made.operand is not None
-        return replace(made, operand=replace(made.operand, value=None), cast=cast)
-
-    def why_number_refused(self, name: str, numbers: Sequence[Operand], outcome: Outcome) -> str | None:
-        """Return the reason why the library cannot make an array of a dtype from Python numbers.
-
-        An int may be out of range: `np.uint8(300)`, `np.float32(10**400)`. The rule of that operation
-        decides: `asarray`, `full` or `arange`. Numbers of other kinds are cast, unless its rule names them.
-        """
-        known_numbers = [x for x in numbers if x.tier == "scalar" and x.value is not None]
-        to = outcome.dtype
-        if to is None or to.kind is Kind.BOOL or not known_numbers:
-            return None
-        op = find_operation_rules(self.system, name)
-        checked = [x for x in known_numbers if x.kind is Kind.SIGNED or x.kind.python_name in (op.fit or ())]
-        try:
-            check_scalar_limits(
-                self.system.limits if op.limits is None else {}, checked
-            )  # without an array, the scalar has its default dtype
-        except RefusalError as e:
-            return e.reason
-        fits = fit_values(self.system, [operand_of_dtype(to), *checked], to, op)
-        return next((f"{fit.value} {fit.misfit}" for fit in fits if fit.outcome == "raise"), None)
+        value = operand.value if keeps_value else None
+        return Outcome(operand_of_dtype(p.dtype, tier=tier, value=value), cast=cast)
 
     def outcome_of_creation(self, step: Created, earlier_outcomes: EarlierOutcomes) -> Outcome:
-        """Return the outcome of making an array, with the requested dtype or a default one.
-
-        `full`, and `asarray` of a lone Python number, keep the weakness of the number.
-        """
+        """Return the outcome of making an array, with the requested dtype or a default one."""
         source = step.default_from
         described_operand = earlier_outcomes[source].operand if isinstance(source, int) else source
-        tier: Tier = "0d" if step.shape == () else "array"
         assert described_operand is not None
-        if step.dtype is not None:
-            made = self.outcome_of_cast(
-                described_operand, self.requested_dtype(step.dtype, earlier_outcomes), tier
-            )
-            listed = yield_leaves(step.args[0]) if step.name == "asarray" and step.args else ()
-            numbers = [self.system.operand(x) for x in listed if isinstance(x, int)]
-            why = self.why_number_refused(step.name, (described_operand, *numbers), made)
-            return Outcome(None, reason=why) if why else made
-        p = self.promotion_of_new_array(step, described_operand)
-        if p.dtype is None:
-            return Outcome(None, p, p.reason)
-        keeps = step.name == "full" or (step.name == "asarray" and tier == "0d")  # a list's array is not weak
-        return Outcome(operand_of_dtype(p.dtype, p.weak and keeps, tier), p)
-
-    def promotion_of_new_array(self, step: Created, described_operand: Operand) -> Promotion:
-        """Return the promotion of a new array without a requested dtype: by its operation's rule, if any.
-
-        A library's linspace between whole numbers may have a different dtype than between other numbers. The
-        value that fills an array may count only by its kind. In the standard a Python number has no dtype by
-        itself, and an array of it has one. If a lone large int is wider, each number of a list counts by
-        itself: NumPy makes `[1, 2**63]` a float64 array, because int64 and uint64 join at float64.
-        """
-        bounds = [x for x in step.args if isinstance(x, (bool, int, float, complex))][:2]
-        if step.name == "linspace" and len(bounds) == 2:
-            return self.system.explain(*bounds, op="linspace")
-        listed = [*yield_leaves(step.args[0])] if step.name == "asarray" and step.args else []
-        is_large = any(isinstance(x, int) and exceeds_int32(x) for x in listed)
-        if is_large and Kind.SIGNED in self.system.kinds_widening_alone:
-            each = [self.system.explain(x, op="asarray") for x in listed]
-            refused = next((p for p in each if p.dtype is None), None)
-            return refused or self.system.explain(*{p.dtype: p for p in each}, op="stack")
-        fills = step.name == "full" or (
-            described_operand.tier == "scalar" and described_operand.kind not in self.system.defaults
+        tier: Tier = "0d" if step.shape == () else "array"
+        requested = None if step.dtype is None else self.requested_dtype(step.dtype, earlier_outcomes)
+        listed = step.args[:1] if step.name == FUNCTION_OF_NUMBERS else step.args[:2]
+        numbers = [x for x in yield_leaves(listed) if isinstance(x, (bool, int, float, complex))]
+        new = NewArray(
+            step.name, described_operand, tuple(map(self.system.operand, numbers)), requested, tier
         )
-        asked_op = "full" if fills else step.name if exceeds_int32(described_operand.value) else None
-        return self.system.explain(described_operand, op=asked_op)
+        return self.outcome_of_new_array(new)
+
+    def outcome_of_new_array(self, new: NewArray) -> Outcome:
+        p = create_array(self.system, new, self.system.origin.rule_of_answer)
+        if p.dtype is None:
+            return Outcome(None, p.basis, p.reason)
+        return Outcome(operand_of_dtype(p.dtype, p.weak, new.tier), p.basis)
 
     def outcome_of_call(
         self, step: Call, operands: Sequence[Operand], requested: DType | Operand | None
@@ -522,18 +452,17 @@ class _Evaluator:
             made = python_result(step.name, operands)
             return Outcome(made, reason=None if made else f"Python has no {step.name} of these numbers")
         tier = _find_tier(step, operands)
-        if (
-            step.name == "setitem"
-            and step.is_operator
-            and find_operation_rules(self.system, "setitem").gives_into is InPlaceRule.COPY_ANY_CAST
-        ):
-            cause = f"{self.system.name} has no assignment to elements: its arrays do not change"
-            return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")
-        if SAME_KIND_KEYWORD_AND_VALUE in step.keywords and (why := self.why_out_refused(*operands)):
-            return Outcome(None, None, why)
+        if step.name == ASSIGNMENT and step.is_operator:
+            written = self.system.write(operands[0], operands[1], ASSIGNMENT)
+            if written.basis is None:
+                return Outcome(None, reason=f"{written.reason}; {written.remedy}")
+        if SAME_KIND_KEYWORD_AND_VALUE in step.keywords:
+            written = self.system.write(operands[0], operands[1], OUTPUT)
+            if written.dtype is None:
+                return Outcome(None, reason=written.reason)
         if requested is not None:
-            refused = self.dtype_refusal(step, operands)
-            return refused or self.outcome_of_cast(replace(operands[0], value=None), requested, tier)
+            new = NewArray(step.name, replace(operands[0], value=None), (), requested, tier)
+            return self.dtype_refusal(step, operands) or self.outcome_of_new_array(new)
         name = step.name
         if name in FUNCTION_OF_IN_PLACE:
             return self.outcome_of_in_place(name, operands, tier, step.rebinds)

@@ -126,7 +126,7 @@ def test_a_system_with_another_order_is_written_as_a_file_that_is_read(name: str
     assert again.int_join_dtypes == s.int_join_dtypes
     assert {*again.ops} <= {*s.ops}
     idle = [entry for entry in s.ops if again.ops.get(entry, {}) != s.ops[entry]]
-    assert all(again.ops.get(entry, {}).items() <= s.ops[entry].items() for entry in idle)
+    assert all(again.ops.get(entry, {}).keys() <= s.ops[entry].keys() for entry in idle)
     numbers = (1, 1.5, 2**40) if "scalar" in s.tiers else ()
     # A variant may inherit keys that decide nothing in it. They are left out, and no answer changes.
     for op in OPERATIONS.values():

@@ -9,6 +9,7 @@ from re import findall
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node, WeakNode
 from typelattice.facts.order import Order
+from typelattice.files.entry_followers import find_mapping
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.system_text import OPERATION_SETS_KEY
 from typelattice.files.unused_keys import find_unused_entries, find_unused_keys
@@ -67,7 +68,13 @@ def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
         entry: used_keys
         for entry, said in ops.items()
         if (entry, None) not in unused_keys
-        if (used_keys := {key: value for key, value in said.items() if (entry, key) not in unused_keys})
+        if (
+            used_keys := {
+                key: used
+                for key, value in said.items()
+                if (used := _used_value(plain, entry, key, value, (entry, key) in unused_keys)) is not None
+            }
+        )
     }
     sets = kept.pop("sets", {})
     assert isinstance(sets, Mapping)
@@ -77,6 +84,18 @@ def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
         used |= further
     kept_sets = {name: sets[name] for name in sets if name in used}
     return kept | ({"sets": kept_sets} if kept_sets else {})
+
+
+def _used_value(plain: System, entry: str, key: str, value: object, is_unused: bool) -> object:
+    """Return what has an effect of a key of an entry of `ops`, or None if nothing has.
+
+    A policy for values out of range may name dtypes that the order lacks, and others.
+    """
+    if not is_unused:
+        return value
+    policy = find_mapping(plain.ops.get(entry, {}), key) if key == "fit" else {}
+    names = {str(node) for node in plain.order.nodes} | {kind.python_name for kind in plain.defaults}
+    return {word: outcome for word, outcome in policy.items() if word in names} or None
 
 
 def _share_entries(ops: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:

@@ -89,7 +89,18 @@ import tracemalloc
 tracemalloc.start(20)
 x = [bytearray(10)]
 print(tracemalloc.get_object_traceback(x[0]))""",
-    "threads": "print([f.f_back and f.f_back.f_lineno for f in sys._current_frames().values()])",
+    "threads": """
+import time
+time.sleep(0.05)  # until a thread of ours would run
+print([f.f_back and f.f_back.f_lineno for f in sys._current_frames().values()])""",
+    "a fork": """
+import os, time, warnings
+warnings.simplefilter("error")  # Python 3.12 warns of a fork beside another thread
+time.sleep(0.05)
+if pid := os.fork():
+    print(os.waitpid(pid, 0)[1])
+else:
+    os._exit(0)""",
     "the last error": "print(sys.exc_info(), [name for name in dir(sys) if name.startswith('last_')])",
     "the hook of errors": """
 print(sys.excepthook is sys.__excepthook__)

@@ -244,15 +244,20 @@ class ChildRuns:
         util: Any = sys.modules["multiprocessing.util"]
         util.Finalize(None, self.write_run, exitpriority=LAST_PRIORITY)
         self.end_by_signal()
+        # A pool ends its workers while they are about to wait for a task.
+        if threading.current_thread() is threading.main_thread() and self.handles_sigterm():
+            self.repeated_signal.start()
 
     def end_by_signal(self) -> None:
-        """Write the run if SIGTERM ends this process, and the program does not catch it."""
+        """Write the run if SIGTERM ends this process, and the program does not catch it.
+
+        No thread helps here: the program would see it in `sys._current_frames()`, and Python warns of it
+        where a program forks.
+        """
         if threading.current_thread() is not threading.main_thread():
             return
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self.on_sigterm)
-        if self.handles_sigterm():
-            self.repeated_signal.start()
 
     def handles_sigterm(self) -> bool:
         """Return True if `on_sigterm` handles SIGTERM, rather than a function of the program."""

@@ -12,7 +12,7 @@ from typelattice.engine.requested_dtypes import RequestedDType, check_numbers_in
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import OPERATIONS, OpError
-from typelattice.facts.range_and_overflow import exceeds_int32
+from typelattice.facts.range_and_overflow import PythonNumber, exceeds_int32
 from typelattice.operands.operand import Operand, OperandError, Tier, operand_of_dtype, scalar_operand
 from typelattice.support.error_texts import clip_text, spelling_hint
 from typelattice.support.frozen_classes import frozen
@@ -75,7 +75,8 @@ def describe_new_array(
     arrays = [x for x in numbers if x.tier != "scalar"]
     if arrays and len(numbers) > 1:
         raise OperandError(f"{function} of several arrays; ask explain(..., op='stack') for their dtype")
-    source = arrays[0] if arrays else find_deciding_number(numbers)
+    source = numbers[0] if len(numbers) == 1 and not isinstance(values[0], (list, tuple)) else None
+    source = source or find_deciding_number(numbers)
     is_lone = len(values) == 1 and not isinstance(values[0], (list, tuple)) and not arrays
     is_0d = tuple(shape) == () if shape is not None else is_lone and function == FUNCTION_OF_NUMBERS
     return NewArray(function, source, numbers, requested, "0d" if is_0d else "array")
@@ -105,8 +106,7 @@ def create_array(rules: Rules, new: NewArray, find_rule: RuleFinder) -> Promotio
     decisions: list[Decision] = []
     try:
         target = find_requested_dtype(question, new.requested, decisions)
-        ints = [x for x in new.numbers if x.kind in (Kind.BOOL, Kind.SIGNED)]
-        listed = ints if new.function == FUNCTION_OF_NUMBERS else []
+        listed = new.numbers if new.function == FUNCTION_OF_NUMBERS else ()
         check_numbers_in_array(rules, new.function, (new.source, *listed), target)
     except RefusalError as e:
         return question.refuse(decisions, e)
@@ -150,4 +150,10 @@ def find_deciding_number(numbers: Sequence[Operand]) -> Operand:
     """
     kind = max((x.kind for x in numbers), key=lambda k: k.category, default=Kind.FLOAT)
     large = [x for x in numbers if kind is Kind.SIGNED and exceeds_int32(x.value)]
-    return max(large, key=lambda x: abs(x.value or 0), default=scalar_operand(kind))
+    return max(large, key=lambda x: _size_of_int(x.value), default=scalar_operand(kind))
+
+
+def _size_of_int(value: PythonNumber | None) -> tuple[int, int]:
+    """Return the size by which ints are compared: -2**63 is an int64, and 2**63 is none."""
+    assert isinstance(value, int)
+    return abs(value), value

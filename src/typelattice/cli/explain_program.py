@@ -22,7 +22,7 @@ from typelattice.facts.libraries import libraries
 from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of
 from typelattice.operands.notation import parse_operand
 from typelattice.programs.json.outcome_data import replay_data, steps_data
-from typelattice.programs.make_program import program_file
+from typelattice.programs.make_program import program_file, read_program
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.divergences import (
     Divergences,
@@ -31,6 +31,7 @@ from typelattice.programs.replay.divergences import (
     list_shared_steps,
 )
 from typelattice.programs.replay.outcome import Outcome
+from typelattice.programs.source.read_source import PartlyReadError
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE
 from typelattice.rendering.json import json_document
 from typelattice.rendering.terminal_output import terminal_layout
@@ -48,13 +49,22 @@ def explain_program(
     """Print a program with its inputs: in full under named systems, or in brief under all.
 
     `site` is the address of the site. If it is given, the output ends with a link to the page there that
-    computes the program.
+    computes the program. Of a program with a result that is not known, print the steps that were read, and
+    raise its PartlyReadError then.
     """
     if args.op:
         raise ProgramError("--op goes with operands; write the operation into the program, as in: sqrt(x)")
     text, bound = split_bindings(args.operands)
     source = load_function(text) if args.run else text
-    p = replace(tl.program(source, *systems, **bound), source=text.strip())
+    partly_read: PartlyReadError | None = None
+    try:
+        made = tl.program(source, *systems, **bound)
+    except PartlyReadError as e:
+        if args.format == "json":
+            raise
+        partly_read = e
+        made = read_program(replace(e.source, keeps_unknown_results=True), text)
+    p = replace(made, source=text.strip())
     page = [] if site is None else [f"{site}/{program_link(p.source, bound, args.system)}"]
     replays = [_parse_inputs(p, known).under(s) for s, known in zip(systems, custom_dtypes, strict=True)]
     if args.format == "json":
@@ -77,6 +87,8 @@ def explain_program(
         yield from _list_unread(p)
     if page:
         yield f"\n{page[0]}"
+    if partly_read is not None:
+        raise partly_read
     if args.exit_code and _systems_disagree(replays):
         raise DifferencesFound
 
@@ -193,7 +205,7 @@ def _describe_briefly(program: Program, bound: Mapping[str, str], replays: Seque
 
 
 def _list_unread(program: Program) -> Paragraphs:
-    """Print the lines that were not read. No result depends on them."""
+    """Print the lines that were not read. No step depends on them."""
     if program.unread:
         page = terminal_layout()
         yield ""
@@ -248,7 +260,7 @@ def _divergence_mark(divergence: StepDivergence, is_first: bool) -> str:
 def _describe_in_full(program: Program, bound: Mapping[str, str], replayed: Replay) -> Paragraphs:
     """Print each step under one system, with its result and its implicit casts."""
     page = terminal_layout()
-    results = ", ".join(str(replayed[i]) for i in program.results)
+    results = ", ".join(str(replayed[i]) for i in program.results) or "its result is not known"
     yield page.bold(f"{_program_heading(program, bound)} under {replayed.name}: {results}")
     yield ""
     steps = zip(program.steps, replayed, strict=True)

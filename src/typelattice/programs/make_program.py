@@ -68,10 +68,11 @@ def program(source: str | Callable[..., object], /, *operands: object, **bound: 
     own_system = systems[0] if len(systems) == 1 else None
     library = _library_of_all(systems)
     read = Source(text, bound, known_operations, name, function, library, own_system)
-    return _read_program(read, source.strip())
+    return read_program(read, source.strip())
 
 
-def _read_program(source: Source, text: str) -> Program:
+def read_program(source: Source, text: str) -> Program:
+    """Read a source as a program. Raises ProgramError; PartlyReadError if a result is not known."""
     readings = SourceReadings(source)
     reading = readings.reading
     is_needed = reading.answers or reading.unread

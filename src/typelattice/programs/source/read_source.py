@@ -10,7 +10,15 @@ from typing import Any
 
 from typelattice.calls.program_builder import LIBRARY_YIELDING_TO_OTHERS, ProgramBuilder
 from typelattice.calls.program_inputs import is_operand
-from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, ProgramError, SourceLocation, Step
+from typelattice.calls.steps import (
+    MAX_STEP_CHARS,
+    Argument,
+    Excerpt,
+    InvalidCallError,
+    ProgramError,
+    SourceLocation,
+    Step,
+)
 from typelattice.engine.system import System
 from typelattice.facts.operations import Operation
 from typelattice.files.system_text import systems as list_systems
@@ -37,6 +45,7 @@ from typelattice.programs.source.statements import (
 )
 from typelattice.programs.source.syntax_reader import (
     ReadingStopped,
+    SettingError,
     SourceReader,
     SyntaxReaders,
     UnreadLine,
@@ -75,13 +84,25 @@ class SourceReading:
     unread: tuple[UnreadLine, ...]
 
 
+class PartlyReadError(ProgramError):
+    """The error of a source with a result that depends on a line that was not read.
+
+    `source` is what was read. Its steps can be had by `keeps_unknown_results`.
+    """
+
+    def __init__(self, message: str, source: Source) -> None:
+        super().__init__(message)
+        self.source = source
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A source with its inputs, which is read under any system.
 
     `custom_operations` are the operations that systems define. `function` names the function to read in a
     file. `library` is that of the inputs if the source names none, and `own_system` the system whose branches
-    are read at first if it is given: else that of the library.
+    are read at first if it is given: else that of the library. `keeps_unknown_results`: a source with a
+    result that depends on an unread line is not refused, and that result is left out.
     """
 
     text: str
@@ -91,6 +112,7 @@ class Source:
     function: str | None = None
     library: str | None = None
     own_system: System | None = None
+    keeps_unknown_results: bool = False
 
     def read(self, system: System | Mapping[str, System] | None = None) -> SourceReading:
         """Read the source under a system: its own one if none is given. Raises ProgramError."""
@@ -123,6 +145,8 @@ class Source:
         except RecursionError:
             what = "lists or objects in one another, nested too deep"
             raise ProgramError(f"{what}; take them apart") from None
+        if source.unknown_result is not None and not self.keeps_unknown_results:
+            raise PartlyReadError(str(source.unknown_result), self)
         name = answers.name if answers.asked else ""
         return SourceReading(
             tuple(builder.steps), results, tuple(answers.asked), name, tuple(source.unread.values())
@@ -137,11 +161,20 @@ def _usual_system(library: str | None) -> str:
 def _list_results(
     source: SourceReader, excerpt: Excerpt, lines: Sequence[ast.stmt], found: Any
 ) -> tuple[int, ...]:
-    """Return the steps of the results: of each item of a list or a dictionary, and of an object's parts."""
+    """Return the steps of the results: of each item of a list or a dictionary, and of an object's parts.
+
+    A result that depends on a line that was not read is left out, and listed. There may be none then.
+    """
     if _is_list(lines):
         found = source.as_argument(lines[0], found)
         return (source.builder.ensure_ref(excerpt, found).step,)
     parts = [*_yield_results(source, found)]
+    unknown = [x for x in parts if isinstance(x, UnknownValue)]
+    if unknown and any(step.op is not None for step in source.builder.steps):
+        source.unknown_result = unknown[0].error
+        parts = [x for x in parts if not isinstance(x, UnknownValue)]
+        if not parts:
+            return ()
     if len(parts) > 1:
         parts = [x for x in parts if x is not None and not isinstance(x, str)]
     refs = [source.builder.ensure_ref(excerpt, source.as_argument(lines[-1], x)) for x in parts]
@@ -333,7 +366,12 @@ def _read_function(
         star.arg: empty for star, empty in ((taken.vararg, ()), (taken.kwarg, {})) if star
     }
     inner = Scope({**function.defaults, **stars, **args}, function.scope)
-    found = yield read_function_body(source, function.node, function.statements, inner)
+    try:
+        found = yield read_function_body(source, function.node, function.statements, inner)
+    except (SettingError, InvalidCallError):
+        raise
+    except ProgramError as e:
+        found = UnknownValue(e)
     if found is None:
         raise source.error(function.node, "it returns nothing; end it with return")
     return found

@@ -161,6 +161,7 @@ class SourceReader:
         self.tries: list[list[tuple[RaisedError, PendingExits]]] = []  # of each: errors that values decide
         self.generator_starts: list[int] = []  # the numbers at which the generators that run were resumed
         self.unread: dict[tuple[int, str], UnreadLine] = {}
+        self.unknown_result: ProgramError | None = None  # why a result of the source is not known
 
     # -- excerpts and errors
 

@@ -11,12 +11,11 @@ from pathlib import Path
 from typelattice.calls.call_tables import find_equivalents
 from typelattice.calls.compositions import is_composition
 from typelattice.calls.steps import ProgramError
-from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.operations import Operation
 from typelattice.programs.program import Program, SourceReadings
 from typelattice.programs.source.quiet_parser import parse_source
-from typelattice.programs.source.read_source import MAX_SOURCE_CHARS, Source
+from typelattice.programs.source.read_source import MAX_SOURCE_CHARS, Source, read_text_file
 from typelattice.programs.symbols.symbol_namespace import Symbols
 from typelattice.support.strange_objects import refuse_strange
 
@@ -61,13 +60,13 @@ def program(source: str | Callable[..., object], /, *operands: object, **bound: 
     if file.endswith(".py") and "\n" not in file and Path(file).is_file():
         raise ProgramError(f"{file} is a file; say which function of it is meant: {file}:name")
     if in_file:
-        path = Path(in_file[1])
-        text, name, function = _read_text_file(path), path.name, in_file[2]
+        path = Path(in_file[1]).absolute()
+        text, name, function = read_text_file(path), path.name, in_file[2]
     else:
-        text, name, function = source, "", None
+        path, text, name, function = None, source, "", None
     own_system = systems[0] if len(systems) == 1 else None
     library = _library_of_all(systems)
-    read = Source(text, bound, known_operations, name, function, library, own_system)
+    read = Source(text, bound, known_operations, name, function, library, own_system, path=path)
     return read_program(read, source.strip())
 
 
@@ -177,16 +176,3 @@ def is_program(text: str) -> bool:
         or (isinstance(line, ast.Expr) and isinstance(line.value, made_of))
         for line in lines
     )
-
-
-def _read_text_file(path: Path) -> str:
-    """Return the text of a file. Raises FileError or ProgramError if it cannot be read."""
-    data = read_bytes(path, MAX_SOURCE_CHARS + 1)
-    if len(data) > MAX_SOURCE_CHARS:
-        raise ProgramError(
-            f"{path.name}: larger than {MAX_SOURCE_CHARS:,} bytes; take the function out of it"
-        )
-    try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError as e:
-        raise ProgramError(f"{path.name}: not UTF-8 text (byte {e.start}); save it as UTF-8") from None

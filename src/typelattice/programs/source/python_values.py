@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from typelattice.calls.asked_calls import AskedCall
@@ -413,9 +414,24 @@ def _is_class(raised: Any, caught: Any) -> bool:
     return raised is caught
 
 
+@dataclass(frozen=True, slots=True)
+class ImportedName:
+    """A name of another file of the package. The file is read when the name is used."""
+
+    path: Path
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedModule:
+    """Another file of the package."""
+
+    path: Path
+
+
 ReadValue: TypeAlias = (
     "Argument | DottedName | IndexUpdateRef | DefinedFunction | DTypeLimits | MutableMapping[Any, Any]"
     " | list[Any] | set[Any] | BoundMethod | MultipleResults | AskedCall | ClassValue | InstanceValue"
     " | BoundFunction | SuperValue | PythonFunction | ContainerMethod | IteratorValue | UnknownValue"
-    " | type[BaseException] | WrappedFunction | RaisedError"
+    " | type[BaseException] | WrappedFunction | RaisedError | ImportedName | ImportedModule"
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
@@ -19,13 +21,14 @@ from typelattice.calls.steps import (
     SourceLocation,
     Step,
 )
+from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.operations import Operation
 from typelattice.files.system_text import systems as list_systems
-from typelattice.programs.source.branches import bound_names
 from typelattice.programs.source.calls_of_values import call_value, list_parameter_names, read_call
 from typelattice.programs.source.elements import assign_elements
-from typelattice.programs.source.expressions import EXPRESSION_READERS
+from typelattice.programs.source.expressions import EXPRESSION_READERS, read_defaults
+from typelattice.programs.source.imported_files import ImportedFiles, find_needed_lines
 from typelattice.programs.source.iterators import iterate_generator, read_iterator
 from typelattice.programs.source.library_objects import find_library_method
 from typelattice.programs.source.python_values import (
@@ -41,6 +44,7 @@ from typelattice.programs.source.source_libraries import libraries_named_by, lib
 from typelattice.programs.source.statements import (
     STATEMENT_READERS,
     read_function_body,
+    read_imported_name,
     read_statement,
 )
 from typelattice.programs.source.syntax_reader import (
@@ -65,6 +69,7 @@ SYNTAX_READERS = SyntaxReaders(
     find_library_method,
     iterate_generator,
     assign_elements,
+    read_imported_name,
 )
 
 
@@ -102,7 +107,8 @@ class Source:
     `custom_operations` are the operations that systems define. `function` names the function to read in a
     file. `library` is that of the inputs if the source names none, and `own_system` the system whose branches
     are read at first if it is given: else that of the library. `keeps_unknown_results`: a source with a
-    result that depends on an unread line is not refused, and that result is left out.
+    result that depends on an unread line is not refused, and that result is left out. `path` is the path of
+    its file: what it imports of its package is read there.
     """
 
     text: str
@@ -113,6 +119,7 @@ class Source:
     library: str | None = None
     own_system: System | None = None
     keeps_unknown_results: bool = False
+    path: Path | None = None
 
     def read(self, system: System | Mapping[str, System] | None = None) -> SourceReading:
         """Read the source under a system: its own one if none is given. Raises ProgramError."""
@@ -128,6 +135,8 @@ class Source:
         library = library_used_by(lines) or self.library
         answers = SystemAnswers(system or self.own_system or _usual_system(library))
         source = SourceReader(builder, text, self.file, self.bound, SYNTAX_READERS, answers)
+        if self.path is not None:
+            source.files = ImportedFiles(self.path, _parse_file)
         source.library, source.names_library = library, bool(libraries_named_by(lines))
         scope = Scope(kind="module")
         try:
@@ -216,6 +225,25 @@ def _parse_lines(text: str, file: str) -> list[ast.stmt]:
     return lines
 
 
+def read_text_file(path: Path) -> str:
+    """Return the text of a file. Raises FileError or ProgramError if it cannot be read."""
+    data = read_bytes(path, MAX_SOURCE_CHARS + 1)
+    if len(data) > MAX_SOURCE_CHARS:
+        raise ProgramError(
+            f"{path.name}: larger than {MAX_SOURCE_CHARS:,} bytes; take the function out of it"
+        )
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as e:
+        raise ProgramError(f"{path.name}: not UTF-8 text (byte {e.start}); save it as UTF-8") from None
+
+
+def _parse_file(path: Path) -> tuple[list[ast.stmt], str]:
+    """Return the statements and the text of another file. Raises ProgramError."""
+    text = read_text_file(path)
+    return _parse_lines(text, path.name), text
+
+
 def _describe_error_position(error: BaseException) -> str:
     """Return the column of a syntax error and the text there, or nothing if Python does not state it."""
     offset, text = getattr(error, "offset", None), getattr(error, "text", None)
@@ -302,38 +330,6 @@ def _check_used(source: SourceReader, lines: Sequence[ast.stmt]) -> None:
             raise ProgramError(f"{what}; remove its operand")
 
 
-def _find_needed_lines(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
-    """Return the lines of a file that a function needs: imports, and those that bind or fill names in it."""
-    giving: dict[str, list[ast.stmt]] = {}
-    own = {line.name for line in lines if isinstance(line, (ast.FunctionDef, ast.ClassDef))}
-    for line in lines:
-        for given in _given_names(line):
-            giving.setdefault(given, []).append(line)
-    needed: set[ast.stmt] = {line for line in lines if isinstance(line, (ast.Import, ast.ImportFrom))}
-    wanted = [name]
-    for line in lines:  # a decorator of the file may put what it decorates into a table
-        for node in getattr(line, "decorator_list", ()):
-            if own & {x.id for x in ast.walk(node) if isinstance(x, ast.Name)}:
-                wanted.append(line.name)  # type: ignore[attr-defined]
-    while wanted:
-        for line in giving.pop(wanted.pop(), []):
-            needed.add(line)
-            wanted += [node.id for node in ast.walk(line) if isinstance(node, ast.Name)]
-    return [line for line in lines if line in needed]
-
-
-def _given_names(line: ast.stmt) -> set[str]:
-    """Return the names that a line of a file binds, or whose elements or items it sets."""
-    match line:
-        case ast.Assign(targets=targets):
-            return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
-            return {name}
-        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-            return {name}
-    return bound_names([line])
-
-
 def _read_function(
     source: SourceReader, lines: Sequence[ast.stmt], scope: Scope, name: str | None
 ) -> Reading:
@@ -343,14 +339,16 @@ def _read_function(
         near = spelling_hint(name, defined) or f"; it has {', '.join(defined[:8]) or 'none'}"
         raise ProgramError(f"{source.file} has no function {quote_short(name)}{near}")
     name = name or defined[-1]
-    for line in _find_needed_lines(lines, name):
+    for line in find_needed_lines(lines, name):
         yield read_statement(source, line, scope)
     function = scope.names[name]
     if isinstance(function, UnknownValue):
         raise function.error
+    decorated = function
     if not isinstance(function, DefinedFunction):
         node = next(x for x in lines if isinstance(x, ast.FunctionDef) and x.name == name)
-        function = DefinedFunction(node, scope)
+        defaults = yield read_defaults(source, node.args, scope)
+        function = DefinedFunction(node, scope, defaults)
     known, taken = list_parameter_names(function.node), function.node.args
     for given in source.bound:
         if given not in known:
@@ -367,7 +365,14 @@ def _read_function(
     }
     inner = Scope({**function.defaults, **stars, **args}, function.scope)
     try:
-        found = yield read_function_body(source, function.node, function.statements, inner)
+        if decorated is function:
+            found = yield read_function_body(source, function.node, function.statements, inner)
+        else:
+            taken_by_name = {x.arg for x in taken.kwonlyargs}
+            by_place = [*takewhile(lambda name: name in args and name not in taken_by_name, known)]
+            by_name = {name: value for name, value in args.items() if name not in by_place}
+            placed = [args[name] for name in by_place]
+            found = yield source.call(function.node, decorated, placed, by_name, scope)
     except (SettingError, InvalidCallError):
         raise
     except ProgramError as e:

@@ -28,6 +28,8 @@ from typelattice.programs.source.python_values import (
     ClassValue,
     DefinedFunction,
     DottedName,
+    ImportedModule,
+    ImportedName,
     InstanceValue,
     IteratorValue,
     LibraryRefusal,
@@ -174,7 +176,27 @@ def read_import(reader: SourceReader, line: ast.Import, scope: Scope) -> Reading
     yield from ()
     for alias in line.names:
         path = tuple(alias.name.split("."))
+        file = reader.files.find_module(line, alias.name, 0) if reader.files is not None else None
+        if file is not None and (alias.asname or len(path) == 1):
+            reader.bind(scope, alias.asname or path[0], ImportedModule(file))
+            continue
         reader.bind(scope, alias.asname or path[0], DottedName(path if alias.asname else path[:1]))
+
+
+def read_imported_name(reader: SourceReader, node: ast.AST, imported: ImportedName) -> Reading:
+    """Read a name in another file of the package, with the lines that it needs there."""
+    assert reader.files is not None
+    file, name = reader.files.open(imported.path), imported.name
+    if name not in file.scope.names:
+        for line in file.list_needed_lines(name):
+            reader.count_passes(line)
+            yield read_statement(reader, line, file.scope)
+    if name not in file.scope.names:
+        raise reader.error(node, f"{imported.path.name} has no {name}; import it from where it is")
+    found = file.scope.names[name]
+    if isinstance(found, ImportedName) and found != imported:  # which imports it, too
+        return (yield read_imported_name(reader, node, found))
+    return found
 
 
 def read_import_from(reader: SourceReader, line: ast.ImportFrom, scope: Scope) -> Reading:
@@ -182,6 +204,11 @@ def read_import_from(reader: SourceReader, line: ast.ImportFrom, scope: Scope) -
     for alias in line.names:
         if alias.name == "*":
             raise reader.error(line, "names that are not written out; import each by its name")
+        if reader.files is not None:
+            of_package = reader.files.find_name(line, line.module or "", line.level, alias.name)
+            if of_package is not None:
+                reader.bind(scope, alias.asname or alias.name, of_package)
+                continue
         module = DottedName(tuple((line.module or "").split(".")))
         value = (
             reader.attribute_of_name(line, module, alias.name) if line.module else DottedName((alias.name,))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -45,6 +46,7 @@ from typelattice.programs.source.branches import (
     UnknownLength,
 )
 from typelattice.programs.source.dtype_questions import DTypeLimits, read_dtype_attribute, read_limit
+from typelattice.programs.source.imported_files import ImportedFile, ImportedFiles
 from typelattice.programs.source.python_values import (
     EXCEPTION_CLASSES,
     MISSING,
@@ -56,6 +58,8 @@ from typelattice.programs.source.python_values import (
     DefinedFunction,
     DequeValue,
     DottedName,
+    ImportedModule,
+    ImportedName,
     IndexUpdateRef,
     InstanceValue,
     IteratorValue,
@@ -109,6 +113,7 @@ class SyntaxReaders:
     find_library_method: Callable[[SourceReader, InstanceValue | ClassValue, str], ReadValue]
     iterate_generator: Callable[[SourceReader, Reading], IteratorValue]
     assign_elements: Callable[[SourceReader, Any, Any, Scope], Reading]
+    read_imported_name: Callable[[SourceReader, ast.AST, ImportedName], Reading]
 
 
 class SettingError(ProgramError):
@@ -117,6 +122,17 @@ class SettingError(ProgramError):
 
 class WorkLimitError(SettingError):
     """The error of a source that takes too long to read. No line of it can be left out."""
+
+
+OWN_CLASS_NAMES = {
+    each.__name__
+    for each in (
+        *(AskedCall, BoundFunction, BoundMethod, ClassValue, ContainerMethod, DefinedFunction, DottedName),
+        *(DTypeLimits, DTypeOf, ImportedModule, ImportedName, InstanceValue, IteratorValue, NamedDType),
+        *(PythonFunction, Ref, SuperValue, UnknownValue, WrappedFunction),
+    )
+}
+"""The classes of values for which Python has others."""
 
 
 class ReadingStopped(Exception):
@@ -135,6 +151,7 @@ class SourceReader:
 
     library: str | None = None  # the library that the source names: the inputs are its arrays
     names_library: bool = False  # in such a source a function without a module is Python's
+    files: ImportedFiles | None = None  # what a source in a file imports of its package
 
     def __init__(
         self,
@@ -171,19 +188,24 @@ class SourceReader:
         start: int = getattr(node, "col_offset", 0)
         end = getattr(node, "end_col_offset", start) if getattr(node, "end_lineno", line) == line else None
         most = start + 4 * MAX_STEP_CHARS
-        text = self.lines[line - 1][start : most if end is None else min(end, most)].decode(
-            "utf-8", "replace"
-        )
-        place = SourceLocation(self.file or "<source>", line) if self.has_several_lines else None
+        imported: ImportedFile | None = getattr(node, "source_file", None)
+        lines, file = (self.lines, self.file) if imported is None else (imported.lines, imported.path.name)
+        text = lines[line - 1][start : most if end is None else min(end, most)].decode("utf-8", "replace")
+        place = SourceLocation(file or "<source>", line) if self.has_several_lines else None
         return Excerpt(f"{text} ..." if end is None else text, place)
 
     def error(self, node: ast.AST, reason: str) -> ProgramError:
         """Build the error for source that cannot be read. `reason` also says what to do."""
         return self.excerpt_of(node).error(reason)
 
-    def raised(self, node: ast.AST, error: BaseException) -> RaisedError:
-        """Build the error that Python itself raises at a node."""
+    def raised(self, node: ast.AST, error: BaseException) -> RaisedError | ProgramError:
+        """Build the error that Python itself raises at a node.
+
+        If the error names a class of ours, then Python would have met another object, and we know nothing.
+        """
         reason = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+        if isinstance(error, TypeError) and not OWN_CLASS_NAMES.isdisjoint(re.findall(r"\w+", reason)):
+            return self.error(node, "it needs a value that is not known here; give that value")
         remedy = "give another index" if isinstance(error, LookupError) else "give other values"
         where = self.error(node, f"Python refuses it: {reason}; {remedy}")
         return RaisedError(type(error), tuple(error.args), where)
@@ -267,7 +289,12 @@ class SourceReader:
         """
         system = self.answers.system
         if isinstance(argument, NamedDType):
-            return [read_dtype(argument.name, system.custom_dtypes)] if isinstance(system, System) else []
+            if not isinstance(system, System):
+                return []
+            if argument.name in PYTHON_TYPE_BY_NAME:  # the default dtype of a kind
+                named = system.create(op="zeros", dtype=PYTHON_TYPE_BY_NAME[argument.name]).dtype
+                return [] if named is None else [named]
+            return [read_dtype(argument.name, system.custom_dtypes)]
         outcome = self.answers.outcome_of(self.builder.steps, argument.step)
         self.answers.note(str(outcome))
         reached = [x for x in outcome.alternatives or (outcome,) if x.operand is not None]
@@ -329,6 +356,8 @@ class SourceReader:
                 raise error
             case DottedName():
                 return self.attribute_of_name(node, value, name)
+            case ImportedModule(path=path):
+                return (yield self.readers.read_imported_name(self, node, ImportedName(path, name)))
             case DTypeLimits():
                 return read_limit(self.builder, self.excerpt_of(node), value, name)
             case NamedDType() | DTypeOf():
@@ -525,6 +554,8 @@ class SourceReader:
                 raise self.error(node, "no array; make a list of it")
             case RaisedError() | SuperValue() | type() | WrappedFunction():
                 raise self.error(node, "no array; give an array or a number")
+            case ImportedName() | ImportedModule():
+                raise self.error(node, "another file; name something in it")
         assert not isinstance(value, DottedName)
         return value
 
@@ -678,7 +709,10 @@ class SourceReader:
         Raises ProgramError at the source location of the expression.
         """
         if isinstance(node, ast.Name):
-            return self.resolve_name(node, node.id, scope)
+            found = self.resolve_name(node, node.id, scope)
+            if isinstance(found, ImportedName):
+                return self.readers.read_imported_name(self, node, found)
+            return found
         read = self.readers.expressions.get(type(node))
         if read is None:
             raise self.error(

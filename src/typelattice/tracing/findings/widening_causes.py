@@ -119,6 +119,8 @@ def map_responsible_steps(predicted_run: PredictedRun) -> dict[int, int]:
 
 def narrow_operands(predicted_run: PredictedRun, step_number: int) -> list[int]:
     """Return the operands of a step that are floats narrower than its result."""
+    if step_number in predicted_run.separate_parts:
+        return []
     step_width = predicted_run.widths[step_number] or 0
     return [p for p in predicted_run.inputs[step_number] if 0 < (predicted_run.widths[p] or 0) < step_width]
 

@@ -23,6 +23,7 @@ from typelattice.tracing.report.scope_sentences import (
     describe_scope,
     describe_unseen_floats,
     describe_value_scope,
+    describe_wide_results,
 )
 from typelattice.tracing.report.sentences import (
     cast_back_heading,
@@ -282,8 +283,10 @@ def _make_causes_chapter(findings: Findings, scope: CheckScope) -> Chapter:
         islands.append(f"and {len(findings.islands) - MAX_NAMED_MODULES:,} more such places")
     if not causes:
         none = "no other float was widened" if findings.omitted_causes else "no float was widened by another"
-        return Chapter("causes", none, entries, notes=(*describe_scope(scope), *islands))
-    return Chapter("causes", heading, entries, notes=(*describe_unseen_floats(scope), *islands))
+        notes = (*describe_scope(scope), *describe_wide_results(scope), *islands)
+        return Chapter("causes", none, entries, notes=notes)
+    notes = (*describe_unseen_floats(scope), *describe_wide_results(scope), *islands)
+    return Chapter("causes", heading, entries, notes=notes)
 
 
 def _make_cause_entry(predicted_run: PredictedRun, cause: WideningCause) -> ReportEntry:

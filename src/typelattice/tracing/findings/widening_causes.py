@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from typelattice.calls.steps import Index, Input, Opaque
+from typelattice.calls.steps import Created, Index, Input, Opaque
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_key
 from typelattice.tracing.run_data.float_widths import dtype_width
@@ -114,7 +114,41 @@ def map_responsible_steps(predicted_run: PredictedRun) -> dict[int, int]:
         responsible[i] = next((cause for cause in wide if cause in guilty), wide[0] if wide else i)
         if narrow_operands(predicted_run, i):
             guilty.add(responsible[i])
+    return _assign_to_arrays_written(predicted_run, responsible)
+
+
+def _assign_to_arrays_written(
+    predicted_run: PredictedRun, responsible: dict[int, int]
+) -> dict[int, int]:
+    """Make an array responsible for the wide floats that are only written into it.
+
+    `out[i] = np.interp(...)` casts the numbers to the dtype of `out`, which alone decides what comes after.
+    """
+    steps_of: dict[int, list[int]] = {}
+    for i, first in responsible.items():
+        steps_of.setdefault(first, []).append(i)
+    for first, wide in steps_of.items():
+        array = _find_only_array_written(predicted_run, wide)
+        if array is not None and array != first and any(narrow_operands(predicted_run, i) for i in wide):
+            responsible.update(dict.fromkeys(wide, responsible.get(array, array)))
     return responsible
+
+
+def _find_only_array_written(predicted_run: PredictedRun, wide_steps: Iterable[int]) -> int | None:
+    """Find the new array that all of some wide steps are written into, or None if some are used elsewhere."""
+    wide, named = {*wide_steps}, {*predicted_run.run.results.values()}
+    arrays: set[int] = set()
+    for i in wide:
+        written = [*list_written_arrays(predicted_run, i)]
+        if written:
+            arrays.add(written[-1])
+        elif i in named or not predicted_run.consumers[i] or not wide.issuperset(predicted_run.consumers[i]):
+            return None
+    if len(arrays) != 1 or not arrays.isdisjoint(wide):
+        return None
+    (array,) = arrays
+    step = predicted_run.steps[array]
+    return array if isinstance(step, Created) and step.dtype is None else None
 
 
 def narrow_operands(predicted_run: PredictedRun, step_number: int) -> list[int]:
@@ -243,6 +277,17 @@ def list_written_arrays(predicted_run: PredictedRun, step_number: int) -> Iterat
         while isinstance(view := predicted_run.steps[p], Index):
             p = view.operand
             yield p
+
+
+def list_arrays_that_stay_wide(predicted_run: PredictedRun, cause: WideningCause) -> list[int]:
+    """List the new arrays that wide floats of a cause are written into, and that are wide without them."""
+    wide = {*cause.origin_steps, *cause.widening_steps, *cause.later_wide_steps}
+    arrays = (array for i in sorted(wide) for array in list_written_arrays(predicted_run, i))
+    return [
+        i
+        for i in dict.fromkeys(arrays)
+        if i not in wide and isinstance(predicted_run.steps[i], Created) and predicted_run.widths[i]
+    ]
 
 
 def _count_extra_bytes(predicted_run: PredictedRun, step_number: int, narrow_dtype: DType) -> int:

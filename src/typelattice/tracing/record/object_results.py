@@ -47,7 +47,7 @@ class ObjectResults:
         """Add a step for each float array in an object, unless followed code has computed it.
 
         An object of the class of an argument, or of a class with a row, is computed from the arrays in the
-        arguments. Any other object is only where an array comes from.
+        arguments. Any other object is only where an array comes from, such as `model` in `model.fit(x)`.
         """
         *args, result = arguments_and_result
         recorder, cls = self.recorder, type(result)
@@ -63,7 +63,8 @@ class ObjectResults:
         if not found:
             return
         given = [function.__self__ if type(function) is MethodType else None, *args]
-        is_computed = self.holders[cls] is not None or any(type(x) is cls for x in given)
+        has_row = self.holders[cls] is not None
+        is_computed = has_row or any(type(x) is cls and x is not result for x in given)
         taken = [
             (position, x, dtype)
             for position, arg in enumerate(given)
@@ -74,7 +75,7 @@ class ObjectResults:
         steps = dict.fromkeys(part for part in parts if type(part) is StepNumber)
         who = witness.function_key_of(function) if function is not None else None
         package = self.name_package(function, cls)
-        origin = {"package": package, "holder": name_row(cls) if self.holders[cls] is not None else ""}
+        origin = {"package": package, "holder": name_row(cls) if has_row else ""}
         for path, x, _ in found:
             kind = recorder.array_kinds[type(x)]
             key = who, *steps, kind.cache_key(x), path

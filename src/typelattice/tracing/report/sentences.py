@@ -13,7 +13,7 @@ from typelattice.recorded.never_asked import NEVER_ASKED_MARK
 from typelattice.tracing.findings.cast_back import CastBack
 from typelattice.tracing.findings.divergences_from_run import RunDivergence
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_key
-from typelattice.tracing.findings.widening_causes import WideningCause
+from typelattice.tracing.findings.widening_causes import WideningCause, list_arrays_that_stay_wide
 from typelattice.tracing.remedies.remedy import Remedy, find_remedy, parse_sources
 from typelattice.tracing.remedies.replayed_casts import ReplayedCasts
 from typelattice.tracing.report.formatting import (
@@ -62,6 +62,10 @@ def cause_sections(predicted_run: PredictedRun, cause: WideningCause) -> Iterato
     ]
     if also:
         yield "also at", _shorten(also)
+    arrays = list_arrays_that_stay_wide(predicted_run, cause)
+    if arrays:
+        lines = [f"{_step_line(predicted_run, i)}, whatever is written into it" for i in arrays]
+        yield "as wide", _shorten(lines)
     yield "follows", [_describe_following(predicted_run, cause)]
     if cause.result_names:
         yield "results", [_describe_results(cause.result_names)]

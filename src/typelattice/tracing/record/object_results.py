@@ -89,6 +89,13 @@ class ObjectResults:
             dtypes = [(path, dtype) for path, _, dtype in found]
             self.note_held_arrays(witness, cls, dtypes, narrow, package, announced)
 
+    def step_of_wrapped_array(self, x: Any) -> StepNumber | None:
+        """Return the step of the only array that an array of another class wraps, as the row of it says."""
+        reader = self.attribute_readers[type(x)] if self.holders[type(x)] is not None else None
+        wrapped = [*reader(x)] if reader is not None else []
+        found: StepNumber | None = self.recorder.step_of(wrapped[0][1]) if len(wrapped) == 1 else None
+        return found
+
     def note_held_arrays(
         self,
         witness: Any,

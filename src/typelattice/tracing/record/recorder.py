@@ -417,6 +417,10 @@ class Recorder:
             return element
         own = self.own_class_of(array, ())
         found = None if own else found
+        wrapped = self.objects.step_of_wrapped_array(array)
+        if wrapped is not None and self.tallies[wrapped].operand.dtype is operand.dtype:
+            self.link_array(array, kind, wrapped)
+            return wrapped
         if found and found[0]() is base and self.tallies[found[1]].operand.dtype is operand.dtype:
             number = found[1]
         else:

@@ -310,16 +310,27 @@ class Rewriter:
             case [ast.Subscript(value=ast.Name() as name)]:
                 items = [node.value, place_node(name, ast.Name(name.id, LOAD))]
                 node.value = self.wrap_in_witness(node, "record_assignment", items, None, "setitem")
-            case [ast.Subscript() as target]:
-                # the value lies below the witness on the stack, as the target of `x += y` does
-                items = [copy_mark(node, 0, 0, COPY_TARGET), target.value]
-                target.value = self.wrap_in_witness(
-                    node, "record_assignment_to", items, None, "setitem", at=target.value
-                )
             case [ast.Attribute(value=ast.Name() as name, attr=attr)] if attr in CONTENT_ATTRIBUTES:
                 items = [node.value, place_node(name, ast.Name(name.id, LOAD))]
                 node.value = self.wrap_in_witness(node, "note_data_replaced", items, None, attr)
+            case targets:
+                for target in targets:
+                    self.rewrite_target(node, target)
         return node
+
+    def rewrite_target(self, node: ast.Assign, target: ast.expr) -> None:
+        """Let a witness see the array in each target such as `x.y[i]`, also in `x[0], y[1:] = ...`.
+
+        The value lies below the witness on the stack, as the target of `x += y` does.
+        """
+        if isinstance(target, (ast.Tuple, ast.List)):
+            for each in target.elts:
+                self.rewrite_target(node, each)
+        elif isinstance(target, ast.Subscript):
+            items = [copy_mark(node, 0, 0, COPY_TARGET), target.value]
+            target.value = self.wrap_in_witness(
+                node, "record_assignment_to", items, None, "setitem", at=target.value
+            )
 
     # -- nodes left unchanged: annotations, decorators, patterns
 

@@ -239,7 +239,8 @@ class SourceFile:
 
         Parameters with array attributes that the function uses, such as a shape, come before its other
         parameters. Names used as counts come last: arguments of the node itself, and arguments of `range`.
-        Names of lengths in the shape of a new array are left out. Parameters that the function iterates over are left out: they may be lists.
+        Left out are names of lengths in the shape of a new array, and parameters that the function iterates
+        over: they may be lists.
         """
         scope = self.find_scope(node)
         if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):

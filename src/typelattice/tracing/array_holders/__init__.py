@@ -23,7 +23,7 @@ MAX_COLUMNS = 4
 
 @dataclass(frozen=True, slots=True)
 class ArrayHolder:
-    """How the objects of a class hold arrays.
+    """The attributes of a class that hold arrays or state their dtype, and the cast of an object.
 
     - `arrays`: the attributes that hold them, dotted. A list or a dictionary on the way stands for its items.
     - `dtype`: the attribute in which an object states its dtype, or "".

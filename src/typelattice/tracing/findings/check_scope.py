@@ -97,6 +97,8 @@ def _list_wide_results(
         dtype = operand.dtype if operand is not None and operand.tier != "0d" else None
         if i in named or i in found or dtype is None or not predicted_run.widths[i]:
             continue
+        if not named.isdisjoint(predicted_run.consumers[i]):
+            continue  # it takes part in a cause
         seen = predicted_run.run.observations[i]
         if _is_wide(predicted_run, dtype, None):
             found[i] = WideResult(name, dtype, seen.bytes // max(seen.count, 1), step.location, step.text)

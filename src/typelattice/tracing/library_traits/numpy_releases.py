@@ -1,4 +1,4 @@
-"""What NumPy 1 and NumPy 2 compute from the same operands, with the values.
+"""Comparison of NumPy 1 and NumPy 2: the values that each computes from the same operands.
 
 The systems of both releases say in which dtype each computes. The installed NumPy then computes the values in
 that dtype. So one run has the numbers of both releases.
@@ -7,10 +7,9 @@ that dtype. So one run has the numbers of both releases.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from typelattice.engine.promotion import Promotion
 from typelattice.facts.dtypes import DTYPES, DType
@@ -19,6 +18,7 @@ from typelattice.operands.adapters import native
 from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.run_data.release_difference import DTYPE_ALONE, LOSES, RAISES
 
+np: Any = sys.modules["numpy"]  # nothing imports this file before the program has imported NumPy
 SYSTEMS = ("numpy1", "numpy")
 """The systems of the two releases, the older first."""
 TITLE_BY_SYSTEM = {"numpy1": "NumPy 1", "numpy": "NumPy 2"}
@@ -180,6 +180,7 @@ def _refuse_numbers(dtype: DType, values: Any) -> Found | None:
 def list_constants_out_of_range(text: str) -> Iterator[tuple[ast.Call, Found]]:
     """Yield the calls in a source that make an array of constants which its dtype does not hold.
 
+    >>> import numpy
     >>> [found[2] for _, found in list_constants_out_of_range("a = np.uint32(-1)")]
     ['NumPy 2 raises an error: -1 is out of range for uint32']
     """

@@ -355,18 +355,22 @@ class Recorder:
             del self.builder.steps[max(before, len(self.tallies)) :]
             if not isinstance(e, (TypelatticeError, UnknownCallError)):
                 raise
-            steps = list_steps_of_key(key_parts)
-            if steps or origin.get("part"):
-                suffix = e.name_suffix if isinstance(e, (LibraryCastError, OwnArithmeticError)) else ""
-                name = f"{self.name_of_opaque_step(witness, key)}{suffix}"
-                made = self.builder.add_opaque(excerpt, name, operand, steps, None, origin)
-            else:
-                made = self.builder.add_input(excerpt.of_library(None), operand)
+            suffix = e.name_suffix if isinstance(e, (LibraryCastError, OwnArithmeticError)) else ""
+            name = f"{self.name_of_opaque_step(witness, key)}{suffix}"
+            made = self.add_step_without_rule(excerpt, name, operand, list_steps_of_key(key_parts), origin)
         tally = self.add_tallies(made.step, before, operand, kind, result, witness.operation)
         witness.tallies[key] = tally
         if own := self.own_class_of(result, ()):
             self.own_arithmetic_classes[tally.number] = own
         return tally
+
+    def add_step_without_rule(
+        self, excerpt: Excerpt, name: str, operand: Operand, steps: Sequence[int], origin: Mapping[str, str]
+    ) -> Ref:
+        """Add an opaque step, or an input if it has no operand and is no part of a value."""
+        if steps or origin.get("part"):
+            return self.builder.add_opaque(excerpt, name, operand, steps, None, origin)
+        return self.builder.add_input(excerpt.of_library(None), operand)
 
     def own_class_of(self, array: Any, operand_steps: Sequence[int]) -> str:
         """Name the class of an array, or of an operand, that computes in its own way, or return ""."""

@@ -77,7 +77,7 @@ CAUSES = {
     "d = {'k': [np.zeros(4)]}\nd['k'][0][1:] = x[1:]": "d['k'][0][1:] = x[1:] <- np.zeros(4)",
     "m = np.zeros((2, 4))\nm[0], m[1] = x, x": "m[0], m[1] = x, x <- np.zeros((2, 4))",
     "def f(v):\n    out = np.zeros(4)\n    out[:] = np.interp(v, v, v)\n    return out\ny = f(x)": (
-        "np.interp(v, v, v) <- np.zeros(4)"
+        "out[:] = np.interp(v, v, v) <- np.zeros(4)"
     ),
 }
 

@@ -65,6 +65,7 @@ def find_causes(predicted_run: PredictedRun) -> tuple[WideningCause, ...]:
     for i, cause in causes_of.items():
         wide_steps.setdefault(cause, []).append(i)
     all_causes = [_make_cause(predicted_run, group, widening, wide_steps) for group in groups.values()]
+    all_causes = _name_arrays_written(predicted_run, all_causes)
     sent = _list_sent_by_children(predicted_run, all_causes)
     return tuple(
         sorted(
@@ -114,24 +115,52 @@ def map_responsible_steps(predicted_run: PredictedRun) -> dict[int, int]:
         responsible[i] = next((cause for cause in wide if cause in guilty), wide[0] if wide else i)
         if narrow_operands(predicted_run, i):
             guilty.add(responsible[i])
-    return _assign_to_arrays_written(predicted_run, responsible)
+    return responsible
 
 
-def _assign_to_arrays_written(
-    predicted_run: PredictedRun, responsible: dict[int, int]
-) -> dict[int, int]:
-    """Make an array responsible for the wide floats that are only written into it.
+def _name_arrays_written(predicted_run: PredictedRun, causes: Iterable[WideningCause]) -> list[WideningCause]:
+    """Let an array stand for the causes whose wide floats are only written into it.
 
     `out[i] = np.interp(...)` casts the numbers to the dtype of `out`, which alone decides what comes after.
     """
-    steps_of: dict[int, list[int]] = {}
-    for i, first in responsible.items():
-        steps_of.setdefault(first, []).append(i)
-    for first, wide in steps_of.items():
+    found: dict[object, WideningCause] = {}
+    written: list[tuple[int, WideningCause]] = []
+    for cause in causes:
+        wide = {*cause.origin_steps, *cause.widening_steps, *cause.later_wide_steps}
         array = _find_only_array_written(predicted_run, wide)
-        if array is not None and array != first and any(narrow_operands(predicted_run, i) for i in wide):
-            responsible.update(dict.fromkeys(wide, responsible.get(array, array)))
-    return responsible
+        if array is None:
+            found[cause.origin_steps] = cause
+        else:
+            written.append((array, cause))
+    for array, cause in written:
+        wide = {*cause.origin_steps, *cause.widening_steps, *cause.later_wide_steps}
+        known = next((x for x in found.values() if array in x.origin_steps), None)
+        if known is not None:
+            later = sorted({*known.later_wide_steps, *wide} - {*known.widening_steps})
+            found[known.origin_steps] = replace(known, later_wide_steps=tuple(later))
+        else:
+            found[(array,)] = _make_cause_of_array(predicted_run, array, cause, sorted(wide))
+    return [*found.values()]
+
+
+def _make_cause_of_array(
+    predicted_run: PredictedRun, array: int, cause: WideningCause, wide_steps: Sequence[int]
+) -> WideningCause:
+    """Make the cause of an array from the one whose wide floats are written into it."""
+    writes = tuple(i for i in wide_steps if array in list_written_arrays(predicted_run, i))
+    result = predicted_run.result_of(array)
+    assert result is not None and result.dtype is not None
+    return replace(
+        cause,
+        origin_steps=(array,),
+        wide_dtype=result.dtype,
+        widening_steps=writes,
+        later_wide_steps=tuple(i for i in wide_steps if i not in writes),
+        following_steps=(),
+        following_runs=0,
+        extra_bytes=_count_extra_bytes(predicted_run, array, cause.narrow_dtype),
+        result_names=tuple(name for name, i in predicted_run.run.results.items() if i == array),
+    )
 
 
 def _find_only_array_written(predicted_run: PredictedRun, wide_steps: Iterable[int]) -> int | None:

@@ -13,7 +13,11 @@ from typelattice.recorded.never_asked import NEVER_ASKED_MARK
 from typelattice.tracing.findings.cast_back import CastBack
 from typelattice.tracing.findings.divergences_from_run import RunDivergence
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_key
-from typelattice.tracing.findings.widening_causes import WideningCause, list_arrays_that_stay_wide
+from typelattice.tracing.findings.widening_causes import (
+    WideningCause,
+    list_arrays_that_stay_wide,
+    narrow_operands,
+)
 from typelattice.tracing.remedies.remedy import Remedy, find_remedy, parse_sources
 from typelattice.tracing.remedies.replayed_casts import ReplayedCasts
 from typelattice.tracing.report.formatting import (
@@ -151,7 +155,8 @@ def describe_step(predicted_run: PredictedRun, step_number: int) -> str:
             return f"comes in as {given}"
     if step.op == "setitem":
         into, value = (predicted_run.result_of(p) for p in predicted_run.inputs[step_number][:2])
-        return f"writes {value} into {into}"
+        decides = "" if narrow_operands(predicted_run, step_number) else ", which alone decides the dtype"
+        return f"writes {value} into {into}{decides}"
     why = ", as it does of narrower floats" if predicted_run.is_always_wide(step_number) else ""
     if step.requested_dtype is not None:
         why = AS_REQUESTED

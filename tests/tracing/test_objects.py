@@ -28,6 +28,12 @@ class Image:
     def fit(self, x):
         self.coefficients = np.ones(3)
         return self
+class Metre(np.ndarray):
+    def __mul__(self, other):
+        return np.ndarray.__mul__(self, other)
+    @property
+    def value(self):
+        return self.view(np.ndarray)[()]
 class Loop:
     def __init__(self, data):
         self.self, self.data, self.many = self, data, [[i] for i in range(100_000)]
@@ -72,6 +78,8 @@ CAUSES = {
     "def f(v):\n    return {'s': [np.float64(2)]}\ny = x * f(x)['s'][0]": (
         "x * f(x)['s'][0] <- np.float64(2)"
     ),
+    # the numbers of a class with arithmetic of its own
+    "q = np.array(2.0).view(lib.Metre)\ny = x * q.value": "x * q.value <- np.array(2.0)",
     # a buffer decides, wherever it is
     "class A: pass\na = A()\na.b = np.zeros(4)\na.b[:] = x": "a.b[:] = x <- np.zeros(4)",
     "d = {'k': [np.zeros(4)]}\nd['k'][0][1:] = x[1:]": "d['k'][0][1:] = x[1:] <- np.zeros(4)",

@@ -114,6 +114,7 @@ class Recorder:
         self.joining_operation = CachePerClass(joining_operation)
         self.argument_sorts = CachePerClass(argument_sort)
         self.has_own_arithmetic = CachePerClass(has_own_arithmetic)
+        self.gives_numbers = CachePerClass(self.wraps_numbers)
         # the class of each step's arrays, if it computes in its own way
         self.own_arithmetic_classes: dict[int, str] = {}
         self.compiler_of = CachePerClass(compiler_of_functions)
@@ -371,6 +372,11 @@ class Recorder:
         if steps or origin.get("part"):
             return self.builder.add_opaque(excerpt, name, operand, steps, None, origin)
         return self.builder.add_input(excerpt.of_library(None), operand)
+
+    def wraps_numbers(self, cls: type) -> bool:
+        """Return True if an array class computes in its own way, and has another array of its numbers."""
+        kind = self.array_kinds[cls]
+        return self.has_own_arithmetic[cls] or (kind is not None and not has_rules(kind.library))
 
     def own_class_of(self, array: Any, operand_steps: Sequence[int]) -> str:
         """Name the class of an array, or of an operand, that computes in its own way, or return ""."""

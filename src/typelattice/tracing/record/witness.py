@@ -258,6 +258,14 @@ class Witness(WitnessBase):
         except Exception as e:
             return self.handle_error(e, result, Witness.record_attribute, array, result)
 
+    def record_numbers(self, array: Any, result: Any) -> Any:
+        """Record an attribute that gives the numbers of an array of another class, such as a quantity."""
+        try:
+            is_other = self.array_kinds[type(array)] is not None and self.recorder.gives_numbers[type(array)]
+        except Exception as e:
+            return self.handle_error(e, result, Witness.record_numbers, array, result)
+        return Witness.record_attribute(self, array, result) if is_other else result
+
     def record_assignment(self, value: Any, array: Any) -> Any:
         """Record a value that is about to be assigned to elements of `array`."""
         try:

@@ -46,6 +46,7 @@ NODES_WITHOUT_OPERATIONS = frozenset(  # the classes of nodes and fields with no
 PYTHON_LOCATES_TRUTH_TESTS = sys.version_info >= (3, 12)  # Python itself gives it the value's location
 CALL_METHODS = ("record_call_0", "record_call_1", "record_call_2")  # calls of 0, 1 and 2 arguments
 COMPUTED_ATTRIBUTES = ("T", "mT", "H", "mH", "real", "imag")  # attributes that compute an array
+NUMBER_ATTRIBUTES = ("value", "values", "magnitude")  # attributes that give the numbers of another class
 CONTENT_ATTRIBUTES = ("data", "values")  # assigning these attributes gives an array other contents
 
 
@@ -172,10 +173,14 @@ class Rewriter:
         self.rewrite_children(node)
         if node.attr == "resize" and isinstance(node.ctx, ast.Load):  # the method may be called later
             node.value = self.wrap_in_witness(node, "forget_receiver", [node.value], None)
-        if node.attr not in COMPUTED_ATTRIBUTES or not isinstance(node.ctx, ast.Load):
+        if not isinstance(node.ctx, ast.Load):
             return node
         inner = ast.Attribute(copy_mark(node, 1, 0), node.attr, LOAD)
-        return self.wrap_in_witness(node, "record_attribute", [node.value], inner, node.attr)
+        if node.attr in COMPUTED_ATTRIBUTES:
+            return self.wrap_in_witness(node, "record_attribute", [node.value], inner, node.attr)
+        if node.attr in NUMBER_ATTRIBUTES:
+            return self.wrap_in_witness(node, "record_numbers", [node.value], inner, node.attr)
+        return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if isinstance(node.func, ast.Attribute):  # a method that is named `real` does not compute an array

@@ -89,7 +89,7 @@ def _list_wide_results(
     named: set[int] = set()
     for cause in causes:
         wide = {*cause.widening_steps, *cause.later_wide_steps}
-        named |= {*cause.origin_steps, *wide}
+        named |= {*cause.origin_steps, *cause.written_steps, *wide}
         named.update(array for i in wide for array in list_written_arrays(predicted_run, i))
     found: dict[int, WideResult] = {}
     for name, i in predicted_run.run.results.items():
@@ -116,7 +116,7 @@ def _list_unseen_widenings(
 ) -> Iterable[UnseenWidening]:
     """List the wide floats from calls without a rule that no cause names, unless all are cast back."""
     named = {i for cause in causes for i in (*cause.origin_steps, *cause.widening_steps)}
-    wide_inputs = {i for cause in causes for i in cause.later_wide_steps}
+    wide_inputs = {i for cause in causes for i in (*cause.later_wide_steps, *cause.written_steps)}
     for i, (step, seen) in enumerate(predicted_run.run):
         dtype = seen.operand.dtype
         if i in named or i in wide_inputs or step.location is None or not seen.count or dtype is None:

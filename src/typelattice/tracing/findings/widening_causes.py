@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from typelattice.calls.steps import Created, Index, Input, Opaque
@@ -26,6 +26,7 @@ class WideningCause:
     - `is_default_dtype`: the wide dtype is the library's default float or wider, so a program gets it without
       a request.
     - `meant_step`: the step on a line with the comment `meant` that the wide float leaks from, or None.
+    - `written_steps`: the wide steps of which no result leaves but into an array that decides by itself.
     - `extra_bytes`: how much more memory all these results took than narrow ones. It is 0 if the program
       requested the wide dtype.
     """
@@ -41,6 +42,7 @@ class WideningCause:
     is_default_dtype: bool
     result_names: tuple[str, ...] = ()
     meant_step: int | None = None
+    written_steps: tuple[int, ...] = ()
 
     @property
     def step(self) -> int:
@@ -65,7 +67,7 @@ def find_causes(predicted_run: PredictedRun) -> tuple[WideningCause, ...]:
     for i, cause in causes_of.items():
         wide_steps.setdefault(cause, []).append(i)
     all_causes = [_make_cause(predicted_run, group, widening, wide_steps) for group in groups.values()]
-    all_causes = _name_arrays_written(predicted_run, all_causes)
+    all_causes = _name_arrays_written(predicted_run, all_causes, wide_steps)
     sent = _list_sent_by_children(predicted_run, all_causes)
     return tuple(
         sorted(
@@ -118,7 +120,9 @@ def map_responsible_steps(predicted_run: PredictedRun) -> dict[int, int]:
     return responsible
 
 
-def _name_arrays_written(predicted_run: PredictedRun, causes: Iterable[WideningCause]) -> list[WideningCause]:
+def _name_arrays_written(
+    predicted_run: PredictedRun, causes: Iterable[WideningCause], wide_steps: Mapping[int, Sequence[int]]
+) -> list[WideningCause]:
     """Let an array stand for the causes whose wide floats are only written into it.
 
     `out[i] = np.interp(...)` casts the numbers to the dtype of `out`, which alone decides what comes after.
@@ -136,18 +140,27 @@ def _name_arrays_written(predicted_run: PredictedRun, causes: Iterable[WideningC
         wide = {*cause.origin_steps, *cause.widening_steps, *cause.later_wide_steps}
         known = next((x for x in found.values() if array in x.origin_steps), None)
         if known is not None:
-            later = sorted({*known.later_wide_steps, *wide} - {*known.widening_steps})
-            found[known.origin_steps] = replace(known, later_wide_steps=tuple(later))
+            inner = (*known.written_steps, *sorted(wide))
+            found[known.origin_steps] = replace(known, written_steps=inner)
         else:
-            found[(array,)] = _make_cause_of_array(predicted_run, array, cause, sorted(wide))
+            later = [i for i in wide_steps.get(array, ()) if i != array]
+            found[(array,)] = _make_cause_of_array(predicted_run, array, cause, sorted(wide), later)
     return [*found.values()]
 
 
 def _make_cause_of_array(
-    predicted_run: PredictedRun, array: int, cause: WideningCause, wide_steps: Sequence[int]
+    predicted_run: PredictedRun,
+    array: int,
+    cause: WideningCause,
+    wide_steps: Sequence[int],
+    later: Sequence[int],
 ) -> WideningCause:
-    """Make the cause of an array from the one whose wide floats are written into it."""
+    """Make the cause of an array from the one whose wide floats are written into it.
+
+    `later` are the steps that are wide by the array.
+    """
     writes = tuple(i for i in wide_steps if array in list_written_arrays(predicted_run, i))
+    holding = {array, *later}
     result = predicted_run.result_of(array)
     assert result is not None and result.dtype is not None
     return replace(
@@ -155,11 +168,12 @@ def _make_cause_of_array(
         origin_steps=(array,),
         wide_dtype=result.dtype,
         widening_steps=writes,
-        later_wide_steps=tuple(i for i in wide_steps if i not in writes),
-        following_steps=(),
-        following_runs=0,
-        extra_bytes=_count_extra_bytes(predicted_run, array, cause.narrow_dtype),
-        result_names=tuple(name for name, i in predicted_run.run.results.items() if i == array),
+        later_wide_steps=tuple(later),
+        following_steps=tuple(later),
+        following_runs=sum(predicted_run.run.observations[i].count for i in later),
+        extra_bytes=sum(_count_extra_bytes(predicted_run, i, cause.narrow_dtype) for i in sorted(holding)),
+        result_names=tuple(name for name, i in predicted_run.run.results.items() if i in holding),
+        written_steps=tuple(i for i in wide_steps if i not in writes),
     )
 
 

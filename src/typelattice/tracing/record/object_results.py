@@ -7,7 +7,6 @@ followed through classes such as an image with a header.
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -23,7 +22,6 @@ from typelattice.tracing.run_data.producing_steps import StepNumber
 from typelattice.tracing.run_data.run import HeldArray
 from typelattice.tracing.steps.arguments import UnknownCallError
 
-MAX_OBJECTS_READ = 16  # objects of a class at one source location that are searched for arrays
 MAX_HELD_ARRAYS = 1000
 
 
@@ -35,13 +33,11 @@ class ObjectResults:
         self.attribute_readers = CachePerClass(find_attribute_reader)
         self.holders = CachePerClass(find_holder)
         self.held_arrays: dict[HeldArray, None] = {}
-        self.objects_read: Counter[tuple[Any, type]] = Counter()
 
     def close(self) -> None:
         """Keep no class of the program alive."""
         self.attribute_readers.close()
         self.holders.close()
-        self.objects_read.clear()
 
     def record(self, witness: Any, function: Any, arguments_and_result: Sequence[Any]) -> None:
         """Add a step for each float array in an object, unless followed code has computed it.
@@ -51,9 +47,6 @@ class ObjectResults:
         """
         *args, result = arguments_and_result
         recorder, cls = self.recorder, type(result)
-        self.objects_read[witness, cls] += 1
-        if self.objects_read[witness, cls] > MAX_OBJECTS_READ:
-            return
         arrays = list_held_arrays(result, recorder.array_kinds, self.attribute_readers)
         found = [
             (path, x, dtype)

@@ -48,6 +48,7 @@ PYTHON_FUNCTION_CLASSES = (FunctionType, BuiltinFunctionType)
 SCALAR_TYPES = frozenset(KIND_BY_PYTHON_TYPE)
 RESIZING_METHOD = "resize"  # NumPy's, which refuses an array with weak references
 UNDESCRIBED = "undescribed"  # stands for the module of functions that are not operations, such as Python's
+MAX_OBJECTS_READ = 16  # objects of a class at one source location that are searched for arrays
 SMALL_INTS = range(-5, 257)  # Python keeps one object for each of these ints
 METHODS_BEFORE_OPERATION = (
     "record_assignment",
@@ -92,6 +93,7 @@ class WitnessBase:
         "module",
         "name",
         "number",
+        "object_counts",
         "operation",
         "recorder",
         "scalars",
@@ -116,6 +118,7 @@ class WitnessBase:
         self.function: Any = None  # the last function called, followed by its part of a key
         self.function_key: Hashable = None
         self.tallies: dict[Hashable, Any] = {}
+        self.object_counts: dict[int, int] = {}  # the objects that were searched for arrays, by their class
 
 
 class Witness(WitnessBase):
@@ -133,8 +136,8 @@ class Witness(WitnessBase):
         try:
             kind = self.array_kinds[type(result)]
             if kind is None:
-                if self.attribute_readers[type(result)] is not None:
-                    self.recorder.record_object(self, None, (a, b, result))
+                if type(result) not in SCALAR_TYPES and self.attribute_readers[type(result)] is not None:
+                    self.record_object(None, (a, b, result))
                 return result
             live = self.by_weak_reference
             found = live.get(id(a))
@@ -175,8 +178,8 @@ class Witness(WitnessBase):
                 key = self.operand_key(operand, 0), kind.cache_key(result)
                 tally = self.tallies.get(key) or self.recorder.step_of_operator(self, key, result)
                 self.link_result(tally, kind, result)
-            elif self.attribute_readers[type(result)] is not None:
-                self.recorder.record_object(self, None, (operand, result))
+            elif type(result) not in SCALAR_TYPES and self.attribute_readers[type(result)] is not None:
+                self.record_object(None, (operand, result))
             return result
         except RecursionError as e:
             if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
@@ -193,8 +196,8 @@ class Witness(WitnessBase):
                 key = self.operand_key(a, 0), self.operand_key(b, 1), kind.cache_key(result), result is a
                 tally = self.tallies.get(key) or self.recorder.step_of_in_place(self, key, result)
                 self.link_result(tally, kind, result)
-            elif self.attribute_readers[type(result)] is not None:
-                self.recorder.record_object(self, None, (a, b, result))
+            elif type(result) not in SCALAR_TYPES and self.attribute_readers[type(result)] is not None:
+                self.record_object(None, (a, b, result))
             return result
         except RecursionError as e:
             if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
@@ -647,7 +650,7 @@ class Witness(WitnessBase):
     def record_each_result(self, function: Any, arguments_and_result: tuple[Any, ...]) -> None:
         """Record a call with several arrays as results: each is a step. Note the arrays in an object."""
         if not holds_results(type(arguments_and_result[-1])):
-            self.recorder.record_object(self, function, arguments_and_result)
+            self.record_object(function, arguments_and_result)
             return
         results = self.list_results(arguments_and_result[-1])
         if not results:
@@ -686,6 +689,14 @@ class Witness(WitnessBase):
                 self, key, function, (*arguments_and_result[:-1], whole), i, result
             )
             self.link_result(tally, kind, result)
+
+    def record_object(self, function: Any, arguments_and_result: tuple[Any, ...]) -> None:
+        """Record the arrays in an object, unless many objects of its class were read here."""
+        counts, key = self.object_counts, id(type(arguments_and_result[-1]))  # an id keeps no class alive
+        count = counts.get(key, 0)
+        if count < MAX_OBJECTS_READ:
+            counts[key] = count + 1
+            self.recorder.record_object(self, function, arguments_and_result)
 
     def list_results(self, result: Any, max_depth: int = 2) -> Sequence[Any]:
         """Return the results in a tuple, a list or a dictionary, and in nested ones.

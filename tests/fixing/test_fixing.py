@@ -484,3 +484,26 @@ def test_a_module_beside_the_script_is_patched_where_it_widens(only_script: bool
         return
     _, after = patch.contents[library]
     assert script == uses and b"W = np.linspace(0, 1, 4)\n" in after and b"W.astype(np.result_type(" in after
+
+
+def test_fix_names_the_package_that_makes_an_object_wide(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wide float that no followed line makes is never called fine."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "pictures.py").write_text(
+        "import numpy as np\nclass Image:\n    def __init__(self, pixels):\n        self.pixels = pixels\n"
+        "class Other(Image):\n    pass\ndef flat(image):\n    return Image(image.pixels * np.float64(2))\n"
+        "def load(x):\n    return Image(x * np.float64(2))\n"
+    )
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.chdir(tmp_path)
+    head = "import numpy as np\nimport pictures\nx = np.ones(3, np.float32)\n"
+    for call, wanted in {
+        "pictures.flat(pictures.Image(x))": "no change of its source is known; follow it with --package",
+        "pictures.load(x)": "holds float64 in .pixels; follow it with --package pictures",
+    }.items():
+        (tmp_path / "s.py").write_text(f"{head}y = {call}\n")
+        text = str(fix_script("s.py"))
+        assert wanted in text and "nothing to do" not in text

@@ -81,7 +81,8 @@ def test_a_wide_float_that_no_rule_sees_is_named(
 ) -> None:
     run = traced(f"x = np.ones(3, np.float32) * 2\ny = {call}", tmp_path, monkeypatch)
     assert not collect_findings(run).causes
-    assert f"not seen: s.py:4: {call} {says}" in notes_of(run)
+    follow = "" if "no rule" in says else "; follow it with --package seen_by_nobody"
+    assert f"not seen: s.py:4: {call} {says}{follow}" in notes_of(run)
 
 
 @pytest.mark.parametrize("call", ["lib.narrow(x)", "lib.Slotted(x.astype(np.float64)).values", "print(x)"])

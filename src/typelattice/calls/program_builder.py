@@ -562,11 +562,11 @@ class ProgramBuilder:
         result: Operand | str,
         input_steps: Sequence[int],
         shape: Shape | None,
+        origin: Mapping[str, str] = {},
     ) -> Ref:
-        """Add a step that no rule decides. Its result is `result`."""
-        return self.add_step(
-            Opaque(name, result, tuple(input_steps), **self.common_fields(excerpt, input_steps, shape))
-        )
+        """Add a step that no rule decides. Its result is `result`, and `origin` has further fields of it."""
+        fields = {**self.common_fields(excerpt, input_steps, shape), **origin}
+        return self.add_step(Opaque(name, result, tuple(input_steps), **fields))
 
 
 def dtype_deciding_number(numbers: Sequence[Operand]) -> Operand:

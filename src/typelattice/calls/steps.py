@@ -288,13 +288,21 @@ class Created(Step):
 
 @dataclass(frozen=True, slots=True)
 class Opaque(Step):
-    """A step with an operation that is in no table. Its result is `fixed_result` under every system."""
+    """A step with an operation that is in no table. Its result is `fixed_result` under every system.
+
+    `part` leads from the value that the operation gave to this result, such as `[1]` in a tuple. `package` is
+    the package of the function, if it has one that is no library with rules. `holder` is the package and the
+    class of the value, if a table has that class.
+    """
 
     STEP_FIELDS: ClassVar[tuple[str, ...]] = ("input_steps",)
 
     name: str
     fixed_result: Operand | str
     input_steps: tuple[int, ...] = ()
+    part: str = ""
+    package: str = ""
+    holder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

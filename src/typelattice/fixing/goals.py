@@ -17,7 +17,7 @@ from typelattice.tracing.remedies.agreeing_changes import propose_agreeing_chang
 from typelattice.tracing.remedies.change import Change
 from typelattice.tracing.remedies.remedy import order_changes
 from typelattice.tracing.report.formatting import count_text, size_text
-from typelattice.tracing.report.scope_sentences import describe_scope
+from typelattice.tracing.report.scope_sentences import describe_scope, describe_wide_results
 from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.run_data.run import Run
 from typelattice.tracing.source.source_file import SourceFile
@@ -25,6 +25,7 @@ from typelattice.tracing.source.source_file import SourceFile
 DistanceByLine = Mapping[tuple[str, int], int]  # the distance to the goal, by file and line
 SourceByFile = Mapping[str, SourceFile]
 KeptValueByName = Mapping[str, KeptValue]
+NOT_SEEN_MESSAGE = "no change of the lines that were followed, but wide floats come from others"
 
 
 class Goal(ABC):
@@ -69,8 +70,14 @@ class Goal(ABC):
         """Say why the run of a patch is refused, for new findings or values of other dtypes, or return ""."""
 
     def describe_met_goal(self, findings: Findings, name_file: Callable[[str], str]) -> str:
-        """Say in lines that a run already meets the goal, and what was looked at to find this."""
-        return "\n".join([self.already_met_message, *describe_scope(findings.scope, name_file)])
+        """Say in lines that a run already meets the goal, and what was looked at to find this.
+
+        If a wide float comes from a call that was not looked into, there may be something to do.
+        """
+        scope = findings.scope
+        met = NOT_SEEN_MESSAGE if scope.unseen_widenings or scope.held_arrays else self.already_met_message
+        notes = [*describe_scope(scope, name_file), *describe_wide_results(scope, name_file)]
+        return "\n".join([met, *notes])
 
     @abstractmethod
     def describe_distance(self, old_distance: int, new_distance: int) -> str:

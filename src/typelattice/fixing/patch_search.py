@@ -69,7 +69,7 @@ from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import find_reached_steps
 from typelattice.tracing.remedies.change import Change
 from typelattice.tracing.report.explain_result import LINE_PATTERN
-from typelattice.tracing.report.formatting import count_text
+from typelattice.tracing.report.formatting import count_text, describe_how_to_follow
 from typelattice.tracing.run_data.float_widths import dtype_width, is_integer, operand_width
 from typelattice.tracing.source.source_file import Edit, SourceFile, apply_edits, map_lines
 
@@ -686,7 +686,9 @@ class _PatchSearch:
             )
         before = self.goal.distance_by_line(findings)
         run_count = self.workspace.run_count
-        reasons = [(3, reason or "no change of its source is known")]
+        package = getattr(findings.predicted_run.steps[step_number], "package", "")
+        no_change = f"no change of its source is known{describe_how_to_follow(package)}"
+        reasons = [(3, reason or no_change)]
         for change in islice(
             self.goal.propose_changes(findings, finding, self.sources), MAX_CHANGES_PER_CAUSE
         ):

@@ -54,12 +54,14 @@ class EndedScript:
     """A script that has ended: its run, and its exit status or None if it was interrupted.
 
     `forked` is true if it ended in a process that the script forked. `names` has the names that it bound.
+    `error` is the exception that ended it, or None.
     """
 
     run: Run
     status: int | None
     forked: bool = False
     names: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    error: BaseException | None = field(default=None, repr=False)
 
 
 def run_script(
@@ -179,6 +181,7 @@ class _Program:
     ) -> None:
         self.tracing = tracing
         self.status: int | None = 0
+        self.error: BaseException | None = None
         self.own_builtins = {**vars(builtins)}
         self.module = ModuleType("__main__")
         if sys.version_info < (3, 14):
@@ -238,6 +241,7 @@ class _Program:
             finally:
                 _flush_streams()
             self.check_refusal(error)
+            self.error = error
             self.status = _end_status(error)  # here, because an error of the hook is not one of the handler
         finally:
             self.restore_builtins()
@@ -256,13 +260,14 @@ class _Program:
     def release(self) -> None:
         """Hold no reference to the module any more, nor to its names."""
         self.module = ModuleType("__main__")
+        self.error = None
         self.start = _do_nothing
 
     def stop(self, is_forked: bool = False) -> EndedScript:
         """Stop the trace, and return what ended."""
         names = self.module.__dict__
         self.tracing.recorder.name_results({name: x for name, x in names.items() if name[:2] != "__"})
-        return EndedScript(self.tracing.stop(), self.status, is_forked, names)
+        return EndedScript(self.tracing.stop(), self.status, is_forked, names, self.error)
 
 
 def _do_nothing() -> None:

@@ -9,7 +9,7 @@ from typelattice.calls.steps import Input, Opaque, SourceLocation
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.intended_widenings import is_contained
 from typelattice.tracing.findings.predicted_run import PredictedRun
-from typelattice.tracing.findings.widening_causes import WideningCause
+from typelattice.tracing.findings.widening_causes import WideningCause, list_written_arrays
 from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.run_data.run import HeldArray, ValueScope, is_operation
 
@@ -22,6 +22,21 @@ class UnseenWidening:
     text: str
     dtype: DType
     narrow_dtype: DType | None
+    package: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WideResult:
+    """A wide float that has a name in the end and that widened nothing, such as a mask of ones.
+
+    `location` and `text` belong to the step that made it, and `bytes` are those of one array.
+    """
+
+    name: str
+    dtype: DType
+    bytes: int
+    location: SourceLocation | None
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +47,7 @@ class CheckScope:
     - `opaque_count`: the array results of calls without a rule. Nothing inside them was looked at.
     - `unseen_widenings`: wide floats that come from such calls, if no finding names them.
     - `held_arrays`: wide floats in objects that code which is not followed returned.
+    - `wide_results`: wide floats with a name in the end that no cause names.
     - `value_scope`: the results whose values were checked, or None if values were not checked.
     """
 
@@ -41,12 +57,14 @@ class CheckScope:
     opaque_count: int
     unseen_widenings: tuple[UnseenWidening, ...]
     held_arrays: tuple[HeldArray, ...]
+    wide_results: tuple[WideResult, ...]
     value_scope: ValueScope | None
 
 
 def find_scope(predicted_run: PredictedRun, causes: Iterable[WideningCause]) -> CheckScope:
     """Find the scope of the checks of a run with some causes of wide floats."""
     run = predicted_run.run
+    causes = [*causes]
     located = [
         step.location.file
         for step, seen in run
@@ -59,8 +77,32 @@ def find_scope(predicted_run: PredictedRun, causes: Iterable[WideningCause]) -> 
         run.opaque,
         tuple(dict.fromkeys(_list_unseen_widenings(predicted_run, causes))),
         tuple(each for each in run.held_arrays if _is_wide(predicted_run, each.dtype, each.narrow_dtype)),
+        tuple(_list_wide_results(predicted_run, causes)),
         run.value_scope,
     )
+
+
+def _list_wide_results(
+    predicted_run: PredictedRun, causes: Iterable[WideningCause]
+) -> Iterable[WideResult]:
+    """List the wide floats with a name in the end that no cause names, the largest first."""
+    named: set[int] = set()
+    for cause in causes:
+        wide = {*cause.widening_steps, *cause.later_wide_steps}
+        named |= {*cause.origin_steps, *cause.written_steps, *wide}
+        named.update(array for i in wide for array in list_written_arrays(predicted_run, i))
+    found: dict[int, WideResult] = {}
+    for name, i in predicted_run.run.results.items():
+        step, operand = predicted_run.steps[i], predicted_run.result_of(i)
+        dtype = operand.dtype if operand is not None and operand.tier != "0d" else None
+        if i in named or i in found or dtype is None or not predicted_run.widths[i]:
+            continue
+        if not named.isdisjoint(predicted_run.consumers[i]):
+            continue  # it takes part in a cause
+        seen = predicted_run.run.observations[i]
+        if _is_wide(predicted_run, dtype, None):
+            found[i] = WideResult(name, dtype, seen.bytes // max(seen.count, 1), step.location, step.text)
+    return sorted(found.values(), key=lambda each: -each.bytes)
 
 
 def _is_wide(predicted_run: PredictedRun, dtype: DType, narrow_dtype: DType | None) -> bool:
@@ -74,7 +116,7 @@ def _list_unseen_widenings(
 ) -> Iterable[UnseenWidening]:
     """List the wide floats from calls without a rule that no cause names, unless all are cast back."""
     named = {i for cause in causes for i in (*cause.origin_steps, *cause.widening_steps)}
-    wide_inputs = {i for cause in causes for i in cause.later_wide_steps}
+    wide_inputs = {i for cause in causes for i in (*cause.later_wide_steps, *cause.written_steps)}
     for i, (step, seen) in enumerate(predicted_run.run):
         dtype = seen.operand.dtype
         if i in named or i in wide_inputs or step.location is None or not seen.count or dtype is None:
@@ -83,7 +125,11 @@ def _list_unseen_widenings(
             continue
         narrow = _widest_operand(predicted_run, i)
         if _is_wide(predicted_run, dtype, narrow) and not is_contained(predicted_run, i):
-            yield UnseenWidening(step.location, step.text, dtype, narrow)
+            package = step.package if isinstance(step, Opaque) else ""
+            is_part_of_object = isinstance(step, Opaque) and step.part[:1] == "."
+            if i in predicted_run.separate_parts or is_part_of_object:
+                continue  # listed among the results, or as arrays in objects
+            yield UnseenWidening(step.location, step.text, dtype, narrow, package)
 
 
 def _widest_operand(predicted_run: PredictedRun, step_number: int) -> DType | None:

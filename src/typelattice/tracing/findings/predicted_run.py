@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from typelattice.calls.steps import Call, Cast, Index, Step
+from typelattice.calls.steps import Call, Cast, Index, Opaque, Step
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.operands.operand import Operand
@@ -27,6 +27,8 @@ class PredictedRun:
     - `steps_by_line`: the steps at each line of each file.
     - `find_evaluator`: finds the evaluator of a step by its library's own system.
     - `narrowest_float`: the narrowest float of the run.
+    - `separate_parts`: the wide parts of values that also have a narrow part, such as the frequencies beside
+      a spectrum. No operand made them wide.
     - `widths`: the bits of each float step. A step computed for `out=` or `dtype=` is at most as wide as the
       array there.
     """
@@ -43,6 +45,7 @@ class PredictedRun:
     find_evaluator: EvaluatorFinder = field(repr=False)
     narrowest_float: DType | None
     widths: Sequence[int | None] = field(repr=False)
+    separate_parts: frozenset[int] = field(repr=False)
 
     def result_of(self, step_number: int) -> Operand | None:
         """Return the observed result of a step, or the predicted one if it was not observed by itself."""
@@ -157,7 +160,21 @@ def predict_run(run: Run) -> PredictedRun:
         find_evaluator,
         narrowest_float,
         widths,
+        frozenset(_find_separate_parts(steps, widths)),
     )
+
+
+def _find_separate_parts(steps: Sequence[Step], widths: Sequence[int | None]) -> Iterator[int]:
+    """Find the parts of values without a rule that are wide although another part stays narrow."""
+    parts: dict[object, list[int]] = {}
+    for i, step in enumerate(steps):
+        if isinstance(step, Opaque) and step.part and widths[i]:
+            parts.setdefault((source_key(step), step.name, step.input_steps), []).append(i)
+    for group in parts.values():
+        operands = [widths[p] or 0 for p in steps[group[0]].inputs]
+        least = min(widths[i] or 0 for i in group)
+        if least <= max(operands, default=0):
+            yield from (i for i in group if (widths[i] or 0) > least)
 
 
 def pair_writes_with_computations(run: Run) -> Iterator[tuple[int, int]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from typelattice.calls.steps import Index, Input, Opaque
+from typelattice.calls.steps import Created, Index, Input, Opaque
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_key
 from typelattice.tracing.run_data.float_widths import dtype_width
@@ -26,6 +26,7 @@ class WideningCause:
     - `is_default_dtype`: the wide dtype is the library's default float or wider, so a program gets it without
       a request.
     - `meant_step`: the step on a line with the comment `meant` that the wide float leaks from, or None.
+    - `written_steps`: the wide steps of which no result leaves but into an array that decides by itself.
     - `extra_bytes`: how much more memory all these results took than narrow ones. It is 0 if the program
       requested the wide dtype.
     """
@@ -41,6 +42,7 @@ class WideningCause:
     is_default_dtype: bool
     result_names: tuple[str, ...] = ()
     meant_step: int | None = None
+    written_steps: tuple[int, ...] = ()
 
     @property
     def step(self) -> int:
@@ -65,6 +67,7 @@ def find_causes(predicted_run: PredictedRun) -> tuple[WideningCause, ...]:
     for i, cause in causes_of.items():
         wide_steps.setdefault(cause, []).append(i)
     all_causes = [_make_cause(predicted_run, group, widening, wide_steps) for group in groups.values()]
+    all_causes = _name_arrays_written(predicted_run, all_causes, wide_steps)
     sent = _list_sent_by_children(predicted_run, all_causes)
     return tuple(
         sorted(
@@ -117,8 +120,84 @@ def map_responsible_steps(predicted_run: PredictedRun) -> dict[int, int]:
     return responsible
 
 
+def _name_arrays_written(
+    predicted_run: PredictedRun, causes: Iterable[WideningCause], wide_steps: Mapping[int, Sequence[int]]
+) -> list[WideningCause]:
+    """Let an array stand for the causes whose wide floats are only written into it.
+
+    `out[i] = np.interp(...)` casts the numbers to the dtype of `out`, which alone decides what comes after.
+    """
+    found: dict[object, WideningCause] = {}
+    written: list[tuple[int, WideningCause]] = []
+    for cause in causes:
+        wide = {*cause.origin_steps, *cause.widening_steps, *cause.later_wide_steps}
+        array = _find_only_array_written(predicted_run, wide)
+        if array is None:
+            found[cause.origin_steps] = cause
+        else:
+            written.append((array, cause))
+    for array, cause in written:
+        wide = {*cause.origin_steps, *cause.widening_steps, *cause.later_wide_steps}
+        known = next((x for x in found.values() if array in x.origin_steps), None)
+        if known is not None:
+            inner = (*known.written_steps, *sorted(wide))
+            found[known.origin_steps] = replace(known, written_steps=inner)
+        else:
+            later = [i for i in wide_steps.get(array, ()) if i != array]
+            found[(array,)] = _make_cause_of_array(predicted_run, array, cause, sorted(wide), later)
+    return [*found.values()]
+
+
+def _make_cause_of_array(
+    predicted_run: PredictedRun,
+    array: int,
+    cause: WideningCause,
+    wide_steps: Sequence[int],
+    later: Sequence[int],
+) -> WideningCause:
+    """Make the cause of an array from the one whose wide floats are written into it.
+
+    `later` are the steps that are wide by the array.
+    """
+    writes = tuple(i for i in wide_steps if array in list_written_arrays(predicted_run, i))
+    holding = {array, *later}
+    result = predicted_run.result_of(array)
+    assert result is not None and result.dtype is not None
+    return replace(
+        cause,
+        origin_steps=(array,),
+        wide_dtype=result.dtype,
+        widening_steps=writes,
+        later_wide_steps=tuple(later),
+        following_steps=tuple(later),
+        following_runs=sum(predicted_run.run.observations[i].count for i in later),
+        extra_bytes=sum(_count_extra_bytes(predicted_run, i, cause.narrow_dtype) for i in sorted(holding)),
+        result_names=tuple(name for name, i in predicted_run.run.results.items() if i in holding),
+        written_steps=tuple(i for i in wide_steps if i not in writes),
+    )
+
+
+def _find_only_array_written(predicted_run: PredictedRun, wide_steps: Iterable[int]) -> int | None:
+    """Find the new array that all of some wide steps are written into, or None if some are used elsewhere."""
+    wide, named = {*wide_steps}, {*predicted_run.run.results.values()}
+    arrays: set[int] = set()
+    for i in wide:
+        written = [*list_written_arrays(predicted_run, i)]
+        if written:
+            arrays.add(written[-1])
+        elif i in named or not predicted_run.consumers[i] or not wide.issuperset(predicted_run.consumers[i]):
+            return None
+    if len(arrays) != 1 or not arrays.isdisjoint(wide):
+        return None
+    (array,) = arrays
+    step = predicted_run.steps[array]
+    return array if isinstance(step, Created) and step.dtype is None else None
+
+
 def narrow_operands(predicted_run: PredictedRun, step_number: int) -> list[int]:
     """Return the operands of a step that are floats narrower than its result."""
+    if step_number in predicted_run.separate_parts:
+        return []
     step_width = predicted_run.widths[step_number] or 0
     return [p for p in predicted_run.inputs[step_number] if 0 < (predicted_run.widths[p] or 0) < step_width]
 
@@ -241,6 +320,17 @@ def list_written_arrays(predicted_run: PredictedRun, step_number: int) -> Iterat
         while isinstance(view := predicted_run.steps[p], Index):
             p = view.operand
             yield p
+
+
+def list_arrays_that_stay_wide(predicted_run: PredictedRun, cause: WideningCause) -> list[int]:
+    """List the new arrays that wide floats of a cause are written into, and that are wide without them."""
+    wide = {*cause.origin_steps, *cause.widening_steps, *cause.later_wide_steps}
+    arrays = (array for i in sorted(wide) for array in list_written_arrays(predicted_run, i))
+    return [
+        i
+        for i in dict.fromkeys(arrays)
+        if i not in wide and isinstance(predicted_run.steps[i], Created) and predicted_run.widths[i]
+    ]
 
 
 def _count_extra_bytes(predicted_run: PredictedRun, step_number: int, narrow_dtype: DType) -> int:

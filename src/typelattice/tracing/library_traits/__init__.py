@@ -16,6 +16,7 @@ A file may define these:
 - `ROUNDS_SCALARS`: True if the library casts a Python number to the dtype of the array beside it.
 - `PLAIN_ARRAY_CLASSES`: the full names of the classes that follow the library's rules, if the library also
   has subclasses with arithmetic of their own.
+- `RELEASE_COMPARISON`: the module in this folder that compares what two releases compute.
 - `MAY_BE_FORKED`: True if a process that has imported it may be forked.
 """
 
@@ -155,6 +156,12 @@ def value_checks(library: str) -> ValueChecksOfLibrary | None:
         shadows.drop_shadow,
         without_warnings,
     )
+
+
+def release_comparison(library: str) -> Any:
+    """Return the module that compares what two releases of a library compute, or None if there is none."""
+    module = getattr(_import_library_file(library), "RELEASE_COMPARISON", None)
+    return import_module(f"{__name__}.{module}") if module is not None else None
 
 
 def compiler_switches() -> dict[str, str]:

@@ -8,9 +8,17 @@ from collections.abc import Set
 from typelattice.files.reader import system as find_system
 from typelattice.tracing.library_traits.array_values import read_numpy_values as read_values
 
-__all__ = ["MAY_BE_FORKED", "PLAIN_ARRAY_CLASSES", "ROUNDS_SCALARS", "read_values", "system"]
+__all__ = [
+    "MAY_BE_FORKED",
+    "PLAIN_ARRAY_CLASSES",
+    "RELEASE_COMPARISON",
+    "ROUNDS_SCALARS",
+    "read_values",
+    "system",
+]
 
 ROUNDS_SCALARS = True
+RELEASE_COMPARISON = "numpy_releases"
 MAY_BE_FORKED = True
 """Its threads end before a fork, and begin again after it."""
 

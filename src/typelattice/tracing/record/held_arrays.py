@@ -1,17 +1,23 @@
 """Arrays in objects that are no arrays, such as the data of an image with a header.
 
-An object is read by its instance dictionary and its slots, so that no property of the program runs.
+An object is read by its instance dictionary and its slots, so that no property of the program runs. Only the
+attributes in the row of a class (`array_holders`) are read as Python reads them.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
+from typelattice.support.outside_errors import raise_if_from_outside
+from typelattice.tracing.array_holders import ArrayHolder, find_holder
+
 MAX_DEPTH = 3  # objects within objects that are read
 MAX_ATTRIBUTES = 64  # attributes of an object, or items of a list, that are read
+MAX_OBJECTS = 512  # objects and containers of one search
 AttributeReader = Callable[[Any], Iterator[tuple[str, Any]]]
 SKIPPED_MODULES = frozenset(sys.stdlib_module_names) | {"typelattice"}
 
@@ -25,6 +31,8 @@ def find_attribute_reader(cls: type) -> AttributeReader | None:
     root = module.partition(".")[0] if type(module) is str else ""
     if not root or root in SKIPPED_MODULES or issubclass(cls, type):
         return None
+    if holder := find_holder(cls):
+        return partial(_read_row_attributes, holder)
     classes: tuple[type, ...] = type.__getattribute__(cls, "__mro__")
     contents = [type.__getattribute__(each, "__dict__") for each in classes]
     found = next((each["__dict__"] for each in contents if "__dict__" in each), None)
@@ -54,10 +62,41 @@ def find_attribute_reader(cls: type) -> AttributeReader | None:
     return read
 
 
+def _read_row_attributes(holder: ArrayHolder, x: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the values of the attributes in the row of a class."""
+
+    def read(value: Any, path: str, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+        if issubclass(type(value), dict):  # `isinstance` would ask the object for its class
+            for key, each in [*dict.items(value)][:MAX_ATTRIBUTES]:
+                yield from read(each, f"{path}[{key!r}]" if type(key) in (str, int) else path, names)
+        elif type(value) in (list, tuple):
+            for i, each in enumerate(value[:MAX_ATTRIBUTES]):
+                yield from read(each, f"{path}[{i}]", names)
+        elif not names:
+            yield path, value
+        elif value is not None:
+            yield from read(read_attribute(value, names[0]), f"{path}.{names[0]}", names[1:])
+
+    for dotted in holder.arrays:
+        yield from read(x, "", dotted.split("."))
+
+
+def read_attribute(x: Any, name: str) -> Any:
+    """Return an attribute, or None if the object has none of the name or its class raises an error."""
+    try:
+        return getattr(x, name, None)
+    except Exception as e:
+        raise_if_from_outside(e, lambda: getattr(x, name, None))
+        return None
+
+
 def list_held_arrays(
-    x: Any, kinds: Mapping[type, Any], readers: Mapping[type, AttributeReader | None]
+    x: Any, kinds: Mapping[type, Any], readers: Mapping[type, AttributeReader | None] | None = None
 ) -> list[tuple[str, Any]]:
-    """List the arrays in an object, each with its path from the object, such as `.meta['image']`."""
+    """List the arrays in an object, each with its path from the object, such as `.meta['image']`.
+
+    Without `readers` only the items of lists, tuples and dictionaries are read.
+    """
     found: list[tuple[str, Any]] = []
     seen: set[int] = set()
 
@@ -67,15 +106,17 @@ def list_held_arrays(
             if path:
                 found.append((path, value))
             return
-        if depth > MAX_DEPTH or id(value) in seen or len(found) >= MAX_ATTRIBUTES:
+        if depth > MAX_DEPTH or id(value) in seen or len(found) >= MAX_ATTRIBUTES or len(seen) > MAX_OBJECTS:
             return
         seen.add(id(value))
         items: Iterator[tuple[str, Any]]
         if cls is dict:
             items = ((f"[{key!r}]", each) for key, each in [*value.items()] if type(key) in (str, int))
-        elif cls is list or cls is tuple:
+        elif cls is list:
             items = ((f"[{i}]", each) for i, each in enumerate([*value[:MAX_ATTRIBUTES]]))
-        elif reader := readers[cls]:
+        elif issubclass(cls, tuple):  # the iterator of a program's class is bypassed
+            items = ((f"[{i}]", each) for i, each in enumerate([*tuple.__iter__(value)][:MAX_ATTRIBUTES]))
+        elif readers is not None and (reader := readers[cls]):
             items = reader(value)
         else:
             return

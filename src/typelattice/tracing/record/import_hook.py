@@ -34,7 +34,7 @@ from typelattice.tracing.rewrite.hidden_frames import hide_frame
 from typelattice.tracing.rewrite.original_code import HIDDEN_CODE
 from typelattice.tracing.run_data.source_text import SourceText
 
-CACHE_VERSION = b"14"  # version of the rewriting: a cache with a different version is not read
+CACHE_VERSION = b"17"  # version of the rewriting: a cache with a different version is not read
 CompiledSource = tuple[CodeType, list[int], list[bytes]]
 """Code with its copies and with marks for witnesses, the numbers of the witnesses, and the packed row of each
 operation."""

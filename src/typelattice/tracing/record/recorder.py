@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
@@ -39,7 +38,8 @@ from typelattice.tracing.library_traits import converting_methods, has_rules, ow
 from typelattice.tracing.library_traits.array_subclasses import has_own_arithmetic
 from typelattice.tracing.record.array_reader import ArrayReader
 from typelattice.tracing.record.child_process_count import ChildProcessCounter
-from typelattice.tracing.record.held_arrays import find_attribute_reader, list_held_arrays
+from typelattice.tracing.record.held_arrays import list_held_arrays
+from typelattice.tracing.record.object_results import ObjectResults
 from typelattice.tracing.record.omissions import yield_omissions
 from typelattice.tracing.record.unchanged_casts import UnchangedCasts
 from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
@@ -54,7 +54,7 @@ from typelattice.tracing.run_data.array_classes import (
     is_lasting_class,
     joining_operation,
 )
-from typelattice.tracing.run_data.float_widths import dtype_width, operand_width
+from typelattice.tracing.run_data.float_widths import operand_width
 from typelattice.tracing.run_data.producing_steps import (
     MAX_STEPS_PER_OPERATION,
     ArrayLinks,
@@ -65,7 +65,7 @@ from typelattice.tracing.run_data.producing_steps import (
     list_steps_of_key,
     replace_steps_by_cache_keys,
 )
-from typelattice.tracing.run_data.run import CompiledCallArgument, HeldArray, Observation, Run, UnfollowedCode
+from typelattice.tracing.run_data.run import CompiledCallArgument, Observation, Run, UnfollowedCode
 from typelattice.tracing.run_data.source_text import SourceText
 from typelattice.tracing.steps import build_step
 from typelattice.tracing.steps.arguments import UnknownCallError
@@ -79,8 +79,6 @@ from typelattice.tracing.steps.rule_exemptions import (
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 MAX_NAMED_RESULTS = 1000
-MAX_OBJECTS_READ = 4  # objects of a class at one source location that are searched for arrays
-MAX_HELD_ARRAYS = 1000
 MAX_KEYS_PER_OPERATION = 256  # keys of known steps that are kept for one operation
 MAX_DISTINCT_STEPS = 200_000  # beyond it, a step must differ in more than its operands' steps
 UNREADABLE_MESSAGE = "our reading of it failed ({}); please report it"
@@ -108,15 +106,15 @@ class Recorder:
         self.builder = ProgramBuilder(self.observed_operand)
         self.array_kinds = ArrayClasses()
         self.is_function = CachePerClass(is_function)
-        self.attribute_readers = CachePerClass(find_attribute_reader)
+        self.objects = ObjectResults(self)
+        self.attribute_readers = self.objects.attribute_readers
         self.holds_results = CachePerClass(
             lambda cls: holds_results(cls) or self.attribute_readers[cls] is not None
         )
-        self.held_arrays: dict[HeldArray, None] = {}
-        self.objects_read: Counter[tuple[Witness, type]] = Counter()
         self.joining_operation = CachePerClass(joining_operation)
         self.argument_sorts = CachePerClass(argument_sort)
         self.has_own_arithmetic = CachePerClass(has_own_arithmetic)
+        self.gives_numbers = CachePerClass(self.wraps_numbers)
         # the class of each step's arrays, if it computes in its own way
         self.own_arithmetic_classes: dict[int, str] = {}
         self.compiler_of = CachePerClass(compiler_of_functions)
@@ -153,7 +151,7 @@ class Recorder:
             if isinstance(cache, (ArrayClasses, CachePerClass)):
                 cache.close()
         self.arrayless_classes.clear()
-        self.objects_read.clear()
+        self.objects.close()
 
     def observed_operand(self, step: int) -> Operand | None:
         """Return the operand of a step that was seen, or None for a step that is being added."""
@@ -198,8 +196,9 @@ class Recorder:
         function: Any,
         arguments_and_result: tuple[Any, ...],
         number: int | None = None,
+        origin: Mapping[str, str] = {},
     ) -> StepTally | None:
-        """Return the step of a call. If the call gives several arrays, return the step of array `number`.
+        """Return the step of a call. If it gives several arrays, return that of array `number`.
 
         Return None for a library function that was read as a graph: its steps are counted already.
         """
@@ -232,7 +231,29 @@ class Recorder:
                 )
             return step
 
-        return self.add_step(witness, key, arguments_and_result[-1], build, list_steps_of_key(key))
+        steps = list_steps_of_key(key)
+        return self.add_step(witness, key, arguments_and_result[-1], build, steps, origin)
+
+    def step_of_result(
+        self,
+        witness: Witness,
+        key: Any,
+        function: Any,
+        arguments_and_value: tuple[Any, ...],
+        number: int,
+        result: Any,
+    ) -> StepTally | None:
+        """Return the step of array `number` in the tuple, list or dictionary that a call gave."""
+        *args, value = arguments_and_value
+        arrays = list_held_arrays(value, self.array_kinds)
+        part = next((path for path, x in arrays if x is result), "")
+        origin = {"part": part, "package": self.objects.name_package(function, type(value))}
+        return self.step_of_call(witness, key, function, (*args, result), number, origin)
+
+    @locked
+    def record_object(self, witness: Witness, function: Any, arguments_and_result: Sequence[Any]) -> None:
+        """Record the arrays in an object that a call or an operator gave."""
+        self.objects.record(witness, function, arguments_and_result)
 
     def step_of_joined_entries(
         self, witness: Witness, key: Any, entries: Sequence[Any], result: Any
@@ -282,8 +303,12 @@ class Recorder:
         result: Any,
         make_step: build_step.StepMaker,
         key_parts: Sequence[Any],
+        origin: Mapping[str, str] = {},
     ) -> StepTally | None:
-        """Return the tally for an operation at a witness: a new one, or the tally of an equivalent step."""
+        """Return the tally for an operation at a witness: a new one, or the tally of an equivalent step.
+
+        If no rule describes the operation, its step has the fields in `origin`.
+        """
         if len(witness.tallies) >= MAX_STEPS_PER_OPERATION or len(self.tallies) >= MAX_DISTINCT_STEPS:
             exact, key = key, replace_steps_by_cache_keys(key, self.tallies)
             found: StepTally | None = witness.tallies.get(key)
@@ -331,18 +356,27 @@ class Recorder:
             del self.builder.steps[max(before, len(self.tallies)) :]
             if not isinstance(e, (TypelatticeError, UnknownCallError)):
                 raise
-            steps = list_steps_of_key(key_parts)
-            if steps:
-                suffix = e.name_suffix if isinstance(e, (LibraryCastError, OwnArithmeticError)) else ""
-                name = f"{self.name_of_opaque_step(witness, key)}{suffix}"
-                made = self.builder.add_opaque(excerpt, name, operand, steps, None)
-            else:
-                made = self.builder.add_input(excerpt.of_library(None), operand)
+            suffix = e.name_suffix if isinstance(e, (LibraryCastError, OwnArithmeticError)) else ""
+            name = f"{self.name_of_opaque_step(witness, key)}{suffix}"
+            made = self.add_step_without_rule(excerpt, name, operand, list_steps_of_key(key_parts), origin)
         tally = self.add_tallies(made.step, before, operand, kind, result, witness.operation)
         witness.tallies[key] = tally
         if own := self.own_class_of(result, ()):
             self.own_arithmetic_classes[tally.number] = own
         return tally
+
+    def add_step_without_rule(
+        self, excerpt: Excerpt, name: str, operand: Operand, steps: Sequence[int], origin: Mapping[str, str]
+    ) -> Ref:
+        """Add an opaque step, or an input if it has no operand and is no part of a value."""
+        if steps or origin.get("part"):
+            return self.builder.add_opaque(excerpt, name, operand, steps, None, origin)
+        return self.builder.add_input(excerpt.of_library(None), operand)
+
+    def wraps_numbers(self, cls: type) -> bool:
+        """Return True if an array class computes in its own way, and has another array of its numbers."""
+        kind = self.array_kinds[cls]
+        return self.has_own_arithmetic[cls] or (kind is not None and not has_rules(kind.library))
 
     def own_class_of(self, array: Any, operand_steps: Sequence[int]) -> str:
         """Name the class of an array, or of an operand, that computes in its own way, or return ""."""
@@ -393,6 +427,10 @@ class Recorder:
             return element
         own = self.own_class_of(array, ())
         found = None if own else found
+        wrapped = self.objects.step_of_wrapped_array(array)
+        if wrapped is not None and self.tallies[wrapped].operand.dtype is operand.dtype:
+            self.link_array(array, kind, wrapped)
+            return wrapped
         if found and found[0]() is base and self.tallies[found[1]].operand.dtype is operand.dtype:
             number = found[1]
         else:
@@ -520,36 +558,19 @@ class Recorder:
         found = self.compiled_calls.step_of(inner)
         return self.step_of(inner) if found is None and inner is not None else found
 
-    def note_held_arrays(self, witness: Witness, arguments_and_result: Sequence[Any]) -> None:
-        """Note the float arrays in an object that a call returned, unless followed code has computed them."""
-        *args, result = arguments_and_result
-        self.objects_read[witness, type(result)] += 1
-        if self.objects_read[witness, type(result)] > MAX_OBJECTS_READ:
-            return
-        found = [
-            (path, dtype)
-            for path, x in list_held_arrays(result, self.array_kinds, self.attribute_readers)
-            if self.step_of(x) is None and (dtype := self.float_of(x)) is not None
-        ]
-        if not found or len(self.held_arrays) >= MAX_HELD_ARRAYS:
-            return
-        held = (
-            x for arg in args for _, x in list_held_arrays([arg], self.array_kinds, self.attribute_readers)
-        )
-        taken = [dtype for x in held if (dtype := self.float_of(x)) is not None]
-        narrow_dtype = max(taken, key=lambda dtype: dtype_width(dtype) or 0, default=None)
-        excerpt = self.excerpt_of(witness, "")
-        assert excerpt.location is not None
-        name = type.__getattribute__(type(result), "__name__")
-        for path, dtype in found:
-            held_array = HeldArray(excerpt.location, excerpt.text, name, path, dtype, narrow_dtype)
-            self.held_arrays.setdefault(held_array)
-
     def float_of(self, array: Any) -> DType | None:
         """Return the dtype of an array of floats, and None for any other."""
         kind = self.array_kinds[type(array)]
         operand = self.array_reader.read_operand(array, kind) if kind and kind.variable is None else None
         return operand.dtype if operand is not None and operand_width(operand) else None
+
+    def read_float_dtype(self, stated: Any) -> DType | None:
+        """Return the float dtype that an object of a library stands for, or None."""
+        try:
+            found = read_operand(stated)
+        except TypelatticeError:
+            return None
+        return found.dtype if operand_width(found) else None
 
     # -- descriptions of steps
 
@@ -621,7 +642,7 @@ class Recorder:
                 for number, at in [*self.compiled_call_arguments]
                 for excerpt in [self.excerpt_of(at, "")]
             ),
-            held_arrays=tuple(self.held_arrays),
+            held_arrays=tuple(self.objects.held_arrays),
             value_scope=self.value_checks.scope if self.value_checks else None,
             script=self.script,
         )

@@ -331,6 +331,7 @@ class ValueWitness(Witness):
     record_unary = checking_method(check_unary, Witness.record_unary)
     record_in_place = checking_method(check_in_place, Witness.record_in_place)
     record_assignment = checking_method(check_assignment, Witness.record_assignment, 0)
+    record_assignment_to = checking_method(check_assignment, Witness.record_assignment_to)
     record_call_0 = checking_method(check_call, Witness.record_call_0)
     record_call_1 = checking_method(check_call, Witness.record_call_1)
     record_call_2 = checking_method(check_call, Witness.record_call_2)

@@ -48,6 +48,7 @@ PYTHON_FUNCTION_CLASSES = (FunctionType, BuiltinFunctionType)
 SCALAR_TYPES = frozenset(KIND_BY_PYTHON_TYPE)
 RESIZING_METHOD = "resize"  # NumPy's, which refuses an array with weak references
 UNDESCRIBED = "undescribed"  # stands for the module of functions that are not operations, such as Python's
+MAX_OBJECTS_READ = 16  # objects of a class at one source location that are searched for arrays
 SMALL_INTS = range(-5, 257)  # Python keeps one object for each of these ints
 METHODS_BEFORE_OPERATION = (
     "record_assignment",
@@ -81,6 +82,7 @@ class WitnessBase:
         "argument_sorts",
         "array_kinds",
         "arrayless_classes",
+        "attribute_readers",
         "by_weak_reference",
         "compiler_of",
         "function",
@@ -91,6 +93,7 @@ class WitnessBase:
         "module",
         "name",
         "number",
+        "object_counts",
         "operation",
         "recorder",
         "scalars",
@@ -106,6 +109,7 @@ class WitnessBase:
         self.operation = WrittenOperation(*marshal.loads(self.module.rows[self.number]))
         self.name, self.keywords = self.operation.name, self.operation.keywords
         self.array_kinds, self.argument_sorts = recorder.array_kinds, recorder.argument_sorts
+        self.attribute_readers = recorder.attribute_readers
         self.holds_results, self.compiler_of = recorder.holds_results, recorder.compiler_of
         self.arrayless_classes, self.links = recorder.arrayless_classes, recorder.links
         self.by_weak_reference, self.scalars = self.links.by_weak_reference, self.links.scalars
@@ -114,6 +118,7 @@ class WitnessBase:
         self.function: Any = None  # the last function called, followed by its part of a key
         self.function_key: Hashable = None
         self.tallies: dict[Hashable, Any] = {}
+        self.object_counts: dict[int, int] = {}  # the objects that were searched for arrays, by their class
 
 
 class Witness(WitnessBase):
@@ -131,6 +136,8 @@ class Witness(WitnessBase):
         try:
             kind = self.array_kinds[type(result)]
             if kind is None:
+                if type(result) not in SCALAR_TYPES and self.attribute_readers[type(result)] is not None:
+                    self.record_object(None, (a, b, result))
                 return result
             live = self.by_weak_reference
             found = live.get(id(a))
@@ -171,6 +178,8 @@ class Witness(WitnessBase):
                 key = self.operand_key(operand, 0), kind.cache_key(result)
                 tally = self.tallies.get(key) or self.recorder.step_of_operator(self, key, result)
                 self.link_result(tally, kind, result)
+            elif type(result) not in SCALAR_TYPES and self.attribute_readers[type(result)] is not None:
+                self.record_object(None, (operand, result))
             return result
         except RecursionError as e:
             if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
@@ -187,6 +196,8 @@ class Witness(WitnessBase):
                 key = self.operand_key(a, 0), self.operand_key(b, 1), kind.cache_key(result), result is a
                 tally = self.tallies.get(key) or self.recorder.step_of_in_place(self, key, result)
                 self.link_result(tally, kind, result)
+            elif type(result) not in SCALAR_TYPES and self.attribute_readers[type(result)] is not None:
+                self.record_object(None, (a, b, result))
             return result
         except RecursionError as e:
             if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
@@ -250,6 +261,14 @@ class Witness(WitnessBase):
         except Exception as e:
             return self.handle_error(e, result, Witness.record_attribute, array, result)
 
+    def record_numbers(self, array: Any, result: Any) -> Any:
+        """Record an attribute that gives the numbers of an array of another class, such as a quantity."""
+        try:
+            is_other = self.array_kinds[type(array)] is not None and self.recorder.gives_numbers[type(array)]
+        except Exception as e:
+            return self.handle_error(e, result, Witness.record_numbers, array, result)
+        return Witness.record_attribute(self, array, result) if is_other else result
+
     def record_assignment(self, value: Any, array: Any) -> Any:
         """Record a value that is about to be assigned to elements of `array`."""
         try:
@@ -270,6 +289,11 @@ class Witness(WitnessBase):
             return value  # the program recursed too deeply: it handles that itself
         except Exception as e:
             return self.handle_error(e, value, Witness.record_assignment, value, array)
+
+    def record_assignment_to(self, value: Any, array: Any) -> Any:
+        """Record an assignment to elements of an array that no name holds, and return the array."""
+        Witness.record_assignment(self, value, array)
+        return array
 
     def note_data_replaced(self, value: Any, array: Any) -> Any:
         """Note that `a.data = value` is about to give the array `array` a different dtype."""
@@ -515,8 +539,9 @@ class Witness(WitnessBase):
                 return result  # a scalar that was returned unchanged
             key = who, *self.argument_keys(arguments_and_result[:-1]), kind.cache_key(result)
             tally = self.tallies.get(key) or self.recorder.step_of_call(
-                self, key, asked, arguments_and_result
-            )
+                self, key, asked, arguments_and_result,
+                origin={"package": self.recorder.objects.name_package(function, type(result))},
+            )  # fmt: skip
             self.link_result(tally, kind, result)
             return result
         except RecursionError as e:
@@ -625,7 +650,7 @@ class Witness(WitnessBase):
     def record_each_result(self, function: Any, arguments_and_result: tuple[Any, ...]) -> None:
         """Record a call with several arrays as results: each is a step. Note the arrays in an object."""
         if not holds_results(type(arguments_and_result[-1])):
-            self.recorder.note_held_arrays(self, arguments_and_result)
+            self.record_object(function, arguments_and_result)
             return
         results = self.list_results(arguments_and_result[-1])
         if not results:
@@ -640,6 +665,13 @@ class Witness(WitnessBase):
                     new.append((i, kind, result))
         if not new:
             return
+        if type(function) in FOLLOWABLE_CLASSES:  # it may have returned scalars of followed lines
+            scalars = self.links.step_of_scalar
+            new = [
+                (i, kind, x)
+                for i, kind, x in new
+                if kind.mark_of is None or scalars(x, kind.mark_of(x)) is None
+            ]
         who = self.function_key_of(function)
         if not may_be_operation(who):
             function, new = (
@@ -647,15 +679,24 @@ class Witness(WitnessBase):
                 [each for each in new if each[1].takes_weak_references],
             )  # list(x) gives many scalars
         tokens = self.argument_keys(arguments_and_result[:-1])
+        whole = arguments_and_result[-1]
         for i, kind, result in new:
             found = live.get(id(result))
             if found is not None and found[0]() is result:
                 continue  # an argument without a step until its key was made
             key = who, *tokens, kind.cache_key(result), i
-            tally = self.tallies.get(key) or self.recorder.step_of_call(
-                self, key, function, (*arguments_and_result[:-1], result), i
+            tally = self.tallies.get(key) or self.recorder.step_of_result(
+                self, key, function, (*arguments_and_result[:-1], whole), i, result
             )
             self.link_result(tally, kind, result)
+
+    def record_object(self, function: Any, arguments_and_result: tuple[Any, ...]) -> None:
+        """Record the arrays in an object, unless many objects of its class were read here."""
+        counts, key = self.object_counts, id(type(arguments_and_result[-1]))  # an id keeps no class alive
+        count = counts.get(key, 0)
+        if count < MAX_OBJECTS_READ:
+            counts[key] = count + 1
+            self.recorder.record_object(self, function, arguments_and_result)
 
     def list_results(self, result: Any, max_depth: int = 2) -> Sequence[Any]:
         """Return the results in a tuple, a list or a dictionary, and in nested ones.

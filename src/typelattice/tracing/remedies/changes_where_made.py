@@ -56,7 +56,8 @@ def propose_where_made(
         yield at.make_change(at.source.make_replacement_edit(node.func, literal), casts=casts)
     elif asked is not None and isinstance(node, ast.Call):
         yield from _propose_dtype_arguments(at, cause, node, asked, names, created, sources)
-    if not isinstance(step, Created) and not at.source.is_unpacked(node):
+    is_part = bool(getattr(step, "part", ""))  # of a tuple or the like, which has no dtype
+    if not isinstance(step, Created) and not is_part and not at.source.is_unpacked(node):
         inner = [] if cause.origin_steps[0] != cause.step else at.list_names(at.list_operands())
         names = [*dict.fromkeys([*names, *inner, *at.source.list_arrays_at_hand(node)])]
         text, alias = at.source.operand_text(node), at.find_library_alias()
@@ -105,6 +106,7 @@ def propose_at_later_results(
         for at in found
         if at is not None
         and isinstance(at.node, ast.expr)
+        and not getattr(predicted_run.steps[at.step], "part", "")
         and not at.source.is_unpacked(at.node)
         and not holds_state(at, at.node)
     }

@@ -8,6 +8,11 @@ from typelattice.calls.steps import Cast, Created
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.remedies.change import Change, edits_overlap
+from typelattice.tracing.remedies.changes_at_objects import (
+    is_array_of_object,
+    propose_at_object,
+    propose_numbers,
+)
 from typelattice.tracing.remedies.changes_where_made import (
     propose_at_later_results,
     propose_like_array_at_hand,
@@ -52,6 +57,11 @@ def propose_narrowing_changes(
     near = origin is not None and bool(widenings) and origin.scope is widenings[0].scope
     # a function that widens by itself gets narrow operands, or its result is cast
     near = near and (isinstance(steps[first], Cast) or first != cause.step)
+    of_objects = [at for at in (origin, *widenings) if at is not None and is_array_of_object(steps[at.step])]
+    for at in of_objects:
+        yield from propose_numbers(at, cause)
+    origin = None if origin in of_objects else origin
+    widenings = [at for at in widenings if at not in of_objects]
     made = (
         [*propose_where_made(origin, cause, widenings[0] if widenings else None, sources)]
         if origin is not None and not _stays_wide(predicted_run, cause)
@@ -67,7 +77,8 @@ def propose_narrowing_changes(
     else:
         found += met
     found += [change for at in widenings for change in propose_to_callers(at, cause, sources)]
-    found += [*made, *propose_at_later_results(predicted_run, cause, sources)]
+    found += [*made, *(change for at in of_objects for change in propose_at_object(at, cause))]
+    found += [*propose_at_later_results(predicted_run, cause, sources)]
     yield from dict.fromkeys(found)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -28,6 +28,7 @@ from typelattice.tracing.steps.called_name import WRITING_OPERATION
 
 MAX_CHANGES = 12  # changes of one remedy, as several lines may each need one
 MAX_TRIED_CHANGES = 120  # of a cause
+MAX_FIRST_CHANGES = 4  # that are tried with a second one
 MAX_CHANGES_BEFORE_ENTRY = 80  # before those that test a dtype at the entry of a function
 
 
@@ -150,14 +151,37 @@ def find_remedy(predicted_run: PredictedRun, cause: WideningCause) -> Remedy | N
         keeps_more = partial(_keeps_more, predicted_run, cause, best, casts)
         accepts = partial(meeting.accepts, predicted_run)
         proposed = filter(accepts, order_changes(predicted_run, meeting.cause, sources))
-        added = next(filter(keeps_more, proposed), None)
-        if added is None:
+        tried = [*proposed]
+        added = [change for change in tried if keeps_more(change)][:1]
+        added = added or _find_pair(predicted_run, cause, tried, best, sources)
+        if not added:
             break
-        changes.append(added)
-        casts |= {*added.casts}
+        changes += added
+        casts |= {cast for change in added for cast in change.casts}
         best = replay_casts(predicted_run, cause, casts)
         meeting = _find_next_meeting(predicted_run, cause, best, casts)
     return Remedy(tuple(changes), best, sources) if changes else None
+
+
+def _find_pair(
+    predicted_run: PredictedRun,
+    cause: WideningCause,
+    tried: Sequence[Change],
+    best: ReplayedCasts,
+    sources: Mapping[str, SourceFile],
+) -> list[Change]:
+    """Find two changes that keep more narrow only together, such as those of both parts of a join."""
+    for first in tried[:MAX_FIRST_CHANGES]:
+        one = {*best.casts, *first.casts}
+        alone = replay_casts(predicted_run, cause, one)
+        meeting = None if alone.is_refused else _find_next_meeting(predicted_run, cause, alone, one)
+        if meeting is None:
+            continue
+        for second in order_changes(predicted_run, meeting.cause, sources):
+            replay = replay_casts(predicted_run, cause, {*one, *second.casts})
+            if second.casts and {*replay.narrow_steps} > {*best.narrow_steps}:
+                return [first, second]
+    return []
 
 
 def _find_widening(

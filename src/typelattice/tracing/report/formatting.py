@@ -72,3 +72,8 @@ def location_text(location: SourceLocation | None) -> str:
     if cell is not None:
         return f"cell {cell}, line {location.line}"
     return f"{shown_path(location.file)}:{location.line}"
+
+
+def describe_how_to_follow(package: str) -> str:
+    """Say how to see the lines of a package that decide a dtype, or nothing if there is no package."""
+    return f"; follow it with --package {package}" if package else ""

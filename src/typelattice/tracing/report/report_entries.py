@@ -17,12 +17,13 @@ from typelattice.tracing.findings.divergences_from_run import DIVERGENCE_COSTS, 
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import WideningCause
-from typelattice.tracing.report.formatting import count_text, location_text, size_text
+from typelattice.tracing.report.formatting import count_text, location_text, package_path, size_text
 from typelattice.tracing.report.scope_sentences import (
     describe_rule_scope,
     describe_scope,
     describe_unseen_floats,
     describe_value_scope,
+    describe_wide_results,
 )
 from typelattice.tracing.report.sentences import (
     cast_back_heading,
@@ -88,6 +89,7 @@ class ReportEntry:
     An entry of a report. `sections` builds headings with lines. An entry of one sentence has none.
     `other_places` belong to the same finding, each with a sentence. `change_lines` builds the lines as the
     remedy changes them, each with its file and number. `extra_bytes` is what the finding costs, if known.
+    `package` is the installed package of all its lines, or "" if one of them is the user's own.
     """
 
     rule: str
@@ -99,6 +101,7 @@ class ReportEntry:
     other_places: tuple[tuple[SourceLocation, str], ...] = ()
     change_lines: Callable[[], Sequence[tuple[str, int, str]]] = field(default=lambda: (), repr=False)
     extra_bytes: int = 0
+    package: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,14 +279,17 @@ def _make_causes_chapter(findings: Findings, scope: CheckScope) -> Chapter:
     more = sum(c.extra_bytes for c in causes)
     took = f", which took {size_text(more)} more" if more else ""
     heading = f"floats were widened from {count_text(len(causes), 'place')}{took}"
-    entries = tuple(_make_cause_entry(findings.predicted_run, cause) for cause in causes)
+    made = (_make_cause_entry(findings.predicted_run, cause) for cause in causes)
+    entries = tuple(sorted(made, key=lambda entry: bool(entry.package)))  # the user's own lines come first
     islands = [describe_island(findings.predicted_run, each) for each in findings.islands[:MAX_NAMED_MODULES]]
     if len(findings.islands) > MAX_NAMED_MODULES:
         islands.append(f"and {len(findings.islands) - MAX_NAMED_MODULES:,} more such places")
     if not causes:
         none = "no other float was widened" if findings.omitted_causes else "no float was widened by another"
-        return Chapter("causes", none, entries, notes=(*describe_scope(scope), *islands))
-    return Chapter("causes", heading, entries, notes=(*describe_unseen_floats(scope), *islands))
+        notes = (*describe_scope(scope), *describe_wide_results(scope), *islands)
+        return Chapter("causes", none, entries, notes=notes)
+    notes = (*describe_unseen_floats(scope), *describe_wide_results(scope), *islands)
+    return Chapter("causes", heading, entries, notes=notes)
 
 
 def _make_cause_entry(predicted_run: PredictedRun, cause: WideningCause) -> ReportEntry:
@@ -300,7 +306,15 @@ def _make_cause_entry(predicted_run: PredictedRun, cause: WideningCause) -> Repo
         other_places=_list_other_places(predicted_run, cause),
         change_lines=partial(list_changed_lines, predicted_run, cause),
         extra_bytes=cause.extra_bytes,
+        package=_name_package(predicted_run, cause),
     )
+
+
+def _name_package(predicted_run: PredictedRun, cause: WideningCause) -> str:
+    """Name the installed package of the lines of a cause, or return "" if one is the user's own."""
+    places = [predicted_run.steps[i].location for i in (cause.step, cause.origin_steps[0])]
+    paths = [package_path(place.file) if place is not None else None for place in places]
+    return paths[0].parts[0] if paths[0] is not None and None not in paths else ""
 
 
 def _list_other_places(

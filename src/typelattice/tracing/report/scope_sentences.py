@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 
-from typelattice.tracing.findings.check_scope import CheckScope, UnseenWidening
+from typelattice.tracing.findings.check_scope import CheckScope, UnseenWidening, WideResult
 from typelattice.tracing.library_traits.checked_call import (
     COMPLEX_SUM,
     FINITE_ONLY,
@@ -23,12 +23,18 @@ from typelattice.tracing.library_traits.checked_call import (
     UNKNOWN_OPERATION,
     WHILE_COMPILING,
 )
-from typelattice.tracing.report.formatting import count_text, shown_path, size_text
+from typelattice.tracing.report.formatting import (
+    count_text,
+    describe_how_to_follow,
+    shown_path,
+    size_text,
+)
 from typelattice.tracing.run_data.run import HeldArray, UncheckedResults
 
 MAX_NAMED_FILES = 3
 MAX_SHOWN_WIDE_FLOATS = 3
 """The most wide floats out of sight that are shown. The rest are counted."""
+MAX_SHOWN_WIDE_RESULTS = 3
 MAX_NAMED_SUBJECTS = 3
 SENTENCE_BY_REASON = {
     TOO_LARGE: "{results} of large arrays; the largest has {size}",
@@ -59,6 +65,7 @@ def describe_unseen_floats(scope: CheckScope, name_file: Callable[[str], str] = 
 
     lines = [
         f"{_describe_call(each, name_file)} returned {each.dtype}; no rule of it is known"
+        f"{describe_how_to_follow(each.package)}"
         for each in scope.unseen_widenings
     ]
     lines += [describe_held_array(each, name_file) for each in scope.held_arrays]
@@ -67,11 +74,32 @@ def describe_unseen_floats(scope: CheckScope, name_file: Callable[[str], str] = 
         yield f"not seen: {count_text(len(lines) - MAX_SHOWN_WIDE_FLOATS, 'more wide float')} of such calls"
 
 
+def describe_wide_results(
+    scope: CheckScope, name_file: Callable[[str], str] = shown_path
+) -> Iterator[str]:
+    """Name the wide floats that are results and widened nothing, the largest first."""
+    for each in scope.wide_results[:MAX_SHOWN_WIDE_RESULTS]:
+        yield f"wide result: {_describe_result(each, name_file)}"
+    more = scope.wide_results[MAX_SHOWN_WIDE_RESULTS:]
+    if more:
+        size = size_text(sum(each.bytes for each in more))
+        yield f"wide result: {count_text(len(more), 'more array')} of {size}"
+
+
+def _describe_result(wide: WideResult, name_file: Callable[[str], str]) -> str:
+    """Describe a result by its name, its dtype, its size and the line that made it."""
+    size = f" ({size_text(wide.bytes)})" if wide.bytes else ""
+    at = f"{name_file(wide.location.file)}:{wide.location.line}: " if wide.location is not None else ""
+    return f"{wide.name} is {wide.dtype}{size} from {at}{wide.text}, and widened nothing"
+
+
 def describe_held_array(held: HeldArray, name_file: Callable[[str], str] = shown_path) -> str:
     """Say which call returned an object that holds a float array, and where the array is."""
     article = "an" if held.holder[:1].upper() in "AEIOU" else "a"
     what = f"{article} {held.holder} that holds {held.dtype} in {held.path}"
-    return f"{_describe_call(held, name_file)} returned {what}"
+    if held.announced_dtype not in (None, held.dtype):
+        what += f", and says {held.announced_dtype}"
+    return f"{_describe_call(held, name_file)} returned {what}{describe_how_to_follow(held.package)}"
 
 
 def _describe_call(call: UnseenWidening | HeldArray, name_file: Callable[[str], str]) -> str:

@@ -13,10 +13,19 @@ from typelattice.recorded.never_asked import NEVER_ASKED_MARK
 from typelattice.tracing.findings.cast_back import CastBack
 from typelattice.tracing.findings.divergences_from_run import RunDivergence
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_key
-from typelattice.tracing.findings.widening_causes import WideningCause
+from typelattice.tracing.findings.widening_causes import (
+    WideningCause,
+    list_arrays_that_stay_wide,
+    narrow_operands,
+)
 from typelattice.tracing.remedies.remedy import Remedy, find_remedy, parse_sources
 from typelattice.tracing.remedies.replayed_casts import ReplayedCasts
-from typelattice.tracing.report.formatting import count_text, location_text, size_text
+from typelattice.tracing.report.formatting import (
+    count_text,
+    describe_how_to_follow,
+    location_text,
+    size_text,
+)
 from typelattice.tracing.run_data.float_widths import dtype_at_width_of
 from typelattice.tracing.source.dtype_decisions import find_dtype_decisions
 from typelattice.tracing.steps.called_name import name_in_source
@@ -57,6 +66,10 @@ def cause_sections(predicted_run: PredictedRun, cause: WideningCause) -> Iterato
     ]
     if also:
         yield "also at", _shorten(also)
+    arrays = list_arrays_that_stay_wide(predicted_run, cause)
+    if arrays:
+        lines = [f"{_step_line(predicted_run, i)}, whatever is written into it" for i in arrays]
+        yield "as wide", _shorten(lines)
     yield "follows", [_describe_following(predicted_run, cause)]
     if cause.result_names:
         yield "results", [_describe_results(cause.result_names)]
@@ -133,15 +146,17 @@ def describe_step(predicted_run: PredictedRun, step_number: int) -> str:
         case Opaque() if _has_list_operand(predicted_run, step_number):
             of = f"{describe_operands(predicted_run, step_number)} and a list or the like"
             return f"{name_in_source(step)} of {of} gives {given}"
-        case Opaque() if predicted_run.inputs[step_number]:
-            return f"makes {given} of {describe_operands(predicted_run, step_number)}; no rule of it is known"
-        case Opaque():
-            return f"makes {given}; no rule of it is known"
+        case Opaque(part=part, package=package):
+            inside = f" in {part}" if part else ""
+            is_computed = step.inputs and step_number not in predicted_run.separate_parts
+            of = f" of {describe_operands(predicted_run, step_number)}" if is_computed else ""
+            return f"makes {given}{inside}{of}; no rule of it is known{describe_how_to_follow(package)}"
         case Input():
             return f"comes in as {given}"
     if step.op == "setitem":
         into, value = (predicted_run.result_of(p) for p in predicted_run.inputs[step_number][:2])
-        return f"writes {value} into {into}"
+        decides = "" if narrow_operands(predicted_run, step_number) else ", which alone decides the dtype"
+        return f"writes {value} into {into}{decides}"
     why = ", as it does of narrower floats" if predicted_run.is_always_wide(step_number) else ""
     if step.requested_dtype is not None:
         why = AS_REQUESTED

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from typelattice.programs.program import AnySystem
 from typelattice.rendering.paragraphs import Layout
 from typelattice.tracing.findings.findings import Findings, collect_findings
-from typelattice.tracing.report.formatting import location_text
-from typelattice.tracing.report.report_entries import Chapter, make_report
+from typelattice.tracing.report.formatting import count_text, location_text, size_text
+from typelattice.tracing.report.report_entries import Chapter, ReportEntry, make_report
 from typelattice.tracing.run_data.run import Run
 
 MAX_SHOWN_ENTRIES = 10
@@ -44,7 +45,8 @@ def write_findings(findings: Findings, width: int = 80, everything: bool = False
     for number, chapter in enumerate(made.chapters):
         if number:
             yield ""
-        yield from _write_chapter(chapter, page, len(chapter.entries) if everything else MAX_SHOWN_ENTRIES)
+        limit = max(len(chapter.entries), MAX_SHOWN_ENTRIES + 1) if everything else MAX_SHOWN_ENTRIES
+        yield from _write_chapter(chapter, page, limit)
 
 
 def _write_chapter(chapter: Chapter, page: Layout, entry_limit: int) -> Iterator[str]:
@@ -61,7 +63,8 @@ def _write_chapter(chapter: Chapter, page: Layout, entry_limit: int) -> Iterator
         )
         + 2
     )
-    for number, entry in enumerate(chapter.entries[:entry_limit], 1):
+    entries, folded = _fold_packages(chapter, entry_limit)
+    for number, entry in enumerate(entries[:entry_limit], 1):
         head = f"{location_text(entry.location)}: {entry.code}"
         if chapter.brief:
             yield page.fold_line(f"{head}: {entry.message}", margin=4)
@@ -70,9 +73,29 @@ def _write_chapter(chapter: Chapter, page: Layout, entry_limit: int) -> Iterator
         yield page.join_columns(f"{number:>{stub - 2}}", [head], stub)
         for heading, lines in entry.sections():
             yield page.join_columns(f"{' ' * stub}{heading}", lines, stub + 10)
-    if len(chapter.entries) > entry_limit:
+    if len(entries) > entry_limit:
         if not chapter.brief:
             yield ""
-        yield page.fold_line(
-            f"and {chapter.describe_rest(entry_limit)}; {HOW_TO_SEE_ALL}", margin=4 * chapter.brief
-        )
+        rest = replace(chapter, entries=tuple(entries)).describe_rest(entry_limit)
+        yield page.fold_line(f"and {rest}; {HOW_TO_SEE_ALL}", margin=4 * chapter.brief)
+    if folded:
+        yield ""
+        yield from map(page.fold_line, folded)
+
+
+def _fold_packages(chapter: Chapter, entry_limit: int) -> tuple[Sequence[ReportEntry], Sequence[str]]:
+    """Return the entries to show, and a line for those in each installed package.
+
+    They are folded only if the user's own lines have entries, and if not all entries are to be shown.
+    """
+    own = [entry for entry in chapter.entries if not entry.package]
+    if not own or len(own) == len(chapter.entries) or entry_limit > MAX_SHOWN_ENTRIES:
+        return chapter.entries, ()
+    lines = []
+    for package in dict.fromkeys(entry.package for entry in chapter.entries if entry.package):
+        those = [entry for entry in chapter.entries if entry.package == package]
+        size = sum(entry.extra_bytes for entry in those)
+        took = f", which took {size_text(size)} more" if size else ""
+        first = f"the first is {location_text(those[0].location)}"
+        lines.append(f"in {package} {count_text(len(those), 'place')}{took}; {first}; --all shows all")
+    return own, lines

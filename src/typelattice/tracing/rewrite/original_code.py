@@ -31,6 +31,7 @@ from typelattice.tracing.rewrite.bytecode import UnknownBytecodeError
 from typelattice.tracing.rewrite.hidden_calls import HiddenCalls
 
 globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them
+CODES_BEFORE_CLEANUP = 64  # rewritten codes, below which none is looked for that was deleted
 CODE_ATTRIBUTES = (  # the attributes that show code
     (FunctionType, "__code__"),
     (GeneratorType, "gi_code"),
@@ -68,6 +69,7 @@ class HiddenCode:
     def __init__(self) -> None:
         self.by_rewritten: dict[int, CodePair] = {}
         self.by_original: dict[int, CodePair] = {}
+        self.next_cleanup = CODES_BEFORE_CLEANUP  # the number of codes that starts the next removal
         self.outermost: set[int] = set()
         attribute = vars(FunctionType)["__code__"]
         self.running_code: Callable[[FunctionType], CodeType] = attribute.__get__
@@ -78,13 +80,19 @@ class HiddenCode:
     def add_pairs(self, rewritten: CodeType, original: CodeType) -> None:
         """Hide a rewritten code and the codes within it. Raises UnknownBytecodeError if they differ."""
         pairs = [*pair_codes(rewritten, original)]
-        for known in (self.by_rewritten, self.by_original):  # a callback could swallow a signal
-            for i in [i for i, pair in known.items() if pair.rewritten() is None]:
-                del known[i]
+        if len(self.by_rewritten) >= self.next_cleanup:
+            self.forget_deleted()
         for code, code_in_file in pairs:
             pair = CodePair(ref(code), code_in_file)
             self.by_rewritten[id(code)] = self.by_original[id(code_in_file)] = pair
         self.hide()
+
+    def forget_deleted(self) -> None:
+        """Forget the codes that nothing can run any more. The next time is when there are twice as many."""
+        for known in (self.by_rewritten, self.by_original):  # a callback could swallow a signal
+            for i in [i for i, pair in known.items() if pair.rewritten() is None]:
+                del known[i]
+        self.next_cleanup = max(CODES_BEFORE_CLEANUP, 2 * len(self.by_rewritten))
 
     def add_outermost(self, function: Callable[..., Any]) -> None:
         """Hide the frame of a function of ours that runs a program, and all frames below it."""
@@ -208,7 +216,11 @@ def pair_codes(rewritten: CodeType, original: CodeType) -> Iterator[tuple[CodeTy
     for code in _inner_codes(original):
         candidates.setdefault(_code_key(code), []).append(code)
     for code in _inner_codes(rewritten):
-        found = candidates.get(_code_key(code))
+        found = candidates.get(_code_key(code), [])
+        if len(found) > 1:  # such as two lambdas of one line
+            place = _first_place(code)
+            found.sort(key=lambda each: _first_place(each) != place)
+            found = found if _first_place(found[0]) == place else []
         if not found:
             raise UnknownBytecodeError(
                 f"the code of {code.co_qualname} has no original; trace it with another Python"
@@ -221,10 +233,15 @@ def _inner_codes(code: CodeType) -> list[CodeType]:
 
 
 def _code_key(code: CodeType) -> Hashable:
-    """Return what a rewriting keeps of a code: its name, its parameters and its place in the source."""
-    places = [(line, column) for line, _, column, _ in code.co_positions() if line and column is not None]
+    """Return what a rewriting keeps of a code: its name, its parameters and its first line."""
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return code.co_qualname, code.co_firstlineno, parameters, code.co_flags, min(places, default=None)
+    return code.co_qualname, code.co_firstlineno, parameters, code.co_flags
+
+
+def _first_place(code: CodeType) -> tuple[int, int] | None:
+    """Return the first line and column of a code, which a rewriting keeps, too."""
+    places = [(line, column) for line, _, column, _ in code.co_positions() if line and column is not None]
+    return min(places, default=None)
 
 
 def map_offsets(rewritten: CodeType, original: CodeType) -> dict[int, int]:

@@ -46,6 +46,7 @@ NODES_WITHOUT_OPERATIONS = frozenset(  # the classes of nodes and fields with no
 PYTHON_LOCATES_TRUTH_TESTS = sys.version_info >= (3, 12)  # Python itself gives it the value's location
 CALL_METHODS = ("record_call_0", "record_call_1", "record_call_2")  # calls of 0, 1 and 2 arguments
 COMPUTED_ATTRIBUTES = ("T", "mT", "H", "mH", "real", "imag")  # attributes that compute an array
+NUMBER_ATTRIBUTES = ("value", "values", "magnitude")  # attributes that give the numbers of another class
 CONTENT_ATTRIBUTES = ("data", "values")  # assigning these attributes gives an array other contents
 
 
@@ -172,10 +173,14 @@ class Rewriter:
         self.rewrite_children(node)
         if node.attr == "resize" and isinstance(node.ctx, ast.Load):  # the method may be called later
             node.value = self.wrap_in_witness(node, "forget_receiver", [node.value], None)
-        if node.attr not in COMPUTED_ATTRIBUTES or not isinstance(node.ctx, ast.Load):
+        if not isinstance(node.ctx, ast.Load):
             return node
         inner = ast.Attribute(copy_mark(node, 1, 0), node.attr, LOAD)
-        return self.wrap_in_witness(node, "record_attribute", [node.value], inner, node.attr)
+        if node.attr in COMPUTED_ATTRIBUTES:
+            return self.wrap_in_witness(node, "record_attribute", [node.value], inner, node.attr)
+        if node.attr in NUMBER_ATTRIBUTES:
+            return self.wrap_in_witness(node, "record_numbers", [node.value], inner, node.attr)
+        return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if isinstance(node.func, ast.Attribute):  # a method that is named `real` does not compute an array
@@ -313,7 +318,24 @@ class Rewriter:
             case [ast.Attribute(value=ast.Name() as name, attr=attr)] if attr in CONTENT_ATTRIBUTES:
                 items = [node.value, place_node(name, ast.Name(name.id, LOAD))]
                 node.value = self.wrap_in_witness(node, "note_data_replaced", items, None, attr)
+            case targets:
+                for target in targets:
+                    self.rewrite_target(node, target)
         return node
+
+    def rewrite_target(self, node: ast.Assign, target: ast.expr) -> None:
+        """Let a witness see the array in each target such as `x.y[i]`, also in `x[0], y[1:] = ...`.
+
+        The value lies below the witness on the stack, as the target of `x += y` does.
+        """
+        if isinstance(target, (ast.Tuple, ast.List)):
+            for each in target.elts:
+                self.rewrite_target(node, each)
+        elif isinstance(target, ast.Subscript):
+            items = [copy_mark(node, 0, 0, COPY_TARGET), target.value]
+            target.value = self.wrap_in_witness(
+                node, "record_assignment_to", items, None, "setitem", at=target.value
+            )
 
     # -- nodes left unchanged: annotations, decorators, patterns
 

@@ -107,7 +107,8 @@ class HeldArray:
     """An array in an object that code which is not followed returned, such as `.data` of a `Quantity`.
 
     `holder` is the name of the object's class, and `path` leads from the object to the array. `narrow_dtype`
-    is the widest float among the arrays that the call took, or None.
+    is the widest float among the arrays that the call took, or None. `package` is the package of the call.
+    `announced_dtype` is the dtype that the object states, if its class has a row in `array_holders`.
     """
 
     location: SourceLocation
@@ -116,6 +117,8 @@ class HeldArray:
     path: str
     dtype: DType
     narrow_dtype: DType | None
+    package: str = ""
+    announced_dtype: DType | None = None
 
 
 @dataclass(frozen=True, slots=True)

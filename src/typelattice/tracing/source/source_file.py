@@ -20,6 +20,7 @@ NODES_WITHOUT_PARENTHESES = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, a
 PARAMETERS_WITHOUT_ARRAY = ("self", "cls")  # the first parameter of a method
 MAX_NAMES_TRIED = 3  # names of arrays that are tried in `dtype=x.dtype`
 SCOPE_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
+FUNCTIONS_OF_SHAPES = ("zeros", "ones", "empty", "full")  # their first argument is a shape
 LOOP_NODES = (ast.For, ast.AsyncFor, ast.comprehension)
 ARRAY_ATTRIBUTES = {"shape", "ndim", "dtype", "size", "T"}
 """Attributes of arrays: a name with one of these is taken for an array."""
@@ -237,8 +238,9 @@ class SourceFile:
         """List the names that may be arrays in the function around a node, the likeliest first.
 
         Parameters with array attributes that the function uses, such as a shape, come before its other
-        parameters. Names used as counts come last: arguments of the node itself, such as a shape, and
-        arguments of `range`. Parameters that the function iterates over are left out: they may be lists.
+        parameters. Names used as counts come last: arguments of the node itself, and arguments of `range`.
+        Left out are names of lengths in the shape of a new array, and parameters that the function iterates
+        over: they may be lists.
         """
         scope = self.find_scope(node)
         if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -253,7 +255,9 @@ class SourceFile:
         without_array = {*PARAMETERS_WITHOUT_ARRAY, *iterated}
         others = sorted((name for name in given if name not in without_array), key=counts.__contains__)
         found = [*self.list_names_used_as_arrays(scope, node.lineno), *others]
-        return [x for x in dict.fromkeys(found) if x.partition("[")[0] in known][:MAX_NAMES_TRIED]
+        lengths = list_lengths(node)
+        at_hand = [x for x in dict.fromkeys(found) if x.partition("[")[0] in known and x not in lengths]
+        return at_hand[:MAX_NAMES_TRIED]
 
     @cached_property
     def import_aliases(self) -> tuple[tuple[str, str], ...]:
@@ -372,6 +376,18 @@ def parse_source(text: str, is_imported: bool = False) -> SourceFile | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return source
+
+
+def list_lengths(node: ast.AST) -> set[str]:
+    """List the names that are lengths in the shape of a new array, such as `n` in `zeros((n, len(x)))`."""
+    if not isinstance(node, ast.Call) or not node.args:
+        return set()
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if name not in FUNCTIONS_OF_SHAPES:
+        return set()
+    shape = node.args[0]
+    lengths = shape.elts if isinstance(shape, (ast.Tuple, ast.List)) else [shape]
+    return {each.id for each in lengths if isinstance(each, ast.Name)}
 
 
 def list_nodes_of_scope(scope: ast.AST) -> Iterator[ast.AST]:

@@ -43,6 +43,8 @@ class CompiledCallReader:
     ) -> bool:
         """Add the steps of a call that has returned. Return True if all its results are known now."""
         recorder = self.recorder
+        if recorder.model is not None and library.LIBRARY in recorder.model.libraries:
+            return False  # its dispatcher reports what ran
         name = getattr(function, "__name__", "")
         if library.is_own(function) and operation_of(name, 1, library.LIBRARY) in OPERATION_BY_FUNCTION:
             return False  # an operation has a rule, so its inner steps are not needed

@@ -173,6 +173,12 @@ class OperationLog:
         for memory in self.memories.values():
             memory.last.unread_count += not memory.is_read
 
+    def list_files(self) -> set[str]:
+        """List the files that operations ran for."""
+        places = [tally.place for tally in (*self.tallies, *self.refusals)]
+        found = (at for place in places for at in (place.location, place.caller))
+        return {at.file for at in found if at is not None}
+
     def note_not_seen(self, what: str) -> None:
         """Count something that ran and was not looked into."""
         self.not_seen[what] = self.not_seen.get(what, 0) + 1

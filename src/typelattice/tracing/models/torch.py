@@ -47,6 +47,7 @@ from typelattice.tracing.models.operation_log import (
 )
 from typelattice.tracing.rewrite.hidden_frames import hide_frame
 
+LIBRARY = "torch"
 MODULE = "torch"  # whose import begins the log
 CAST = "aten::_to_copy"
 CONTRACTIONS = (  # beginnings of the names of operations that multiply matrices

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from typelattice.tracing.models.model_run import ModelQuestions, ModelRun
+from typelattice.tracing.models.watches import ModelWatches
 from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
 from typelattice.tracing.record.import_hook import ModuleCompiler, TracingFinder
 from typelattice.tracing.record.recorder import Recorder
@@ -28,6 +30,7 @@ class Tracing:
     - `folder`: where a child process leaves its run. The first process makes a folder.
     - `main`: the file of the parent's main module, from which functions may come by value.
     - `project`: the folder of a project, whose modules are followed if they are not installed.
+    - `models`: also log the operations that dispatchers of libraries report, for these questions.
     """
 
     def __init__(
@@ -39,6 +42,7 @@ class Tracing:
         folder: str = "",
         main: str = "",
         project: str = "",
+        models: ModelQuestions | None = None,
     ) -> None:
         self.recorder = Recorder(checks_values)
         self.recorder.script = ""  # until one is compiled
@@ -48,7 +52,11 @@ class Tracing:
             project=project,
         )  # fmt: skip
         self.child_runs = ChildRuns(self.recorder, settings, self.compiler.follow_function)
-        self.finder = TracingFinder(UserCode(tuple(packages), project), self.compiler, self.child_runs)
+        user_code = UserCode(tuple(packages), project)
+        self.models = ModelWatches(user_code.owns_file) if models is not None else None
+        if models is not None and self.models is not None:
+            self.recorder.model = ModelRun(self.models.log, models, self.models.libraries)
+        self.finder = TracingFinder(user_code, self.compiler, self.child_runs, self.models)
 
     def start(self) -> None:
         """Rewrite modules as they are imported from now on."""
@@ -59,9 +67,13 @@ class Tracing:
         self.child_runs.start()
         sys.meta_path.insert(0, self.finder)
         self.finder.switches.turn_off()
+        if self.models is not None:
+            self.models.start_imported()
 
     def stop(self) -> Run:
         """Stop rewriting modules and recording the rewritten ones. Return the run."""
+        if self.models is not None:
+            self.models.stop()
         if self.finder in sys.meta_path:
             sys.meta_path.remove(self.finder)
         self.finder.switches.restore()

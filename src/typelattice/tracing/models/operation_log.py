@@ -184,5 +184,8 @@ class OperationLog:
         self.not_seen[what] = self.not_seen.get(what, 0) + 1
 
     def store(self, owner: str, tensors: Iterable[StoredTensor]) -> None:
-        """Keep the tensors that a model or an optimizer keeps now."""
-        self.stored[owner] = tuple(tensors)
+        """Keep the tensors that a model or an optimizer keeps now, and its last gradients if it has none."""
+        now = tuple(tensors)
+        if not any(each.category == GRADIENT for each in now):
+            now += tuple(each for each in self.stored.get(owner, ()) if each.category == GRADIENT)
+        self.stored[owner] = now

@@ -179,8 +179,9 @@ def summarise_run(findings: Findings, everything: bool = False) -> Iterator[str]
         else ""
     )
     where = f"{files}{f' under {under}' if under else ''}{processes}"
-    yield f"{count_text(run.operations, 'operation')} ran in {where}"
-    if run.opaque:
+    if run.operations or run.model is None:
+        yield f"{count_text(run.operations, 'operation')} ran in {where}"
+    if run.opaque and run.model is None:  # a dispatcher has seen what those calls did
         results = count_text(run.opaque, "array comes", "arrays come")
         share = f"{run.opaque_share:.1%} of those that are computed with"
         yield f"{results} from calls of which no rule is known ({share}): taken as seen"

@@ -145,6 +145,10 @@ class DispatchWatch:
             self.is_recording = False
             self.log.failure = f"{type(e).__name__}: {e}"[:200]
 
+    def add_model(self, model: Any) -> None:
+        """Read a model before it has run."""
+        self._guard(self._add_root, model)
+
     # -- operations
 
     def note(self, function: Any, args: Sequence[Any], keywords: Mapping[str, Any], result: Any) -> None:
@@ -480,6 +484,12 @@ class DispatchWatch:
         size = x.numel() * x.element_size()
         made = memory.made.place if memory is not None else None
         yield StoredTensor(category, module, name, self._dtype_name(x.dtype), size, made)
+
+
+def is_model(model: object) -> bool:
+    """Return True if an object is a module of PyTorch."""
+    torch: Any = sys.modules[MODULE]
+    return isinstance(model, torch.nn.Module)
 
 
 def _passed_last(error: Exception, folder: str) -> bool:

@@ -1,7 +1,7 @@
 """Watches of dispatchers, which begin as soon as the program has imported their libraries.
 
-A library's file in this folder names the module whose import begins the watch (`MODULE`), the library
-(`LIBRARY`), and has the class `DispatchWatch`.
+A file in this folder that has a class `DispatchWatch` also names its library (`LIBRARY`) and the module whose
+import begins the watch (`MODULE`). Its function `is_model` says which objects are models.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _find_files() -> dict[str, ModuleType]:
     package = __name__.rpartition(".")[0]
     paths = [f"{package}.{file_of(library)}" for library in libraries()]
     files = [import_module(path) for path in paths if find_spec(path) is not None]
-    return {file.MODULE: file for file in files}
+    return {file.MODULE: file for file in files if hasattr(file, "DispatchWatch")}
 
 
 class ModelWatches:
@@ -43,6 +43,13 @@ class ModelWatches:
             watch = self.files[module].DispatchWatch(self.log, self.is_user_file)
             self.running[module] = watch
             watch.start()
+
+    def open(self, model: object) -> Any:
+        """Return a watch of the library that a model belongs to, or None. It has not begun."""
+        for module, file in self.files.items():
+            if module in sys.modules and file.is_model(model):
+                return file.DispatchWatch(self.log, self.is_user_file)
+        return None
 
     def start_imported(self) -> None:
         """Begin the watches of the modules that are imported already."""

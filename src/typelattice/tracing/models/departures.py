@@ -262,6 +262,8 @@ class _Flow:
         for tally in self.meetings:
             sources = self.sources_of(tally, escaping.__contains__)
             kind = ESCAPED if tally in escaping else DEFAULT_DTYPE
+            # an upcast within one call of the library is its own matter
+            sources = [each for each in sources if each.kind == BROUGHT_IN or each.place != tally.place]
             if kind == DEFAULT_DTYPE:
                 sources = [each for each in sources if each.kind == DEFAULT]
             if sources:

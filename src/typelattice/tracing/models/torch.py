@@ -45,10 +45,9 @@ from typelattice.tracing.models.operation_log import (
     Tally,
     Tensor,
 )
-from typelattice.tracing.rewrite.hidden_frames import hide_frame
+from typelattice.tracing.models.torch_mode import MODULE, enter_mode, leave_mode
 
 LIBRARY = "torch"
-MODULE = "torch"  # whose import begins the log
 CAST = "aten::_to_copy"
 CONTRACTIONS = (  # beginnings of the names of operations that multiply matrices
     "mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "dot", "linear", "convolution", "mkldnn_", "lstm", "gru",
@@ -112,21 +111,17 @@ class DispatchWatch:
 
     def start(self) -> None:
         """Begin to report the operations of this thread."""
-        self.mode = _mode_class()(self)
         self.last_sequence = self.torch.autograd._get_sequence_nr()
-        self.mode.__enter__()
         self.is_recording = True
+        self.mode = enter_mode(self)
 
     def stop(self) -> None:
-        """Report what is alive now, and end. The mode stays, without effect, below one of the program's own."""
+        """Report what is alive now, and end."""
         if self.is_recording and os.getpid() == self.pid:
             self._guard(self._finish)
         self.is_recording = False
-        if self.mode is not None and get_ident() == self.thread:
-            dispatch = self.torch.utils._python_dispatch
-            if dispatch._get_current_dispatch_mode() is self.mode:
-                self.mode.__exit__(None, None, None)
-        self.mode = None
+        if self.mode is not None:
+            leave_mode(self.mode, self.thread)
         self.watched.clear()
 
     def _finish(self) -> None:
@@ -506,42 +501,3 @@ def _has_own_dispatch(cls: type) -> bool:
     """Return True if a class of tensors computes by itself."""
     torch: Any = sys.modules[MODULE]
     return getattr(cls, "__torch_dispatch__", None) is not torch.Tensor.__torch_dispatch__
-
-
-@cache
-def _mode_class() -> Any:
-    """Return the class of the mode. PyTorch has to be loaded."""
-    torch: Any = sys.modules[MODULE]
-    base: Any = torch.utils._python_dispatch.TorchDispatchMode
-
-    class Mode(base):  # type: ignore[misc]  # its base is known at run time alone
-        supports_higher_order_operators = True
-
-        def __init__(self, watch: DispatchWatch) -> None:
-            super().__init__()
-            self.watch = watch
-
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return False  # the class would else load the compiler
-
-        @classmethod
-        def ignore_compile_internals(cls) -> bool:
-            return True
-
-        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            keywords = kwargs or {}
-            watch = self.watch
-            call = getattr(function, "_op", function)
-            if not watch.is_recording:
-                return call(*args, **keywords)
-            try:
-                result = call(*args, **keywords)
-            except BaseException as e:
-                watch.note_error(function, args, keywords, e)
-                raise
-            watch.note(function, args, keywords, result)
-            return result
-
-    Mode.__torch_dispatch__ = hide_frame(Mode.__torch_dispatch__)
-    return Mode

@@ -24,6 +24,7 @@ from zlib import crc32
 
 from typelattice.support.errors import TypelatticeError
 from typelattice.support.gc_pause import pause_gc
+from typelattice.tracing.compiled.histories import Histories
 from typelattice.tracing.models.watches import ModelWatches
 from typelattice.tracing.record.child_runs import PATCHED_MODULES, ChildRuns
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
@@ -219,9 +220,9 @@ class TracingFinder(MetaPathFinder):
         user_code: UserCode,
         compiler: ModuleCompiler,
         child_runs: ChildRuns,
-        models: ModelWatches | None = None,
+        watches: ModelWatches | Histories | None = None,
     ) -> None:
-        self.user_code, self.compiler, self.child_runs, self.models = user_code, compiler, child_runs, models
+        self.user_code, self.compiler, self.child_runs, self.watches = user_code, compiler, child_runs, watches
         self.packages_without_modules = set(user_code.packages)
         """The packages without a module found so far."""
         self.switches = CompilerSwitches()
@@ -238,9 +239,9 @@ class TracingFinder(MetaPathFinder):
             return _changing_spec(
                 self._find_other_spec(name, path, target), lambda module: self.switches.turn_off()
             )
-        models = self.models
-        if models is not None and name in models.files:
-            return _changing_spec(self._find_other_spec(name, path, target), lambda _: models.start(name))
+        watches = self.watches
+        if watches is not None and name in watches.files:
+            return _changing_spec(self._find_other_spec(name, path, target), lambda _: watches.start(name))
         if name in PATCHED_MODULES:
             return _changing_spec(self._find_other_spec(name, path, target), self.child_runs.patch_module)
         is_named = self.user_code.names_module(name)

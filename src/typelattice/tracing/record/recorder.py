@@ -132,6 +132,7 @@ class Recorder:
         self.sources: dict[str, SourceText] = {}
         self.script: str | None = None
         self.model: ModelRun | None = None
+        self.histories: dict[str, Any] = {}  # of dispatchers, by their libraries
         self.not_followed: dict[str, str] = {}
         self.failures: dict[Witness, str] = {}  # our own error at each witness that cannot read its operation
         self.check_failures: dict[Witness, str] = {}  # the same of checks of values

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from typelattice.tracing.compiled.histories import Histories
 from typelattice.tracing.models.model_run import ModelQuestions, ModelRun
 from typelattice.tracing.models.watches import ModelWatches
 from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
@@ -53,10 +54,11 @@ class Tracing:
         )  # fmt: skip
         self.child_runs = ChildRuns(self.recorder, settings, self.compiler.follow_function)
         user_code = UserCode(tuple(packages), project)
-        self.models = ModelWatches(user_code.owns_file) if models is not None else None
-        if models is not None and self.models is not None:
-            self.recorder.model = ModelRun(self.models.log, models, self.models.libraries)
-        self.finder = TracingFinder(user_code, self.compiler, self.child_runs, self.models)
+        self.watches: ModelWatches | Histories = Histories(self.recorder.histories)
+        if models is not None:
+            self.watches = ModelWatches(user_code.owns_file)
+            self.recorder.model = ModelRun(self.watches.log, models, self.watches.libraries)
+        self.finder = TracingFinder(user_code, self.compiler, self.child_runs, self.watches)
 
     def start(self) -> None:
         """Rewrite modules as they are imported from now on."""
@@ -67,13 +69,11 @@ class Tracing:
         self.child_runs.start()
         sys.meta_path.insert(0, self.finder)
         self.finder.switches.turn_off()
-        if self.models is not None:
-            self.models.start_imported()
+        self.watches.start_imported()
 
     def stop(self) -> Run:
         """Stop rewriting modules and recording the rewritten ones. Return the run."""
-        if self.models is not None:
-            self.models.stop()
+        self.watches.stop()
         if self.finder in sys.meta_path:
             sys.meta_path.remove(self.finder)
         self.finder.switches.restore()

@@ -34,7 +34,7 @@ MAX_NAMED = 3
 MAX_ISLANDS = 10
 MAX_MEMORY_MODULES = 20
 MAX_SOURCES = 5
-MAX_CODE_CHARS = 160
+MAX_CODE_CHARS = 100
 REMEDY_BY_KIND = {
     REFUSED: "cast one of the two where they meet; keep positions, schedules and state wide",
     ESCAPED: "cast to {narrow} where the two meet, or cast the result back here",
@@ -110,8 +110,8 @@ def departure_sections(departure: Departure, code: CodeReader) -> Iterator[tuple
     """Describe a departure under headings."""
     yield "what", [departure_message(departure)]
     if departure.sources:
-        lines = [describe_source(each, code) for each in departure.sources[:MAX_SOURCES]]
-        more = len(departure.sources) - MAX_SOURCES
+        told = [*dict.fromkeys(describe_source(each, code) for each in departure.sources)]
+        lines, more = told[:MAX_SOURCES], len(told) - MAX_SOURCES
         yield "wide", [*lines, *([f"and {more} more"] if more > 0 else [])]
     if departure.place is not None and departure.place.caller is not None:
         caller = departure.place.caller

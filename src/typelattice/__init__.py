@@ -149,14 +149,14 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Answers", "Array", "BeyondReachError", "CastChain", "CastChains", "ConflictError", "Consensus",
-    "Criteria", "DType", "DTypeError", "DTypePolicyError", "Diff", "Drawing", "DrawingError", "FixError", "FormatError",
-    "Kind", "Laws", "Loss", "MissingSolverError", "Namespace", "NamespaceError", "Observed", "OpError",
-    "Operand", "OperandError", "Order", "OrderError", "Patch", "PlanError", "PolicyError", "Program",
-    "ProgramError",
-    "Promotion", "PromotionError", "Replay", "ResultError", "Symbols", "System", "Table", "TraceError",
-    "Traced", "TypelatticeError", "UnknownSystemError", "Why", "cast_chain", "cast_chains", "consensus",
-    "criteria", "design", "diff", "draw", "dtype", "dtype_policy", "explain", "fix", "heatmap", "implicit_cast",
-    "implicit_cast_type", "laws", "loss", "namespace", "native", "observed", "operand", "program",
-    "render", "state_dtypes_kept", "system", "systems", "table", "trace", "why",
+    "Criteria", "DType", "DTypeError", "DTypePolicyError", "Diff", "Drawing", "DrawingError", "FixError",
+    "FormatError", "Kind", "Laws", "Loss", "MissingSolverError", "Namespace", "NamespaceError",
+    "Observed", "OpError", "Operand", "OperandError", "Order", "OrderError", "Patch", "PlanError",
+    "PolicyError", "Program", "ProgramError", "Promotion", "PromotionError", "Replay", "ResultError",
+    "Symbols", "System", "Table", "TraceError", "Traced", "TypelatticeError", "UnknownSystemError", "Why",
+    "cast_chain", "cast_chains", "consensus", "criteria", "design", "diff", "draw", "dtype",
+    "dtype_policy", "explain", "fix", "heatmap", "implicit_cast", "implicit_cast_type", "laws", "loss",
+    "namespace", "native", "observed", "operand", "program", "render", "state_dtypes_kept", "system",
+    "systems", "table", "trace", "why",
 ]  # fmt: skip
 __version__ = "0.1.0"

@@ -32,7 +32,8 @@ class Counter(TorchDispatchMode):  # type: ignore[misc]
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         made = function(*args, **(kwargs or {}))
-        tensors = [x for x in torch.utils._pytree.tree_leaves((args, kwargs, made)) if isinstance(x, torch.Tensor)]
+        leaves = torch.utils._pytree.tree_leaves((args, kwargs, made))
+        tensors = [x for x in leaves if isinstance(x, torch.Tensor)]
         if tensors:
             self.seen.append((str(function), tuple(str(x.dtype) for x in tensors)))
         return made

@@ -1,7 +1,7 @@
 """Programs of models with a goal: clean ones have no finding, and a planted fault is the first finding.
 
-A comment `# departs` marks the faulty line of a program in `model_programs/`, and `# goal:` or `# policy:` says
-what is meant.
+A comment `# departs` marks the faulty line of a program in `model_programs/`, and `# goal:` or `# policy:`
+says what is meant.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ class Attention(nn.Module):
 
     def forward(self, x, start):
         batch, count, _ = x.shape
-        q, k, v = (p(x).view(batch, count, self.heads, self.width).transpose(1, 2) for p in (self.q, self.k, self.v))
+        form = batch, count, self.heads, self.width
+        q, k, v = (p(x).view(form).transpose(1, 2) for p in (self.q, self.k, self.v))
         positions = torch.arange(start, start + count)
         q, k = self.rotate(q, positions), self.rotate(k, positions)
         if self.cache_k is None:

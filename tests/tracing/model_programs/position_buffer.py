@@ -1,4 +1,4 @@
-"""Positions in a float32 buffer that was made after the cast of the model, so that all that follows is wide."""
+"""Positions in a float32 buffer that was made after the cast of the model, so that all after it is wide."""
 
 # goal: bfloat16
 import torch

@@ -36,7 +36,7 @@ for _ in range(2):
     optimizer.step()
     optimizer.zero_grad()
     with torch.no_grad():
-        for kept, new in zip(average.parameters(), model.parameters()):
+        for kept, new in zip(average.parameters(), model.parameters(), strict=True):
             kept.lerp_(new, 0.1)
 model.eval()
 with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):

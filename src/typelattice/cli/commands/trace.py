@@ -10,7 +10,7 @@ from json import dumps
 from os.path import abspath
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typelattice as tl
 from typelattice.cli.command import (
@@ -86,8 +86,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--goal", metavar="DTYPE",
-        help="the float that the program is meant to compute in: report what departs from it, in PyTorch also "
-        "inside of modules, optimizers and the backward pass",
+        help="the float that the program is meant to compute in: report what departs from it, in PyTorch "
+        "also inside of modules, optimizers and the backward pass",
     )  # fmt: skip
     parser.add_argument(
         "--policy", metavar="KEY=DTYPE,...",
@@ -295,7 +295,7 @@ def _print_report(
         return dumps(build_sarif(made, tl.__version__), indent=1).splitlines()
     if args.format == "gitlab":
         return dumps(build_gitlab_report(made), indent=1).splitlines()
-    data = {
+    data: dict[str, Any] = {
         "summary": made.summary,
         "findings": [entry_data(entry) for entry in made.entries],
         "scope": scope_data(made),

@@ -1,7 +1,7 @@
 """The last operations that PyTorch's dispatcher ran, from which calls are read as graphs.
 
-A witness sees only the result of a call such as `layer(x)`. The history has the operations that ran in it, with
-the casts of autocast, so that nothing has to be repeated. It keeps no tensor.
+A witness sees only the result of a call such as `layer(x)`. The history has the operations that ran in it,
+with the casts of autocast, so that nothing has to be repeated. It keeps no tensor.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class DispatchHistory:
             known.clear()
 
     def note(self, function: Any, args: Sequence[Any], keywords: Mapping[str, Any], result: Any) -> None:
-        """Note an operation that has run. If our own work fails, the history ends, and the program goes on."""
+        """Note an operation that has run. If our own work fails, the history ends, not the program."""
         if os.getpid() != self.pid:
             return
         try:
@@ -111,18 +111,15 @@ class DispatchHistory:
         if not gives:
             return
         takes: list[_Value] = []
-        changes_form = False
         for i, x in enumerate((*args, *keywords.values())):
             if i in schema.numbers and type(x) in KIND_BY_PYTHON_TYPE:
                 takes.append(_Value(None, False, 0, x))
             else:
                 takes += [value for y in self._tensors(x) if (value := self.value_of(y)) is not None]
         if schema.is_view:
-            first = takes[0] if takes else None
-            one = gives[0]
-            changes_form = first is not None and (first.dtype, first.has_dimensions) != (one.dtype, one.dim() > 0)
-            if not changes_form:
-                return
+            form = gives[0].dtype, gives[0].dim() > 0
+            if not takes or form == (takes[0].dtype, takes[0].has_dimensions):
+                return  # it is equal to its base as an operand
         for x in self._written(schema, args, keywords):
             key = self._key_of(x)
             if key is not None:

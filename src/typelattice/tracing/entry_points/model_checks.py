@@ -31,7 +31,10 @@ class DTypePolicyError(TypelatticeError, AssertionError):
 
 
 class DTypePolicy:
-    """A policy for a model. `check` looks at its parameters now, and a `with` block at all that runs in it."""
+    """A policy for a model, which is checked in two ways.
+
+    `check` looks at the parameters and buffers now, and a `with` block at all that runs in it.
+    """
 
     def __init__(self, model: object, policy: Policy) -> None:
         folder = find_project_folder(os.getcwd())
@@ -88,16 +91,19 @@ def dtype_policy(
 ) -> DTypePolicy:
     """Make a policy for a model of PyTorch, as a context that checks what runs in it.
 
-    Each dtype is that which is meant: of the parameters, of the computation, of the model's output, and of the
-    optimizer's state. `keep` has patterns of the names of parameters and buffers that stay float32. In a
-    `with` block, departures raise DTypePolicyError at its end: `with dtype_policy(model, compute="bfloat16"):`.
-    `dtype_policy(model, params="float32").check()` looks only at the parameters and buffers. Raises PolicyError
-    if a dtype is no float or the model is not one of PyTorch.
+    The dtypes are those of the parameters, of the computation, of the model's output, and of the optimizer's
+    state. `keep` has patterns of the names of parameters and buffers that stay float32. A block
+    `with dtype_policy(model, compute="bfloat16"):` raises DTypePolicyError at its end if anything departs.
+    `dtype_policy(model, params="float32").check()` looks only at the parameters and buffers.
+
+    Raises PolicyError if a dtype is no float, or if the model is not one of PyTorch.
     """
     dtypes = {"params": params, "compute": compute, "output": output, "state": state}
-    read = {key: read_float(name) for key, name in dtypes.items() if name is not None}
+    read = {key: None if name is None else read_float(name) for key, name in dtypes.items()}
     patterns = (keep,) if isinstance(keep, str) else tuple(keep)
-    return DTypePolicy(model, Policy(**read, keep=patterns))
+    return DTypePolicy(
+        model, Policy(read["params"], read["compute"], read["output"], read["state"], patterns)
+    )
 
 
 def state_dtypes_kept(update: Function, state: int = 0, result: int | None = None) -> Function:

@@ -119,8 +119,10 @@ def run_script_to_exit(
     with this one. It gets none in a forked process, which leaves its run to its parent. So does a process
     that a followed one started with its `runs_folder`. `as_code`: the target is code, as after `python -c`.
     The modules in the folder `project` are followed, if it is given. With `models`, the operations of
-    dispatchers are logged for these questions. Raises ScriptError or FileError if the script cannot be run. If only Python can tell that it cannot run a module, `refuse` gets the error, and
-    the status is 2. The script finds no frame below its own.
+    dispatchers are logged for these questions. The script finds no frame below its own.
+
+    Raises ScriptError or FileError if the script cannot be run. If only Python can tell that it cannot run a
+    module, `refuse` gets the error, and the status is 2.
     """
     packages = _packages_to_follow(target, packages, as_module and not runs_folder)
     tracing = Tracing(

@@ -1,6 +1,7 @@
 """The stack of calls below an operation: the line, the user's line, and the modules of the library.
 
-The frames are read with Python's own attributes, since a traced program sees others (`rewrite/original_code.py`).
+The frames are read with Python's own attributes, since a traced program sees others
+(`rewrite/original_code.py`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ INSIDE, PACKAGE, USER, MODULE_CALL, OPTIMIZER_STEP, ENGINE = range(6)
 
 @dataclass(slots=True)
 class Stack:
-    """The frames of interest, from the innermost on. Each is None or empty if there is none."""
+    """The frames of interest, from the innermost on. Each is None or empty if there is none.
+
+    `optimizer` is a step of an optimizer, unless the operation belongs to a function that the step was given.
+    """
 
     place: FrameType | None = None
     caller: FrameType | None = None
@@ -41,7 +45,7 @@ class StackReader:
 
     def read(self, frame: FrameType | None) -> Stack:
         """Read the stack from a frame on."""
-        sorts, found = self.sorts, Stack()
+        sorts, found, within = self.sorts, Stack(), INSIDE
         while frame is not None:
             code = code_of(frame)
             known = sorts.get(id(code))
@@ -49,7 +53,7 @@ class StackReader:
                 known = sorts[id(code)] = code, self.sort_of_code(code)
             sort = known[1]
             if sort:
-                if sort == USER or sort == PACKAGE:
+                if sort in (USER, PACKAGE):
                     if found.place is None:
                         found.place = frame
                     if sort == USER and found.caller is None:
@@ -57,9 +61,11 @@ class StackReader:
                 elif sort == MODULE_CALL:
                     found.modules.append(frame)
                 elif sort == OPTIMIZER_STEP:
-                    found.optimizer = found.optimizer or frame
+                    is_own = found.place is None or (within not in (INSIDE, MODULE_CALL) and not found.modules)
+                    found.optimizer = found.optimizer or (frame if is_own else None)
                 elif found.place is None:
                     found.in_engine = True
+            within = sort
             frame = frame_below(frame)
         return found
 

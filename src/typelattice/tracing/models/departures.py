@@ -6,7 +6,7 @@ wide array that meets a narrow one and is never cast back escapes: the line wher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -68,7 +68,7 @@ class Departure:
 
 @dataclass(frozen=True, slots=True)
 class Island:
-    """A wide computation that is cast back: the place of its upcast, its dtype, modules, operations and bytes."""
+    """A wide computation that is cast back: the place of its upcast, and what it takes."""
 
     place: Place
     dtype: str
@@ -104,7 +104,7 @@ class Departures:
 
 
 def find_departures(log: OperationLog, policy: Policy) -> Departures:
-    """Find the departures of a run. A dtype that the policy leaves out is read from the program's autocast."""
+    """Find the departures of a run. If the policy has no dtype to compute in, it is that of autocast."""
     autocast = _autocast_of(log)
     if policy.compute is None and autocast:
         policy = Policy(policy.params, read_float(autocast), policy.output, policy.state, policy.keep)
@@ -279,7 +279,7 @@ class _Flow:
             )  # fmt: skip
 
     def is_astray(self, tally: Tally) -> bool:
-        """Return True if nothing asked for a wide result that is float64, or that other modules compute with."""
+        """Return True if nothing asked for a wide result, and it is float64 or widens other modules."""
         if any(source.kind == ASKED for source in self.sources_of(tally)):
             return False
         if width_of(tally.gives[0].dtype) > 32:
@@ -301,7 +301,7 @@ class _Flow:
                 continue
             if any(0 < width_of(x.dtype) <= goal for x in tally.takes):
                 continue
-            if self.is_mixed == bool(tally.uses_autocast) or (not self.is_mixed and self._ends_in_loss(tally)):
+            if bool(tally.uses_autocast) if self.is_mixed else self._ends_in_loss(tally):
                 continue
             groups.setdefault((tally.place.location, tally.place.caller), []).append(tally)
         for group in groups.values():
@@ -401,9 +401,9 @@ def _named(*tallies: Tally) -> tuple[str, ...]:
 def _list_stored(log: OperationLog, policy: Policy) -> Iterator[Departure]:
     """List the parameters and states that are not of their dtype, those of one line together."""
     wanted = {PARAMETER: policy.params, BUFFER: None, STATE: policy.state}
-    groups: dict[object, list[StoredTensor]] = {}
+    groups: dict[tuple[str, str, str, object], list[StoredTensor]] = {}
     for each in (each for group in log.stored.values() for each in group):
-        target = wanted.get(each.category)
+        target: DType | None = wanted.get(each.category)
         if each.category in (PARAMETER, BUFFER) and policy.keeps(each.name):
             target = read_float("float32")
         if target is None or not width_of(each.dtype) or each.dtype == target.name:
@@ -412,9 +412,9 @@ def _list_stored(log: OperationLog, policy: Policy) -> Iterator[Departure]:
             continue
         location = each.made_at.location if each.made_at else None
         groups.setdefault((each.category, each.dtype, target.name, location), []).append(each)
-    for (category, dtype, target, _), found in groups.items():  # type: ignore[misc]
+    for (category, dtype, wanted_name, _), found in groups.items():
         yield Departure(
-            STORED, found[0].made_at, category, target, dtype, names=tuple(each.name for each in found),
+            STORED, found[0].made_at, category, wanted_name, dtype, names=tuple(each.name for each in found),
             bytes=sum(each.bytes for each in found), count=len(found),
         )  # fmt: skip
 
@@ -431,7 +431,8 @@ def _list_outputs(log: OperationLog, policy: Policy) -> Iterator[Departure]:
     found: dict[Tally, None] = {}
     for tally in log.tallies:
         if tally.place.phase == FORWARD and not tally.place.module:
-            found |= {made: None for _, made in tally.producers if made.place.module and made.place.phase == FORWARD}
+            producers = (made for _, made in tally.producers)
+            found |= {made: None for made in producers if made.place.module and made.place.phase == FORWARD}
     for made in found:
         given = made.gives[0].dtype if made.gives else ""
         if width_of(given) and given != policy.output.name:

@@ -90,8 +90,14 @@ def table_data(table: MemoryTable) -> Mapping[str, object]:
         "peak_bytes": table.peak_bytes,
         **{
             name: [
-                {"module": r.module, "what": r.category, "dtype": r.dtype, "number": r.count, "bytes": r.bytes}
-                for r in found
+                {
+                    "module": row.module,
+                    "what": row.category,
+                    "dtype": row.dtype,
+                    "number": row.count,
+                    "bytes": row.bytes,
+                }
+                for row in found
             ]
             for name, found in rows.items()
         },

@@ -66,11 +66,15 @@ class Memory:
 class Tally:
     """An operation at one place: its operands, results, how often it ran, and the bytes of its results.
 
-    `operation` is the library's name for it. `producers` are the tallies that made its operands, each with
-    the number of the operand. `stored` are the parameters and buffers among its operands, by their number.
-    `target` is the memory that it writes into. `requested` is true if its call names a dtype. `uses_autocast` is the dtype of autocast, "off"
-    within a block that turns it off, or "". `is_contraction` is true for products of matrices. `error` is the
-    message of a refused operation. `unread_count` counts the results that nothing in the forward pass read.
+    - `operation`: the library's name for it.
+    - `producers`: the tallies that made its operands, each with the number of the operand. `stored` has the
+      parameters and buffers among the operands, by their number.
+    - `target`: the memory that it writes into.
+    - `requested`: True if its call names a dtype.
+    - `uses_autocast`: the dtype of autocast, "off" within a block that turns it off, or "".
+    - `is_contraction`: True for products of matrices.
+    - `error`: the message of a refused operation.
+    - `unread_count`: the number of results that nothing in the forward pass read.
     """
 
     number: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from typelattice.facts.dtypes import DType, dtype
@@ -11,6 +11,7 @@ from typelattice.support.errors import TypelatticeError
 from typelattice.tracing.run_data.float_widths import dtype_width
 
 KEEP = "keep"
+DTYPE_KEYS = ("params", "compute", "output", "state")
 
 
 class PolicyError(TypelatticeError, ValueError):
@@ -35,7 +36,7 @@ class Policy:
         return any(fnmatchcase(name, pattern) for pattern in self.keep)
 
     def __str__(self) -> str:
-        parts = [f"{f.name}={x}" for f in fields(self) if f.name != KEEP and (x := getattr(self, f.name))]
+        parts = [f"{key}={x}" for key in DTYPE_KEYS if (x := getattr(self, key))]
         return ",".join([*parts, *(f"{KEEP}={pattern}" for pattern in self.keep)])
 
 
@@ -52,20 +53,26 @@ def read_policy(text: str, goal: str | None = None) -> Policy:
     policy = Policy(compute=read_float(goal)) if goal else Policy()
     for part in filter(None, (each.strip() for each in text.split(","))):
         key, equals, value = part.partition("=")
-        known = [f.name for f in fields(Policy)]
+        known = [*DTYPE_KEYS, KEEP]
         if key not in known or not equals or not value:
             hint = spelling_hint(key, known)
             raise PolicyError(
                 f"{quote_short(part)} is no part of a policy{hint}; write KEY=DTYPE with "
-                f"{', '.join(known[:-1])}, or {KEEP}=PATTERN"
+                f"{', '.join(DTYPE_KEYS)}, or {KEEP}=PATTERN"
             )
         if key == KEEP:
             policy = replace(policy, keep=(*policy.keep, value))
             continue
         if getattr(policy, key) is not None:
             raise PolicyError(f"the policy says {key} twice; leave one out")
-        policy = replace(policy, **{key: read_float(value)})
+        policy = _with_dtype(policy, key, read_float(value))
     return policy
+
+
+def _with_dtype(policy: Policy, key: str, found: DType) -> Policy:
+    """Return a policy with another dtype for a key."""
+    dtypes = {name: getattr(policy, name) for name in DTYPE_KEYS} | {key: found}
+    return Policy(dtypes["params"], dtypes["compute"], dtypes["output"], dtypes["state"], policy.keep)
 
 
 def read_float(name: str) -> DType:

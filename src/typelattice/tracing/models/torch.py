@@ -12,7 +12,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from threading import get_ident
 from types import CodeType, FrameType
 from typing import Any
@@ -89,7 +89,7 @@ class DispatchWatch:
         self.is_recording = False
         self.pid = os.getpid()
         self.thread = get_ident()
-        self.folder = os.path.dirname(self.torch.__file__) + os.sep
+        self.folder = os.path.join(os.path.dirname(str(self.torch.__file__)), "")
         self.stacks = StackReader(self.sort_of_code)
         self.operations: dict[Any, _Operation] = {}
         self.places: dict[object, Place] = {}
@@ -191,7 +191,8 @@ class DispatchWatch:
         key = function, place, signature, autocast, requested
         tally = self.log.by_key.get(key)
         if tally is None:
-            tally = self.log.add_tally(key, operation.name, place, self._described(takes), self._described(gives))
+            described = self._described(takes), self._described(gives)
+            tally = self.log.add_tally(key, operation.name, place, *described)
             tally.requested = requested
             tally.is_cast, tally.is_contraction = operation.is_cast, operation.is_contraction
             tally.uses_autocast = self._autocast_dtype(tally, (takes or gives)[0]) if autocast else ""
@@ -201,7 +202,9 @@ class DispatchWatch:
             tally.stored |= stored
         self._note_results(tally, operation, args, keywords, gives)
 
-    def _note_results(self, tally: Tally, operation: _Operation, args: Any, keywords: Any, gives: Any) -> None:
+    def _note_results(
+        self, tally: Tally, operation: _Operation, args: Any, keywords: Any, gives: Sequence[Any]
+    ) -> None:
         """Note the memory that an operation made and wrote."""
         if operation.written or operation.written_names:
             targets = [args[i] for i in operation.written if i < len(args)]
@@ -259,7 +262,7 @@ class DispatchWatch:
         return name
 
     def _producers(self, takes: Sequence[Any], place: Place) -> dict[tuple[int, Tally], None]:
-        found = {}
+        found: dict[tuple[int, Tally], None] = {}
         for i, x in enumerate(takes):
             memory = self._memory_of(x, place)
             if memory is not None:
@@ -269,7 +272,7 @@ class DispatchWatch:
 
     def _stored(self, takes: Sequence[Any]) -> dict[tuple[int, str, str], None]:
         """Find the parameters and buffers among operands, each with its sort and name."""
-        found = {}
+        found: dict[tuple[int, str, str], None] = {}
         for i, x in enumerate(takes):
             memory = self.log.memories.get(self._storage_key(x) or 0)
             if memory is not None and memory.category in (PARAMETER, BUFFER):
@@ -330,7 +333,7 @@ class DispatchWatch:
         return INSIDE if file.startswith(PYTHON_FOLDER) else PACKAGE
 
     def _phase_of(self, stack: Stack) -> tuple[str, Place | None]:
-        """Return the phase of an operation. In the backward pass, also return the place that it belongs to."""
+        """Return the phase of an operation. In the backward pass, also return the place of its operation."""
         node = self.torch._C._current_autograd_node()
         if node is not None and (stack.in_engine or stack.place is None):
             number = node._sequence_nr() if hasattr(node, "_sequence_nr") else -1
@@ -409,7 +412,8 @@ class DispatchWatch:
             taken = sum(root.prefix.startswith(label) for root in self.roots.values())
             prefix = "" if not self.roots else f"{label}{f' {taken + 1}' if taken else ''}."
         root = _Root(weakref.ref(module, partial(self._drop_root, id(module))), prefix)
-        root.names = {key: f"{prefix}{name}" if name else type(module).__name__ for key, name in inner.items()}
+        own = type(module).__name__
+        root.names = {key: f"{prefix}{name}" if name else own for key, name in inner.items()}
         self.roots[id(module)] = root
         self.names |= root.names
         self._scan()
@@ -496,7 +500,6 @@ def _passed_last(error: Exception, folder: str) -> bool:
     return file.startswith(folder)
 
 
-@cache
 def _has_own_dispatch(cls: type) -> bool:
     """Return True if a class of tensors computes by itself."""
     torch: Any = sys.modules[MODULE]

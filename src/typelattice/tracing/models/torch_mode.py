@@ -1,4 +1,4 @@
-"""The mode of PyTorch's dispatcher that reports each operation to an observer, and runs it as it would run."""
+"""The mode of PyTorch's dispatcher that runs each operation as it is, and reports it to an observer."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ def _mode_class() -> Any:
         def ignore_compile_internals(cls) -> bool:
             return True
 
+        @hide_frame
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             keywords = kwargs or {}
             observer = self.observer
@@ -78,7 +79,6 @@ def _mode_class() -> Any:
                 compiler.set_eval_frame(compiling)
             return result
 
-    Mode.__torch_dispatch__ = hide_frame(Mode.__torch_dispatch__)
     _leave_uncompiled(compiler, Mode.__torch_dispatch__.__code__)
     return Mode
 

@@ -222,7 +222,8 @@ class TracingFinder(MetaPathFinder):
         child_runs: ChildRuns,
         watches: ModelWatches | Histories | None = None,
     ) -> None:
-        self.user_code, self.compiler, self.child_runs, self.watches = user_code, compiler, child_runs, watches
+        self.user_code, self.compiler, self.child_runs = user_code, compiler, child_runs
+        self.watches = watches
         self.packages_without_modules = set(user_code.packages)
         """The packages without a module found so far."""
         self.switches = CompilerSwitches()

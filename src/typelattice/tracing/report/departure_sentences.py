@@ -92,7 +92,8 @@ def departure_message(departure: Departure) -> str:
         return f"{d.operation} refused {d.narrow} with {d.wide}: {d.detail}"
     if d.kind == STORED:
         shown = _list_names(d.names)
-        return f"{count_text(d.count, 'tensor')} of the {d.operation} {_be(d.count)} {d.wide}, not {d.narrow}: {shown}"
+        which = f"{count_text(d.count, 'tensor')} of the {d.operation} {_be(d.count)}"
+        return f"{which} {d.wide}, not {d.narrow}: {shown}"
     if d.kind == OUTPUT:
         return f"the output is {d.wide}, not {d.narrow}"
     if d.kind == WIDE_LAYER:
@@ -142,7 +143,8 @@ def describe_source(source: Source, code: CodeReader) -> str:
 def describe_model_scope(found: Departures | None, log: OperationLog, code: CodeReader) -> Iterator[str]:
     """Say what was looked at, which islands and writes there are, and what was not seen."""
     phases = {
-        name: sum(t.count for t in log.tallies if t.place.phase == name) for name in (FORWARD, BACKWARD, OPTIMIZER)
+        name: sum(t.count for t in log.tallies if t.place.phase == name)
+        for name in (FORWARD, BACKWARD, OPTIMIZER)
     }
     by_phase = ", ".join(f"{n:,} {name}" for name, n in phases.items() if n)
     modules = {t.place.module for t in log.tallies if t.place.module}
@@ -168,7 +170,8 @@ def describe_model_scope(found: Departures | None, log: OperationLog, code: Code
 def _describe_island(island: Island, code: CodeReader) -> str:
     where = f" in {_list_names(island.modules)}" if island.modules else ""
     what = f"{count_text(island.operations, 'operation')}, {size_text(island.bytes)}"
-    return f"meant: {code.place_text(island.place)} computes in {island.dtype}{where}, and is cast back ({what})"
+    how = f"computes in {island.dtype}{where}, and is cast back ({what})"
+    return f"meant: {code.place_text(island.place)} {how}"
 
 
 def _describe_write(write: BufferWrite, code: CodeReader) -> str:

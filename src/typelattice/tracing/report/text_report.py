@@ -53,8 +53,7 @@ def _write_chapter(chapter: Chapter, page: Layout, entry_limit: int) -> Iterator
     yield page.bold(chapter.heading)
     for note in chapter.notes:
         yield page.fold_line(note)
-    for heading, lines in chapter.tables:
-        yield page.join_columns(heading, lines, TABLE_STUB)
+    yield from (page.join_columns(heading, rows, TABLE_STUB) for heading, rows in chapter.tables)
     stub = (
         len(
             str(

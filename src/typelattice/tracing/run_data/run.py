@@ -159,8 +159,8 @@ class Run:
     functions compile again. `compiled_call_arguments` are array arguments of compiled functions in calls that
     are not steps. `value_scope` counts the results whose values were checked, or is None. `held_arrays` are
     float arrays in objects that came from code that is not followed. `script` is the path of the script, ""
-    if only modules were followed, and None if that is unknown. `model` has the operations that a dispatcher reported,
-    or is None.
+    if only modules were followed, and None if that is unknown. `model` has the operations that a dispatcher
+    reported, or is None.
     """
 
     program: Program

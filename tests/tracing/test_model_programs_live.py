@@ -19,13 +19,15 @@ import pytest
 pytestmark = pytest.mark.live
 pytest.importorskip("torch")
 HERE = Path(__file__).parent
-PROGRAMS = sorted((HERE / "model_programs").glob("*.py"))
+FOLDER = HERE / "model_programs"
+DRIVER = FOLDER / "driver_of_models.py"
+PROGRAMS = sorted({*FOLDER.glob("*.py")} - {DRIVER, FOLDER / "conftest.py"})
 SOURCE = HERE.parents[1] / "src"
 
 
 @cache
 def answers() -> dict[str, Any]:
-    command = [sys.executable, str(HERE / "model_driver.py"), *map(str, PROGRAMS)]
+    command = [sys.executable, str(DRIVER), *map(str, PROGRAMS)]
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]

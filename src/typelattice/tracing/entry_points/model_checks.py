@@ -97,6 +97,12 @@ def dtype_policy(
     `dtype_policy(model, params="float32").check()` looks only at the parameters and buffers.
 
     Raises PolicyError if a dtype is no float, or if the model is not one of PyTorch.
+
+    >>> from typelattice import dtype_policy
+    >>> dtype_policy(3, compute="bfloat16")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    typelattice.tracing.models.policy.PolicyError: dtype_policy takes a model of PyTorch; give ...
     """
     dtypes = {"params": params, "compute": compute, "output": output, "state": state}
     read = {key: None if name is None else read_float(name) for key, name in dtypes.items()}
@@ -112,6 +118,9 @@ def state_dtypes_kept(update: Function, state: int = 0, result: int | None = Non
     A changed dtype, or a weak one that becomes strong, makes a compiled update compile again. `state` is the
     position of the state among the arguments. `result` is its position in the returned tuple. Without it, the
     new state is what has the structure of the old one: the result, or the first such part of it.
+
+    >>> from typelattice import state_dtypes_kept
+    >>> update = state_dtypes_kept(lambda state, gradient: state)
     """
 
     @wraps(update)

@@ -61,7 +61,8 @@ class StackReader:
                 elif sort == MODULE_CALL:
                     found.modules.append(frame)
                 elif sort == OPTIMIZER_STEP:
-                    is_own = found.place is None or (within not in (INSIDE, MODULE_CALL) and not found.modules)
+                    has_own_step = within in (USER, PACKAGE) and not found.modules
+                    is_own = found.place is None or has_own_step
                     found.optimizer = found.optimizer or (frame if is_own else None)
                 elif found.place is None:
                     found.in_engine = True

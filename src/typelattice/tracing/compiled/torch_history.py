@@ -24,6 +24,8 @@ from typelattice.tracing.models.torch_mode import MODULE, enter_mode, leave_mode
 
 NUMBER_TYPES = ("number", "Tensor")  # types of the schema that take a Python number as an operand
 LIBRARY = "torch"
+PLAIN_VIEWS = ("t", "transpose", "permute", "detach", "alias", "slice", "split")
+"""Views that have a dimension if their base has one."""
 OPERATOR_NAMESPACE = "aten"
 
 
@@ -54,6 +56,7 @@ class _Schema:
 
     name: str
     is_view: bool
+    is_plain_view: bool
     numbers: frozenset[int]
     written: tuple[int, ...]
     written_names: tuple[str, ...]
@@ -92,7 +95,8 @@ class DispatchHistory:
 
     def note(self, function: Any, args: Sequence[Any], keywords: Mapping[str, Any], result: Any) -> None:
         """Note an operation that has run. If our own work fails, the history ends, not the program."""
-        if os.getpid() != self.pid:
+        schema = self.schemas.get(function)
+        if os.getpid() != self.pid or (schema is not None and schema.is_plain_view):
             return
         try:
             with self.torch._C.DisableTorchFunctionSubclass():
@@ -112,9 +116,10 @@ class DispatchHistory:
             return
         takes: list[_Value] = []
         for i, x in enumerate((*args, *keywords.values())):
-            if i in schema.numbers and type(x) in KIND_BY_PYTHON_TYPE:
-                takes.append(_Value(None, False, 0, x))
-            else:
+            if type(x) in KIND_BY_PYTHON_TYPE:
+                if i in schema.numbers:
+                    takes.append(_Value(None, False, 0, x))
+            elif x is not None:
                 takes += [value for y in self._tensors(x) if (value := self.value_of(y)) is not None]
         if schema.is_view:
             form = gives[0].dtype, gives[0].dim() > 0
@@ -135,6 +140,7 @@ class DispatchHistory:
         made = self.schemas[function] = _Schema(
             name,
             bool(getattr(function, "is_view", False)),
+            name in PLAIN_VIEWS,
             frozenset(i for i, a in enumerate(arguments) if str(a.type) in NUMBER_TYPES),
             tuple(i for i, a in writes if not a.kwarg_only),
             tuple(a.name for _, a in writes),
@@ -150,12 +156,10 @@ class DispatchHistory:
         for name in schema.written_names:
             yield from self._tensors(keywords[name]) if name in keywords else ()
 
-    def _tensors(self, nested: Any) -> Iterator[Any]:
+    def _tensors(self, nested: Any) -> list[Any]:
         if isinstance(nested, (list, tuple)):
-            for each in nested:
-                yield from self._tensors(each)
-        elif isinstance(nested, self.torch.Tensor):
-            yield nested
+            return [x for each in nested for x in self._tensors(each)]
+        return [nested] if isinstance(nested, self.torch.Tensor) else []
 
     def _key_of(self, x: Any) -> int | None:
         if type(x) not in (self.torch.Tensor, self.torch.nn.Parameter):

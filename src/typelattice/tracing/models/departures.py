@@ -27,8 +27,11 @@ from typelattice.tracing.run_data.float_widths import dtype_width
 
 REFUSED, ESCAPED, DEFAULT_DTYPE, WIDE_LAYER = "refused", "escaped", "default dtype", "wide layer"
 OTHER_HALF, WIDE_BUFFER = "other half", "wide buffer"
+REFUSED_LATER = "refused later"  # for what escaped before
 STORED, OUTPUT = "stored", "output"
-DEPARTURE_KINDS = (REFUSED, ESCAPED, WIDE_LAYER, OTHER_HALF, DEFAULT_DTYPE, WIDE_BUFFER, STORED, OUTPUT)
+DEPARTURE_KINDS = (
+    REFUSED, ESCAPED, REFUSED_LATER, WIDE_LAYER, OTHER_HALF, DEFAULT_DTYPE, WIDE_BUFFER, STORED, OUTPUT,
+)  # fmt: skip
 """The sorts of departures, the worst first."""
 ASKED, DEFAULT, BROUGHT_IN, COMPUTED = "asked", "default", "brought in", "computed"
 LOSS_NAMES = ("loss", "cross_entropy")
@@ -249,11 +252,26 @@ class _Flow:
     def list_refused(self) -> Iterator[Departure]:
         """List the operations that the library refused for their dtypes."""
         for tally in self.log.refusals:
+            kind = REFUSED_LATER if self.comes_from_meeting(tally) else REFUSED
             floats = sorted({x.dtype for x in tally.takes if width_of(x.dtype)}, key=width_of)
             yield Departure(
-                REFUSED, tally.place, tally.operation, floats[0], floats[-1],
+                kind, tally.place, tally.operation, floats[0], floats[-1],
                 tuple(self.sources_of(tally)), _named(tally), count=1, detail=tally.error,
             )  # fmt: skip
+
+    def comes_from_meeting(self, tally: Tally) -> bool:
+        """Return True if a wide operand was made by a meeting, at any time before."""
+        left, seen = [tally], {tally}
+        while left:
+            one = left.pop()
+            wide = self.wide_operands(one)
+            for i, producer in one.producers:
+                if i in wide and producer not in seen:
+                    if self.is_meeting(producer):
+                        return True
+                    seen.add(producer)
+                    left.append(producer)
+        return False
 
     def list_meetings(self) -> Iterator[Departure]:
         """List the places where a wide array widens a narrow one, and is not meant to."""

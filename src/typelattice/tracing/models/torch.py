@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from threading import get_ident
@@ -105,6 +105,7 @@ class DispatchWatch:
         self.dtype_names: dict[Any, str] = {}
         self.mode: Any = None
         parameter = self.torch.nn.Parameter
+        self.other_classes: set[type] = set()  # that are no tensors
         self.plain_classes = {self.torch.Tensor, parameter}
 
     # -- the mode
@@ -148,7 +149,10 @@ class DispatchWatch:
 
     def note(self, function: Any, args: Sequence[Any], keywords: Mapping[str, Any], result: Any) -> None:
         """Report an operation that has run."""
-        if os.getpid() == self.pid:
+        operation = self.operations.get(function)
+        if operation is not None and operation.is_view:
+            self.log.operation_count += 1
+        elif os.getpid() == self.pid:
             self._guard(self._note, function, args, keywords, result, sys._getframe(1))
 
     def note_error(self, function: Any, args: Any, keywords: Any, error: BaseException) -> None:
@@ -157,7 +161,7 @@ class DispatchWatch:
             self._guard(self._note_error, function, args, keywords, error, sys._getframe(1))
 
     def _note_error(self, function: Any, args: Any, keywords: Any, error: Exception, frame: Any) -> None:
-        takes = [*self._tensors((args, keywords))]
+        takes = self._tensors((*args, *keywords.values()))
         if len({x.dtype for x in takes if x.is_floating_point()}) < 2:
             return
         if len(self.log.refusals) < MAX_REFUSALS:
@@ -165,8 +169,7 @@ class DispatchWatch:
             place = self._place_of(stack, self._phase_of(stack)[0])
             made = Tally(-1, self._operation_of(function).name, place, self._described(takes), ())
             made.error = str(error).partition("\n")[0][:200]
-            made.producers = self._producers(takes, place)
-            made.stored = self._stored(takes)
+            self._note_operands(made, takes)
             self.log.refusals.append(made)
 
     def _note(self, function: Any, args: Any, keywords: Any, result: Any, frame: FrameType) -> None:
@@ -174,7 +177,8 @@ class DispatchWatch:
         self.log.operation_count += 1
         if operation.is_view:
             return
-        takes, gives = [*self._tensors((args, keywords))], [*self._tensors(result)]
+        takes = self._tensors((*args, *keywords.values()) if keywords else args)
+        gives = self._tensors(result if isinstance(result, (list, tuple)) else (result,))
         if not takes and not gives:
             self.log.operation_count -= 1
             return
@@ -197,9 +201,7 @@ class DispatchWatch:
             tally.is_cast, tally.is_contraction = operation.is_cast, operation.is_contraction
             tally.uses_autocast = self._autocast_dtype(tally, (takes or gives)[0]) if autocast else ""
         tally.count += 1
-        tally.producers |= self._producers(takes, place)
-        if stored := self._stored(takes):
-            tally.stored |= stored
+        self._note_operands(tally, takes)
         self._note_results(tally, operation, args, keywords, gives)
 
     def _note_results(
@@ -236,21 +238,24 @@ class DispatchWatch:
         )
         return made
 
-    def _tensors(self, nested: Any) -> Iterator[Any]:
-        """Yield the tensors in the arguments or results of an operation that have memory of their own."""
-        if type(nested) in self.plain_classes:
-            yield nested
-        elif isinstance(nested, (list, tuple)):
-            for each in nested:
-                yield from self._tensors(each)
-        elif type(nested) is dict:
-            for each in nested.values():
-                yield from self._tensors(each)
-        elif isinstance(nested, self.torch.Tensor):
-            if _has_own_dispatch(type(nested)):
-                self.log.note_not_seen(type(nested).__name__)
-            else:
-                yield nested
+    def _tensors(self, nested: Iterable[Any]) -> list[Any]:
+        """List the tensors in the arguments or results of an operation that have memory of their own."""
+        found: list[Any] = []
+        for x in nested:
+            cls = type(x)
+            if cls in self.plain_classes:
+                found.append(x)
+            elif cls is list or cls is tuple:
+                found += self._tensors(x)
+            elif cls not in self.other_classes:
+                if not isinstance(x, self.torch.Tensor):
+                    if not issubclass(cls, tuple):
+                        self.other_classes.add(cls)
+                elif _has_own_dispatch(cls):
+                    self.log.note_not_seen(cls.__name__)
+                else:
+                    found.append(x)
+        return found
 
     def _described(self, tensors: Sequence[Any]) -> tuple[Tensor, ...]:
         return tuple(Tensor(self._dtype_name(x.dtype), x.dim() > 0) for x in tensors)
@@ -261,23 +266,16 @@ class DispatchWatch:
             name = self.dtype_names[dtype] = str(dtype).removeprefix("torch.")
         return name
 
-    def _producers(self, takes: Sequence[Any], place: Place) -> dict[tuple[int, Tally], None]:
-        found: dict[tuple[int, Tally], None] = {}
+    def _note_operands(self, tally: Tally, takes: Sequence[Any]) -> None:
+        """Note the tallies that made the operands, and the parameters and buffers among them."""
+        is_forward = tally.place.phase == FORWARD
         for i, x in enumerate(takes):
-            memory = self._memory_of(x, place)
+            memory = self._memory_of(x, tally.place)
             if memory is not None:
-                found[i, memory.last] = None
-                memory.is_read = memory.is_read or place.phase == FORWARD
-        return found
-
-    def _stored(self, takes: Sequence[Any]) -> dict[tuple[int, str, str], None]:
-        """Find the parameters and buffers among operands, each with its sort and name."""
-        found: dict[tuple[int, str, str], None] = {}
-        for i, x in enumerate(takes):
-            memory = self.log.memories.get(self._storage_key(x) or 0)
-            if memory is not None and memory.category in (PARAMETER, BUFFER):
-                found[i, memory.category, memory.name] = None
-        return found
+                tally.producers[i, memory.last] = None
+                memory.is_read = memory.is_read or is_forward
+                if memory.category in (PARAMETER, BUFFER):
+                    tally.stored[i, memory.category, memory.name] = None
 
     # -- memory
 

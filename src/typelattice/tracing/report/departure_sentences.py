@@ -16,6 +16,7 @@ from typelattice.tracing.models.departures import (
     OTHER_HALF,
     OUTPUT,
     REFUSED,
+    REFUSED_LATER,
     STORED,
     WIDE_BUFFER,
     WIDE_LAYER,
@@ -36,6 +37,7 @@ MAX_MEMORY_MODULES = 20
 MAX_SOURCES = 5
 MAX_CODE_CHARS = 100
 REMEDY_BY_KIND = {
+    REFUSED_LATER: "see what escaped before",
     REFUSED: "cast one of the two where they meet; keep positions, schedules and state wide",
     ESCAPED: "cast to {narrow} where the two meet, or cast the result back here",
     DEFAULT_DTYPE: "make it {narrow}, or cast it to {narrow} where they meet",
@@ -88,7 +90,7 @@ def departures_heading(found: Departures) -> str:
 def departure_message(departure: Departure) -> str:
     """Say in one sentence how a place departs."""
     d = departure
-    if d.kind == REFUSED:
+    if d.kind in (REFUSED, REFUSED_LATER):
         return f"{d.operation} refused {d.narrow} with {d.wide}: {d.detail}"
     if d.kind == STORED:
         shown = _list_names(d.names)

@@ -60,3 +60,16 @@ def test_the_table_of_memory_equals_a_count_by_hand(program: Path) -> None:
     if found["status"] == 0:
         assert found["kept"] == found["kept_by_hand"]
     assert found["peak"]
+
+
+@pytest.mark.parametrize("options", [(), ("--goal", "bfloat16", "--memory")], ids=" ".join)
+def test_a_program_does_what_it_does_alone(options: tuple[str, ...], tmp_path: Path) -> None:
+    program = str(FOLDER / "unchanged" / "uses_of_torch.py")
+    report = str(tmp_path / "report")
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    alone, traced = (
+        subprocess.run([sys.executable, *words], capture_output=True, timeout=300, env=environment)
+        for words in ([program], ["-m", "typelattice", "trace", *options, "--output", report, program])
+    )
+    assert (traced.stdout, traced.stderr) == (alone.stdout, alone.stderr)
+    assert traced.returncode == alone.returncode == 1

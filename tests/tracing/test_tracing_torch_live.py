@@ -23,7 +23,12 @@ linear = torch.nn.Linear(3, 3)
 def function(x):
     return linear(x) + 1
 
-run = tl.trace(function, torch.ones(2, 3)).run
+def repeated(x):
+    with torch.inference_mode():
+        return function(x)
+
+assert not tl.trace(function, torch.ones(2, 3)).run.opaque
+run = tl.trace(repeated, torch.ones(2, 3)).run
 assert "torch._dynamo" not in sys.modules
 print(run.opaque, *run.unfollowed_code)
 """

@@ -51,7 +51,10 @@ def test_a_clean_program_has_no_finding_and_a_fault_is_the_first(program: Path) 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.stem)
 def test_the_log_has_every_operation_that_a_mode_of_the_dispatcher_sees(program: Path) -> None:
     found = answers()[program.stem]
-    assert found["operations"] == found["by_hand"]
+    if "inference_mode" in program.read_text():  # larger operations were taken apart
+        assert found["operations"] >= found["by_hand"]
+    else:
+        assert found["operations"] == found["by_hand"]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.stem)

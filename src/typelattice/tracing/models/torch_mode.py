@@ -10,6 +10,9 @@ from typing import Any, Protocol
 from typelattice.tracing.rewrite.hidden_frames import hide_frame
 
 MODULE = "torch"
+OPERATOR_NAMESPACE = "aten"
+COMPOSITE = "CompositeImplicitAutograd"  # the kernel of operations that only call others
+BACKENDS = ("CPU", "CUDA", "MPS", "XPU")
 
 
 class Observer(Protocol):
@@ -44,6 +47,8 @@ def _mode_class() -> Any:
     torch: Any = sys.modules[MODULE]
     base: Any = torch.utils._python_dispatch.TorchDispatchMode
     compiler: Any = torch._C._dynamo.eval_frame
+    push, pop = torch._C._push_on_torch_dispatch_stack, torch._C._pop_torch_dispatch_stack
+    composite = getattr(torch._C.DispatchKey, COMPOSITE)
 
     class Mode(base):  # type: ignore[misc]  # its base is known at run time alone
         supports_higher_order_operators = True
@@ -67,6 +72,12 @@ def _mode_class() -> Any:
             call = getattr(function, "_op", function)
             if not observer.is_recording:
                 return call(*args, **keywords)
+            if _is_composite(function):
+                push(self)  # its kernel calls the operations that it is made of, which come here
+                try:
+                    return function._op_dk(composite, *args, **keywords)
+                finally:
+                    pop(None)
             try:
                 result = call(*args, **keywords)
             except BaseException as e:
@@ -81,6 +92,19 @@ def _mode_class() -> Any:
 
     _leave_uncompiled(compiler, Mode.__torch_dispatch__.__code__)
     return Mode
+
+
+@cache
+def _is_composite(function: Any) -> bool:
+    """Return True for an operation that runs by calling others, and that was not taken apart before.
+
+    Outside of inference mode PyTorch takes it apart before it comes here.
+    """
+    if getattr(function, "namespace", "") != OPERATOR_NAMESPACE:
+        return False
+    torch: Any = sys.modules[MODULE]
+    has_kernel, name = torch._C._dispatch_has_kernel_for_dispatch_key, function.name()
+    return has_kernel(name, COMPOSITE) and not any(has_kernel(name, each) for each in BACKENDS)
 
 
 def _leave_uncompiled(compiler: Any, code: Any) -> None:

@@ -45,6 +45,12 @@ try:
     Failing.apply(torch.ones(2, requires_grad=True)).sum().backward()
 except ValueError:
     print(traceback.format_exc())
+with torch.inference_mode():
+    print(linear(torch.ones(2, 3)))
+    try:
+        linear(torch.ones(2, 4))
+    except RuntimeError:
+        print(traceback.format_exc())
 compiled = torch.compile(lambda x: torch.relu(linear(x)) * 2, backend="eager")
 print(compiled(torch.ones(2, 3)))
 print(torch.func.vmap(torch.func.grad(lambda x: (x**2).sum()))(torch.ones(3, 2)))

@@ -52,7 +52,13 @@ if TYPE_CHECKING:
     from typelattice.study.tables import Table, table
     from typelattice.support.errors import TypelatticeError
     from typelattice.tracing.entry_points.followed_functions import Traced, TraceError
+    from typelattice.tracing.entry_points.model_checks import (
+        DTypePolicyError,
+        dtype_policy,
+        state_dtypes_kept,
+    )
     from typelattice.tracing.entry_points.trace_function import trace, why
+    from typelattice.tracing.models.policy import PolicyError
     from typelattice.tracing.report.explain_result import ResultError, Why
 
 # Every public name is loaded when it is first asked for, so that `import typelattice` costs next to nothing.
@@ -99,6 +105,8 @@ _MODULE_BY_LAZY_NAME = {
         "tracing.report.explain_result": ("ResultError", "Why"),
         "tracing.entry_points.followed_functions": ("TraceError", "Traced"),
         "tracing.entry_points.trace_function": ("trace", "why"),
+        "tracing.entry_points.model_checks": ("DTypePolicyError", "dtype_policy", "state_dtypes_kept"),
+        "tracing.models.policy": ("PolicyError",),
     }.items()
     for name in names
 }
@@ -141,13 +149,14 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Answers", "Array", "BeyondReachError", "CastChain", "CastChains", "ConflictError", "Consensus",
-    "Criteria", "DType", "DTypeError", "Diff", "Drawing", "DrawingError", "FixError", "FormatError",
-    "Kind", "Laws", "Loss", "MissingSolverError", "Namespace", "NamespaceError", "Observed", "OpError",
-    "Operand", "OperandError", "Order", "OrderError", "Patch", "PlanError", "Program", "ProgramError",
-    "Promotion", "PromotionError", "Replay", "ResultError", "Symbols", "System", "Table", "TraceError",
-    "Traced", "TypelatticeError", "UnknownSystemError", "Why", "cast_chain", "cast_chains", "consensus",
-    "criteria", "design", "diff", "draw", "dtype", "explain", "fix", "heatmap", "implicit_cast",
-    "implicit_cast_type", "laws", "loss", "namespace", "native", "observed", "operand", "program",
-    "render", "system", "systems", "table", "trace", "why",
+    "Criteria", "DType", "DTypeError", "DTypePolicyError", "Diff", "Drawing", "DrawingError", "FixError",
+    "FormatError", "Kind", "Laws", "Loss", "MissingSolverError", "Namespace", "NamespaceError",
+    "Observed", "OpError", "Operand", "OperandError", "Order", "OrderError", "Patch", "PlanError",
+    "PolicyError", "Program", "ProgramError", "Promotion", "PromotionError", "Replay", "ResultError",
+    "Symbols", "System", "Table", "TraceError", "Traced", "TypelatticeError", "UnknownSystemError", "Why",
+    "cast_chain", "cast_chains", "consensus", "criteria", "design", "diff", "draw", "dtype",
+    "dtype_policy", "explain", "fix", "heatmap", "implicit_cast", "implicit_cast_type", "laws", "loss",
+    "namespace", "native", "observed", "operand", "program", "render", "state_dtypes_kept", "system",
+    "systems", "table", "trace", "why",
 ]  # fmt: skip
 __version__ = "0.1.0"

@@ -14,6 +14,8 @@ pytest.importorskip("torch")
 
 BESIDE = """
 import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import tensorflow
 import torch
 import typelattice as tl
@@ -23,7 +25,12 @@ linear = torch.nn.Linear(3, 3)
 def function(x):
     return linear(x) + 1
 
-run = tl.trace(function, torch.ones(2, 3)).run
+def repeated(x):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function, x).result()
+
+assert not tl.trace(function, torch.ones(2, 3)).run.opaque
+run = tl.trace(repeated, torch.ones(2, 3)).run
 assert "torch._dynamo" not in sys.modules
 print(run.opaque, *run.unfollowed_code)
 """

@@ -10,7 +10,7 @@ from json import dumps
 from os.path import abspath
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typelattice as tl
 from typelattice.cli.command import (
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from typelattice.tracing.entry_points.pyproject_settings import Settings
     from typelattice.tracing.entry_points.script import EndedScript
     from typelattice.tracing.findings.findings import Findings
+    from typelattice.tracing.models.model_run import ModelQuestions
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -84,6 +85,21 @@ def add_arguments(parser: ArgumentParser) -> None:
         "NaN, fractions that are cut off, sums that lose digits, updates that change nothing",
     )  # fmt: skip
     parser.add_argument(
+        "--goal", metavar="DTYPE",
+        help="the float that the program is meant to compute in: report what departs from it, in PyTorch "
+        "also inside of modules, optimizers and the backward pass",
+    )  # fmt: skip
+    parser.add_argument(
+        "--policy", metavar="KEY=DTYPE,...",
+        help="the dtypes that are meant: of params, compute, output and state; keep=PATTERN names parameters "
+        "that stay float32",
+    )  # fmt: skip
+    parser.add_argument(
+        "--memory", action="store_true",
+        help="also report the bytes of parameters, buffers, gradients, optimizer state and activations, by "
+        "module and dtype",
+    )  # fmt: skip
+    parser.add_argument(
         "--why", action="append", default=[], metavar="NAME|LINE",
         help="instead of the report, say why the array of this name, or of this line (12 or file.py:12), "
         "has its dtype; can be repeated",
@@ -118,6 +134,7 @@ def run(args: Namespace) -> Paragraphs:
         raise UsageError("trace: --html, --json, --output and --summary need paths of their own; rename one")
     if args.why and args.format != "text":
         raise UsageError("trace: --why answers as text; leave --format out")
+    questions = _read_questions(args)
     settings = read_settings(Path.cwd())
     packages = args.package or settings.packages
     systems = [tl.system(which) for which in args.system or settings.systems]
@@ -181,11 +198,28 @@ def run(args: Namespace) -> Paragraphs:
     with raise_on_interrupt(args.ends_process):
         if args.ends_process:
             ends = tell, _refuse
-            run_script_to_exit(target, argv, packages, *ends, *options, values=values, project=followed)
-        ended = run_script(target, argv, packages, *options, tell, values=values, project=followed)
+            run_script_to_exit(
+                target, argv, packages, *ends, *options, values=values, project=followed,
+                models=questions,
+            )  # fmt: skip
+        ended = run_script(
+            target, argv, packages, *options, tell, values=values, project=followed, models=questions
+        )
         status = _report_here(ended, tell)
     _end_as(status)
     yield from ()
+
+
+def _read_questions(args: Namespace) -> ModelQuestions | None:
+    """Read what is asked of a model, or return None. Raises PolicyError."""
+    from typelattice.tracing.models.model_run import ModelQuestions
+    from typelattice.tracing.models.policy import read_policy
+
+    has_policy = args.goal is not None or args.policy is not None
+    if not has_policy and not args.memory:
+        return None
+    policy = read_policy(args.policy or "", args.goal) if has_policy else None
+    return ModelQuestions(policy, args.memory)
 
 
 def _refuse(error: tl.TypelatticeError) -> None:
@@ -235,6 +269,7 @@ def _print_report(
     from typelattice.rendering.json import json_document
     from typelattice.tracing.report.explain_result import explain_result
     from typelattice.tracing.report.report_entries import make_report
+    from typelattice.tracing.report.run_as_data import model_data
     from typelattice.tracing.report.text_report import write_findings
     from typelattice.tracing.report.tool_formats import (
         build_gitlab_report,
@@ -260,11 +295,13 @@ def _print_report(
         return dumps(build_sarif(made, tl.__version__), indent=1).splitlines()
     if args.format == "gitlab":
         return dumps(build_gitlab_report(made), indent=1).splitlines()
-    data = {
+    data: dict[str, Any] = {
         "summary": made.summary,
         "findings": [entry_data(entry) for entry in made.entries],
         "scope": scope_data(made),
     }
+    if ended.run.model is not None:
+        data["model"] = model_data(ended.run.model, findings.departures)
     return json_document("report", data).splitlines()
 
 

@@ -43,6 +43,8 @@ class CompiledCallReader:
     ) -> bool:
         """Add the steps of a call that has returned. Return True if all its results are known now."""
         recorder = self.recorder
+        if recorder.model is not None and library.LIBRARY in recorder.model.libraries:
+            return False  # its dispatcher reports what ran
         name = getattr(function, "__name__", "")
         if library.is_own(function) and operation_of(name, 1, library.LIBRARY) in OPERATION_BY_FUNCTION:
             return False  # an operation has a rule, so its inner steps are not needed
@@ -59,7 +61,7 @@ class CompiledCallReader:
                 args, named = read_arguments(witness.operation, arguments_and_result)
             except UnknownCallError:
                 return False
-            found = self.steps_of_call(witness, library, function, args, named)
+            found = self.steps_of_call(witness, library, function, args, named, results)
             if found is None:
                 return False
             for x, kind, number in zip(results, kinds, found.results, strict=False):
@@ -76,6 +78,7 @@ class CompiledCallReader:
         function: Any,
         args: Sequence[Any],
         keywords: Mapping[str, Any],
+        results: Sequence[Any] = (),
     ) -> StepsOfCall | None:
         """Count the steps of a call, and return them: the steps of an equivalent earlier call, or new ones.
 
@@ -96,7 +99,12 @@ class CompiledCallReader:
             return None
 
         def read_call() -> StepsOfCall | None:
-            graph = library.graph(function, args, keywords)
+            history = self.recorder.histories.get(library.LIBRARY)
+            graph = None
+            if history is not None and history.is_here and library.is_own(function):
+                graph = library.graph_of_history(history, function, (leaves, results))
+            if graph is None:
+                graph = library.graph(function, args, keywords)
             if graph is None:
                 return None
             graph_steps = GraphStepBuilder(

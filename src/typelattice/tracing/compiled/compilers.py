@@ -38,6 +38,10 @@ class CompilerAdapter:
         """Return True if a plain library function can be read like a compiled one. Operations cannot."""
         return False
 
+    def graph_of_history(self, history: Any, function: Any, arguments_and_results: Any) -> Graph | None:
+        """Return the graph of a call that has just returned, from the history of a dispatcher, or None."""
+        return None
+
     def state(self, function: Any) -> Hashable:
         """Return the state that the graph of a function depends on, besides its arguments."""
         return None

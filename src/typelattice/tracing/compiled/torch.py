@@ -74,7 +74,7 @@ def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Gr
     _check_safe()
     function = getattr(function, "_orig_mod", function)  # the function under torch.compile, not compiled
     modules = [*function.modules()] if is_compiled(type(function)) else []
-    if not all(is_own(each) and not any(getattr(each, name) for name in HOOK_ATTRIBUTES) for each in modules):
+    if not _runs_no_other_code(function):
         return None
     taken = [x for x in leaves((args, keywords)) if isinstance(x, torch.Tensor)]
     parts = [(name, x) for each in modules[:1] for name, x in _yield_named_tensors(each)]
@@ -98,6 +98,30 @@ def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Gr
         outputs = tuple(reader.variable_of(x) for x in leaves(made) if isinstance(x, torch.Tensor))
     reader.leave_out_unused(outputs)
     return reader.build_graph(inputs, outputs)
+
+
+def graph_of_history(history: Any, function: Any, arguments_and_results: Any) -> Graph | None:
+    """Return the graph of a call that has just returned, from the history of the dispatcher.
+
+    It is None if the call may not have run here, or if it also did something that the history lacks.
+    """
+    torch = sys.modules["torch"]
+    function = getattr(function, "_orig_mod", function)
+    arguments, results = arguments_and_results
+    if not _runs_no_other_code(function):
+        return None
+    parts = [*_yield_named_tensors(function)] if is_compiled(type(function)) else []
+    given = [x for x in (*arguments, *results, *(x for _, x in parts)) if isinstance(x, torch.Tensor)]
+    if not all(type(x) in (torch.Tensor, torch.nn.Parameter) for x in given):
+        return None
+    found: Graph | None = history.graph_of_call(arguments, results, parts)
+    return found
+
+
+def _runs_no_other_code(function: Any) -> bool:
+    """Return True if a function or a module, with all modules in it, runs PyTorch's own code alone."""
+    modules = [*function.modules()] if is_compiled(type(function)) else []
+    return all(is_own(each) and not any(getattr(each, name) for name in HOOK_ATTRIBUTES) for each in modules)
 
 
 def _check_safe() -> None:

@@ -24,6 +24,8 @@ from typelattice.tracing.entry_points.session_verdict import (
 from typelattice.tracing.findings.divergences_from_run import RunDivergence
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import WideningCause
+from typelattice.tracing.models.departures import Departures
+from typelattice.tracing.models.operation_log import Place
 from typelattice.tracing.remedies.remedy import parse_sources
 from typelattice.tracing.report.formatting import count_text, size_text
 from typelattice.tracing.source.dtype_decisions import find_dtype_decisions
@@ -57,8 +59,17 @@ class CheckedFindings:
 
     @property
     def is_failure(self) -> bool:
-        """Return True if a float was newly widened, a system newly differs, or an entry no longer occurs."""
-        return self.comparison.is_failure
+        """Return True if a float was newly widened, a system newly differs, or an entry no longer occurs.
+
+        A departure from a policy fails the check, too. No baseline lists departures.
+        """
+        return self.comparison.is_failure or self.departure_count > 0
+
+    @property
+    def departure_count(self) -> int:
+        """The number of places that depart from the policy of the run."""
+        departures = self.findings.departures
+        return len(departures.departures) if departures is not None else 0
 
     def write_baseline(self) -> str:
         """Write the baseline, and say so. Raises FileError."""
@@ -73,7 +84,8 @@ class CheckedFindings:
             more, budget = size_text(self.comparison.extra_bytes), size_text(self.comparison.budget)
             relation = "within" if self.comparison.is_within_budget else "more than"
             yield f"new findings take {more}, {relation} the budget of {budget}"
-        yield f"the check {'fails' if self.is_failure else 'passes'}: {count_text(len(new), 'new finding')}"
+        count = len(new) + self.departure_count
+        yield f"the check {'fails' if self.is_failure else 'passes'}: {count_text(count, 'new finding')}"
 
 
 def check_findings(findings: Findings, settings: CheckSettings) -> CheckedFindings:
@@ -135,6 +147,7 @@ def _keep(
             for each in findings.weakness_changes
             if any(keeps_location(at) for at in (each.location, each.weak_call) if at is not None)
         ),
+        departures=_keep_departures(findings.departures, keeps_location),
         value_losses=None
         if findings.value_losses is None
         else tuple(each for each in findings.value_losses if keeps_location(each.location)),
@@ -152,7 +165,22 @@ def _keep(
     )  # fmt: skip
 
 
+def _keep_departures(
+    found: Departures | None, keeps_location: Callable[[SourceLocation], bool]
+) -> Departures | None:
+    """Leave out the departures at places that are not kept."""
+    if found is None:
+        return None
+
+    def is_kept(place: Place | None) -> bool:
+        locations = (place.location, place.caller) if place is not None else ()
+        return not any(locations) or any(keeps_location(at) for at in locations if at is not None)
+
+    return replace(found, departures=tuple(each for each in found.departures if is_kept(each.place)))
+
+
 def _count(findings: Findings) -> int:
     divergences = sum(map(len, findings.divergences.values()))
     shown = findings.causes, findings.cast_backs, findings.weakness_changes, findings.value_losses or ()
-    return divergences + sum(map(len, shown))
+    departures = findings.departures.departures if findings.departures is not None else ()
+    return divergences + len(departures) + sum(map(len, shown))

@@ -27,6 +27,7 @@ from typelattice.facts.libraries import library_of
 from typelattice.support.error_texts import clip_text, quote_short
 from typelattice.support.errors import TypelatticeError
 from typelattice.support.outside_errors import leave_out_own_frames
+from typelattice.tracing.models.model_run import ModelQuestions
 from typelattice.tracing.record.trace_imports import Tracing
 from typelattice.tracing.record.user_code import find_project_folder
 from typelattice.tracing.record.value_loss_witness import ValueChecks
@@ -74,15 +75,17 @@ def run_script(
     replaced_contents: Mapping[str, bytes] = {},
     values: bool | ValueChecks = False,
     project: str = "",
+    models: ModelQuestions | None = None,
 ) -> EndedScript:
     """Run a script until it ends in any way. Raises ScriptError or FileError if it cannot be run.
 
     The caller continues, and handles threads and exit functions. If the script calls `os._exit`, which does
     not return, `before_os_exit` gets the run first. `replaced_contents` has other contents for some files.
     `values` turns on checks of values. The modules in the folder `project` are followed, if it is given.
+    With `models`, the operations of dispatchers are logged for these questions.
     """
     packages = _packages_to_follow(target, packages, as_module)
-    tracing = Tracing(packages, cache, replaced_contents, values, project=project)
+    tracing = Tracing(packages, cache, replaced_contents, values, project=project, models=models)
     pid, path = os.getpid(), [*sys.path]
     own_main, own_argv = sys.modules["__main__"], sys.argv
     program = _Program(target, argv, as_module, False, tracing)
@@ -109,6 +112,7 @@ def run_script_to_exit(
     runs_folder: str = "",
     as_code: bool = False,
     project: str = "",
+    models: ModelQuestions | None = None,
 ) -> NoReturn:
     """Run a script with which this process ends, and then end the process as the script ended.
 
@@ -116,12 +120,16 @@ def run_script_to_exit(
     while Python ends the process, `report` gets the run. If it returns a status, a script that succeeded ends
     with this one. It gets none in a forked process, which leaves its run to its parent. So does a process
     that a followed one started with its `runs_folder`. `as_code`: the target is code, as after `python -c`.
-    The modules in the folder `project` are followed, if it is given. Raises ScriptError or FileError if the
-    script cannot be run. If only Python can tell that it cannot run a module, `refuse` gets the error, and
-    the status is 2. The script finds no frame below its own.
+    The modules in the folder `project` are followed, if it is given. With `models`, the operations of
+    dispatchers are logged for these questions. The script finds no frame below its own.
+
+    Raises ScriptError or FileError if the script cannot be run. If only Python can tell that it cannot run a
+    module, `refuse` gets the error, and the status is 2.
     """
     packages = _packages_to_follow(target, packages, as_module and not runs_folder)
-    tracing = Tracing(packages, cache, replaced_contents, values, runs_folder, project=project)
+    tracing = Tracing(
+        packages, cache, replaced_contents, values, runs_folder, project=project, models=models
+    )
     program = _Program(target, argv, as_module, as_code, tracing, python_reports=not runs_folder)
     end = _ProcessEnd(program, report, bool(runs_folder))
     if runs_folder:

@@ -11,6 +11,7 @@ from typing import Any, overload
 from typelattice.files.reader import system as find_system
 from typelattice.programs.program import AnySystem
 from typelattice.support.strange_objects import refuse_strange
+from typelattice.tracing.compiled.histories import Histories
 from typelattice.tracing.entry_points.followed_block import FollowedBlock
 from typelattice.tracing.entry_points.followed_functions import Traced, TraceError, follow_function
 from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
@@ -92,7 +93,8 @@ def trace_call(
     recorder, switches = Recorder(values), CompilerSwitches()
     module = inner.__module__
     child_runs = ChildRuns(recorder, ChildSettings(() if module == "__main__" else (module,)))
-    with follow_function(inner, recorder), switches, recorder.child_process_counter, child_runs:
+    histories = Histories(recorder.histories)
+    with follow_function(inner, recorder), switches, recorder.child_process_counter, child_runs, histories:
         assert function is not None  # only an object with an inner function comes here
         result = function(*args, **keywords)
         compiler = recorder.compiler_of[type(function)]

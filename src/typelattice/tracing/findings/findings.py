@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from typelattice.calls.steps import SourceLocation
 from typelattice.programs.program import AnySystem, Replay
@@ -14,6 +14,7 @@ from typelattice.tracing.findings.divergences_from_run import RunDivergence, fin
 from typelattice.tracing.findings.intended_widenings import sort_causes
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import WideningCause, find_causes
+from typelattice.tracing.models.departures import Departures, find_departures
 from typelattice.tracing.run_data.run import LocatedLoss, Run, WeaknessChange
 from typelattice.tracing.run_data.source_text import split_lines
 
@@ -28,7 +29,8 @@ class Findings:
     `weakness_changes` are the arguments that make functions compile again. `excused_count` counts the
     findings that a comment in the source excuses. `islands` are explicit casts to wider floats, with results
     that are all cast back. `value_losses` is None if no values were checked. `omitted_causes` are not
-    reported, as `omissions` says in sentences.
+    reported, as `omissions` says in sentences. `departures` are those from a policy, if one was given: they
+    take the place of the causes.
     """
 
     predicted_run: PredictedRun = field(repr=False)
@@ -42,6 +44,7 @@ class Findings:
     value_losses: tuple[LocatedLoss, ...] | None = None
     omitted_causes: tuple[WideningCause, ...] = ()
     omissions: tuple[str, ...] = ()
+    departures: Departures | None = None
 
     @property
     def scope(self) -> CheckScope:
@@ -71,7 +74,7 @@ def collect_findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
     weak = tuple(
         each for each in run.weakness_changes if not excuses.has_excuse(each.location, each.weak_call)
     )
-    return Findings(
+    found = Findings(
         predicted_run,
         sorted_causes.reported,
         back,
@@ -82,6 +85,27 @@ def collect_findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
         sorted_causes.islands,
         run.value_losses,
     )
+    departures = _find_departures(run, excuses)
+    if departures is None:
+        return found
+    return replace(
+        found, causes=(), cast_backs=(), islands=(), departures=departures, excused_count=excuses.count
+    )
+
+
+def _find_departures(run: Run, excuses: _Excuses) -> Departures | None:
+    """Find the departures from the policy of a run, without those that a comment excuses."""
+    policy = run.model.questions.policy if run.model is not None else None
+    if run.model is None or policy is None:
+        return None
+    excuses.count = 0
+    found = find_departures(run.model.log, policy)
+    kept = tuple(
+        each
+        for each in found.departures
+        if each.place is None or not excuses.has_excuse(each.place.location, each.place.caller)
+    )
+    return replace(found, departures=kept)
 
 
 class _Excuses:

@@ -24,6 +24,8 @@ from zlib import crc32
 
 from typelattice.support.errors import TypelatticeError
 from typelattice.support.gc_pause import pause_gc
+from typelattice.tracing.compiled.histories import Histories
+from typelattice.tracing.models.watches import ModelWatches
 from typelattice.tracing.record.child_runs import PATCHED_MODULES, ChildRuns
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.recorder import Recorder
@@ -213,8 +215,15 @@ def _changing_spec(spec: ModuleSpec | None, change: Callable[[ModuleType], objec
 class TracingFinder(MetaPathFinder):
     """A finder for the modules to follow. It uses Python's own finders, and adds a rewriting loader."""
 
-    def __init__(self, user_code: UserCode, compiler: ModuleCompiler, child_runs: ChildRuns) -> None:
+    def __init__(
+        self,
+        user_code: UserCode,
+        compiler: ModuleCompiler,
+        child_runs: ChildRuns,
+        watches: ModelWatches | Histories | None = None,
+    ) -> None:
         self.user_code, self.compiler, self.child_runs = user_code, compiler, child_runs
+        self.watches = watches
         self.packages_without_modules = set(user_code.packages)
         """The packages without a module found so far."""
         self.switches = CompilerSwitches()
@@ -231,6 +240,9 @@ class TracingFinder(MetaPathFinder):
             return _changing_spec(
                 self._find_other_spec(name, path, target), lambda module: self.switches.turn_off()
             )
+        watches = self.watches
+        if watches is not None and name in watches.files:
+            return _changing_spec(self._find_other_spec(name, path, target), lambda _: watches.start(name))
         if name in PATCHED_MODULES:
             return _changing_spec(self._find_other_spec(name, path, target), self.child_runs.patch_module)
         is_named = self.user_code.names_module(name)

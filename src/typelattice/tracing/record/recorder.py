@@ -36,6 +36,7 @@ from typelattice.tracing.compiled.compilers import (
 from typelattice.tracing.compiled.weak_type_recompilations import WeakArguments
 from typelattice.tracing.library_traits import converting_methods, has_rules, own_system
 from typelattice.tracing.library_traits.array_subclasses import has_own_arithmetic
+from typelattice.tracing.models.model_run import ModelRun
 from typelattice.tracing.record.array_reader import ArrayReader
 from typelattice.tracing.record.child_process_count import ChildProcessCounter
 from typelattice.tracing.record.held_arrays import list_held_arrays
@@ -128,6 +129,8 @@ class Recorder:
         hide_links()
         self.sources: dict[str, SourceText] = {}
         self.script: str | None = None
+        self.model: ModelRun | None = None
+        self.histories: dict[str, Any] = {}  # of dispatchers, by their libraries
         self.not_followed: dict[str, str] = {}
         self.failures: dict[Witness, str] = {}  # our own error at each witness that cannot read its operation
         self.check_failures: dict[Witness, str] = {}  # the same of checks of values
@@ -624,6 +627,8 @@ class Recorder:
         seen = tuple(Observation(tally.operand, *tally.totals) for tally in self.tallies)
         results = (len(steps) - 1,) if steps else ()
         named = {step.location.file for step in steps if step.location}
+        if self.model is not None:
+            named |= self.model.log.list_files()
         libraries = {*self.array_reader.libraries, *(step.owner for step in steps if step.owner)}
         return Run(
             Program(steps, results, "a run"),
@@ -645,6 +650,7 @@ class Recorder:
             held_arrays=tuple(self.objects.held_arrays),
             value_scope=self.value_checks.scope if self.value_checks else None,
             script=self.script,
+            model=self.model,
         )
 
     def add_missing_tallies(self) -> None:

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from typelattice.tracing.compiled.histories import Histories
+from typelattice.tracing.models.model_run import ModelQuestions, ModelRun
+from typelattice.tracing.models.watches import ModelWatches
 from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
 from typelattice.tracing.record.import_hook import ModuleCompiler, TracingFinder
 from typelattice.tracing.record.recorder import Recorder
@@ -28,6 +31,7 @@ class Tracing:
     - `folder`: where a child process leaves its run. The first process makes a folder.
     - `main`: the file of the parent's main module, from which functions may come by value.
     - `project`: the folder of a project, whose modules are followed if they are not installed.
+    - `models`: also log the operations that dispatchers of libraries report, for these questions.
     """
 
     def __init__(
@@ -39,6 +43,7 @@ class Tracing:
         folder: str = "",
         main: str = "",
         project: str = "",
+        models: ModelQuestions | None = None,
     ) -> None:
         self.recorder = Recorder(checks_values)
         self.recorder.script = ""  # until one is compiled
@@ -48,7 +53,12 @@ class Tracing:
             project=project,
         )  # fmt: skip
         self.child_runs = ChildRuns(self.recorder, settings, self.compiler.follow_function)
-        self.finder = TracingFinder(UserCode(tuple(packages), project), self.compiler, self.child_runs)
+        user_code = UserCode(tuple(packages), project)
+        self.watches: ModelWatches | Histories = Histories(self.recorder.histories)
+        if models is not None:
+            self.watches = ModelWatches(user_code.owns_file)
+            self.recorder.model = ModelRun(self.watches.log, models, self.watches.libraries)
+        self.finder = TracingFinder(user_code, self.compiler, self.child_runs, self.watches)
 
     def start(self) -> None:
         """Rewrite modules as they are imported from now on."""
@@ -59,9 +69,11 @@ class Tracing:
         self.child_runs.start()
         sys.meta_path.insert(0, self.finder)
         self.finder.switches.turn_off()
+        self.watches.start_imported()
 
     def stop(self) -> Run:
         """Stop rewriting modules and recording the rewritten ones. Return the run."""
+        self.watches.stop()
         if self.finder in sys.meta_path:
             sys.meta_path.remove(self.finder)
         self.finder.switches.restore()

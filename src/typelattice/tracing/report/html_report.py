@@ -14,9 +14,11 @@ from pathlib import Path
 from typelattice.disk.write import explain_failure, write_text
 from typelattice.programs.program import AnySystem
 from typelattice.tracing.findings.findings import Findings, collect_findings
+from typelattice.tracing.models.memory_table import MemoryTable, make_memory_table
 from typelattice.tracing.report.annotated_files import AnnotatedFile, annotate_files
 from typelattice.tracing.report.formatting import location_text, shown_path, size_text
 from typelattice.tracing.report.html_elements import escape_text, text_element, write_element, write_page
+from typelattice.tracing.report.memory_page import write_memory_table
 from typelattice.tracing.report.report_entries import (
     DIVERGENCE_RULES,
     MISTAKE_RULES,
@@ -71,17 +73,22 @@ def _build_index(findings: Findings, files: Sequence[AnnotatedFile], names: dict
         text_element("h1", PAGE_TITLE),
         *(text_element("p", line) for line in made.summary),
     ]
+    memory = _find_memory(findings)
     for chapter in made.chapters:
-        body += _write_chapter(chapter, names)
+        body += _write_chapter(chapter, names, memory)
     body += _write_files(findings, files, names)
     return write_page(PAGE_TITLE, "\n".join(body))
 
 
-def _write_chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
+def _write_chapter(
+    chapter: Chapter, names: dict[str, str], memory: MemoryTable | None = None
+) -> Iterator[str]:
     heading = f"{chapter.heading[0].upper()}{chapter.heading[1:]}"
     yield text_element("h2", heading, id=chapter.name)
     for note in chapter.notes:
         yield text_element("p", note)
+    if chapter.tables and memory is not None:
+        yield write_memory_table(memory)
     for entry in chapter.entries[:MAX_INDEX_ENTRIES]:
         head = write_element("h3", _link_entry(entry, names))
         about = (
@@ -93,6 +100,12 @@ def _write_chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
             "p",
             f"And {chapter.describe_rest(MAX_INDEX_ENTRIES)}; the pages of the files show them all.",
         )
+
+
+def _find_memory(findings: Findings) -> MemoryTable | None:
+    """Make the table of memory of a run, if there was a dispatcher that reported it."""
+    model = findings.predicted_run.run.model
+    return make_memory_table(model.log) if model is not None else None
 
 
 def _name_style(entry: ReportEntry) -> str:
@@ -108,7 +121,7 @@ def report_html(run: Run, systems: Sequence[AnySystem] = ()) -> str:
     made = make_report(found)
     body = [text_element("p", line) for line in made.summary]
     for chapter in made.chapters:
-        body += _write_chapter(chapter, {})
+        body += _write_chapter(chapter, {}, _find_memory(found))
     return write_element("div", "\n".join(body), **{"class": "typelattice"})
 
 

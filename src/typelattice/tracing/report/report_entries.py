@@ -17,6 +17,19 @@ from typelattice.tracing.findings.divergences_from_run import DIVERGENCE_COSTS, 
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import WideningCause
+from typelattice.tracing.models.departures import Departure
+from typelattice.tracing.models.memory_table import make_memory_table
+from typelattice.tracing.models.model_run import ModelRun
+from typelattice.tracing.report.departure_sentences import (
+    CodeReader,
+    departure_message,
+    departure_sections,
+    departures_heading,
+    describe_model_scope,
+    describe_source,
+    memory_heading,
+    memory_sections,
+)
 from typelattice.tracing.report.formatting import count_text, location_text, package_path, size_text
 from typelattice.tracing.report.scope_sentences import (
     describe_rule_scope,
@@ -56,6 +69,7 @@ FINDING_RULES = {
     "TL004": "The library departs from its own rule here, as it is known to.",
     "TL005": "The library contradicts typelattice's rules: please report it.",
     "TL006": "A function is compiled anew: an argument is weak in one call and strong in another.",
+    "TL007": "A tensor departs from the dtypes that were meant.",
     WRAPPED: "An integer wrapped: it did not fit into its dtype.",
     NOT_FINITE: "A finite number became infinite or NaN.",
     LOST_FRACTION: "A float lost its fraction in an integer.",
@@ -106,13 +120,14 @@ class ReportEntry:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """Entries of one sort under a heading, with notes below the heading."""
+    """Entries of one sort under a heading, with notes below the heading, and tables: headings with lines."""
 
     name: str
     heading: str
     entries: tuple[ReportEntry, ...]
     brief: bool = False
     notes: tuple[str, ...] = ()
+    tables: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def describe_rest(self, shown: int) -> str:
         """Describe the entries from a number on that are not shown."""
@@ -146,8 +161,8 @@ class TraceReport:
 def make_report(findings: Findings, everything: bool = False) -> TraceReport:
     """Build the report of findings. If `everything` is True, the summary names all that was not followed."""
     run = findings.predicted_run.run
-    empty = not run.operations and not run.opaque
-    chapters = () if empty else tuple(_make_chapters(findings))
+    empty = not run.operations and not run.opaque and not (run.model and run.model.log.operation_count)
+    chapters = () if empty else tuple(_make_chapters(findings, everything))
     return TraceReport(tuple(summarise_run(findings, everything)), chapters, empty)
 
 
@@ -167,8 +182,9 @@ def summarise_run(findings: Findings, everything: bool = False) -> Iterator[str]
         else ""
     )
     where = f"{files}{f' under {under}' if under else ''}{processes}"
-    yield f"{count_text(run.operations, 'operation')} ran in {where}"
-    if run.opaque:
+    if run.operations or run.model is None:
+        yield f"{count_text(run.operations, 'operation')} ran in {where}"
+    if run.opaque and run.model is None:  # a dispatcher has seen what those calls did
         results = count_text(run.opaque, "array comes", "arrays come")
         share = f"{run.opaque_share:.1%} of those that are computed with"
         yield f"{results} from calls of which no rule is known ({share}): taken as seen"
@@ -199,9 +215,13 @@ def _describe_not_followed(findings: Findings, everything: bool) -> Iterator[str
         yield f"{children} that the program started, and that left no run{which}"
 
 
-def _make_chapters(findings: Findings) -> Iterator[Chapter]:
+def _make_chapters(findings: Findings, everything: bool) -> Iterator[Chapter]:
     scope = findings.scope
-    yield _make_causes_chapter(findings, scope)
+    model = findings.predicted_run.run.model
+    if findings.departures is None:
+        yield _make_causes_chapter(findings, scope)
+    if model is not None:
+        yield from _make_model_chapters(findings, model, everything)
     if findings.value_losses is not None:
         yield _make_values_chapter(findings.value_losses, scope)
     if findings.cast_backs:
@@ -219,7 +239,7 @@ def _make_chapters(findings: Findings) -> Iterator[Chapter]:
         many = count_text(len(departures), "step")
         heading = f"{many} came out as the library is known to, and not as its rule says"
         entries = _make_other_entries(findings.predicted_run, "TL004", [*departures], departures)
-        yield Chapter("departures", heading, entries, brief=True)
+        yield Chapter("known-departures", heading, entries, brief=True)
     wrong = findings.predicted_run.mismatches
     many = count_text(len(wrong), "mismatch", "mismatches")
     other = " other" if departures else ""
@@ -230,6 +250,34 @@ def _make_chapters(findings: Findings) -> Iterator[Chapter]:
     )
     entries = _make_other_entries(findings.predicted_run, "TL005", wrong, {})
     yield Chapter("mismatches", heading, entries, brief=True, notes=tuple(describe_rule_scope(scope)))
+
+
+def _make_model_chapters(findings: Findings, model: ModelRun, everything: bool) -> Iterator[Chapter]:
+    """Make the chapters of departures from a policy, and of memory."""
+    code, found = CodeReader(findings.predicted_run.run.sources), findings.departures
+    notes = tuple(describe_model_scope(found, model.log, code))
+    if found is not None:
+        entries = tuple(_make_departure_entry(each, code) for each in found.departures)
+        yield Chapter("departures", departures_heading(found), entries, notes=notes)
+    if model.questions.memory:
+        table = make_memory_table(model.log)
+        tables = tuple(memory_sections(table, everything))
+        yield Chapter(
+            "memory", memory_heading(table), (), notes=notes if found is None else (), tables=tables
+        )
+
+
+def _make_departure_entry(departure: Departure, code: CodeReader) -> ReportEntry:
+    place = departure.place
+    return ReportEntry(
+        "TL007", -1, place.location if place else None, code.code_at(place.location if place else None),
+        departure_message(departure), partial(departure_sections, departure, code),
+        tuple(
+            (each.place.location, describe_source(each, code))
+            for each in departure.sources if each.place.location is not None
+        ),
+        extra_bytes=departure.bytes,
+    )  # fmt: skip
 
 
 def _make_values_chapter(losses: Sequence[LocatedLoss], scope: CheckScope) -> Chapter:

@@ -9,6 +9,9 @@ from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem
 from typelattice.tracing.findings.findings import collect_findings
 from typelattice.tracing.findings.predicted_run import PredictedRun
+from typelattice.tracing.models.departures import Departures
+from typelattice.tracing.models.memory_table import make_memory_table, table_data
+from typelattice.tracing.models.model_run import ModelRun
 from typelattice.tracing.report.report_entries import make_report
 from typelattice.tracing.report.tool_formats import entry_data
 from typelattice.tracing.run_data.run import Run
@@ -57,6 +60,27 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         "child_processes": run.unfollowed_process_count,
         "followed_processes": run.followed_process_count,
         "summarised": list(run.summaries),
+        **({"model": model_data(run.model, found.departures)} if run.model is not None else {}),
+    }
+
+
+def model_data(model: ModelRun, departures: Departures | None) -> dict[str, Any]:
+    """Return the memory of a model, the policy, and the islands that are meant, as plain data."""
+    return {
+        "operations": model.log.operation_count,
+        "memory": table_data(make_memory_table(model.log)),
+        "policy": str(departures.policy) if departures is not None else None,
+        "autocast": departures.autocast or None if departures is not None else None,
+        "islands": [
+            {
+                "file": each.place.location.file if each.place.location else None,
+                "line": each.place.location.line if each.place.location else None,
+                "dtype": each.dtype,
+                "modules": list(each.modules),
+                "bytes": each.bytes,
+            }
+            for each in (departures.islands if departures is not None else ())
+        ],
     }
 
 

@@ -15,6 +15,8 @@ from typelattice.tracing.run_data.run import Run
 MAX_SHOWN_ENTRIES = 10
 """The most entries of a chapter that are shown. The others are counted."""
 
+TABLE_STUB = 10
+"""The columns of the headings of a table."""
 NOTHING_FOUND = (
     "no dtypes are known: the code that was followed computed with no array; name the package that computes "
     "with --package (in pytest: --dtype-trace)"
@@ -53,6 +55,7 @@ def _write_chapter(chapter: Chapter, page: Layout, entry_limit: int) -> Iterator
     yield page.bold(chapter.heading)
     for note in chapter.notes:
         yield page.fold_line(note)
+    yield from (page.join_columns(heading, rows, TABLE_STUB) for heading, rows in chapter.tables)
     stub = (
         len(
             str(

@@ -15,7 +15,13 @@ from typelattice.tracing.report.report_entries import FINDING_RULES, ReportEntry
 
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 # all other findings are notes
-LEVEL_BY_RULE = {"TL001": "warning", "TL005": "error", "TL101": "error", "TL102": "warning"}
+LEVEL_BY_RULE = {
+    "TL001": "warning",
+    "TL005": "error",
+    "TL007": "warning",
+    "TL101": "error",
+    "TL102": "warning",
+}
 GITLAB_SEVERITY_BY_LEVEL = {"error": "critical", "warning": "major", "note": "info"}
 
 

@@ -65,6 +65,7 @@ def merge_runs(runs: Sequence[Run]) -> Run:
         merge_value_scopes([scope for scope in value_scopes if scope is not None]),
         tuple(held_arrays),
         first.script,
+        first.model,
     )
 
 

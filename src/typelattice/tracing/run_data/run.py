@@ -19,6 +19,7 @@ from typelattice.programs.replay.replay import (
     predict_each_step,
 )
 from typelattice.support.display_hooks import show
+from typelattice.tracing.models.model_run import ModelRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,8 @@ class Run:
     functions compile again. `compiled_call_arguments` are array arguments of compiled functions in calls that
     are not steps. `value_scope` counts the results whose values were checked, or is None. `held_arrays` are
     float arrays in objects that came from code that is not followed. `script` is the path of the script, ""
-    if only modules were followed, and None if that is unknown.
+    if only modules were followed, and None if that is unknown. `model` has the operations that a dispatcher
+    reported, or is None.
     """
 
     program: Program
@@ -180,6 +182,7 @@ class Run:
     value_scope: ValueScope | None = None
     held_arrays: tuple[HeldArray, ...] = ()
     script: str | None = None
+    model: ModelRun | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         under = " and ".join(dict.fromkeys(self.systems.values()))

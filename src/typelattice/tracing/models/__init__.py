@@ -1,0 +1,1 @@
+"""Models: every operation that ran, by module, with its dtypes, bytes and line, and what was intended."""

@@ -1,0 +1,151 @@
+"""Departures from a policy, and the memory of a model, in logs that are written by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import typelattice as tl
+from typelattice.calls.steps import SourceLocation
+from typelattice.tracing.models.departures import DEFAULT_DTYPE, ESCAPED, STORED, find_departures
+from typelattice.tracing.models.memory_table import make_memory_table
+from typelattice.tracing.models.operation_log import (
+    FORWARD,
+    GRADIENT,
+    PARAMETER,
+    OperationLog,
+    Place,
+    StoredTensor,
+    Tally,
+    Tensor,
+)
+from typelattice.tracing.models.policy import read_policy
+
+NARROW, WIDE, NUMBER = Tensor("bfloat16", True), Tensor("float32", True), Tensor("float32", False)
+
+
+class Model:
+    """A log of operations, one a line."""
+
+    def __init__(self) -> None:
+        self.log = OperationLog()
+
+    def run(self, operation: str, gives: Tensor, *takes: Tally, module: str = "m", **facts: Any) -> Tally:
+        line = len(self.log.tallies) + 1
+        place = Place(SourceLocation("m.py", line), None, module, FORWARD)
+        made = self.log.add_tally(line, operation, place, [t.gives[0] for t in takes], [gives])
+        made.count, made.bytes = 1, 8
+        made.producers = dict.fromkeys(enumerate(takes))
+        for name, value in facts.items():
+            setattr(made, name, value)
+        return made
+
+    def kinds(self, policy: str = "compute=bfloat16") -> list[tuple[str, int]]:
+        found = find_departures(self.log, read_policy(policy)).departures
+        places = [each.place.location if each.place else None for each in found]
+        return [(each.kind, at.line if at else 0) for each, at in zip(found, places, strict=True)]
+
+    def islands(self) -> list[int]:
+        found = find_departures(self.log, read_policy("compute=bfloat16")).islands
+        return [each.place.location.line for each in found if each.place.location]
+
+
+def test_an_upcast_that_is_cast_back_is_an_island() -> None:
+    model = Model()
+    x = model.run("randn", NARROW, requested=True)
+    wide = model.run("_to_copy", WIDE, x, is_cast=True)
+    square = model.run("pow", WIDE, wide)
+    model.run("_to_copy", NARROW, square, is_cast=True)
+    assert model.kinds() == [] and model.islands() == [2]
+
+
+def test_a_wide_array_that_meets_a_narrow_one_and_is_never_cast_back_escapes() -> None:
+    model = Model()
+    x = model.run("randn", NARROW, requested=True)
+    wide = model.run("_to_copy", WIDE, x, is_cast=True)
+    met = model.run("mul", WIDE, wide, x)
+    model.run("tanh", WIDE, met)
+    assert model.kinds() == [(ESCAPED, 3)]
+
+
+def test_only_the_first_of_several_meetings_is_a_finding() -> None:
+    model = Model()
+    x = model.run("randn", NARROW, requested=True)
+    met = model.run("add", WIDE, model.run("ones", WIDE), x)
+    model.run("add", WIDE, met, x)
+    assert model.kinds() == [(ESCAPED, 3)]
+
+
+def test_a_loss_and_one_number_end_an_island() -> None:
+    for operation, gives in (("nll_loss_forward", WIDE), ("sum", NUMBER)):
+        model = Model()
+        x = model.run("randn", NARROW, requested=True)
+        wide = model.run("_to_copy", WIDE, x, is_cast=True)
+        model.run(operation, gives, model.run("mul", WIDE, wide, x))
+        assert model.kinds() == [], operation
+
+
+def test_a_wide_array_by_default_is_a_finding_though_it_is_cast_back() -> None:
+    for requested, kinds in ((False, [(DEFAULT_DTYPE, 3)]), (True, [])):
+        model = Model()
+        x = model.run("randn", NARROW, requested=True)
+        mask = model.run("full", WIDE, requested=requested)
+        model.run("_to_copy", NARROW, model.run("add", WIDE, x, mask), is_cast=True)
+        assert model.kinds() == kinds
+
+
+def test_a_result_that_nothing_reads_is_not_cast_back() -> None:
+    model = Model()
+    x = model.run("randn", NARROW, requested=True)
+    wide = model.run("_to_copy", WIDE, x, is_cast=True)
+    met = model.run("mul", WIDE, wide, x)
+    model.run("_to_copy", NARROW, met, is_cast=True)
+    assert model.kinds() == []
+    met.unread_count = 1  # in another turn of a loop
+    assert model.kinds() == [(ESCAPED, 3)]
+
+
+def test_parameters_are_compared_with_the_policy_by_name() -> None:
+    model = Model()
+    weight = StoredTensor(PARAMETER, "a", "a.weight", "bfloat16", 4)
+    model.log.store("model", [weight, StoredTensor(PARAMETER, "b", "b.sinks", "float32", 8)])
+    assert model.kinds("params=float32") == [(STORED, 0)]
+    assert model.kinds("params=bfloat16,keep=*sinks") == []
+    assert model.kinds("keep=a.*") == [(STORED, 0)]
+
+
+def test_the_last_gradients_stay_in_the_table() -> None:
+    log = OperationLog()
+    gradient = StoredTensor(GRADIENT, "a", "a.weight", "float32", 4)
+    log.store("model", [gradient])
+    log.store("model", [])
+    assert [(row.category, row.bytes) for row in make_memory_table(log).kept] == [(GRADIENT, 4)]
+
+
+def test_the_peak_is_what_was_alive_when_most_was() -> None:
+    model = Model()
+    made = [model.run("ones", WIDE, module=name) for name in "ab"]
+    model.log.add_memory(1, 100, "float32", made[0])
+    model.log.add_memory(2, 50, "float32", made[1])
+    model.log.free_memory(1)
+    model.log.add_memory(3, 60, "float32", made[1])
+    model.log.finish()
+    table = make_memory_table(model.log)
+    assert table.peak_bytes == 150 == sum(row.bytes for row in table.peak)
+    assert [(row.module, row.bytes) for row in table.peak] == [("a", 100), ("b", 50)]
+
+
+@pytest.mark.parametrize(
+    ("text", "goal", "message"),
+    [
+        ("param=float32", None, "'param=float32' is no part of a policy (did you mean params?); write"),
+        ("compute=float32", "bfloat16", "the policy says compute twice; leave one out"),
+        ("", "int8", "a policy names float dtypes, and int8 is none; give one such as bfloat16"),
+        ("", "bfloat", "a policy names float dtypes: "),
+    ],
+)
+def test_a_policy_that_cannot_be_read_is_refused(text: str, goal: str | None, message: str) -> None:
+    with pytest.raises(tl.PolicyError) as e:
+        read_policy(text, goal)
+    assert str(e.value).startswith(message)

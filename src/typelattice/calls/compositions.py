@@ -21,10 +21,17 @@ from typelattice.calls.steps import Argument, Excerpt, NamedDType, Ref, yield_le
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.facts.shapes import Shape
-from typelattice.files.functions_of_books import name_part
 from typelattice.files.reader import system
 from typelattice.files.system_text import systems
-from typelattice.libraries.read_book import SHARED_BOOK, BookRow, book_names, read_book
+from typelattice.libraries.read_book import (
+    SHARED_BOOK,
+    BookRow,
+    book_names,
+    name_part,
+    read_book,
+    spoken_name,
+    stated_rule,
+)
 from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, scalar_operand
 
 SHAPE_BY_WORD: Mapping[str, Shape] = {"zero_d": (), "flat": (None,)}  # shapes that a row may state
@@ -191,7 +198,7 @@ class _ResultBuilder:
                     taken.pop()
                 rule = _find_class(self.composition.row.book, name)
                 if rule is not None:
-                    return self.add_call_of_class(node, rule, taken)
+                    return self.add_call_of_class(rule, taken)
                 named = {k.arg: self.find_value(k.value) for k in keywords if k.arg}
                 inner = FunctionCall(builder, excerpt, name, taken, named)
                 is_itself = name == self.composition.row.function
@@ -201,15 +208,15 @@ class _ResultBuilder:
         constant: Argument = ast.literal_eval(node)
         return constant
 
-    def add_call_of_class(self, node: ast.expr, rule: Operation, operands: Sequence[Argument]) -> Ref:
+    def add_call_of_class(self, rule: Operation, operands: Sequence[Argument]) -> Ref:
         """Add the call of a function by its dtype rule, a class of functions in the file of its library.
 
         Other systems have no such class. There the call counts as the operation that the class is like.
         """
         made = self.builder.add_call(self.excerpt, OPERATIONS[rule.like], operands)
-        known = system(self.composition.row.book).custom_operations
-        is_whole = self.name in known and known[self.name].also_like[:1] in ((rule.name,), ())
-        name = self.name if is_whole else name_part(self.name, rule.name)
+        row = self.composition.row
+        is_result = rule.name == stated_rule(row.results[self.number])[0]
+        name = spoken_name(row, self.number, rule.name) if is_result else name_part(self.name, rule.name)
         shape = self.builder.shape_of(made) if self.keeps_shape else None
         self.builder.mark_same_dtype_as(made, (STANDS_FOR_KEYWORD, name), shape)
         return made

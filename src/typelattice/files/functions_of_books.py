@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 else:
     Operation = object
 
-PART_SEPARATOR = " as "  # between a function and the rule of some of its calls
 
 
 class CustomOperations(Mapping[str, Operation]):
@@ -22,7 +21,7 @@ class CustomOperations(Mapping[str, Operation]):
 
     >>> from typelattice import system
     >>> system("torch").custom_operations["elu"].also_like
-    ('float_map',)
+    ('float_maps',)
     """
 
     def __init__(self, defined: Mapping[str, Operation], libraries: Sequence[str]) -> None:
@@ -34,21 +33,19 @@ class CustomOperations(Mapping[str, Operation]):
     def rule_by_function(self) -> Mapping[str, str]:
         """The functions of the books with a rule that the file defines, each with the name of its rule.
 
-        The book of the library itself counts before that of a library whose file is extended. A function with
-        the name of an entry of `ops` is left out.
+        The book of the library itself counts before that of a library whose file is extended.
         """
         if self._rule_by_function is None:
-            # Promotion without an operation needs none of these modules.
-            from typelattice.files.entry_names import ENTRY_NAMES
-            from typelattice.libraries.read_book import find_rules
+            from typelattice.libraries.read_book import find_rules, functions_by_rule
 
             rules: dict[str, str] = {}
             for library in reversed(self._libraries):
-                rules |= find_rules(library)
+                known = functions_by_rule(library)
+                rules |= {function: known.get(function, "") for function in find_rules(library)}
             self._rule_by_function = {
                 function: rule
                 for function, rule in rules.items()
-                if rule in self._defined and function not in self._defined and function not in ENTRY_NAMES
+                if rule in self._defined and function not in self._defined
             }
         return self._rule_by_function
 
@@ -81,17 +78,10 @@ class CustomOperations(Mapping[str, Operation]):
         return len(self._defined) + len(self.rule_by_function)
 
 
-def name_part(function: str, rule: str) -> str:
-    """Return the name of the part of a function that follows a rule, where other rules decide other calls.
-
-    >>> name_part("bincount", "weighted_counts")
-    'bincount as weighted_counts'
-    """
-    return f"{function}{PART_SEPARATOR}{rule}"
-
-
 def _rule_of_part(name: str) -> str:
     """Return the rule in the name of a part of a function, or an empty text for any other name."""
+    from typelattice.libraries.read_book import PART_SEPARATOR
+
     return name.partition(PART_SEPARATOR)[2]
 
 

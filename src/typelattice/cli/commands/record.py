@@ -37,6 +37,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("library", metavar="LIBRARY", help=names)
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: LIBRARY.jsonl here)")
     parser.add_argument("--earlier", metavar="FILE", help=again)
+    book = "ask the functions of the library's book, and not its operations"
+    parser.add_argument("--book", action="store_true", help=book)
     parser.add_argument("--limit", type=parse_duration, default=10.0, metavar="SECONDS", help=seconds)
     add_workers_arguments(parser)
 
@@ -49,6 +51,7 @@ def run(args: Namespace) -> Paragraphs:
     The file of an older release, `numpy@2.4`, has only the differences from the recording of the newest one.
     """
     from typelattice.conformance.library import versions_text
+    from typelattice.conformance.book_library import load_book_library
     from typelattice.conformance.load_library import load_library
     from typelattice.conformance.recorder import record_everything, repeat_recording, start_askers
 
@@ -57,12 +60,12 @@ def run(args: Namespace) -> Paragraphs:
     output = Path(args.output or f"{args.library}{RECORDING_SUFFIX}")
     answers = Path(f"{output}{UNFINISHED_ANSWERS_SUFFIX}")
     newest, _, older = args.library.partition(VERSION_SIGN)
-    base = newest if older and newest in recording_names() else None
+    base = newest if older and newest in recording_names() and not args.book else None
     with interrupts.raise_on_interrupt():
         check_writable(output, REQUIRED_DISK_BYTES)  # the calls take minutes, so refuse before them
         like = load_recording(base) if base else None
         earlier = load_recording(args.earlier) if args.earlier else None
-        make = partial(load_library, args.library)
+        make = partial(load_book_library if args.book else load_library, args.library)
         with start_askers(make, args.limit, args.jobs, args.scheduler, answers) as asked:
             if asked.resumed_count:
                 there = f"{asked.resumed_count:,} answers are there, and are not asked again"
@@ -91,5 +94,5 @@ def _save_recording(recording: Recording, output: Path, base: str | None) -> Non
 
 COMMAND = Command(
     "Record a library's answers to every call.", add_arguments, run,
-    ("numpy", "numpy --jobs 2", "mine:MyLibrary -o mine.jsonl"),
+    ("numpy", "numpy --jobs 2", "torch --book -o torch-functions.jsonl", "mine:MyLibrary -o mine.jsonl"),
 )  # fmt: skip

@@ -13,6 +13,7 @@ from functools import cache, cached_property
 from itertools import islice, product
 from typing import Any
 
+from typelattice.calls.call_tables import module_with_rules
 from typelattice.conformance.library import (
     CannotAskError,
     Library,
@@ -30,14 +31,14 @@ SHAPES: Sequence[tuple[int, ...]] = (
     (2, 2), (2,), (4,), (4, 4), (4, 4, 4), (4, 4, 4, 4), (4, 4, 4, 4, 4), (5, 5),
 )  # fmt: skip
 CONTROL_DTYPES = ("float32", "int32", "complex64", "bool", "int64", "float64")
-FILLED: Sequence[object] = (1, (1,), 0.5, 0, 2, (2, 2), True)
+FILLED: Sequence[object] = (1, (1,), 0.5, 0, 2, (2,), (2, 2), True)
 """Values of arguments that are no operands."""
 MAX_TRIALS = 200
 """Calls of a function with a dtype after which it counts as one that cannot be called."""
 MAX_SHAPES = 4
 """Shapes with which a function is asked."""
 INDEX_PARAMETERS = ("index", "indices", "ids", "obj", "idx")
-SOURCE_PARAMETERS = ("source", "src", "values", "value")
+SOURCE_PARAMETERS = ("source", "src", "values", "value", "bias")
 MASK_PARAMETERS = ("mask", "condition")
 LIKE_BY_OPERAND_COUNT = {1: "cbrt", 2: "kron", 3: "addmm"}
 """Operations that take as many arrays, to plan the calls."""
@@ -193,9 +194,12 @@ def load_book_library(name: str) -> BookLibrary:
 def list_asked_results(library: str) -> Iterator[tuple[str, BookRow, int, tuple[str, ...]]]:
     """Yield the results of a book that follow a rule: name, row, number of the result, operands.
 
-    Rows of functions that only the book has are left out, as are rows of operations.
+    Rows of functions that only the book has are left out, as are rows of operations, and rows of modules whose
+    functions follow another system.
     """
     for row in read_book(library):
+        if module_with_rules(row.function.split("."), library):
+            continue
         for number, result in enumerate(row.results):
             rule, operands = stated_rule(result)
             names = {parameter_names(part)[0] for part in row.parameters}
@@ -228,6 +232,10 @@ def find_call(library: Any, row: BookRow, number: int, operands: tuple[str, ...]
 def find_functions(library: Any, name: str) -> Iterator[Callable[..., Any]]:
     """Yield what a name may be in a library: a function of a module, or a method of its arrays."""
     parts = name.split(".")
+    modules = [x for x in library.namespaces or () if getattr(x, "__name__", "").endswith(f".{parts[0]}")]
+    if len(parts) > 1 and (own := [f for x in modules if callable(f := getattr(x, parts[-1], None))]):
+        yield from own
+        return
     for path in (parts, parts[-1:]):
         for space in library.namespaces or ():
             found: Any = space

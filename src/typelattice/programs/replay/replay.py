@@ -539,9 +539,9 @@ class _Evaluator:
             return self.outcome_of_in_place(name, operands, tier, step.rebinds)
         asked_of = (step.operation.operator or name) if step.is_operator else name
         stands_for = next((str(value) for key, value in step.keywords if key == STANDS_FOR_KEYWORD), "")
-        if (
-            stands_for in self.system.custom_operations
-        ):  # the library's file has the result of this very function
+        own = self.system.custom_operations
+        # The library's file has the result of this very function, if it takes as many operands there.
+        if stands_for in own and own[stands_for].min_operands == len(operands):
             asked_of = stands_for
         if (
             step.module

@@ -1,0 +1,67 @@
+"""The functions of books: each is recorded, and its system gives the recorded answers but for departures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from zlib import compress
+
+import pytest
+
+import typelattice as tl
+from typelattice.conformance.book_library import list_asked_results
+from typelattice.conformance.compare_with_system import compare_calls
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recording_files import (
+    FUNCTIONS_FOLDER,
+    RECORDINGS_FOLDER,
+    calls_of_functions,
+    open_recording,
+)
+
+BOOKS = sorted(path.stem for path in (Path(RECORDINGS_FOLDER) / FUNCTIONS_FOLDER).glob("*.jsonl"))
+# Functions that recorders do not ask, by the reason.
+NOT_ASKED: Mapping[str, Mapping[str, str]] = {
+}
+
+
+@pytest.mark.parametrize("name", BOOKS)
+def test_a_system_answers_each_function_as_its_library_did(name: str) -> None:
+    departures = list_departures(name)
+    report = compare_calls(tl.system(name), calls_of_functions(name), departures)
+    assert [*map(str, report.mismatches)] == []
+    assert report.unknown_operations == ()
+    assert report.compared_count > 500
+
+
+@pytest.mark.parametrize("name", BOOKS)
+def test_each_row_has_a_recording_but_for_named_reasons(name: str) -> None:
+    recording = open_recording(f"{FUNCTIONS_FOLDER}/{name}")
+    assert recording is not None
+    asked = {function for function, *_ in list_asked_results(name)}
+    excused = {word for words in NOT_ASKED.get(name, {}).values() for word in words.split(", ")}
+    assert asked - {*recording.operations} == excused
+    assert {*recording.operations} <= asked
+
+
+def test_each_book_is_recorded() -> None:
+    assert BOOKS == sorted(book_names_with_system())
+
+
+def book_names_with_system() -> list[str]:
+    from typelattice.libraries.read_book import SHARED_BOOK, book_names
+
+    return [name for name in book_names() if name != SHARED_BOOK]
+
+
+def test_the_recordings_take_a_tenth_of_a_megabyte_of_the_wheel() -> None:
+    folder = Path(RECORDINGS_FOLDER) / FUNCTIONS_FOLDER
+    assert sum(len(compress(path.read_bytes())) for path in folder.glob("*.jsonl")) < 100_000
+
+
+def test_observed_names_the_function_that_was_asked() -> None:
+    seen = tl.observed(tl.system("torch").explain("int8", op="elu"))
+    assert seen is not None
+    assert (seen.dtype, seen.departs) == (None, False)
+    assert seen.error is not None
+    assert seen.call.question == "elu(int8)"

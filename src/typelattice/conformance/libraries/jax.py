@@ -43,7 +43,7 @@ class JAX(NumPyDtypes):
     promotion = "standard"
     namespaces: tuple[object, ...] | None = (
         *(jax, jnp, jnp.linalg, jnp.fft, jax.nn, jax.lax, jax.lax.linalg),
-        *(jax.scipy.special, jax.scipy.linalg),
+        *(jax.scipy.special, jax.scipy.linalg, jax.scipy.stats.norm),
     )
 
     def __init__(self) -> None:

@@ -555,7 +555,8 @@ class _Evaluator:
         except OpError as e:  # under another system, the indices may be integers
             return Outcome(None, reason=str(e))
         if p.dtype is None:
-            return Outcome(None, p, p.reason)
+            counts_as = f"{stands_for} counts as {asked_of} here: " if stands_for not in ("", asked_of) else ""
+            return Outcome(None, p, f"{counts_as}{p.reason}")
         given, why = result_of_call(self.system, p, step, operands, tier)
         return Outcome(given, p, why)
 

@@ -23,6 +23,7 @@ from typelattice.conformance.library import (
 )
 from typelattice.conformance.load_library import load_library
 from typelattice.facts.dtypes import DTYPES, Kind
+from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.libraries.read_book import BookRow, read_book, spoken_name, stated_rule
 from typelattice.support.frozen_classes import replace as replace_fields
@@ -142,8 +143,9 @@ class BookLibrary:
 
     def __init__(self, library: Library) -> None:
         self.library: Any = library
+        self.book = find_book(library.name)
         self.name, self.versions = library.name, library.versions
-        self.how = f"the functions of {library.name}'s book, with arrays of up to five axes"
+        self.how = f"the functions of {self.book}'s book, with arrays of up to five axes"
 
     def dtypes(self) -> Sequence[str]:
         """Return the dtypes of the library."""
@@ -165,7 +167,7 @@ class BookLibrary:
     def functions(self) -> Mapping[str, BookFunction]:
         """The functions that could be called once, by the name under which systems have them."""
         found: dict[str, BookFunction] = {}
-        for name, row, number, operands in list_asked_results(self.name):
+        for name, row, number, operands in list_asked_results(self.book):
             if name not in found and (made := find_call(self.library, row, number, operands)) is not None:
                 found[name] = made
         return found
@@ -186,9 +188,18 @@ def load_book_library(name: str) -> BookLibrary:
     Raises UnknownLibraryError, MissingLibraryError, and CannotAskError for a library without a book.
     """
     library = load_library(name)
-    if not read_book(library.name):
+    if not read_book(find_book(library.name)):
         raise CannotAskError(f"{name} has no book of functions; leave --book out")
     return BookLibrary(library)
+
+
+def find_book(recording: str) -> str:
+    """Return the library whose book has the functions of a recording.
+
+    >>> find_book("torch-autocast")
+    'torch'
+    """
+    return recordings()[recording].library if recording in recordings() else recording
 
 
 def list_asked_results(library: str) -> Iterator[tuple[str, BookRow, int, tuple[str, ...]]]:

@@ -134,6 +134,7 @@ COMPARE = (
     "conformance/compare_with_system",
     "conformance/implementation_differences",
     "conformance/compare_random_calls",
+    "conformance/propose_rows",
     "conformance/pytest",
     "conformance/changes_since_recording",
     "conformance/compare_implementation",

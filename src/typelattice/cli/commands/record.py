@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import gettempdir
 
+import typelattice as tl
 from typelattice.cli import interrupts
 from typelattice.cli.command import (
     STANDARD_OUTPUT,
@@ -39,6 +40,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--earlier", metavar="FILE", help=again)
     book = "ask the functions of the library's book, and not its operations"
     parser.add_argument("--book", action="store_true", help=book)
+    rows = "print rows for functions that the library's book lacks, for a person to review"
+    parser.add_argument("--functions", action="store_true", help=rows)
     parser.add_argument("--limit", type=parse_duration, default=10.0, metavar="SECONDS", help=seconds)
     add_workers_arguments(parser)
 
@@ -55,6 +58,9 @@ def run(args: Namespace) -> Paragraphs:
     from typelattice.conformance.load_library import load_library
     from typelattice.conformance.recorder import record_everything, repeat_recording, start_askers
 
+    if args.functions:
+        yield from _propose_rows(args.library)
+        return
     if args.output == STANDARD_OUTPUT:
         raise UsageError("record: a recording is not printed; name a file with -o")
     output = Path(args.output or f"{args.library}{RECORDING_SUFFIX}")
@@ -77,6 +83,20 @@ def run(args: Namespace) -> Paragraphs:
             _save_recording(found, output, base)
             asked.delete_answers()
     yield printable(f"{output}: {len(list(found.calls())):,} calls of {versions_text(found.versions)}")
+
+
+def _propose_rows(library: str) -> Paragraphs:
+    """Yield a row for each function of a library without one, under the head of a book.
+
+    Raises UnknownLibraryError, MissingLibraryError, CannotAskError.
+    """
+    from typelattice.conformance.book_library import load_book_library
+    from typelattice.conformance.library import versions_text
+    from typelattice.conformance.propose_rows import propose_rows
+
+    asked = load_book_library(library)
+    yield printable(f"# Functions of {versions_text(asked.versions)} without a row; review each before you use it")
+    yield from map(printable, propose_rows(asked, tl.system(library)))
 
 
 def _save_recording(recording: Recording, output: Path, base: str | None) -> None:

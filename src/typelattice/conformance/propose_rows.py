@@ -21,7 +21,7 @@ ASKED_DTYPES = (
 )  # fmt: skip
 NAMES_WITH_EFFECTS = re.compile(  # functions that are never called: they may write files, or change settings
     r"(?i).*(save|load|write|read|file|dump|export|seed|set|exit|init|close|able|manual|register|compile|cuda|"
-    r"dist|thread|import|eval|exec|open|print|device|context|memmap|url|profile|pickle|clear|delete|path).*"
+    r"dist|thread|import|eval|exec|open|print|device|context|memmap|url|profile|pickle|clear|delete|path|inspect|show).*"
 )
 REFUSED = "!"
 

@@ -30,7 +30,7 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it takes a pair of an array and a bool": "cho_solve",
         "recorders do not find it": "rgamma",
     },
-    "dask": {"it takes no 2-d array, and needs a range": "histogram.hist, histogram[0] as keeps, histogram[1]"},
+    "dask": {"it needs a range": "histogram.hist, histogram[0] as keeps, histogram[1]"},
     "torch": {
         "it takes arrays of different shapes": "grid_sample",
         "it takes a tuple of indices": "index_put",
@@ -44,8 +44,8 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
     "keras": {"it takes arrays of different shapes": "batch_normalization, segment_sum, slice"},
     "tinygrad": {
         "it takes arrays of different shapes": "batchnorm, linear as keeps, scaled_dot_product_attention",
-        "it takes arrays of two dtypes": """assign, binary_crossentropy, binary_crossentropy_logits, cross_entropy,
-            gather, scatter, sparse_categorical_crossentropy""",
+        "it takes arrays of two dtypes": """assign, binary_crossentropy, binary_crossentropy_logits,
+            cross_entropy, gather, scatter, sparse_categorical_crossentropy""",
         "it takes a shape": "shrink",
     },
     "mlx": {"it takes arrays of two dtypes": "put_along_axis"},

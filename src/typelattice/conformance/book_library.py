@@ -22,6 +22,7 @@ from typelattice.conformance.library import (
     ParsedOperandString,
 )
 from typelattice.conformance.load_library import load_library
+from typelattice.conformance.questions import COMMON_DTYPE_PATTERN
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import OPERATIONS, Operation
@@ -31,9 +32,11 @@ from typelattice.support.frozen_classes import replace as replace_fields
 SHAPES: Sequence[tuple[int, ...]] = (
     (2, 2), (2,), (4,), (4, 4), (4, 4, 4), (4, 4, 4, 4), (4, 4, 4, 4, 4), (5, 5),
 )  # fmt: skip
-CONTROL_DTYPES = ("float32", "int32", "complex64", "bool", "int64", "float64")
+CONTROL_KINDS = (Kind.FLOAT, Kind.SIGNED, Kind.COMPLEX, Kind.BOOL)
+"""Kinds of the dtypes with which a function is tried, in turn."""
 FILLED: Sequence[object] = (1, (1,), 0.5, 0, 2, (2,), (2, 2), True)
 """Values of arguments that are no operands."""
+USUAL_BITS = 32
 MAX_TRIALS = 200
 """Calls of a function with a dtype after which it counts as one that cannot be called."""
 MAX_SHAPES = 4
@@ -111,7 +114,8 @@ class BookFunction:
     def call(self, operands: Sequence[BookOperand], shape: tuple[int, ...]) -> object:
         """Call the function with arrays of a shape, and take its result."""
         values = {name: operands[0] if x is SAME_OPERAND else x for name, x in self.filled.items()}
-        values |= {name: _make_array(self.library, x, shape) for name, x in zip(self.operands, operands)}
+        named = zip(self.operands, operands, strict=True)
+        values |= {name: _make_array(self.library, x, shape) for name, x in named}
         args: list[object] = []
         keywords: dict[str, object] = {}
         is_positional = True
@@ -205,8 +209,8 @@ def find_book(recording: str) -> str:
 def list_asked_results(library: str) -> Iterator[tuple[str, BookRow, int, tuple[str, ...]]]:
     """Yield the results of a book that follow a rule: name, row, number of the result, operands.
 
-    Rows of functions that only the book has are left out, as are rows of operations, and rows of modules whose
-    functions follow another system.
+    Rows of functions that only the book has are left out, as are rows of operations. So are rows of modules
+    whose functions follow another system.
     """
     for row in read_book(library):
         if module_with_rules(row.function.split("."), library):
@@ -227,11 +231,11 @@ def find_call(library: Any, row: BookRow, number: int, operands: tuple[str, ...]
         if part not in ("*", "...") and parameter_names(part)[0] not in operands and _is_required(part)
     }
     functions = [*find_functions(library, row.function)]
-    for dtype in (d for d in CONTROL_DTYPES if d in library.dtypes()):
+    for dtype in _control_dtypes(library):
         for function in functions:
             trials = (
-                BookFunction(library, function, row, number, operands, dict(zip(choices, filled)), (shape,))
-                for filled in product(*choices.values())
+                BookFunction(library, function, row, number, operands, named, (shape,))
+                for named in _name_choices(choices)
                 for shape in SHAPES
             )
             for made in islice(trials, MAX_TRIALS):
@@ -276,6 +280,20 @@ def parameter_names(part: str) -> tuple[str, ...]:
     """
     names = part.partition("=")[0].partition(":")[0].rstrip("?![]")
     return tuple(name.rstrip("?![]") for name in names.split("|"))
+
+
+def _name_choices(choices: Mapping[str, Sequence[object]]) -> Iterator[Mapping[str, object]]:
+    """Yield each choice of values for the parameters."""
+    return (dict(zip(choices, filled, strict=True)) for filled in product(*choices.values()))
+
+
+def _control_dtypes(library: Any) -> Sequence[str]:
+    """Return the usual dtypes of a library: of each kind those of 32 bits first, which have most kernels."""
+    known = [DTYPES[d] for d in library.dtypes() if d in DTYPES and COMMON_DTYPE_PATTERN.fullmatch(d)]
+    found = [d for d in known if d.kind in CONTROL_KINDS]
+    found.sort(key=lambda d: (CONTROL_KINDS.index(d.kind), abs((d.bits or 0) - USUAL_BITS)))
+    per_kind = [[d for d in found if d.kind is kind][:2] for kind in CONTROL_KINDS]
+    return [d.name for several in per_kind for d in several]
 
 
 def _is_required(part: str) -> bool:

@@ -1,4 +1,4 @@
-"""Rows for functions of a library that its book lacks: each with a class whose rule gives the library's answers."""
+"""Rows for functions of a library that its book lacks, each with a class that gives the library's answers."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ from typing import Any
 from typelattice.calls.calls_to_steps import is_function
 from typelattice.calls.compositions import is_composition
 from typelattice.conformance.book_library import BookFunction, BookLibrary, BookOperand, find_call
+from typelattice.conformance.questions import COMMON_DTYPE_PATTERN
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES
 from typelattice.libraries.read_book import BookRow
 
-ASKED_DTYPES = (
-    "bool", "uint8", "int8", "int32", "int64", "uint16", "uint64", "float16", "bfloat16", "float32", "float64",
-    "complex64", "complex128",
-)  # fmt: skip
 NAMES_WITH_EFFECTS = re.compile(  # functions that are never called: they may write files, or change settings
     r"(?i).*(save|load|write|read|file|dump|export|seed|set|exit|init|close|able|manual|register|compile|cuda|"
     r"dist|thread|import|eval|exec|open|print|device|context|memmap|url|profile|pickle|clear|delete|path|inspect|show).*"
@@ -46,7 +43,7 @@ def propose_rows(library: BookLibrary, system: System) -> Iterator[str]:
         if rule:
             yield f"{f'{name}({parameters})':<44} {rule}({names})"
         else:
-            given = {answer: None for answer in answers.values()}
+            given = dict.fromkeys(answers.values())
             yield f"# {name}({parameters}): {', '.join(given)}"
 
 
@@ -74,7 +71,7 @@ def ask_function(
         made = find_call(library, row, 0, operands)
         if made is None:
             continue
-        known = [d for d in ASKED_DTYPES if d in library.dtypes()]
+        known = [d for d in library.dtypes() if COMMON_DTYPE_PATTERN.fullmatch(d)]
         answers = {dtypes: _ask(made, dtypes) for dtypes in product(known, repeat=len(operands))}
         if {*answers.values()} != {REFUSED}:
             return made, answers

@@ -140,10 +140,9 @@ def spoken_name(row: BookRow, i: int, rule: str) -> str:
 
     It is the name of the function, unless other rules decide other calls of it, or it is an operation.
 
-    >>> spoken_name(next(row for row in read_book("torch") if row.function == "elu"), 0, "float_maps")
-    'elu'
-    >>> spoken_name(next(row for row in read_book("torch") if row.function == "bincount"), 0, "weighted_counts")
-    'bincount as weighted_counts'
+    >>> rows = {row.function: row for row in read_book("torch")}
+    >>> spoken_name(rows["elu"], 0, "float_maps"), spoken_name(rows["bincount"], 0, "weighted_counts")
+    ('elu', 'bincount as weighted_counts')
     """
     part = row.part_name(i)
     is_taken = part in OPERATION_BY_NAME or part in _operation_classes()

@@ -53,8 +53,8 @@ def run(args: Namespace) -> Paragraphs:
 
     The file of an older release, `numpy@2.4`, has only the differences from the recording of the newest one.
     """
-    from typelattice.conformance.library import versions_text
     from typelattice.conformance.book_library import load_book_library
+    from typelattice.conformance.library import versions_text
     from typelattice.conformance.load_library import load_library
     from typelattice.conformance.recorder import record_everything, repeat_recording, start_askers
 
@@ -95,7 +95,8 @@ def _propose_rows(library: str) -> Paragraphs:
     from typelattice.conformance.propose_rows import propose_rows
 
     asked = load_book_library(library)
-    yield printable(f"# Functions of {versions_text(asked.versions)} without a row; review each before you use it")
+    versions = versions_text(asked.versions)
+    yield printable(f"# Functions of {versions} without a row; review each before you use it")
     yield from map(printable, propose_rows(asked, tl.system(library)))
 
 

@@ -83,7 +83,7 @@ class JAX(NumPyDtypes):
     def evaluate_call(
         self, function: Callable[..., Any], args: Sequence[Any], keywords: Mapping[str, Any]
     ) -> Any:
-        """Return the shapes and dtypes that a call gives, or its results if its arrays' values decide these."""
+        """Return the shapes and dtypes that a call gives, or its results if values decide these."""
         places = [i for i, x in enumerate(args) if isinstance(x, (jax.Array, jax.ShapeDtypeStruct))]
 
         def call(*arrays: Any) -> Any:

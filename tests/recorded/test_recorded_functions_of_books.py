@@ -40,6 +40,8 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it takes a range of values": "histogram_fixed_width",
         "it takes arrays without axes": "range as keeps",
         "it takes a dtype": "unique[0]",
+        "TensorFlow ends the process for some dtypes": "conv2d",
+        "it takes one number for each row": "segment_mean, segment_sum, unsorted_segment_sum",
     },
     "keras": {"it takes arrays of different shapes": "batch_normalization, segment_sum, slice"},
     "tinygrad": {

@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 import typelattice as tl
-from typelattice.calls.compositions import _read_compositions
+from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
+from typelattice.calls.compositions import read_compositions
 from typelattice.conformance.load_library import load_library
+from typelattice.libraries.read_book import book_names
 
 ROWS = [
     row.split()
@@ -29,6 +31,9 @@ SHAPES = ((2, 2), (2,), (2, 2, 2), (2, 2, 2, 2), (2, 2, 2, 2, 2))
 FILLED = (1, (1,), 0.5)
 PAIRED = (
     "bool", "uint8", "int8", "int64", "uint16", "float16", "bfloat16", "float32", "float64", "complex64",
+)  # fmt: skip
+WORDS = (  # functions of expressions in books that are no operations
+    "truth", "literal", "zero_d", "flat", "astype", "rand", "randn", "zeros", "bitcast", "zeros_like",
 )  # fmt: skip
 Call = Callable[[Sequence[str]], str]
 
@@ -148,28 +153,33 @@ def test_every_row_is_of_a_function_that_a_system_describes() -> None:
         assert len(operation.operand_names) == sum(word != "_" for word in words), path
 
 
-@pytest.mark.parametrize("name", sorted(SYSTEMS))
-def test_functions_without_a_row_are_few(name: str) -> None:
-    """Those with indices or masks, and composed ones, whose names begin with an underscore."""
-    rows = {path.rpartition(".")[2] for _, path, *_ in ROWS}  # dask has those of numpy
-    described = {op for op in tl.system(name).custom_operations if not op.startswith("_")}
-    assert described - rows <= {
-        "interpolate", "fold", "gather", "masked_scatter", "masked_select", "index_fill", "index_put",
-        "rolling_mean", "rolling_std", "rolling_var", "rolling_median", "rolling_quantile",
-    }  # fmt: skip
-
-
-def test_rows_of_described_functions_take_the_operands_that_the_file_says() -> None:
-    """A row that calls with other operands would be refused, or would not ask the file at all."""
-    for (library, name), rows in _read_compositions().items():
-        for owner in {row[0] for row in ROWS} if library == "*" else {library}:
-            described = tl.system(owner).custom_operations if owner in tl.systems(functions=True) else {}
-            operation = described.get(name.rpartition(".")[2])
-            if operation is None or (library == "*" and (owner, name) in _read_compositions()):
+@pytest.mark.parametrize("book", book_names())
+def test_rows_name_a_class_of_the_librarys_file_or_a_function(book: str) -> None:
+    """A word that is neither would be an unknown function in the middle of a program."""
+    compositions = read_compositions()
+    defined = tl.system(book).custom_operations if book in tl.systems() else {}
+    for (of, name), rows in compositions.items():
+        for node in (node for row in rows for result in row.results for node in ast.walk(result)):
+            if of != book or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
                 continue
-            for row in rows:
-                called = row.results[0]
-                while isinstance(called, ast.Call) and ast.unparse(called.func) == "zero_d":
-                    called = called.args[0]
-                if len(row.results) == 1 and isinstance(called, ast.Call):
-                    assert len(called.args) == len(operation.operand_names), (owner, name)
+            word = node.func.id
+            known = word in OPERATION_BY_FUNCTION or word in WORDS or (book, word) in compositions
+            assert known or word in defined, (book, name, word)
+            if word in defined and word in tl.system(book).ops:
+                assert len(node.args) == len(defined[word].operand_names), (book, name, word)
+
+
+@pytest.mark.parametrize("book", [name for name in book_names() if name in tl.systems()])
+def test_every_class_of_a_file_has_a_row(book: str) -> None:
+    own = tl.system(book)
+    classes = {name for name in own.ops if name in own.custom_operations}
+    used = {
+        node.func.id
+        for (of, _), rows in read_compositions().items()
+        for row in rows
+        for result in row.results
+        for node in ast.walk(result)
+        if of in (book, "numpy" if book == "dask" else book)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    assert classes - used == set()

@@ -10,7 +10,8 @@ from expressions import whole
 import typelattice as tl
 from typelattice.calls import call_tables
 from typelattice.calls.call_tables import TableError
-from typelattice.calls.compositions import _parse_row
+from typelattice.calls.compositions import _read_composition
+from typelattice.libraries.read_book import BookError, _parse_row
 
 
 def test_a_function_goes_by_any_of_its_names() -> None:
@@ -157,10 +158,23 @@ def test_a_method_that_writes_its_result_takes_what_an_operator_in_place_takes()
         assert said is (dtype and tl.operand(dtype).dtype), text
 
 
-def test_a_composition_that_cannot_be_read_is_named_by_its_row() -> None:
+def test_a_row_of_a_book_that_cannot_be_read_is_named_by_its_row_and_column() -> None:
     for words, said in (
-        (["f", "sqrt(x)"], "'f' is no function; write name(x,y)"),
-        (["f(x)", "sqrt(x"], "row 3, column 3: 'sqrt(x' is no expression"),
+        (["f", "sqrt(x)"], "torch.txt, row 3, column 1: 'f' is no function; write name(x,y)"),
+        (["f(x)"], "torch.txt, row 3, column 2: the function has no result; write its dtype rule, as in"),
+        (["f(x,ax-is)", "sqrt(x)"], "torch.txt, row 3, column 1: 'ax-is' is no parameter; write a name"),
+        (["f(x)", "int64", "sqrt(x"], "torch.txt, row 3, column 3: 'sqrt(x' is no expression; write one"),
     ):
-        with pytest.raises(TableError, match=re.escape(said)):
-            _parse_row(words, 3)
+        with pytest.raises(BookError, match=re.escape(said)):
+            _read_composition(_parse_row("torch", 3, words))
+
+
+def test_the_message_of_a_refusal_names_the_function_that_the_source_calls() -> None:
+    for text, dtype, said in (
+        ("torch.nn.functional.softsign(x)", "bool", "softsign takes no bool"),
+        ("torch.nn.functional.conv2d(x, x)", "bool", "conv2d takes no bool"),
+        ("np.quantile(x, 0.5, method='lower')", "complex64", "quantile as elements_in_order takes no"),
+    ):
+        p = tl.program(text, x=f"{dtype}[2,2]")
+        answers = p.under("torch" if text.startswith("torch") else "numpy")
+        assert said in " ".join(str(outcome.reason) for outcome in answers), text

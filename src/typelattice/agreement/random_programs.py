@@ -113,8 +113,7 @@ def random_program(system: System, dice: random.Random, steps: int) -> RandomPro
 
     Lines that no program can have are left out.
     """
-    # names with an underscore are parts of other operations, which no program calls
-    own = [op for op in system.custom_operations.values() if not op.name.startswith("_")]
+    own = [op for op in system.custom_operations.values() if op.is_callable]
     bound = inputs(dice, [str(d) for d in system.dtypes])
     found = RandomProgram(system, (), tuple(bound.items()))
     known = [*bound]

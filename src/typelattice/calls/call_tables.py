@@ -92,7 +92,7 @@ class ParameterRow:
     parameter that means the same everywhere. `is_variadic`: its numbers may be given one by one. `joined_by`
     is the operation that joins an argument with the first operand. `must_be_float` is set if it must be a
     float, `must_be_real` if it may not be complex. `allowed_values` are its values that decide nothing. Rows
-    of compositions also say whether it must be an array, an array or a list, or one of `allowed_values`.
+    of books also say whether it must be an array, an array or a list, or one of `allowed_values`.
     Their `default` is Python's text.
     """
 

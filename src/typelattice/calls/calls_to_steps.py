@@ -30,7 +30,7 @@ from typelattice.calls.call_tables import (
     parameter_of_all,
     takes_list,
 )  # fmt: skip
-from typelattice.calls.compositions import INNER_FUNCTION_PREFIX, add_composition, find_composition
+from typelattice.calls.compositions import add_composition, find_composition
 from typelattice.calls.creation_and_cast_handlers import COMPOSITION_HANDLERS, CREATION_HANDLERS, add_cast_to
 from typelattice.calls.function_call import FunctionCall, requested_dtype
 from typelattice.calls.multiple_results import (
@@ -53,6 +53,7 @@ from typelattice.calls.steps import (
 )
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.operations import Operation
+from typelattice.libraries.read_book import INNER_FUNCTION_PREFIX
 from typelattice.operands.read_objects import operand
 from typelattice.support.error_texts import quote_short, spelling_hint
 

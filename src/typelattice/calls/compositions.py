@@ -1,4 +1,4 @@
-"""Functions described as calls of other functions: the rows of compositions.txt, turned into steps.
+"""Functions described as calls of other functions, or by a dtype rule: rows of books, turned into steps.
 
 The arguments of a call choose a row. `np.bincount(i)` is an operation, and `np.bincount(i, weights=x)` a
 composition, since its row requires `weights`.
@@ -12,17 +12,29 @@ from dataclasses import dataclass
 from functools import cache
 
 from typelattice.calls.attributes import read_attribute
-from typelattice.calls.call_tables import ParameterRow, Signature, TableError, check_library, read_rows
+from typelattice.calls.call_tables import ParameterRow, Signature
 from typelattice.calls.function_call import FunctionCall
 from typelattice.calls.multiple_results import INNER_CALL_STANDS_FOR, STANDS_FOR_KEYWORD, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.steps import Argument, Excerpt, NamedDType, Ref, yield_leaves
 from typelattice.facts.dtypes import DTYPES, Kind
+from typelattice.facts.operations import OPERATIONS, Operation
+from typelattice.facts.shapes import Shape
+from typelattice.files.reader import system
+from typelattice.files.system_text import systems
+from typelattice.libraries.read_book import (
+    SHARED_BOOK,
+    BookRow,
+    book_names,
+    name_part,
+    read_book,
+    spoken_name,
+    stated_rule,
+)
 from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, scalar_operand
 
-COMPOSITIONS_FILE = "compositions.txt"
-INNER_FUNCTION_PREFIX = "_"  # functions whose name begins with this occur only in these tables
+SHAPE_BY_WORD: Mapping[str, Shape] = {"zero_d": (), "flat": (None,)}  # shapes that a row may state
 CallAdder = Callable[[FunctionCall], "Argument | MultipleResults"]
 
 
@@ -34,7 +46,7 @@ class Composition:
     expression has the shape of the result.
     """
 
-    name: str
+    row: BookRow
     signature: Signature
     results: tuple[ast.expr, ...]
     fields: tuple[str, ...] = ()
@@ -100,7 +112,7 @@ def find_composition(
 def add_composition(
     builder: ProgramBuilder,
     excerpt: Excerpt,
-    row: Composition,
+    composition: Composition,
     arguments: Mapping[str, Argument],
     add_call: CallAdder,
     add_ordinary_call: CallAdder,
@@ -111,82 +123,139 @@ def add_composition(
     function there.
     """
 
-    def value(node: ast.expr) -> Argument:
-        made = whole(node)
+    def result_builder(i: int) -> _ResultBuilder:
+        return _ResultBuilder(builder, excerpt, composition, i, arguments, add_call, add_ordinary_call)
+
+    if len(composition.results) == 1:
+        return result_builder(0).build()
+
+    def make_result(i: int) -> Ref:
+        found = result_builder(i).build()
+        return builder.ensure_ref(excerpt, found[0] if isinstance(found, MultipleResults) else found)
+
+    count, name = len(composition.results), composition.row.function
+    return MultipleResults(name, count, composition.fields, make_result, {})
+
+
+@dataclass(frozen=True, slots=True)
+class _ResultBuilder:
+    """Builds the steps of one result of a composition: the result of this number."""
+
+    builder: ProgramBuilder
+    excerpt: Excerpt
+    composition: Composition
+    number: int
+    arguments: Mapping[str, Argument]
+    add_call: CallAdder
+    add_ordinary_call: CallAdder
+
+    @property
+    def node(self) -> ast.expr:
+        return self.composition.results[self.number]
+
+    @property
+    def keeps_shape(self) -> bool:
+        return self.composition.keeps_shape[self.number]
+
+    @property
+    def name(self) -> str:
+        """The name under which messages speak of the result, and systems know it."""
+        return self.composition.row.part_name(self.number)
+
+    def build(self) -> Argument | MultipleResults:
+        fixed = _dtype_text(self.node)
+        if not fixed:
+            return self.add_node(self.node)
+        what, shape = read_input(fixed)
+        of = [x.step for x in self.arguments.values() if isinstance(x, Ref)]
+        return self.builder.add_opaque(self.excerpt, self.composition.row.function, what, of, shape)
+
+    def find_value(self, node: ast.expr) -> Argument:
+        made = self.add_node(node)
         return made[0] if isinstance(made, MultipleResults) else made
 
-    keeps_shape = False
-
-    def mark_inexact(node: ast.expr, made: Argument | MultipleResults) -> Argument | MultipleResults:
-        if not row.is_exact and isinstance(made, Ref):
-            name = row.name.rpartition(".")[2] if node in row.results else INNER_CALL_STANDS_FOR
-            if name or not builder.find_keyword(made, STANDS_FOR_KEYWORD):
-                builder.mark_same_dtype_as(
-                    made, (STANDS_FOR_KEYWORD, name), builder.shape_of(made) if keeps_shape else None
-                )
-        return made
-
-    def whole(node: ast.expr) -> Argument | MultipleResults:
+    def add_node(self, node: ast.expr) -> Argument | MultipleResults:
+        """Add the steps of a part of the expression."""
+        builder, excerpt = self.builder, self.excerpt
         match node:
-            case ast.Name(id=name) if name in arguments:
-                return arguments[name]
+            case ast.Name(id=name) if name in self.arguments:
+                return self.arguments[name]
             case ast.Name(id=name):
                 return NamedDType(name)
             case ast.Attribute(value=of, attr=attribute):
-                return read_attribute(builder, excerpt, attribute, builder.ensure_ref(excerpt, value(of)))
+                array = builder.ensure_ref(excerpt, self.find_value(of))
+                return read_attribute(builder, excerpt, attribute, array)
             case ast.Tuple(elts=items):
-                return tuple(map(value, items))
+                return tuple(map(self.find_value, items))
             case ast.BinOp(left=left, op=ast.Div(), right=right):
-                return mark_inexact(
-                    node, builder.add_operator(excerpt, "divide", [value(left), value(right)])
-                )
-            case ast.Call(func=ast.Name(id="truth"), args=[of]):
-                known = scalar_operand(Kind.BOOL)
-                return builder.add_opaque(
-                    excerpt, row.name, known, (builder.ensure_ref(excerpt, value(of)).step,), ()
-                )
-            case ast.Call(func=ast.Name(id="literal"), args=[of]):
-                number = value(of)
-                if not isinstance(number, (bool, int, float, complex)):
-                    return number
-                return builder.add_opaque(
-                    excerpt, row.name, scalar_operand(KIND_BY_PYTHON_TYPE[type(number)], number), (), ()
-                )
-            case ast.Call(func=ast.Name(id="zero_d"), args=[of]):
-                ref = builder.ensure_ref(excerpt, value(of))
-                builder.mark_same_dtype_as(ref, (STANDS_FOR_KEYWORD, row.name), ())
-                return ref
+                operands = [self.find_value(left), self.find_value(right)]
+                return self.mark_inexact(node, builder.add_operator(excerpt, "divide", operands))
+            case ast.Call(func=ast.Name(id="truth" | "literal" | "zero_d" | "flat" as word), args=[of]):
+                return self.convert_value(word, self.find_value(of))
             case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
-                taken = [value(x) for x in args]
+                taken = [self.find_value(x) for x in args]
                 while taken and taken[-1] is None:
                     taken.pop()
-                named = {k.arg: value(k.value) for k in keywords if k.arg}
+                rule = _find_class(self.composition.row.book, name)
+                if rule is not None:
+                    return self.add_call_of_class(rule, taken)
+                named = {k.arg: self.find_value(k.value) for k in keywords if k.arg}
                 inner = FunctionCall(builder, excerpt, name, taken, named)
-                found = add_ordinary_call(inner) if name == row.name else add_call(inner)
-                return mark_inexact(
-                    node, found[0] if isinstance(found, MultipleResults) and keeps_shape else found
-                )
+                is_itself = name == self.composition.row.function
+                found = self.add_ordinary_call(inner) if is_itself else self.add_call(inner)
+                first = isinstance(found, MultipleResults) and self.keeps_shape
+                return self.mark_inexact(node, found[0] if first else found)  # type: ignore[index]
         constant: Argument = ast.literal_eval(node)
         return constant
 
-    def result(i: int) -> Argument | MultipleResults:
-        nonlocal keeps_shape
-        node, keeps_shape = row.results[i], row.keeps_shape[i]
-        fixed = _dtype_text(node)
-        if fixed:
-            what, shape = read_input(fixed)
-            of = [x.step for x in arguments.values() if isinstance(x, Ref)]
-            return builder.add_opaque(excerpt, row.name, what, of, shape)
-        return whole(node)
+    def add_call_of_class(self, rule: Operation, operands: Sequence[Argument]) -> Ref:
+        """Add the call of a function by its dtype rule, a class of functions in the file of its library.
 
-    if len(row.results) == 1:
-        return result(0)
+        Other systems have no such class. There the call counts as the operation that the class is like.
+        """
+        made = self.builder.add_call(self.excerpt, OPERATIONS[rule.like], operands)
+        row = self.composition.row
+        is_result = rule.name == stated_rule(row.results[self.number])[0]
+        name = spoken_name(row, self.number, rule.name) if is_result else name_part(self.name, rule.name)
+        shape = self.builder.shape_of(made) if self.keeps_shape else None
+        self.builder.mark_same_dtype_as(made, (STANDS_FOR_KEYWORD, name), shape)
+        return made
 
-    def make_result(i: int) -> Ref:
-        found = result(i)
-        return builder.ensure_ref(excerpt, found[0] if isinstance(found, MultipleResults) else found)
+    def convert_value(self, word: str, value: Argument) -> Argument:
+        """Return a value as a Python bool, as a Python number, or as an array without axes or with one."""
+        builder, excerpt, function = self.builder, self.excerpt, self.composition.row.function
+        if word in SHAPE_BY_WORD:
+            ref = builder.ensure_ref(excerpt, value)
+            stands_for = str(builder.find_keyword(ref, STANDS_FOR_KEYWORD) or self.name)
+            builder.mark_same_dtype_as(ref, (STANDS_FOR_KEYWORD, stands_for), SHAPE_BY_WORD[word])
+            return ref
+        if word == "truth":
+            known, inputs = scalar_operand(Kind.BOOL), (builder.ensure_ref(excerpt, value).step,)
+            return builder.add_opaque(excerpt, function, known, inputs, ())
+        if not isinstance(value, (bool, int, float, complex)):
+            return value
+        number = scalar_operand(KIND_BY_PYTHON_TYPE[type(value)], value)
+        return builder.add_opaque(excerpt, function, number, (), ())
 
-    return MultipleResults(row.name, len(row.results), row.fields, make_result, {})
+    def mark_inexact(
+        self, node: ast.expr, made: Argument | MultipleResults
+    ) -> Argument | MultipleResults:
+        """Mark a call that has the dtype, and not the values, of the function."""
+        if not self.composition.is_exact and isinstance(made, Ref):
+            name = self.name if node is self.node else INNER_CALL_STANDS_FOR
+            if name or not self.builder.find_keyword(made, STANDS_FOR_KEYWORD):
+                shape = self.builder.shape_of(made) if self.keeps_shape else None
+                self.builder.mark_same_dtype_as(made, (STANDS_FOR_KEYWORD, name), shape)
+        return made
+
+
+@cache
+def _find_class(book: str, name: str) -> Operation | None:
+    """Return the class of functions of a name in the file of a book's library, or None if it has none."""
+    if book not in systems():
+        return None
+    rules = system(book)
+    return rules.custom_operations[name] if name in rules.ops and name in rules.custom_operations else None
 
 
 def _dtype_text(node: ast.expr) -> str:
@@ -200,73 +269,72 @@ def _dtype_text(node: ast.expr) -> str:
 
 
 def _find_rows(name: str, library: str | None) -> Sequence[Composition]:
-    found = _read_compositions()
-    return (*found.get((library or "*", name), ()), *(found.get(("*", name), ()) if library else ()))
+    found = read_compositions()
+    own = found.get((library or SHARED_BOOK, name), ())
+    return (*own, *(found.get((SHARED_BOOK, name), ()) if library else ()))
 
 
 @cache
 def inner_functions_by_name(library: str) -> Mapping[str, frozenset[str]]:
     """Map the last name of each function of a library, in lower case, to the functions that make it up."""
     operations: dict[str, frozenset[str]] = {}
-    for (row_library, name), rows in _read_compositions().items():
-        if row_library not in (library, "*"):
+    for (book, _), rows in read_compositions().items():
+        if book not in (library, SHARED_BOOK):
             continue
         nodes = (node for row in rows for result in row.results for node in ast.walk(result))
         calls = (node.func for node in nodes if isinstance(node, ast.Call))
-        last = name.rpartition(".")[2].lower()
+        last = rows[0].row.last_name.lower()
         used = frozenset(f.id for f in calls if isinstance(f, ast.Name))
         operations[last] = operations.get(last, frozenset()) | used
     return operations
 
 
 @cache
-def _read_compositions() -> Mapping[tuple[str, str], tuple[Composition, ...]]:
-    """Return all rows, by library and name. Raises TableError for one that cannot be read."""
+def read_compositions() -> Mapping[tuple[str, str], tuple[Composition, ...]]:
+    """Return the rows of all books, by book and function. Raises BookError for one that cannot be read."""
     found: dict[tuple[str, str], tuple[Composition, ...]] = {}
-    for number, words in read_rows(COMPOSITIONS_FILE, 3):
-        row = _parse_row(words[1:], number)
-        for library in words[0].split(","):
-            check_library(library, COMPOSITIONS_FILE, number, 1)
-            found[library, row.name] = (*found.get((library, row.name), ()), row)
+    for book in book_names():
+        for row in read_book(book):
+            key = book, row.function
+            found[key] = (*found.get(key, ()), _read_composition(row))
     return found
 
 
-def _parse_row(words: Sequence[str], number: int) -> Composition:
-    """Read the function and the results of a row. Raises TableError."""
-    name, bracket, rest = words[0].partition("(")
-    parts = [part for part in rest.removesuffix(")").split(",") if part]
-    if not bracket or not rest.endswith(")"):
-        raise TableError(
-            f"{COMPOSITIONS_FILE}, row {number}, column 2: {words[0]!r} is no function; write name(x,y)"
-        )
+def _read_composition(row: BookRow) -> Composition:
+    """Read the parameters and the results of a row. Raises BookError."""
     parameters: list[ParameterRow] = []
     by_name = False
-    for part in parts:
+    for part in row.parameters:
         by_name = by_name or part == "*"
         if part == "*":
             continue
         if part == "...":  # `...` in a row: further arguments affect no dtype
             parameters.append(ParameterRow(("",), "ignored", is_keyword_only=True))
             continue
-        names, has_default, default = part.partition("=")
-        names, *values = names.split(":")
-        plain, is_array = tuple(names.rstrip("?![]").split("|")), names.endswith("!")
-        optional = default if has_default else "None" if names.endswith("?") else None
-        parameters.append(ParameterRow(
-            plain, "operand", is_keyword_only=by_name, must_be_array=is_array,
-            must_be_array_or_list=names.endswith("[]"), default=optional, allowed_values=tuple(values),
-        ))  # fmt: skip
+        parameters.append(_parse_parameter(row, part, by_name))
     results, fields, keeps = [], [], []
-    for column, word in enumerate(words[1:], 3):
+    for column, word in enumerate(row.results, 2):
         field, _, expression = word.rpartition(":")
         fields.append(field)
         keeps.append(expression.startswith("~"))
         try:
             results.append(ast.parse(expression.removeprefix("=").removeprefix("~"), mode="eval").body)
         except SyntaxError:
-            raise TableError(
-                f"{COMPOSITIONS_FILE}, row {number}, column {column}: {word!r} is no expression"
-            ) from None
-    exact = all(word.startswith("=") for word in words[1:])
-    return Composition(name, Signature(tuple(parameters)), tuple(results), tuple(fields), exact, tuple(keeps))
+            raise row.error(column, f"{word!r} is no expression; write one such as exp(x)") from None
+    exact = all(word.startswith("=") for word in row.results)
+    signature = Signature(tuple(parameters))
+    return Composition(row, signature, tuple(results), tuple(fields), exact, tuple(keeps))
 
+
+def _parse_parameter(row: BookRow, part: str, by_name: bool) -> ParameterRow:
+    """Read a parameter such as `axis|dim=-1`, `src!` or `q[]`. Raises BookError."""
+    names, has_default, default = part.partition("=")
+    names, *values = names.split(":")
+    plain, is_array = tuple(names.rstrip("?![]").split("|")), names.endswith("!")
+    if not all(name.isidentifier() for name in plain):
+        raise row.error(1, f"{part!r} is no parameter; write a name such as x, axis|dim or size=()")
+    optional = default if has_default else "None" if names.endswith("?") else None
+    return ParameterRow(
+        plain, "operand", is_keyword_only=by_name, must_be_array=is_array,
+        must_be_array_or_list=names.endswith("[]"), default=optional, allowed_values=tuple(values),
+    )  # fmt: skip

@@ -116,7 +116,7 @@ def stub_file(system: System, ops: Sequence[str] = ()) -> StubFile:
 
 def _default_functions(system: System) -> list[Operation]:
     """Return the functions of one or two operands that promote, and the system's own ones of so many."""
-    own = [op for name, op in system.custom_operations.items() if not name.startswith("_")]
+    own = [op for op in system.custom_operations.values() if op.is_callable]
     forms = [form for form in STUB_FORMS if form != "choice" or CONDITION_DTYPE in map(str, system.dtypes)]
     known = [op for op in OPERATIONS.values() if op.call_form in forms]
     return [op for op in (*known, *own) if _count_promoting(op) < 3]

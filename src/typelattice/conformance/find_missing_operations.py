@@ -45,8 +45,7 @@ def absent_operations(
     """List the operations without a name in the namespaces of a library, in the order of the table.
 
     `namespaces` are modules and classes. An operation that recorders call is not listed. Nor is one that
-    describes another function of the library: a row of equivalents.txt or of compositions.txt, or a node of
-    its graphs.
+    describes another function of the library: a row of equivalents.txt or of a book, or a node of its graphs.
     """
     names_in_namespaces = {name.lower() for space in namespaces for name in dir(space)}
     present_operations = {*operations, *_find_described(library, names_in_namespaces)}

@@ -53,7 +53,8 @@ class Operation:
 
     An operation that a system file defines is `like` a known one, and has its class, form and shape.
     `operand_names` and `parameter_names` are the names of its operands and of its other arguments.
-    `also_like` are the operations of the file that it is also like.
+    `also_like` are the operations of the file that it is also like. `is_class` marks one that states the
+    dtypes of several functions of a library's book, and is none of these.
     """
 
     name: str
@@ -70,6 +71,12 @@ class Operation:
     operand_names: tuple[str, ...] = ()
     parameter_names: tuple[str, ...] = ()
     also_like: tuple[str, ...] = ()
+    is_class: bool = False
+
+    @property
+    def is_callable(self) -> bool:
+        """Return True if users may call it by its name: it is no class of functions, and no part of one."""
+        return not self.is_class and self.name.isidentifier() and not self.name.startswith("_")
 
     @property
     def required_dimensions(self) -> int:

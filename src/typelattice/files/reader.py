@@ -171,7 +171,7 @@ def _build_system(reader: KeyReader, shipped: bool) -> System:
     with reader.record_mistakes():
         beside, stand_in = _read_stand_in(reader, pairs)
     both_ways = frozenset(pairs.read_both_ways())
-    custom_operations = Frozen(_read_custom_operations(reader, shipped))
+    custom_operations = _read_custom_operations(reader, shipped)
     limits: dict[Kind | DType, tuple[DType, ...]] = {}
     limiting_entries: dict[Kind | DType, str] = {}
     for limited, by in reader.read_table("limits"):
@@ -291,7 +291,7 @@ def _read_foreign_entry(
 
 
 def _read_custom_operations(reader: KeyReader, shipped: bool) -> Mapping[str, Operation]:
-    """Return the operations that the file defines. Only their entries have the key `like`.
+    """Return the operations that the file defines, and functions of books. Entries of the first have `like`.
 
     Those of a shipped file are read at the first use of one of them.
     """
@@ -301,7 +301,10 @@ def _read_custom_operations(reader: KeyReader, shipped: bool) -> Mapping[str, Op
         if isinstance(entry, Mapping) and "like" in entry
     }
     if not defined:
-        return {}
+        return Frozen({})
+    from typelattice.files.functions_of_books import CustomOperations, libraries_of_definition
+
+    named_libraries = libraries_of_definition(reader.definition)
     found: dict[str, Operation] = {}
 
     def read_all() -> dict[str, Operation]:
@@ -312,14 +315,14 @@ def _read_custom_operations(reader: KeyReader, shipped: bool) -> Mapping[str, Op
         return found
 
     if not shipped:
-        return read_all()
+        return CustomOperations(read_all(), named_libraries)
 
     def read_one(name: str, entry: object) -> Operation:
         made = read_all()
         reader.finish()
         return made[name]
 
-    return LazyTable(defined, read_one)
+    return CustomOperations(LazyTable(defined, read_one), named_libraries)
 
 
 def _read_operation_entry(

@@ -22,7 +22,7 @@ def make_own_operations(
     `functions` compute them on the library's arrays, by name. Raises NamespaceError for a name that is none.
     """
     known = {
-        name: op for name, op in context.system.custom_operations.items() if not name.startswith("_")
+        name: op for name, op in context.system.custom_operations.items() if op.is_callable
     }
     for name in functions:
         if name not in known:

@@ -91,7 +91,7 @@ class CustomOperations(Mapping[str, Operation]):
         self._other_systems: dict[str, str] = {}
         for system in systems:
             for name, op in system.custom_operations.items():
-                if self._operations.setdefault(name, op) != op:
+                if _call_of(self._operations.setdefault(name, op)) != _call_of(op):
                     self._other_systems.setdefault(name, system.name)
         for name in [*self._other_systems]:
             if is_composition(name, None) or find_equivalents(name, None):
@@ -108,6 +108,11 @@ class CustomOperations(Mapping[str, Operation]):
 
     def __len__(self) -> int:
         return len(self._operations)
+
+
+def _call_of(operation: Operation) -> tuple[object, ...]:
+    """Return what calls of an operation depend on. Its dtype rule may differ between systems."""
+    return operation.like, operation.operand_names, operation.parameter_names
 
 
 def _library_of_all(systems: Iterable[System]) -> str | None:

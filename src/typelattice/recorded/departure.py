@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from typelattice.engine.operation_rules import entry_names
-from typelattice.facts.operations import find_operation
+from typelattice.facts.operations import OPERATION_BY_NAME, find_operation
 from typelattice.operands.operand import Operand
 from typelattice.recorded.operand_patterns import OperandPattern, RecordedOperand
 from typelattice.recorded.recorded_calls import RecordedCall
@@ -25,6 +25,8 @@ class OperationSet:
     excluded: frozenset[str] = frozenset()
 
     def __contains__(self, op_name: str) -> bool:
+        if op_name not in OPERATION_BY_NAME:  # a function of a book
+            return op_name in self.listed and op_name not in self.excluded
         named = entry_names(find_operation(op_name))
         return not self.listed.isdisjoint(named) and self.excluded.isdisjoint(named)
 

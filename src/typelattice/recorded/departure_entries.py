@@ -14,6 +14,7 @@ from typelattice.files.value_reader import (
     require_text,
     table_items,
 )
+from typelattice.libraries.read_book import book_names, list_functions
 from typelattice.operands.notation import is_number_text, parse_number
 from typelattice.operands.operand import OperandError
 from typelattice.recorded.departure import Departure, OperationSet
@@ -179,7 +180,8 @@ def _find_entries(text: str) -> frozenset[str]:
     if words == (ALL_OPERATIONS_WORD,):
         return frozenset(GROUP_BY_CLASS.values())
     for word in words:
-        check_entry(word)
+        if not any(word in list_functions(book) for book in book_names()):
+            check_entry(word)
     return frozenset(words)
 
 

@@ -23,7 +23,7 @@ from typelattice.recorded.answer_notation import (
 )
 from typelattice.recorded.departure_files import may_vary
 from typelattice.recorded.recorded_calls import RecordedCall
-from typelattice.recorded.recording_files import FOREIGN_FOLDER, open_recording
+from typelattice.recorded.recording_files import FOREIGN_FOLDER, FUNCTIONS_FOLDER, open_recording
 from typelattice.support.frozen_classes import frozen, replace
 
 TYPE_CHECKING = False
@@ -157,7 +157,9 @@ def find_recorded_answer(promotion: Promotion) -> RecordedAnswer | None:
     if call is None or call.answer == NOT_ASKED_ANSWER:
         return None
     recording = open_recording(name)
+    functions = open_recording(f"{FUNCTIONS_FOLDER}/{name}") if call.op in _functions_of(name) else None
     assert recording
+    recording = functions or recording
     return RecordedAnswer(
         call,
         recording.versions,
@@ -174,6 +176,10 @@ def _find_call_of_promotion(name: str, promotion: Promotion) -> RecordedCall | N
     if promotion.op is None:
         return _find_recorded_call(name, PROMOTION_CALL, operands, is_power=False)
     operation = promotion.system.find_operation(promotion.op)
+    if operation.like and open_recording(f"{FUNCTIONS_FOLDER}/{name}"):
+        in_functions = _find_recorded_call(f"{FUNCTIONS_FOLDER}/{name}", operation.name, operands, False)
+        if in_functions is not None:
+            return in_functions
     is_power = operation.function == "pow"
     call = _find_recorded_call(name, operation.name, operands, is_power)
     if call is None and operation.is_operator and not operation.is_in_place:
@@ -230,7 +236,7 @@ def listed_departure(promotion: Promotion) -> Departure | None:
 
     name = recording_name_of(promotion.system)
     operation = promotion.system.find_operation(promotion.op or PROMOTION_CALL)
-    if name is None or operation.like:  # operations that a file defines have no recording
+    if name is None or (operation.like and operation.name not in _functions_of(name)):
         return None
     call = RecordedCall(operation.name, tuple(map(str, promotion.promoting_operands)), NOT_ASKED_ANSWER)
     return departure_of(call, promotion.promoting_operands, _list_departures(name))
@@ -266,6 +272,13 @@ def recorded_library_version(system: Rules) -> str:
 def _list_packages(system: Rules) -> list[str]:
     """Return the names that a system's file gives in `library`: of `keras 3.15, jax 0.10` keras and jax."""
     return [words[0] for words in map(str.split, system.library.split(",")) if words]
+
+
+@lru_cache(32)
+def _functions_of(name: str) -> frozenset[str]:
+    """Return the functions of the library's book that were recorded."""
+    recording = open_recording(f"{FUNCTIONS_FOLDER}/{name}")
+    return frozenset(recording.operations) if recording else frozenset()
 
 
 def _find_recorded_call(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.recorded.answer_notation import MESSAGE_NUMBER_SEPARATOR
-from typelattice.recorded.recorded_calls import OperandTexts, Section
+from typelattice.recorded.recorded_calls import OperandTexts, RecordedCall, Section
 from typelattice.recorded.recording import (
     Recording,
     RecordingError,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # Uses os.path, since importing pathlib takes as long as everything else here.
 RECORDINGS_FOLDER = os.path.join(os.path.dirname(__file__), "recordings")
+FUNCTIONS_FOLDER = "functions"  # the folder for recordings of the functions of books
 FOREIGN_FOLDER = "foreign"  # the folder for recordings of foreign arrays among a library's own
 RECORDING_SUFFIX = ".jsonl"
 RECORDING_FORMAT_VERSION = 3
@@ -60,6 +61,12 @@ def open_recording(name: str) -> Recording | None:
     path = os.path.join(RECORDINGS_FOLDER, f"{name}{RECORDING_SUFFIX}")
     advice = f"install typelattice again, or record {name} again"
     return _read_head(path, advice) if os.path.isfile(path) else None
+
+
+def calls_of_functions(name: str) -> Iterator[RecordedCall]:
+    """Yield the recorded calls of the functions of a library's book, or none. Raises RecordingError."""
+    recording = open_recording(f"{FUNCTIONS_FOLDER}/{name}")
+    yield from recording.calls() if recording else ()
 
 
 def load_recording(name: str | os.PathLike[str]) -> Recording:

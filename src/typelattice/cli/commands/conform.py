@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from typelattice.recorded.departure import Departure
 from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording import Recording
-from typelattice.recorded.recording_files import load_recording
+from typelattice.recorded.recording_files import calls_of_functions, load_recording
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import json_document
 from typelattice.rendering.terminal_output import progress_bar
@@ -75,7 +75,8 @@ def run(args: Namespace) -> Paragraphs:
         recording = load_recording(args.recording or args.library)
         found = tl.system(args.system or args.library)
         listed = _read_departures(args, args.library, found)
-        report = compare_calls(found, _calls_with_progress(recording), listed)
+        functions = () if args.recording else calls_of_functions(args.library)
+        report = compare_calls(found, chain(_calls_with_progress(recording), functions), listed)
         about = f"recorded {recording.date} from {versions_text(recording.versions)}"
     if not report.compared_count and not report.broken_count:
         what = f"no call of {args.library} can be compared: {about}"

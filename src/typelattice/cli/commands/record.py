@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import gettempdir
 
+import typelattice as tl
 from typelattice.cli import interrupts
 from typelattice.cli.command import (
     STANDARD_OUTPUT,
@@ -37,6 +38,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("library", metavar="LIBRARY", help=names)
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: LIBRARY.jsonl here)")
     parser.add_argument("--earlier", metavar="FILE", help=again)
+    book = "ask the functions of the library's book, and not its operations"
+    parser.add_argument("--book", action="store_true", help=book)
+    rows = "print rows for functions that the library's book lacks, for a person to review"
+    parser.add_argument("--functions", action="store_true", help=rows)
     parser.add_argument("--limit", type=parse_duration, default=10.0, metavar="SECONDS", help=seconds)
     add_workers_arguments(parser)
 
@@ -48,21 +53,25 @@ def run(args: Namespace) -> Paragraphs:
 
     The file of an older release, `numpy@2.4`, has only the differences from the recording of the newest one.
     """
+    from typelattice.conformance.book_library import load_book_library
     from typelattice.conformance.library import versions_text
     from typelattice.conformance.load_library import load_library
     from typelattice.conformance.recorder import record_everything, repeat_recording, start_askers
 
+    if args.functions:
+        yield from _propose_rows(args.library)
+        return
     if args.output == STANDARD_OUTPUT:
         raise UsageError("record: a recording is not printed; name a file with -o")
     output = Path(args.output or f"{args.library}{RECORDING_SUFFIX}")
     answers = Path(f"{output}{UNFINISHED_ANSWERS_SUFFIX}")
     newest, _, older = args.library.partition(VERSION_SIGN)
-    base = newest if older and newest in recording_names() else None
+    base = newest if older and newest in recording_names() and not args.book else None
     with interrupts.raise_on_interrupt():
         check_writable(output, REQUIRED_DISK_BYTES)  # the calls take minutes, so refuse before them
         like = load_recording(base) if base else None
         earlier = load_recording(args.earlier) if args.earlier else None
-        make = partial(load_library, args.library)
+        make = partial(load_book_library if args.book else load_library, args.library)
         with start_askers(make, args.limit, args.jobs, args.scheduler, answers) as asked:
             if asked.resumed_count:
                 there = f"{asked.resumed_count:,} answers are there, and are not asked again"
@@ -74,6 +83,21 @@ def run(args: Namespace) -> Paragraphs:
             _save_recording(found, output, base)
             asked.delete_answers()
     yield printable(f"{output}: {len(list(found.calls())):,} calls of {versions_text(found.versions)}")
+
+
+def _propose_rows(library: str) -> Paragraphs:
+    """Yield a row for each function of a library without one, under the head of a book.
+
+    Raises UnknownLibraryError, MissingLibraryError, CannotAskError.
+    """
+    from typelattice.conformance.book_library import load_book_library
+    from typelattice.conformance.library import versions_text
+    from typelattice.conformance.propose_rows import propose_rows
+
+    asked = load_book_library(library)
+    versions = versions_text(asked.versions)
+    yield printable(f"# Functions of {versions} without a row; review each before you use it")
+    yield from map(printable, propose_rows(asked, tl.system(library)))
 
 
 def _save_recording(recording: Recording, output: Path, base: str | None) -> None:
@@ -91,5 +115,5 @@ def _save_recording(recording: Recording, output: Path, base: str | None) -> Non
 
 COMMAND = Command(
     "Record a library's answers to every call.", add_arguments, run,
-    ("numpy", "numpy --jobs 2", "mine:MyLibrary -o mine.jsonl"),
+    ("numpy", "numpy --jobs 2", "torch --book -o torch-functions.jsonl", "mine:MyLibrary -o mine.jsonl"),
 )  # fmt: skip

@@ -43,7 +43,7 @@ class JAX(NumPyDtypes):
     promotion = "standard"
     namespaces: tuple[object, ...] | None = (
         *(jax, jnp, jnp.linalg, jnp.fft, jax.nn, jax.lax, jax.lax.linalg),
-        *(jax.scipy.special, jax.scipy.linalg),
+        *(jax.scipy.special, jax.scipy.linalg, jax.scipy.stats.norm),
     )
 
     def __init__(self) -> None:
@@ -79,6 +79,21 @@ class JAX(NumPyDtypes):
     def read(self, result: object) -> str:
         dtype, weak = result if isinstance(result, tuple) else (result, getattr(result, "weak_type", False))
         return f"{super().read(dtype)}{'*' if weak else ''}"
+
+    def evaluate_call(
+        self, function: Callable[..., Any], args: Sequence[Any], keywords: Mapping[str, Any]
+    ) -> Any:
+        """Return the shapes and dtypes that a call gives, or its results if values decide these."""
+        places = [i for i, x in enumerate(args) if isinstance(x, (jax.Array, jax.ShapeDtypeStruct))]
+
+        def call(*arrays: Any) -> Any:
+            given = dict(zip(places, arrays, strict=True))
+            return function(*(given.get(i, x) for i, x in enumerate(args)), **keywords)
+
+        try:
+            return jax.eval_shape(call, *(args[i] for i in places))
+        except jax.errors.ConcretizationTypeError:
+            return function(*args, **keywords)
 
     def operations(self) -> FunctionByOperation:
         return {name: trace_or_compute(name, function) for name, function in self.eager().items()} | {

@@ -39,7 +39,7 @@ class Keras(Framework):
         import keras
 
         self.keras = keras
-        self.namespaces = (keras.ops, keras.activations)
+        self.namespaces = (keras.ops, keras.activations, keras.losses)
         self.name = f"keras-{self.backend}"
         self.how = f"keras.backend.result_type, keras.ops on KerasTensors; {self.backend} backend"
         self.versions = versions_of("keras", *self.packages)

@@ -22,7 +22,7 @@ class MLX(Framework):
 
     name = "mlx"
     how = "functions of mlx.core on the CPU"
-    namespaces = (mx, mx.linalg, mx.fft, mx.fast, nn)
+    namespaces = (mx, mx.linalg, mx.fft, nn.losses, mx.fast, nn)
 
     def __init__(self) -> None:
         mx.set_default_device(mx.cpu)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -97,6 +98,13 @@ class TorchAutocast(Torch):
     def operations(self) -> FunctionByOperation:
         under_autocast = torch.autocast("cpu", dtype=torch.bfloat16)
         return {op: under_autocast(function) for op, function in super().operations().items()}
+
+    def evaluate_call(
+        self, function: Callable[..., Any], args: Sequence[Any], keywords: Mapping[str, Any]
+    ) -> Any:
+        """Return the result of a call under autocast."""
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return function(*args, **keywords)
 
 
 LIBRARIES = {each.name: each for each in (Torch, TorchAutocast)}

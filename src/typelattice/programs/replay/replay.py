@@ -467,10 +467,8 @@ class _Evaluator:
         if name in FUNCTION_OF_IN_PLACE:
             return self.outcome_of_in_place(name, operands, tier, step.rebinds)
         asked_of = (step.operation.operator or name) if step.is_operator else name
-        stands_for = next((str(value) for key, value in step.keywords if key == STANDS_FOR_KEYWORD), "")
-        if (
-            stands_for in self.system.custom_operations
-        ):  # the library's file has the result of this very function
+        stands_for = _function_stood_for(step)
+        if _has_function(self.system, stands_for, operands):
             asked_of = stands_for
         if (
             step.module
@@ -484,7 +482,7 @@ class _Evaluator:
         except OpError as e:  # under another system, the indices may be integers
             return Outcome(None, reason=str(e))
         if p.dtype is None:
-            return Outcome(None, p, p.reason)
+            return Outcome(None, p, _name_function(stands_for, asked_of, p))
         given, why = result_of_call(self.system, p, step, operands, tier)
         return Outcome(given, p, why)
 
@@ -515,6 +513,22 @@ class _Evaluator:
 
 
 EvaluatorFinder = Callable[[Step], _Evaluator]  # finds the evaluator of a step
+
+
+def _function_stood_for(step: Call) -> str:
+    """Return the function of the source that a call has the dtype of, or an empty text if it is itself."""
+    return next((str(value) for key, value in step.keywords if key == STANDS_FOR_KEYWORD), "")
+
+
+def _has_function(system: System, function: str, operands: Sequence[Operand]) -> bool:
+    """Return True if the library's book has a function that takes as many operands."""
+    own = system.custom_operations
+    return function in own and own[function].min_operands == len(operands)
+
+
+def _name_function(function: str, asked_of: str, p: Promotion) -> str | None:
+    """Return the reason of a refusal. It names the function of the source if another was asked of."""
+    return p.reason if function in ("", asked_of) else f"{function} counts as {asked_of} here: {p.reason}"
 
 
 def _find_tier(step: Step, operands: Sequence[Operand]) -> Tier:

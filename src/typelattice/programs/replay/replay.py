@@ -43,6 +43,7 @@ from typelattice.engine.new_arrays import (
 )
 from typelattice.engine.operand_checks import dtype_of_pair
 from typelattice.engine.operation_rules import LAST_ARRAY_RESULT
+from typelattice.engine.promotion import Promotion
 from typelattice.engine.question import Question
 from typelattice.engine.rule_enums import ForeignCountsAs, JoinRule
 from typelattice.engine.system import System

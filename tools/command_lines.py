@@ -199,6 +199,11 @@ def traced(dice: Dice) -> list[str]:
     return [one(dice, "nothing.py", "nothing"), *options(dice, system=a_system, json=named("it.jsonl"))]
 
 
+def ported(dice: Dice) -> list[str]:
+    """No script that there is: a program may do anything."""
+    return [*options(dice, exit_code=None, package=named("nothing")), one(dice, "nothing.py", "nothing")]
+
+
 def patched(dice: Dice) -> list[str]:
     """No script that there is: a program may do anything."""
     return [one(dice, "nothing.py", "nothing"), *options(dice, to=named("float32", "int8"), write=None)]
@@ -265,6 +270,7 @@ GRAMMAR: dict[str, tuple[int, Callable[[Dice], list[str]]]] = {  # command -> ho
     "compare": (1, imitated),
     "draw": (2, drawn),
     "trace": (2, traced),
+    "port": (1, ported),
     "runs": (2, runs_compared),
     "fix": (2, patched),
     "survey": (1, surveyed),

@@ -14,7 +14,7 @@ from typelattice.cli.main import COMMAND_NAMES, Parser, main
 
 FREE = {  # metavars of free text
     "TEXT", "LIST", "CALLS", "N", "S", "SECONDS", "PKG", "LINE", "NAME|LINE", "MODULE", "X", "WORDS",
-    "WORD=N", "LIBRARY", "IMPLEMENTATION", "PACKAGE", "ADDRESS", "COMMAND", "COMMIT", "None",
+    "WORD=N", "LIBRARY", "IMPLEMENTATION", "PACKAGE", "ADDRESS", "COMMAND", "COMMIT", "KEY=DTYPE,...", "None",
 }  # fmt: skip
 
 

@@ -87,7 +87,7 @@ def _find_described(library: str, names: set[str]) -> Iterator[str]:
             yield _canonical_name(meaning)
     for name, made_up_of in inner_functions_by_name(library).items():
         if name in names:
-            yield from map(_canonical_name, made_up_of)
+            yield from map(_canonical_name, (*made_up_of, name.replace("_", "")))
     yield from (_canonical_name(ours) for (of, _), (ours, _) in graph_names().items() if of == library)
 
 

@@ -51,7 +51,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 COMMAND = Command(
-    "Compare what a program computes with NumPy 1 and with NumPy 2, in one run of either.", add_arguments,
+    "Compare what a program computes with NumPy 1 and with NumPy 2.", add_arguments,
     run, ("script.py", "-- pytest tests", "--exit-code -m mypkg.train"),
     runs_program=True,
     exit_status="0; 2 if the program could not be run; with --exit-code\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -48,7 +49,8 @@ def port_script(
     """
     checks = ReleaseChecks()
     ended = run_script(target, argv, packages, as_module, values=checks, project=project)
-    releases = release_comparison(LIBRARY) if checks.checked_count or ended.error is not None else None
+    is_needed = checks.checked_count or (ended.error is not None and LIBRARY in sys.modules)
+    releases = release_comparison(LIBRARY) if is_needed else None
     own = releases.own_release() if releases is not None else ""
     found = {(each.location, each.text): each for each in checks.differences.values()}
     for each in (*_list_constants(ended, releases), *_find_error(ended, own)):

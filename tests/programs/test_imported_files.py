@@ -61,6 +61,13 @@ def test_a_step_names_its_file(folder: Path) -> None:
     assert found == {"util.py, line 4"}
 
 
+def test_explain_names_other_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", f"{folder}/pkg/sub/deep.py:f", "x=float32[3]", "--system", "numpy"]) == 0
+    out = capsys.readouterr().out
+    assert "util.py:4: x / 2 (2 times): float32" in out
+    assert "wide.py:4: scale(x) * np.ones(3): float64" in out
+
+
 @pytest.mark.parametrize(("function", "message"), [
     ("pkg/inner.py:absent", "util.py has no nothing"), ("loop.py:f", "one another|calls|recursion|deep"),
     ("broken.py:f", "bad.py, line 1"),

@@ -37,6 +37,7 @@ from typelattice.rendering.json import json_document
 from typelattice.rendering.terminal_output import terminal_layout
 from typelattice.support.error_texts import quote_short, spelling_hint
 
+SOURCE_WITHOUT_FILE = "<source>"  # the file of the steps of a program that is given as text
 ParagraphParts = TypeVar("ParagraphParts", bound=tuple[object, ...])
 
 
@@ -79,7 +80,7 @@ def explain_program(
             yield from ["", ""] if i else []
             yield from _describe_in_full(replayed.program, bound, replayed)
         if len(replays) > 1:
-            yield from _print_divergences(_find_divergences(replays))
+            yield from _print_divergences(_find_divergences(replays), _own_file(p))
             yield from _print_results(replays)
     else:
         yield from _describe_briefly(p, bound, replays)
@@ -157,9 +158,18 @@ def _program_heading(program: Program, bound: Mapping[str, str]) -> str:
     return f"{source} with {', '.join(f'{name}={x}' for name, x in bound.items())}" if bound else source
 
 
-def _step_title(step: Step) -> str:
-    """Write a step, after its line number if the program has several lines."""
-    return f"{step.location.line}: {step.text}" if step.location else step.text
+def _step_title(step: Step, own_file: str) -> str:
+    """Write a step, after its line number if the program has several lines, and after another file's name."""
+    if step.location is None:
+        return step.text
+    file = "" if step.location.file in ("", own_file) else f"{step.location.file}:"
+    return f"{file}{step.location.line}: {step.text}"
+
+
+def _own_file(program: Program) -> str:
+    """Return the name of the file of a program, as its steps have it."""
+    file = program_file(program.source)
+    return SOURCE_WITHOUT_FILE if file is None else Path(file).name
 
 
 def _describe_briefly(program: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -> Paragraphs:
@@ -191,7 +201,7 @@ def _describe_briefly(program: Program, bound: Mapping[str, str], replays: Seque
                 )
             )
         mark = marks.get(i, "") if len(having) == len(replays) else ""
-        paragraphs.append((_step_title(step), mark, tuple(lines)))
+        paragraphs.append((_step_title(step, _own_file(program)), mark, tuple(lines)))
     for (title, mark, lines_), times in _join_repeated(paragraphs):
         yield ""
         yield page.fold_line(f"{title}{times}{mark}")
@@ -223,13 +233,16 @@ def _first_refusals(program: Program, replays: Sequence[Replay]) -> Paragraphs:
         yield page.bold("first refusals")
     for step in dict.fromkeys(first for first, _ in refusing):
         if names := [name for first, name in refusing if first == step]:
-            yield page.fold_line(_location_text(step), margin=2)
+            yield page.fold_line(_location_text(step, _own_file(program)), margin=2)
             yield page.join_columns(f"  {len(names):4}", [", ".join(names)], 8)
 
 
-def _location_text(step: Step) -> str:
+def _location_text(step: Step, own_file: str) -> str:
     """Write a step, after the words "line 7" if the program has several lines."""
-    return f"line {step.location.line}, {step.text}" if step.location else step.text
+    if step.location is None:
+        return step.text
+    file = "" if step.location.file in ("", own_file) else f"{step.location.file}, "
+    return f"{file}line {step.location.line}, {step.text}"
 
 
 def _result_text(outcome: Outcome, name: str) -> tuple[str, str]:
@@ -263,9 +276,9 @@ def _describe_in_full(program: Program, bound: Mapping[str, str], replayed: Repl
     results = ", ".join(str(replayed[i]) for i in program.results) or "its result is not known"
     yield page.bold(f"{_program_heading(program, bound)} under {replayed.name}: {results}")
     yield ""
-    steps = zip(program.steps, replayed, strict=True)
+    steps, own_file = zip(program.steps, replayed, strict=True), _own_file(program)
     paragraphs = [
-        (_step_title(step), o.text_with_mark, tuple(explain_outcome(o)))
+        (_step_title(step, own_file), o.text_with_mark, tuple(explain_outcome(o)))
         for step, o in steps
         if step.op is not None
     ]
@@ -300,7 +313,7 @@ def explain_outcome(outcome: Outcome) -> Sequence[str]:
     return said
 
 
-def _print_divergences(diverging: Divergences) -> Paragraphs:
+def _print_divergences(diverging: Divergences, own_file: str) -> Paragraphs:
     """Print the divergences between the named systems."""
     page = terminal_layout()
     yield ""
@@ -311,7 +324,7 @@ def _print_divergences(diverging: Divergences) -> Paragraphs:
     yield page.bold("divergences")
     yield ""
     paragraphs = [
-        (_step_title(d.step), "" if d.inherited_from else " <- here", d.answers(diverging.systems))
+        (_step_title(d.step, own_file), "" if d.inherited_from else " <- here", d.answers(diverging.systems))
         for d in diverging.step_divergences
     ]
     for (title, mark, answers), times in _join_repeated(paragraphs):
@@ -334,7 +347,8 @@ def _print_results(replays: Sequence[Replay]) -> Paragraphs:
         result = ", ".join(replayed[i].text_with_mark for i in replayed.program.results)
         if refusals := replayed.refusals:
             step, outcome = refusals[0]
-            result = f"refused at {_location_text(step)}: {outcome.reason}"
+            where = _location_text(step, _own_file(replayed.program))
+            result = f"refused at {where}: {outcome.reason}"
         yield page.join_columns(replayed.name, [result], stub)
 
 

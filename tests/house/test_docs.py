@@ -153,6 +153,20 @@ def test_runs_page_lists_exactly_the_keys_of_the_document() -> None:
     assert first_column(page, "A departure") == {*departure}
 
 
+def test_the_index_lists_each_page() -> None:
+    """The site's build refuses a page that no list has, and takes minutes to say so."""
+    folder = Path(__file__).parents[2] / "docs"
+    listed = {*re.findall(r"(?m)^([a-z0-9/-]+)$", (folder / "index.md").read_text())}
+    pages = [*folder.glob("howto/*.md"), folder / "books.md"]
+    assert {str(page.relative_to(folder).with_suffix("")) for page in pages} <= listed
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """Tests are collected by the names of their files: of two, one is left out."""
+    names = [path.name for path in Path(__file__).parents[1].rglob("test_*.py")]
+    assert [name for name in {*names} if names.count(name) > 1] == []
+
+
 def test_links_lead_to_files_of_the_project() -> None:
     for page in (*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"):
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):

@@ -16,6 +16,7 @@ from typing import Any
 import typelattice as tl
 from typelattice.calls.library_questions import FORBID_VARIABLE
 from typelattice.conformance.load_library import load_library
+from typelattice.facts.releases import installed_release
 
 SHAPE = (2, 2, 2)
 ALIASES = {
@@ -46,7 +47,7 @@ def compare_templates(
     """
     os.environ[FORBID_VARIABLE] = "yes" if asks else "no"
     library: Any = load_library(library_name)
-    system = tl.system(library_name)
+    system = tl.system(installed_release(library_name, library.versions))
     names: dict[str, Any] = {}
     for alias, module in ALIASES[library_name].items():
         module_name, _, attribute = module.partition(":")

@@ -142,7 +142,7 @@ def test_each_function_is_what_the_library_computes(name: str) -> None:
         import torch
 
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            # PyTorch 2.13 has no kernel of uint16 to uint64 here, and torch-autocast is described for 2.14 alone.
+            # PyTorch 2.13 has no kernel of uint16 here, and torch-autocast is described for 2.14 alone.
             assert differences(name).keys() <= {"torch.fliplr"}
     else:
         assert differences(name) == {}

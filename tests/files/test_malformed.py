@@ -30,7 +30,7 @@ FOLDER = Path(source.SYSTEMS_FOLDER)
 FILES = (Path(__file__).parents[1] / "malformed")
 SIDECAR = json.loads((FILES / "expected.json").read_text(encoding="utf-8"))
 SEVERAL = {  # files with more mistakes than the one that their first line expects
-    "extends-and-drops-a-set": 7, "extends-and-takes-dtypes-away": 8, "key-order-inside-table": 2,
+    "extends-and-drops-a-set": 8, "extends-and-takes-dtypes-away": 8, "key-order-inside-table": 2,
     "raw-blank": 2, "raw-empty": 2,
 }  # fmt: skip
 MINE = 'name = "mine"\n'

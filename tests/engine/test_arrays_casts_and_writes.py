@@ -110,6 +110,22 @@ def test_what_a_library_does_not_take() -> None:
     assert tl.system("numpy").write("int8", "float64", "out=").rule.quoted
 
 
+@pytest.mark.parametrize("numbers", ["[-(2**63), 2**63]", "[2**63, -(2**63)]"])
+def test_the_larger_of_two_ints_of_one_magnitude_decides(numbers: str) -> None:
+    """PyTorch has no integer for 2**63, and one for -2**63."""
+    replay = tl.program(f"x * asarray({numbers})", x="int64[2]").under("torch")
+    assert "has to lie within int64" in str(replay.refusals[0][1].reason)
+    assert "has to lie within int64" in str(tl.system("torch").create(eval(numbers)).reason)
+    with pytest.raises(tl.PromotionError, match="has to lie within int64"):
+        tl.namespace("torch", np).asarray(eval(numbers))
+
+
+def test_lists_in_a_list_are_an_index() -> None:
+    assert name(NUMPY.index("int8", [[0, 1], [1, 0]])) == "int8"
+    assert "list" in str(tl.system("jax").index("int8", [[0, 1], [1, 0]]).reason)
+    assert tl.system("mlx").index("int8", [[True, False]]).dtype is None
+
+
 def test_answers_are_values() -> None:
     p = NUMPY.create(op="zeros")
     assert pickle.loads(pickle.dumps(p)).dtype is p.dtype

@@ -9,10 +9,11 @@ from typing import Any
 from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.calls.function_call import FunctionCall, requested_dtype
 from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, MultipleResults
-from typelattice.calls.program_builder import RESULT_KEYWORD, ProgramBuilder, dtype_deciding_number
+from typelattice.calls.program_builder import RESULT_KEYWORD, ProgramBuilder
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.result_shapes import UNKNOWN_SHAPE_MESSAGE, plain_axes, result_shape
 from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, Ref
+from typelattice.engine.new_arrays import find_deciding_number
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import find_operation
 from typelattice.facts.range_and_overflow import PythonNumber
@@ -158,7 +159,7 @@ def _make_spaced(
     if to is None and len(bounds) < len(numbers):
         return call.add_operation(name, numbers)
     least = scalar_operand(Kind.FLOAT if name == "linspace" else Kind.SIGNED)
-    like = dtype_deciding_number([least, *map(operand, bounds)])
+    like = find_deciding_number([least, *map(operand, bounds)])
     step_arguments = (
         [*bounds, call.keywords["num"]] if name == "linspace" and "num" in call.keywords else bounds
     )

@@ -38,14 +38,15 @@ from typelattice.calls.steps import (
     yield_leaves,
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDEX_FORMS
+from typelattice.engine.new_arrays import find_deciding_number
 from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS, class_of
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS, Operation, OpError, find_operation
-from typelattice.facts.range_and_overflow import PythonNumber, exceeds_int32
+from typelattice.facts.range_and_overflow import PythonNumber
 from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.operands.notation import parse_operand
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar_operand
+from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand
 from typelattice.operands.read_objects import operand
 from typelattice.support.error_texts import clip_text
 
@@ -502,7 +503,7 @@ class ProgramBuilder:
         flat = [*yield_leaves(elements)]
         if all(isinstance(self.known_number(i), (bool, int, float, complex)) for i in flat):
             numbers = [operand(self.known_number(i)) for i in flat]
-            deciding_number = dtype_deciding_number(numbers or [scalar_operand(Kind.FLOAT)])
+            deciding_number = find_deciding_number(numbers)
             return self.add_created_array(
                 excerpt,
                 "asarray",
@@ -567,17 +568,6 @@ class ProgramBuilder:
         """Add a step that no rule decides. Its result is `result`, and `origin` has further fields of it."""
         fields = {**self.common_fields(excerpt, input_steps, shape), **origin}
         return self.add_step(Opaque(name, result, tuple(input_steps), **fields))
-
-
-def dtype_deciding_number(numbers: Sequence[Operand]) -> Operand:
-    """Return the Python number that decides the dtype of an array of several: one of the highest kind.
-
-    It has a value if it is an int beyond int32. Such an int may have another dtype, or be refused.
-    """
-    kind = max((x.kind for x in numbers), key=lambda k: k.category)
-    large = [x for x in numbers if kind is Kind.SIGNED and exceeds_int32(x.value)]
-    plain = Operand(None, kind, True, "scalar") if kind.category else scalar_operand(kind)
-    return max(large, key=lambda x: abs(x.value or 0), default=plain)
 
 
 def steps_written_as_lists(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from itertools import chain
 
 from typelattice.engine.decisions import (
     Decision,
@@ -15,6 +14,7 @@ from typelattice.engine.decisions import (
 )
 from typelattice.engine.evaluate_operation import find_operation_rules, left_dtype_after_write
 from typelattice.engine.foreign_arrays import INDEX_FORMS, MASK_FORM, index_refusal_reason
+from typelattice.engine.new_arrays import yield_items
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.question import Question
@@ -39,7 +39,7 @@ def describe_index(
     """
     lists = [key for key in keys if isinstance(key, list)]
     others = [key for key in keys if key is not None and not isinstance(key, (list, slice, type(...)))]
-    kinds = {read_operand(x).kind for x in (*others, *chain.from_iterable(lists))}
+    kinds = {read_operand(x).kind for x in (*others, *yield_items(lists))}
     if any(kind.category > Kind.SIGNED.category for kind in kinds):
         raise OperandError("an index of floats; give integers, bools, slices or lists of integers")
     form = INDEX_FORMS[len(keys) > 1] if lists else ""

@@ -67,7 +67,7 @@ def describe_new_array(
     if function not in makers:
         hint = spelling_hint(function, makers)
         raise OpError(f"{function} is no function that makes an array{hint}; name one of {', '.join(makers)}")
-    numbers = tuple(map(read_operand, _yield_numbers(values)))
+    numbers = tuple(map(read_operand, yield_items(values)))
     if bool(numbers) == (function in SHAPE_FUNCTIONS):
         takes = "takes no numbers here; leave them out" if numbers else "makes an array of numbers; give one"
         if numbers or function != FUNCTION_OF_NUMBERS:
@@ -82,11 +82,11 @@ def describe_new_array(
     return NewArray(function, source, numbers, requested, "0d" if is_0d else "array")
 
 
-def _yield_numbers(values: Iterable[object]) -> Iterator[object]:
+def yield_items(values: Iterable[object]) -> Iterator[object]:
     """Yield the items of nested lists."""
     for value in values:
         if isinstance(value, (list, tuple)):
-            yield from _yield_numbers(value)
+            yield from yield_items(value)
         else:
             yield value
 
@@ -150,10 +150,10 @@ def find_deciding_number(numbers: Sequence[Operand]) -> Operand:
     """
     kind = max((x.kind for x in numbers), key=lambda k: k.category, default=Kind.FLOAT)
     large = [x for x in numbers if kind is Kind.SIGNED and exceeds_int32(x.value)]
-    return max(large, key=lambda x: _size_of_int(x.value), default=scalar_operand(kind))
+    return max(large, key=lambda x: size_of_int(x.value), default=scalar_operand(kind))
 
 
-def _size_of_int(value: PythonNumber | None) -> tuple[int, int]:
+def size_of_int(value: PythonNumber | None) -> tuple[int, int]:
     """Return the size by which ints are compared: -2**63 is an int64, and 2**63 is none."""
     assert isinstance(value, int)
     return abs(value), value

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
+from typelattice.engine.new_arrays import size_of_int
 from typelattice.facts.cast_rounding_and_overflow import PLAIN_CAST_RULE
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.range_and_overflow import PythonNumber, exceeds_int32, is_in_range
@@ -91,7 +92,7 @@ def highest_kind(numbers: Any) -> Kind | None:
 def _largest_int(numbers: Any) -> int:
     """Return the int of the largest magnitude in nested sequences of Python numbers, or 0 without one."""
     values = map(python_number, _list_numbers(numbers))
-    return max((x for x in values if isinstance(x, int)), key=abs, default=0)
+    return max((x for x in values if isinstance(x, int)), key=size_of_int, default=0)
 
 
 def _is_empty(x: Any) -> bool:

@@ -29,8 +29,8 @@ rule of `add` in a file holds for `+`, and the rule of `+` for `+=`, unless thes
 
 `tools/operations.py` writes this page from two tables. `core/operations/operations.txt` lists the
 operations, and `core/engine/standard.txt` has the rules of the array API standard for each class. A
-system's file has the departures of its library from the standard ([operations of a system file](format-
-operations.md)).
+system's file has the departures of its library from the standard ([operations of a system
+file](format-operations.md)).
 """
 
 

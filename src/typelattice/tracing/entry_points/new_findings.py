@@ -147,6 +147,11 @@ def _keep(
             for each in findings.weakness_changes
             if any(keeps_location(at) for at in (each.location, each.weak_call) if at is not None)
         ),
+        wrong_announcements=tuple(
+            each
+            for each in findings.wrong_announcements
+            if any(keeps_step(number) for number in (each.step, *each.sources))
+        ),
         departures=_keep_departures(findings.departures, keeps_location),
         value_losses=None
         if findings.value_losses is None
@@ -181,6 +186,9 @@ def _keep_departures(
 
 def _count(findings: Findings) -> int:
     divergences = sum(map(len, findings.divergences.values()))
-    shown = findings.causes, findings.cast_backs, findings.weakness_changes, findings.value_losses or ()
+    shown = (
+        findings.causes, findings.cast_backs, findings.weakness_changes, findings.value_losses or (),
+        findings.wrong_announcements,
+    )  # fmt: skip
     departures = findings.departures.departures if findings.departures is not None else ()
     return divergences + len(departures) + sum(map(len, shown))

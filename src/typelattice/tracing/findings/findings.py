@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from typelattice.programs.calls.steps import SourceLocation
 from typelattice.programs.program.program import AnySystem, Replay
+from typelattice.tracing.findings.announced_dtypes import WrongAnnouncement, find_wrong_announcements
 from typelattice.tracing.findings.cast_back import CastBack, find_casts_back
 from typelattice.tracing.findings.check_scope import CheckScope, find_scope
 from typelattice.tracing.findings.divergences_from_run import RunDivergence, find_divergences
@@ -30,7 +31,7 @@ class Findings:
     findings that a comment in the source excuses. `islands` are explicit casts to wider floats, with results
     that are all cast back. `value_losses` is None if no values were checked. `omitted_causes` are not
     reported, as `omissions` says in sentences. `departures` are those from a policy, if one was given: they
-    take the place of the causes.
+    take the place of the causes. `wrong_announcements` are arrays with another dtype than they had announced.
     """
 
     predicted_run: PredictedRun = field(repr=False)
@@ -45,6 +46,7 @@ class Findings:
     omitted_causes: tuple[WideningCause, ...] = ()
     omissions: tuple[str, ...] = ()
     departures: Departures | None = None
+    wrong_announcements: tuple[WrongAnnouncement, ...] = ()
 
     @property
     def scope(self) -> CheckScope:
@@ -84,6 +86,9 @@ def collect_findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
         weak,
         sorted_causes.islands,
         run.value_losses,
+        wrong_announcements=tuple(
+            each for each in find_wrong_announcements(run) if not excuses(each.step, *each.sources)
+        ),
     )
     departures = _find_departures(run, excuses)
     if departures is None:

@@ -11,6 +11,7 @@ from typelattice.core.operands.operand import Operand
 from typelattice.programs.calls.steps import Call, Cast, Index, Opaque, Step
 from typelattice.programs.replay.outcome import NOT_REACHED_OUTCOME, Outcome
 from typelattice.programs.replay.replay import EvaluatorFinder, SystemByLibrary
+from typelattice.tracing.findings.announced_dtypes import find_wrong_announcements
 from typelattice.tracing.run_data.float_widths import is_integer, narrow_operand, operand_width
 from typelattice.tracing.run_data.run import Run
 from typelattice.tracing.steps.called_name import WRITING_OPERATION
@@ -111,9 +112,15 @@ class PredictedRun:
 
     @property
     def mismatches(self) -> tuple[int, ...]:
-        """The steps with results that contradict their library's own system, except known departures."""
+        """The steps with results that contradict their library's own system, except known departures.
+
+        A step that computes an array which had announced another dtype contradicts the announcement alone.
+        """
         found = self.run.compare_predictions(self.predictions)
-        return tuple(m.step_number for m in found if m.reason is None)
+        wrongly_announced = {each.step for each in find_wrong_announcements(self.run)}
+        return tuple(
+            m.step_number for m in found if m.reason is None and m.step_number not in wrongly_announced
+        )
 
     @property
     def departures(self) -> Mapping[int, str]:

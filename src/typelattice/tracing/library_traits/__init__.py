@@ -16,6 +16,7 @@ A file may define these:
 - `ROUNDS_SCALARS`: True if the library casts a Python number to the dtype of the array beside it.
 - `PLAIN_ARRAY_CLASSES`: the full names of the classes that follow the library's rules, if the library also
   has subclasses with arithmetic of their own.
+- `COMPUTING_FUNCTIONS`: the functions and methods that compute an array, if its library computes later.
 - `RELEASE_COMPARISON`: the module in this folder that compares what two releases compute.
 - `MAY_BE_FORKED`: True if a process that has imported it may be forked.
 """
@@ -110,6 +111,11 @@ def modules_with_dtypes(library: str) -> tuple[str, ...]:
 def may_be_forked(library: str) -> bool:
     """Return True if a process that has imported a library may be forked."""
     return getattr(_import_library_file(library), "MAY_BE_FORKED", False) is True
+
+
+def computing_functions(library: str) -> tuple[str, ...]:
+    """Return the functions and methods that compute an array of a library that computes later, or nothing."""
+    return tuple(getattr(_import_library_file(library), "COMPUTING_FUNCTIONS", ()))
 
 
 def plain_array_classes(module: str) -> tuple[str, ...]:

@@ -1,3 +1,4 @@
-"""Dask: the module of its dtypes."""
+"""Dask: the module of its dtypes, and the functions that compute an array."""
 
 DTYPE_MODULE = "dask.array"
+COMPUTING_FUNCTIONS = ("compute", "load")  # `load` is xarray's, of arrays of Dask

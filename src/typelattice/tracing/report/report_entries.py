@@ -41,6 +41,7 @@ from typelattice.tracing.report.sentences import (
     cast_back_heading,
     cause_message,
     cause_sections,
+    describe_announcement,
     describe_cast_back,
     describe_island,
     describe_mismatch,
@@ -70,6 +71,7 @@ FINDING_RULES = {
     "TL005": "The library contradicts typelattice's rules: please report it.",
     "TL006": "A function is compiled anew: an argument is weak in one call and strong in another.",
     "TL007": "A tensor departs from the dtypes that were meant.",
+    "TL008": "An array was computed with another dtype than it had announced.",
     WRAPPED: "An integer wrapped: it did not fit into its dtype.",
     NOT_FINITE: "A finite number became infinite or NaN.",
     LOST_FRACTION: "A float lost its fraction in an integer.",
@@ -230,6 +232,8 @@ def _make_chapters(findings: Findings, everything: bool) -> Iterator[Chapter]:
             for each in findings.cast_backs
         )
         yield Chapter("cast-back", cast_back_heading(len(entries)), entries, brief=True)
+    if findings.wrong_announcements:
+        yield _make_announcements_chapter(findings)
     if findings.weakness_changes:
         yield _make_weakness_chapter(findings.weakness_changes)
     for system, divergences in findings.divergences.items():
@@ -301,6 +305,23 @@ def _loss_order(place: LocatedLoss) -> tuple[str, str, int, str]:
 def _describe_loss(place: LocatedLoss) -> str:
     loss, times = place.loss, f", in {place.runs:,} runs" if place.runs > 1 else ""
     return f"{loss.lost_count:,} of {count_text(loss.total_count, 'number')} {loss.description}{times}"
+
+
+def _make_announcements_chapter(findings: Findings) -> Chapter:
+    """Make the chapter of arrays with another dtype, when they were computed, than they had announced."""
+    steps = findings.predicted_run.steps
+    entries = tuple(
+        replace(
+            _make_entry(findings.predicted_run, "TL008", each.step, describe_announcement(each, steps)),
+            other_places=tuple(
+                (at, f"announces {each.announced}, and {each.computed} was computed")
+                for at in (steps[number].location for number in each.sources) if at is not None
+            ),
+        )
+        for each in findings.wrong_announcements
+    )  # fmt: skip
+    heading = f"{count_text(len(entries), 'array')} computed with another dtype than announced"
+    return Chapter("announcements", heading, entries, brief=True)
 
 
 def _make_weakness_chapter(changes: Sequence[WeaknessChange]) -> Chapter:

@@ -9,7 +9,8 @@ from typelattice.core.evidence.never_asked import NEVER_ASKED_MARK
 from typelattice.core.explanations.promotion_in_english import describe_loss
 from typelattice.core.losses.loss import loss
 from typelattice.core.operations.operations import OPERATIONS
-from typelattice.programs.calls.steps import Call, Cast, Created, Input, Opaque, SourceLocation
+from typelattice.programs.calls.steps import Call, Cast, Created, Input, Opaque, SourceLocation, Step
+from typelattice.tracing.findings.announced_dtypes import WrongAnnouncement
 from typelattice.tracing.findings.cast_back import CastBack
 from typelattice.tracing.findings.divergences_from_run import RunDivergence
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_key
@@ -161,6 +162,20 @@ def describe_step(predicted_run: PredictedRun, step_number: int) -> str:
     if step.requested_dtype is not None:
         why = AS_REQUESTED
     return f"{name_in_source(step)} of {describe_operands(predicted_run, step_number)} gives {given}{why}"
+
+
+def describe_announcement(wrong: WrongAnnouncement, steps: Sequence[Step]) -> str:
+    """Describe an array whose computed dtype differs from the announced one, and the calls that announced."""
+    what = f"announced {wrong.announced}, computed {wrong.computed}"
+    sources = [steps[number] for number in wrong.sources]
+    places = (
+        f"`{each.text}` at {location_text(each.location)}" if each.location else f"`{each.text}`"
+        for each in sources
+    )  # fmt: skip
+    named = " or ".join(dict.fromkeys(places))
+    if not all(isinstance(each, Opaque) for each in sources):
+        return f"{what}; a step between {named} and here announces another dtype than it computes"
+    return f"{what}; no rule is known of {named}: correct the dtype that it announces, as by dtype= or meta="
 
 
 def describe_mismatch(predicted_run: PredictedRun, step_number: int, reasons: Mapping[int, str]) -> str:

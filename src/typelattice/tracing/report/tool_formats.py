@@ -19,6 +19,7 @@ LEVEL_BY_RULE = {
     "TL001": "warning",
     "TL005": "error",
     "TL007": "warning",
+    "TL008": "warning",
     "TL101": "error",
     "TL102": "warning",
 }

@@ -118,9 +118,15 @@ def promotes_by_value(operands: Sequence[Operand], own_dtypes: Sequence[DType]) 
 
 
 def dtype_holding_scalar(o: Operand, own_dtype: DType) -> DType:
-    """Return the dtype of an operand. A large Python scalar gets the smallest dtype that holds it."""
-    beyond = not o.dtype and o.value and not is_in_range(o.value, own_dtype)
-    return counted_dtype_of_value(own_dtype, o.value).beside_unsigned if beyond else own_dtype
+    """Return the dtype of an operand. A large Python scalar gets the smallest dtype that holds it.
+
+    Of an integer that is a signed dtype, if one holds it: NumPy tries `long`, `long long` and their unsigned
+    counterpart, and `long` has 32 bits on Windows.
+    """
+    if o.dtype or not o.value or is_in_range(o.value, own_dtype):
+        return own_dtype
+    counted = counted_dtype_of_value(own_dtype, o.value).beside_unsigned
+    return next((d for d in SIGNED_DTYPES if own_dtype in SIGNED_DTYPES and is_in_range(o.value, d)), counted)
 
 
 def _counted_dtype_of_operand(operand: Operand, own_dtype: DType) -> CountedDType:

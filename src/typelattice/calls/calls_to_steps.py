@@ -30,7 +30,7 @@ from typelattice.calls.call_tables import (
     parameter_of_all,
     takes_list,
 )  # fmt: skip
-from typelattice.calls.compositions import add_composition, find_composition
+from typelattice.calls.compositions import add_composition, find_composition, find_object_call
 from typelattice.calls.creation_and_cast_handlers import COMPOSITION_HANDLERS, CREATION_HANDLERS, add_cast_to
 from typelattice.calls.function_call import FunctionCall, requested_dtype
 from typelattice.calls.multiple_results import (
@@ -129,6 +129,20 @@ def call_function(
         return call_custom_operation(builder, excerpt, builder.custom_operations[name], args, keywords)
     call = FunctionCall(builder, excerpt, name, args, keywords)
     return _call_named(call) if name.startswith(INNER_FUNCTION_PREFIX) else _call_composed(call)
+
+
+def call_object(
+    call: FunctionCall, object_args: Sequence[Argument], object_keywords: Mapping[str, Argument]
+) -> Argument | MultipleResults:
+    """Add the steps of a call of an object that a function makes, as a book describes it: `nn.Linear(4, 2)(x)`.
+
+    `call` has the arguments of the call, and the others are those of the function. Raises ProgramError.
+    """
+    composed = find_object_call(call, object_args, object_keywords)
+    if composed is None:
+        known = ", ".join(call.keywords) or "these arguments"
+        raise call.excerpt.error(f"its book does not describe it with {known}; leave out what decides no dtype")
+    return add_composition(call.builder, call.excerpt, *composed, _call_composed, _call_named)
 
 
 def _call_composed(call: FunctionCall) -> Argument | MultipleResults:

@@ -52,21 +52,25 @@ class Composition:
     fields: tuple[str, ...] = ()
     is_exact: bool = False
     keeps_shape: tuple[bool, ...] = ()
+    object_signature: Signature | None = None
 
     def bind_arguments(
         self,
         args: Sequence[Argument],
         keywords: Mapping[str, Argument],
         is_number: Callable[[Argument], bool],
+        signature: Signature | None = None,
     ) -> Mapping[str, Argument] | None:
         """Return the arguments of a call by parameter, or None if they do not match this row.
 
-        `is_number` tells Python numbers, also by the steps that give them.
+        `is_number` tells Python numbers, also by the steps that give them. `signature` is that of the call,
+        if it is not the row's own.
         """
-        found = self.signature.match_arguments(args, keywords)
+        signature = signature or self.signature
+        found = signature.match_arguments(args, keywords)
         if found is None:
             return None
-        for parameter in self.signature.parameters:
+        for parameter in signature.parameters:
             value = found.get(parameter.name)
             is_array = isinstance(value, Ref) and not is_number(value)
             if parameter.must_be_array and not is_array:
@@ -106,6 +110,22 @@ def find_composition(
         bound = row.bind_arguments(args, keywords, is_number)
         if bound is not None:
             return row, bound
+    return None
+
+
+def find_object_call(
+    call: FunctionCall, object_args: Sequence[Argument], object_keywords: Mapping[str, Argument]
+) -> tuple[Composition, Mapping[str, Argument]] | None:
+    """Find the row of a call of an object, such as a layer, and the arguments by parameter, or None.
+
+    `call` has the arguments of the call, and the others are those that made the object.
+    """
+    is_number = call.builder.is_number_of_source
+    for row in _find_rows(call.name, call.library):
+        made = row.bind_arguments(object_args, object_keywords, is_number, row.object_signature)
+        bound = row.bind_arguments(call.args, call.keywords, is_number)
+        if made is not None and bound is not None:
+            return row, {**made, **bound}
     return None
 
 
@@ -213,7 +233,9 @@ class _ResultBuilder:
 
         Other systems have no such class. There the call counts as the operation that the class is like.
         """
-        made = self.builder.add_call(self.excerpt, OPERATIONS[rule.like], operands)
+        made = self.builder.add_call(
+            self.excerpt, OPERATIONS[rule.like], operands, has_known_shape=self.keeps_shape
+        )
         row = self.composition.row
         is_result = rule.name == stated_rule(row.results[self.number])[0]
         name = spoken_name(row, self.number, rule.name) if is_result else name_part(self.name, rule.name)
@@ -295,23 +317,15 @@ def read_compositions() -> Mapping[tuple[str, str], tuple[Composition, ...]]:
     found: dict[tuple[str, str], tuple[Composition, ...]] = {}
     for book in book_names():
         for row in read_book(book):
-            key = book, row.function
+            key = book, row.key
             found[key] = (*found.get(key, ()), _read_composition(row))
     return found
 
 
 def _read_composition(row: BookRow) -> Composition:
     """Read the parameters and the results of a row. Raises BookError."""
-    parameters: list[ParameterRow] = []
-    by_name = False
-    for part in row.parameters:
-        by_name = by_name or part == "*"
-        if part == "*":
-            continue
-        if part == "...":  # `...` in a row: further arguments affect no dtype
-            parameters.append(ParameterRow(("",), "ignored", is_keyword_only=True))
-            continue
-        parameters.append(_parse_parameter(row, part, by_name))
+    signature = _read_signature(row, row.parameters)
+    made = None if row.object_parameters is None else _read_signature(row, row.object_parameters)
     results, fields, keeps = [], [], []
     for column, word in enumerate(row.results, 2):
         field, _, expression = word.rpartition(":")
@@ -322,8 +336,22 @@ def _read_composition(row: BookRow) -> Composition:
         except SyntaxError:
             raise row.error(column, f"{word!r} is no expression; write one such as exp(x)") from None
     exact = all(word.startswith("=") for word in row.results)
-    signature = Signature(tuple(parameters))
-    return Composition(row, signature, tuple(results), tuple(fields), exact, tuple(keeps))
+    return Composition(row, signature, tuple(results), tuple(fields), exact, tuple(keeps), made)
+
+
+def _read_signature(row: BookRow, parts: Sequence[str]) -> Signature:
+    """Read the parameters of a function, or of the calls of its object. Raises BookError."""
+    parameters: list[ParameterRow] = []
+    by_name = False
+    for part in parts:
+        by_name = by_name or part == "*"
+        if part == "*":
+            continue
+        if part == "...":  # `...` in a row: further arguments affect no dtype
+            parameters.append(ParameterRow(("",), "ignored", is_keyword_only=True))
+            continue
+        parameters.append(_parse_parameter(row, part, by_name))
+    return Signature(tuple(parameters))
 
 
 def _parse_parameter(row: BookRow, part: str, by_name: bool) -> ParameterRow:

@@ -354,10 +354,12 @@ class ProgramBuilder:
         keywords: Mapping[str, Argument] = {},
         dtype: DTypeArgument | None = None,
         stated_shape: Shape | None = None,
+        has_known_shape: bool = True,
     ) -> Ref:
         """Add the step of a call of a library's function. `args` are the arguments after its operands.
 
-        A stated shape is that of the result, whatever shapes the operands have.
+        A stated shape is that of the result, whatever shapes the operands have. `has_known_shape` is False
+        for a function that has the dtypes of the operation, and another shape.
         """
         return self._add_call_step(
             excerpt,
@@ -367,6 +369,7 @@ class ProgramBuilder:
             tuple(keywords.items()),
             dtype=dtype,
             stated_shape=stated_shape,
+            has_known_shape=has_known_shape,
         )
 
     def _add_call_step(
@@ -379,6 +382,7 @@ class ProgramBuilder:
         is_operator: bool = False,
         dtype: DTypeArgument | None = None,
         stated_shape: Shape | None = None,
+        has_known_shape: bool = True,
     ) -> Ref:
         try:
             operation.check_operand_count(sum(x is not None for x in operands))
@@ -391,7 +395,7 @@ class ProgramBuilder:
         like = OPERATIONS[operation.like] if operation.like else operation
         try:
             shape = stated_shape
-            if stated_shape is None:
+            if stated_shape is None and has_known_shape:
                 shape = result_shape(like, [self.steps[i].shape for i in steps], args, dict(keywords))
         except ShapeError as e:
             raise excerpt.invalid_call(f"{e}; give other shapes") from None

@@ -23,7 +23,8 @@ ASKED_PREFIX = "asked("
 WORDS_OF_EXPRESSIONS = frozenset((  # functions of results that are no dtype rules
     "truth", "literal", "zero_d", "flat", "astype", "bitcast", "rand", "randn", "zeros", "zeros_like", "full",
 ))  # fmt: skip
-FUNCTION_PATTERN = re.compile(r"([A-Za-z_][\w.]*)\((\S*)\)")
+FUNCTION_PATTERN = re.compile(r"([A-Za-z_][\w.]*)\(([^\s()]*(?:\(\)[^\s()]*)*)\)(?:\((\S*)\))?")
+OBJECT_MARK = "()"  # after the name of a function that makes an object, whose calls the row describes
 RULE_PATTERN = re.compile(r"(?:(\w+):)?[~=]?(?:(?:zero_d|flat)\()?(\w+)\((\w+(?:,\w+)*)\)\)?")
 
 
@@ -35,7 +36,8 @@ class BookError(TypelatticeError, ValueError):
 class BookRow:
     """A row of a book: the function, its parameters and its results as the book writes them.
 
-    `asked` has the further arguments that recorders pass, written as a call.
+    `asked` has the further arguments that recorders pass, written as a call. A function that makes an object,
+    such as a layer, has the parameters of the object's calls. `object_parameters` are those of the function.
     """
 
     book: str
@@ -44,6 +46,12 @@ class BookRow:
     parameters: tuple[str, ...]
     results: tuple[str, ...]
     asked: str = "asked()"
+    object_parameters: tuple[str, ...] | None = None
+
+    @property
+    def key(self) -> str:
+        """The name by which calls find the row: `elu`, or `nn.ELU()` for the calls of an object."""
+        return self.function if self.object_parameters is None else f"{self.function}{OBJECT_MARK}"
 
     @property
     def last_name(self) -> str:
@@ -94,10 +102,13 @@ def _parse_row(book: str, number: int, words: Sequence[str]) -> BookRow:
         raise row.error(1, f"{words[0]!r} is no function; write name(x,y)")
     if len(words) < 2:
         raise row.error(2, "the function has no result; write its dtype rule, as in float_map(x)")
-    parameters = tuple(part for part in found[2].split(",") if part)
-    if words[-1].startswith(ASKED_PREFIX):
-        return BookRow(book, number, found[1], parameters, row.results[:-1], words[-1])
-    return BookRow(book, number, found[1], parameters, row.results)
+    of_function, of_object = (
+        None if text is None else tuple(part for part in text.split(",") if part) for text in found.groups()[1:]
+    )
+    parameters, made = (of_function, None) if of_object is None else (of_object, of_function)
+    is_asked = words[-1].startswith(ASKED_PREFIX)
+    results, asked = (row.results[:-1], words[-1]) if is_asked else (row.results, row.asked)
+    return BookRow(book, number, found[1], parameters or (), results, asked, made)
 
 
 def book_names() -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from types import GeneratorType
 from typing import Any
 
 from typelattice.calls.asked_calls import AskedCall, call_or_ask
+from typelattice.calls.book_objects import BookObject, makes_object
 from typelattice.calls.call_tables import (
     OPERATION_BY_FUNCTION,
     NameSort,
@@ -182,6 +183,9 @@ def call_value(
         case AskedCall():
             read_args, read_keywords_ = read_arguments(reader, node, "", args, keywords)
             return function.call_result(reader.excerpt_of(node), read_args, read_keywords_)
+        case BookObject():
+            read_args, read_keywords_ = read_arguments(reader, node, "", args, keywords)
+            return function.call(reader.excerpt_of(node), read_args, read_keywords_)
         case type():
             return RaisedError(function, tuple(args), reader.error(node, "an error"))
         case DTypeOf() if len(args) == 1 and not keywords:
@@ -245,7 +249,7 @@ def call_dotted_name(
     scope: Scope,
 ) -> Reading:  # fmt: skip
     """Read a call of a function of Python's own, or of a library."""
-    text, owner = function.text, function.owner
+    text, owner = function.text, find_owner(reader, function)
     if text in PYTHON_FUNCTIONS:
         found = yield call_python_function(reader, node, PYTHON_FUNCTIONS[text], args, keywords, scope)
         if found is not USE_ARRAY_FUNCTION:
@@ -258,7 +262,7 @@ def call_dotted_name(
             return found
     if is_ufunc_method(function.path):
         return read_ufunc_method(reader, node, function, owner, args, keywords, scope)
-    called = read_function_name(reader, node, function)
+    called = read_function_name(reader, node, function, owner)
     if called.name == SLICE_APPLYING_FUNCTION and len(args) == 3 and not keywords:
         applied, axis, x = args
         if isinstance(applied, DottedName):
@@ -272,6 +276,11 @@ def call_dotted_name(
     return call_named_function(reader, node, called, args, keywords)
 
 
+def find_owner(reader: SourceReader, function: DottedName) -> str | None:
+    """Return the library of a function: the one that is named, or for `nn.relu` that of the whole source."""
+    return function.owner or (reader.library if len(function.path) > 1 else None)
+
+
 def call_special_function(
     reader: SourceReader, node: ast.AST, function: DottedName, args: list[Any], keywords: dict[str, Any],
     scope: Scope,
@@ -281,7 +290,7 @@ def call_special_function(
     Return MISSING for another function. names.txt lists these. Raises SettingError for a function that
     changes which dtypes the library gives.
     """
-    name, owner = function.path[-1], function.owner
+    name, owner = function.path[-1], find_owner(reader, function)
     for each in (".".join(function.path[-2:]), name):
         word = name_meaning(NameSort.TAKES_FUNCTION, each, owner)
         if word is not None:
@@ -295,7 +304,11 @@ def call_special_function(
         return None
     if name_meaning(NameSort.RANDOM_GENERATOR, name, owner):
         return DottedName(function.path[:-1])
-    return (yield make_container(reader, node, function, args))
+    if makes_object(qualified := ".".join(function.path[-2:]), owner):
+        made_args, made_keywords = read_arguments(reader, node, "", args, keywords)
+        excerpt = reader.excerpt_of(node).of_library(owner)
+        return BookObject(reader.builder, excerpt, qualified, function.text, tuple(made_args), made_keywords)
+    return (yield make_container(reader, node, function, owner, args))
 
 
 # -- functions and classes of the source

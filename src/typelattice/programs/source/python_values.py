@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from typelattice.calls.asked_calls import AskedCall
+from typelattice.calls.book_objects import BookObject
 from typelattice.calls.call_tables import NameSort, name_meaning
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.steps import Argument, ProgramError, Ref
@@ -431,7 +432,7 @@ class ImportedModule:
 
 ReadValue: TypeAlias = (
     "Argument | DottedName | IndexUpdateRef | DefinedFunction | DTypeLimits | MutableMapping[Any, Any]"
-    " | list[Any] | set[Any] | BoundMethod | MultipleResults | AskedCall | ClassValue | InstanceValue"
+    " | list[Any] | set[Any] | BoundMethod | MultipleResults | AskedCall | BookObject | ClassValue | InstanceValue"
     " | BoundFunction | SuperValue | PythonFunction | ContainerMethod | IteratorValue | UnknownValue"
     " | type[BaseException] | WrappedFunction | RaisedError | ImportedName | ImportedModule"
 )

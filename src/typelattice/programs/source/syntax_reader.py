@@ -14,6 +14,7 @@ from itertools import combinations
 from typing import Any
 
 from typelattice.calls.asked_calls import AskedCall
+from typelattice.calls.book_objects import BookObject
 from typelattice.calls.attributes import READABLE_ATTRIBUTES, read_attribute
 from typelattice.calls.call_tables import NameSort, attribute_dtype, find_constant, name_meaning
 from typelattice.calls.creation_and_cast_handlers import PYTHON_TYPE_BY_NAME
@@ -110,7 +111,7 @@ class SyntaxReaders:
     statements: Mapping[type[ast.AST], Callable[[SourceReader, Any, Scope], Reading]]
     call: Callable[[SourceReader, ast.AST, Any, list[Any], dict[str, Any], Scope], Reading]
     iterate: Callable[[SourceReader, ast.AST, Any], Reading]
-    find_library_method: Callable[[SourceReader, InstanceValue | ClassValue, str], ReadValue]
+    find_library_method: Callable[[SourceReader, InstanceValue | ClassValue | BookObject, str], ReadValue]
     iterate_generator: Callable[[SourceReader, Reading], IteratorValue]
     assign_elements: Callable[[SourceReader, Any, Any, Scope], Reading]
     read_imported_name: Callable[[SourceReader, ast.AST, ImportedName], Reading]
@@ -127,7 +128,7 @@ class WorkLimitError(SettingError):
 OWN_CLASS_NAMES = {
     each.__name__
     for each in (
-        *(AskedCall, BoundFunction, BoundMethod, ClassValue, ContainerMethod, DefinedFunction, DottedName),
+        *(AskedCall, BookObject, BoundFunction, BoundMethod, ClassValue, ContainerMethod, DefinedFunction, DottedName),
         *(DTypeLimits, DTypeOf, ImportedModule, ImportedName, InstanceValue, IteratorValue, NamedDType),
         *(PythonFunction, Ref, SuperValue, UnknownValue, WrappedFunction),
     )
@@ -370,6 +371,9 @@ class SourceReader:
                 return self.attribute_of_array(node, value.take(), name)
             case AskedCall():
                 return value.take(name)
+            case BookObject():
+                inherited = self.readers.find_library_method(self, value, name)
+                return value.as_asked().take(name) if inherited is None else inherited
             case Ref() if self.builder.is_scalar(value) and name not in READABLE_ATTRIBUTES:
                 known = self.known(value)
                 is_method_of_array = isinstance(known, Ref) or not hasattr(known, name)
@@ -530,6 +534,8 @@ class SourceReader:
                 raise self.unbound_name_error(name)
             case AskedCall():
                 return value.take()
+            case BookObject(name=name):
+                raise self.error(node, f"{name} makes an object, which is no array; call it: {name}(...)(x)")
             case MultipleResults(name=name):
                 raise self.error(node, f"{name} gives several arrays; take one: {name}(x)[0]")
             case Mapping():

@@ -184,8 +184,11 @@ class _ResultBuilder:
 
     def build(self) -> Argument | MultipleResults:
         fixed = _dtype_text(self.node)
-        if not fixed:
+        if not fixed and (self.keeps_shape or self.composition.is_exact):
             return self.add_node(self.node)
+        if not fixed:
+            with self.builder.without_shape_checks():
+                return self.add_node(self.node)
         what, shape = read_input(fixed)
         of = [x.step for x in self.arguments.values() if isinstance(x, Ref)]
         return self.builder.add_opaque(self.excerpt, self.composition.row.function, what, of, shape)

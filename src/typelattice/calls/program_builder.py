@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -83,6 +84,7 @@ class ProgramBuilder:
         self.steps: list[Step] = []
         self.python_number_steps: set[int] = set()
         self.known_numbers: dict[int, PythonNumber] = {}
+        self.checks_shapes = True
 
     def add_step(self, step: Step) -> Ref:
         """Add a step. Raises ProgramError for more steps than a program may have."""
@@ -125,6 +127,15 @@ class ProgramBuilder:
             raise excerpt.error(f"its shape is {known}, not {shape}; leave out the wrong one")
         self.steps[ref.step] = replace(self.steps[ref.step], shape=shape)
         return ref
+
+    @contextmanager
+    def without_shape_checks(self) -> Iterator[None]:
+        """Add steps that have the dtypes of a function, and not its shapes."""
+        before, self.checks_shapes = self.checks_shapes, False
+        try:
+            yield
+        finally:
+            self.checks_shapes = before
 
     def mark_same_dtype_as(self, ref: Ref, mark: tuple[str, str], shape: Shape | None = None) -> None:
         """Mark a call that has the dtype, and not the values, of the function that the source calls.
@@ -398,7 +409,10 @@ class ProgramBuilder:
             if stated_shape is None and has_known_shape:
                 shape = result_shape(like, [self.steps[i].shape for i in steps], args, dict(keywords))
         except ShapeError as e:
-            raise excerpt.invalid_call(f"{e}; give other shapes") from None
+            if not self.checks_shapes:
+                shape = None
+            else:
+                raise excerpt.invalid_call(f"{e}; give other shapes") from None
         if self.find_observed_operand:
             args, keywords = (), tuple((key, x) for key, x in keywords if key in DTYPE_DECIDING_KEYWORDS)
         all_arguments: tuple[Argument, ...] = (

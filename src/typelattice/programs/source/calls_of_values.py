@@ -18,6 +18,7 @@ from typelattice.calls.call_tables import (
     module_with_rules,
     name_meaning,
     name_meanings,
+    parameter_of_all,
 )
 from typelattice.calls.calls_to_steps import call_function
 from typelattice.calls.compositions import is_composition
@@ -462,8 +463,15 @@ def read_arguments(
     said = {
         key: reader.as_argument(node, read_named_dtype(x) if key == "dtype" else x)
         for key, x in keywords.items()
+        if not is_ignored_object(key, x)
     }
     return taken, said
+
+
+def is_ignored_object(parameter: str, x: ReadValue) -> bool:
+    """Return True for an object of a library where it decides no dtype: `stream=mx.cpu`."""
+    found = parameter_of_all(parameter) if isinstance(x, DottedName) and len(x.path) > 1 else None
+    return found is not None and found.role == "ignored"
 
 
 def read_named_dtype(x: ReadValue) -> ReadValue:

@@ -81,7 +81,8 @@ class Composition:
                 *parameter.allowed_values
             }:
                 return None
-            if parameter.role == "ignored" or (value is not None and value is not False):
+            is_left_out = value is None or (value is False and not parameter.allowed_values)
+            if parameter.role == "ignored" or not is_left_out:
                 continue
             if parameter.default is None:
                 return None
@@ -213,7 +214,7 @@ class _ResultBuilder:
             case ast.BinOp(left=left, op=ast.Div(), right=right):
                 operands = [self.find_value(left), self.find_value(right)]
                 return self.mark_inexact(node, builder.add_operator(excerpt, "divide", operands))
-            case ast.Call(func=ast.Name(id="truth" | "literal" | "zero_d" | "flat" as word), args=[of]):
+            case ast.Call(func=ast.Name(id="truth" | "literal" | "zero_d" | "flat" | "leaves" as word), args=[of]):
                 return self.convert_value(word, self.find_value(of))
             case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
                 taken = [self.find_value(x) for x in args]
@@ -247,13 +248,15 @@ class _ResultBuilder:
         return made
 
     def convert_value(self, word: str, value: Argument) -> Argument:
-        """Return a value as a Python bool, as a Python number, or as an array without axes or with one."""
+        """Return a value as a Python bool, as a number, as an array of few axes, or as a list without lists."""
         builder, excerpt, function = self.builder, self.excerpt, self.composition.row.function
         if word in SHAPE_BY_WORD:
             ref = builder.ensure_ref(excerpt, value)
             stands_for = str(builder.find_keyword(ref, STANDS_FOR_KEYWORD) or self.name)
             builder.mark_same_dtype_as(ref, (STANDS_FOR_KEYWORD, stands_for), SHAPE_BY_WORD[word])
             return ref
+        if word == "leaves":
+            return tuple(yield_leaves(value))
         if word == "truth":
             known, inputs = scalar_operand(Kind.BOOL), (builder.ensure_ref(excerpt, value).step,)
             return builder.add_opaque(excerpt, function, known, inputs, ())
@@ -284,12 +287,17 @@ def _find_class(book: str, name: str) -> Operation | None:
 
 
 def _dtype_text(node: ast.expr) -> str:
-    """Return the operand string of a fixed result, `int64`, or `int32:0d` for `zero_d(int32)`, or ""."""
+    """Return the operand string of a fixed result, `int64`, or `int32:0d` for `zero_d(int32)`, or "".
+
+    `weak(int32)` is a weak array, `int32:weak`.
+    """
     match node:
         case ast.Name(id=name) if name in DTYPES:
             return name
         case ast.Call(func=ast.Name(id="zero_d"), args=[ast.Name(id=name)]):
             return f"{name}:0d"
+        case ast.Call(func=ast.Name(id="weak"), args=[ast.Name(id=name)]):
+            return f"{name}:weak"
     return ""
 
 

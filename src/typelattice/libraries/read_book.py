@@ -21,7 +21,7 @@ PART_SEPARATOR = " as "  # between a function and the rule of some of its calls
 INNER_FUNCTION_PREFIX = "_"  # functions whose name begins with this occur only in books
 ASKED_PREFIX = "asked("
 WORDS_OF_EXPRESSIONS = frozenset((  # functions of results that are no dtype rules
-    "truth", "literal", "zero_d", "flat", "astype", "bitcast", "rand", "randn", "zeros", "zeros_like", "full",
+    "truth", "literal", "zero_d", "flat", "leaves", "weak", "astype", "bitcast", "rand", "randn", "zeros", "zeros_like", "full",
 ))  # fmt: skip
 FUNCTION_PATTERN = re.compile(r"([A-Za-z_][\w.]*)\(([^\s()]*(?:\(\)[^\s()]*)*)\)(?:\((\S*)\))?")
 OBJECT_MARK = "()"  # after the name of a function that makes an object, whose calls the row describes

@@ -180,6 +180,9 @@ def call_value(
         case DottedName():
             return (yield call_dotted_name(reader, node, function, args, keywords, scope))
         case BoundMethod():
+            found = yield call_method_of_functions(reader, node, function, args, keywords, scope)
+            if found is not MISSING:
+                return found
             return read_method(reader, node, function, args, keywords, scope)
         case AskedCall():
             read_args, read_keywords_ = read_arguments(reader, node, "", args, keywords)
@@ -199,6 +202,19 @@ def call_value(
                 return found
     called = read_function_name(reader, node, function, library)
     return call_named_function(reader, node, called, args, keywords)
+
+
+def call_method_of_functions(
+    reader: SourceReader, node: ast.AST, method: BoundMethod, args: list[Any], keywords: dict[str, Any],
+    scope: Scope,
+) -> Reading:  # fmt: skip
+    """Read a call of a method that takes a function, such as `x.map_blocks(f)`, or return MISSING."""
+    owner = reader.builder.steps[method.receiver.step].owner or reader.library
+    word = name_meaning(NameSort.TAKES_FUNCTION, f".{method.name}", owner)
+    if word is None or not args:
+        return MISSING
+    function, *others = args
+    return (yield call_transform(reader, node, word, [function, method.receiver, *others], keywords, scope))
 
 
 def takes_any_value(function: ReadValue) -> bool:

@@ -9,10 +9,12 @@ from types import EllipsisType
 from typing import Any
 
 from typelattice.calls.asked_calls import AskedCall
-from typelattice.calls.call_tables import libraries_with_several_results
+from typelattice.calls.call_tables import NameSort, libraries_with_several_results, name_meaning
+from typelattice.calls.calls_to_steps import call_function
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.steps import Argument, Call, DTypeOf, NamedDType, ProgramError, Ref, Slice
 from typelattice.engine.foreign_arrays import INDEX_FORMS
+from typelattice.facts.operations import find_operation
 from typelattice.operands.notation import MAX_INT_BITS
 from typelattice.programs.source.branches import Ending, Sides
 from typelattice.programs.source.dtype_questions import UncertainAnswerError, is_same_dtype, known_dtype
@@ -770,6 +772,26 @@ def refuse_unclear_result(reader: SourceReader, call: ast.Call, array: Ref) -> N
         raise reader.error(call, f"{several}; write {ways}")
 
 
+def join_entries(reader: SourceReader, node: ast.Subscript, joined: str, entries: Sequence[Any]) -> ReadValue:
+    """Read `np.r_[x, 1.5]`, which joins arrays, numbers and ranges. `joined` is the operation that does it."""
+    excerpt, builder = reader.excerpt_of(node), reader.builder
+    found = []
+    for entry in entries:
+        if isinstance(entry, Slice):
+            step = 1 if entry.step is None else entry.step
+            is_count = isinstance(step, complex)
+            bounds = (entry.start or 0, entry.stop, int(abs(step))) if is_count else (entry.start or 0, entry.stop, step)
+            name = "linspace" if is_count else "arange"
+            entry = call_function(builder, excerpt, name, [reader.as_argument(node, x) for x in bounds], {})
+        found.append(reader.as_argument(node, entry))
+    arrays = [x for x in found if not builder.is_scalar(x)] or found
+    made = builder.add_call(excerpt, find_operation(joined), arrays, has_known_shape=False)
+    for number in found if arrays is not found else ():
+        if builder.is_scalar(number):  # it is weak beside an array, as in a result_type
+            made = builder.add_call(excerpt, find_operation("maximum"), [made, number], has_known_shape=False)
+    return made
+
+
 def take_elements(
     reader: SourceReader, node: ast.Subscript, container: ReadValue, key: ReadValue, scope: Scope
 ) -> Reading:
@@ -781,6 +803,11 @@ def take_elements(
     match container:
         case UnknownValue(error=error):
             raise error
+        case DottedName(path=(*_, name)) if joined := name_meaning(
+            NameSort.JOINING_CLASS, name, container.owner or reader.library
+        ):
+            items = at if isinstance(at, tuple) else (at,)
+            return join_entries(reader, node, joined, items)
         case MultipleResults() if isinstance(at, (int, Slice)):
             try:
                 if isinstance(at, int):

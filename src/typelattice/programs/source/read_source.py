@@ -10,6 +10,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+from typelattice.calls.call_tables import NameSort, name_meanings
 from typelattice.calls.program_builder import LIBRARY_YIELDING_TO_OTHERS, ProgramBuilder
 from typelattice.calls.program_inputs import is_operand
 from typelattice.calls.steps import (
@@ -323,7 +324,10 @@ def _check_used(source: SourceReader, lines: Sequence[ast.stmt]) -> None:
     unread = [name for name in source.bound if name not in source.used_names]
     if not unread:
         return
-    written = {node.id for line in lines for node in ast.walk(line) if isinstance(node, ast.Name)}
+    nodes = [node for line in lines for node in ast.walk(line)]
+    written: set[object] = {node.id for node in nodes if isinstance(node, ast.Name)}
+    if any(library == source.library for library, _ in name_meanings(NameSort.COLUMN_FUNCTION)):
+        written |= {node.value for node in nodes if isinstance(node, ast.Constant)}
     for name in unread:
         if name not in written:
             what = f"{quote_short(source.text)} does not use {clip_text(name, 40)}"

@@ -25,7 +25,9 @@ WORDS_OF_EXPRESSIONS = frozenset((  # functions of results that are no dtype rul
     "truth", "literal", "zero_d", "flat", "leaves", "weak", "astype", "bitcast", "rand", "randn", "zeros", "zeros_like", "full",
 ))  # fmt: skip
 PARAMETERS_PATTERN = r"[^\s()]*(?:\(\)[^\s()]*)*"  # with defaults such as size=()
-FUNCTION_PATTERN = re.compile(rf"([A-Za-z_][\w.]*)\(({PARAMETERS_PATTERN})\)(?:\(({PARAMETERS_PATTERN})\))?")
+FUNCTION_PATTERN = re.compile(
+    rf"([A-Za-z_][\\w.]*)\\(({PARAMETERS_PATTERN})\\)(?:\\(({PARAMETERS_PATTERN})\\))?"
+)
 OBJECT_MARK = "()"  # follows the name of a function if a row describes the calls of its objects
 RULE_PATTERN = re.compile(r"(?:(\w+):)?[~=]?(?:(?:zero_d|flat)\()?(\w+)\((\w+(?:,\w+)*)\)\)?")
 

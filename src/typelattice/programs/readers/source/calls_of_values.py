@@ -330,7 +330,8 @@ def call_special_function(
     if name_meaning(NameSort.RANDOM_GENERATOR, name, owner):
         return DottedName(function.path[:-1])
     if makes_object(qualified := ".".join(function.path[-2:]), owner):
-        made_args, made_keywords = read_arguments(reader, node, "", args, keywords)
+        plain = [x.name if isinstance(x, BookObject) else x for x in args]
+        made_args, made_keywords = read_arguments(reader, node, "", plain, keywords)
         excerpt = reader.excerpt_of(node).of_library(owner)
         return BookObject(reader.builder, excerpt, qualified, function.text, tuple(made_args), made_keywords)
     return (yield make_container(reader, node, function, owner, args))

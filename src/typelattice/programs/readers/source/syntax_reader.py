@@ -23,6 +23,7 @@ from typelattice.programs.calls.asked_calls import AskedCall
 from typelattice.programs.calls.attributes import READABLE_ATTRIBUTES, read_attribute
 from typelattice.programs.calls.book_objects import BookObject
 from typelattice.programs.calls.call_tables import NameSort, attribute_dtype, find_constant, name_meaning
+from typelattice.programs.calls.compositions import is_composition
 from typelattice.programs.calls.creation_and_cast_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.programs.calls.dtype_questions import DTypeLimits, read_dtype_attribute, read_limit
 from typelattice.programs.calls.methods import call_method, is_method
@@ -496,7 +497,8 @@ class SourceReader:
         """Return an attribute of an unbound name: a constant or a dtype of a library, or a longer name."""
         if name == "newaxis":
             return None
-        if name in ("dtype", "shape", "ndim", "size", "T", "mT") and dotted_name.owner is None:
+        is_attribute = name in ("dtype", "shape", "ndim", "size", "T", "mT") and dotted_name.owner is None
+        if is_attribute and not is_composition(f"{dotted_name.path[-1]}.{name}", self.library):
             raise self.unbound_name_error(dotted_name.path[0])
         number = find_constant(name)
         return (

@@ -22,11 +22,12 @@ PART_SEPARATOR = " as "  # between a function and the rule of some of its calls
 INNER_FUNCTION_PREFIX = "_"  # functions whose name begins with this occur only in books
 ASKED_PREFIX = "asked("
 WORDS_OF_EXPRESSIONS = frozenset((  # functions of results that are no dtype rules
-    "truth", "literal", "zero_d", "flat", "leaves", "weak", "astype", "bitcast", "rand", "randn", "zeros", "zeros_like", "full",
+    "truth", "literal", "zero_d", "flat", "leaves", "weak", "astype", "bitcast", "rand", "randn",
+    "zeros", "zeros_like", "full",
 ))  # fmt: skip
 PARAMETERS_PATTERN = r"[^\s()]*(?:\(\)[^\s()]*)*"  # with defaults such as size=()
 FUNCTION_PATTERN = re.compile(
-    rf"([A-Za-z_][\\w.]*)\\(({PARAMETERS_PATTERN})\\)(?:\\(({PARAMETERS_PATTERN})\\))?"
+    rf"([A-Za-z_][\w.]*)\(({PARAMETERS_PATTERN})\)(?:\(({PARAMETERS_PATTERN})\))?"
 )
 OBJECT_MARK = "()"  # follows the name of a function if a row describes the calls of its objects
 RULE_PATTERN = re.compile(r"(?:(\w+):)?[~=]?(?:(?:zero_d|flat)\()?(\w+)\((\w+(?:,\w+)*)\)\)?")

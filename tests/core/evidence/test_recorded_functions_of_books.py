@@ -30,7 +30,8 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it takes a random key": "choice, permutation",
         "it takes a pair of an array and a bool": "cho_solve",
         "recorders do not find it": "rgamma",
-        "it has no recording yet": """argpartition, bitwise_count, block_diag, celu, comb, dct, dctn, elu, fftconvolve,
+        "it has no recording yet": """
+            argpartition, bitwise_count, block_diag, celu, comb, dct, dctn, elu, fftconvolve,
             fill_diagonal, fold_in, fresnel[0], fresnel[1], gammasgn, gelu as float_maps, gelu as
             real_maps, hard_sigmoid, hard_silu, hard_swish, hessenberg, idct, idctn, identity, insert,
             ldexp, leaky_relu, log1mexp, log_softmax as shares, logsf, lu[0], lu[1], lu[2],
@@ -43,12 +44,14 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
     },
     "dask": {
         "it needs a range": "histogram.hist, histogram[0] as keeps, histogram[1]",
-        "recorders find no arguments for it": """histogram2d[1], histogram2d[2], overlap, svd_compressed[0], svd_compressed[2]""",
+        "recorders find no arguments for it": """
+            histogram2d[1], histogram2d[2], overlap, svd_compressed[0], svd_compressed[2]""",
     },
     "torch": {
         "it takes arrays of different shapes": "grid_sample",
         "it takes a tuple of indices": "index_put",
-        "recorders find no arguments for it": """addbmm, addmv, affine_grid, diagonal_scatter, index_reduce, median.indices, median.values,
+        "recorders find no arguments for it": """
+            addbmm, addmv, affine_grid, diagonal_scatter, index_reduce, median.indices, median.values,
             nanmedian.indices, nanmedian.values, prelu, select_scatter""",
     },
     "tensorflow": {
@@ -58,7 +61,8 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it takes a dtype": "unique[0]",
         "TensorFlow ends the process for some dtypes": "conv2d",
         "it takes one number for each row": "segment_mean, segment_sum, unsorted_segment_sum",
-        "recorders find no arguments for it": """adjust_hue, adjust_saturation, assign, batch_to_space, check_numerics, conv1d,
+        "recorders find no arguments for it": """
+            adjust_hue, adjust_saturation, assign, batch_to_space, check_numerics, conv1d,
             conv2d_transpose, conv3d, cross as cross_products, depthwise_conv2d, dynamic_partition,
             fake_quant_with_min_max_args, grayscale_to_rgb, hsv_to_rgb, invert_permutation,
             reverse_sequence, rgb_to_grayscale, rgb_to_hsv, segment_max, segment_min, segment_prod,
@@ -67,12 +71,14 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
     },
     "keras": {
         "it takes arrays of different shapes": "batch_normalization, segment_sum, slice",
-        "recorders find no arguments for it": """InputLayer, L1, L2, crop_images, gelu as keeps, hsv_to_rgb, huber, map_coordinates,
+        "recorders find no arguments for it": """
+            InputLayer, L1, L2, crop_images, gelu as keeps, hsv_to_rgb, huber, map_coordinates,
             rgb_to_grayscale, rgb_to_hsv, separable_conv, shuffle, svd as keeps""",
     },
     "tinygrad": {
         "it takes arrays of different shapes": "scaled_dot_product_attention",
-        "it takes arrays of two dtypes": """assign, binary_crossentropy, gather, scatter, sparse_categorical_crossentropy""",
+        "it takes arrays of two dtypes": """
+            assign, binary_crossentropy, gather, scatter, sparse_categorical_crossentropy""",
         "it takes a shape": "shrink",
         "recorders find no arguments for it": "rearrange, scatter_reduce as keeps",
     },
@@ -86,7 +92,8 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it is a method of a series": "implode, rechunk, rename, to_numpy",
         "it takes a word": "fill_null as keeps, rank as positions",
         "it continues when": "otherwise as keeps",
-        "recorders find no arguments for it": """clip_min, concat_list, get, index_of, item, new_from_index, repeat_by, replace_strict as
+        "recorders find no arguments for it": """
+            clip_min, concat_list, get, index_of, item, new_from_index, repeat_by, replace_strict as
             keeps, rolling_corr, rolling_cov, rolling_max_by, rolling_mean_by, rolling_min_by,
             rolling_sum_by, scatter, set, shift as supertypes, shrink_dtype, suffix""",
     },

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from zlib import compress
@@ -24,16 +23,36 @@ from typelattice.core.evidence.recording_files import (
 BOOKS = sorted(path.stem for path in (Path(RECORDINGS_FOLDER) / FUNCTIONS_FOLDER).glob("*.jsonl"))
 # Functions that recorders do not ask, by the reason.
 NOT_ASKED: Mapping[str, Mapping[str, str]] = {
-    "numpy": {"it returns nothing": "shuffle"},
+    "numpy": {
+        "it returns nothing": "shuffle",
+    },
     "jax": {
         "it takes a random key": "choice, permutation",
         "it takes a pair of an array and a bool": "cho_solve",
         "recorders do not find it": "rgamma",
+        "it has no recording yet": """
+            argpartition, bitwise_count, block_diag, celu, comb, dct, dctn, elu, fftconvolve,
+            fill_diagonal, fold_in, fresnel[0], fresnel[1], gammasgn, gelu as float_maps, gelu as
+            real_maps, hard_sigmoid, hard_silu, hard_swish, hessenberg, idct, idctn, identity, insert,
+            ldexp, leaky_relu, log1mexp, log_softmax as shares, logsf, lu[0], lu[1], lu[2],
+            lu_factor[0], map_coordinates, mish, multivariate_normal, packbits, partition, place,
+            poch, polar[0], polar[1], polyint, polymul, put, put_along_axis, relu6, resize as keeps,
+            resize as resized, scale_and_translate, schur[0], schur[1], segment_min, segment_prod,
+            selu, sf, sici[0], sici[1], sigmoid as gates, silu as gates, soft_sign, softmax as shares,
+            softplus, spacing, sparse_plus, sparse_sigmoid, spence, split as keeps, squareplus, swish
+            as gates, unravel_index[0], unravel_index[1], vander""",
     },
-    "dask": {"it needs a range": "histogram.hist, histogram[0] as keeps, histogram[1]"},
+    "dask": {
+        "it needs a range": "histogram.hist, histogram[0] as keeps, histogram[1]",
+        "recorders find no arguments for it": """
+            histogram2d[1], histogram2d[2], overlap, svd_compressed[0], svd_compressed[2]""",
+    },
     "torch": {
         "it takes arrays of different shapes": "grid_sample",
         "it takes a tuple of indices": "index_put",
+        "recorders find no arguments for it": """
+            addbmm, addmv, affine_grid, diagonal_scatter, index_reduce, median.indices, median.values,
+            nanmedian.indices, nanmedian.values, prelu, select_scatter""",
     },
     "tensorflow": {
         "it takes a shape": "ensure_shape, scatter_nd",
@@ -42,21 +61,41 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it takes a dtype": "unique[0]",
         "TensorFlow ends the process for some dtypes": "conv2d",
         "it takes one number for each row": "segment_mean, segment_sum, unsorted_segment_sum",
+        "recorders find no arguments for it": """
+            adjust_hue, adjust_saturation, assign, batch_to_space, check_numerics, conv1d,
+            conv2d_transpose, conv3d, cross as cross_products, depthwise_conv2d, dynamic_partition,
+            fake_quant_with_min_max_args, grayscale_to_rgb, hsv_to_rgb, invert_permutation,
+            reverse_sequence, rgb_to_grayscale, rgb_to_hsv, segment_max, segment_min, segment_prod,
+            set_diag, space_to_batch, unsorted_segment_max, unsorted_segment_mean,
+            unsorted_segment_min, unsorted_segment_prod""",
     },
-    "keras": {"it takes arrays of different shapes": "batch_normalization, segment_sum, slice"},
+    "keras": {
+        "it takes arrays of different shapes": "batch_normalization, segment_sum, slice",
+        "recorders find no arguments for it": """
+            InputLayer, L1, L2, crop_images, gelu as keeps, hsv_to_rgb, huber, map_coordinates,
+            rgb_to_grayscale, rgb_to_hsv, separable_conv, shuffle, svd as keeps""",
+    },
     "tinygrad": {
-        "it takes arrays of different shapes": "batchnorm, linear as keeps, scaled_dot_product_attention",
-        "it takes arrays of two dtypes": """assign, binary_crossentropy, binary_crossentropy_logits,
-            cross_entropy, gather, scatter, sparse_categorical_crossentropy""",
+        "it takes arrays of different shapes": "scaled_dot_product_attention",
+        "it takes arrays of two dtypes": """
+            assign, binary_crossentropy, gather, scatter, sparse_categorical_crossentropy""",
         "it takes a shape": "shrink",
+        "recorders find no arguments for it": "rearrange, scatter_reduce as keeps",
     },
-    "mlx": {"it takes arrays of two dtypes": "put_along_axis"},
+    "mlx": {
+        "it takes arrays of two dtypes": "put_along_axis",
+        "recorders find no arguments for it": "quantize[1], quantize[2], slice, slice_update",
+    },
     "polars": {
         "it takes a column of bools": "filter, zip_with",
-        "it takes a column": "append as keeps, extend, sort_by, over",
+        "it takes a column": "extend, sort_by, over",
         "it is a method of a series": "implode, rechunk, rename, to_numpy",
         "it takes a word": "fill_null as keeps, rank as positions",
         "it continues when": "otherwise as keeps",
+        "recorders find no arguments for it": """
+            clip_min, concat_list, get, index_of, item, new_from_index, repeat_by, replace_strict as
+            keeps, rolling_corr, rolling_cov, rolling_max_by, rolling_mean_by, rolling_min_by,
+            rolling_sum_by, scatter, set, shift as supertypes, shrink_dtype, suffix""",
     },
 }
 
@@ -72,22 +111,24 @@ def test_a_system_answers_each_function_as_its_library_did(name: str) -> None:
 
 @pytest.mark.parametrize("name", BOOKS)
 def test_each_row_has_a_recording_but_for_named_reasons(name: str) -> None:
-    recording = open_recording(f"{FUNCTIONS_FOLDER}/{name}")
-    assert recording is not None
-    book = find_book(name)
-    asked = {function for function, *_ in list_asked_results(book)}
-    excused = {word for words in NOT_ASKED.get(book, {}).values() for word in re.split(r",\s+", words)}
-    assert asked - {*recording.operations} == excused
-    assert {*recording.operations} <= asked
+    of_book = [each for each in BOOKS if find_book(each) == find_book(name)]
+    recordings = [open_recording(f"{FUNCTIONS_FOLDER}/{each}") for each in of_book]
+    recorded = {operation for each in recordings if each is not None for operation in each.operations}
+    asked = {function for function, *_ in list_asked_results(find_book(name))}
+    not_asked = NOT_ASKED.get(find_book(name), {})
+    lists = [" ".join(words.split()) for words in not_asked.values()]
+    excused = {word for words in lists for word in words.split(", ")}
+    assert asked - recorded == excused
+    assert recorded <= asked
 
 
 def test_each_book_is_recorded() -> None:
     assert {*BOOKS} >= {*book_names()} - {SHARED_BOOK}
 
 
-def test_the_recordings_take_a_tenth_of_a_megabyte_of_the_wheel() -> None:
+def test_the_recordings_take_a_fifth_of_a_megabyte_of_the_wheel() -> None:
     folder = Path(RECORDINGS_FOLDER) / FUNCTIONS_FOLDER
-    assert sum(len(compress(path.read_bytes())) for path in folder.glob("*.jsonl")) < 100_000
+    assert sum(len(compress(path.read_bytes())) for path in folder.glob("*.jsonl")) < 200_000
 
 
 def test_observed_names_the_function_that_was_asked() -> None:

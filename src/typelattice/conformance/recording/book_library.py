@@ -7,6 +7,7 @@ is taken with which the library computes anything. Other shapes must give the sa
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -26,7 +27,7 @@ from typelattice.conformance.recording.questions import COMMON_DTYPE_PATTERN
 from typelattice.core.books.read_book import BookRow, read_book, spoken_name, stated_rule
 from typelattice.core.dtypes.dtypes import DTYPES, Kind
 from typelattice.core.operations.operations import OPERATIONS, Operation
-from typelattice.core.registry.libraries import recordings
+from typelattice.core.registry.libraries import libraries, recordings
 from typelattice.programs.calls.call_tables import module_with_rules
 
 SHAPES: Sequence[tuple[int, ...]] = (
@@ -126,9 +127,10 @@ class BookFunction:
                 args.append(_as_argument(self.library, values[names[0]], shape))
             elif names[0] in values:
                 keywords[names[-1]] = _as_argument(self.library, values[names[0]], shape)
-        asked_args, asked_keywords = _read_asked(self.row.asked)
-        args += asked_args
-        keywords |= asked_keywords
+        if self.row.object_parameters is None:
+            asked_args, asked_keywords = _read_asked(self.row.asked)
+            args += asked_args
+            keywords |= asked_keywords
         evaluate = getattr(self.library, "evaluate_call", None)  # without computing, where a library can
         result: Any = (
             self.function(*args, **keywords) if evaluate is None else evaluate(self.function, args, keywords)
@@ -231,6 +233,8 @@ def find_call(library: Any, row: BookRow, number: int, operands: tuple[str, ...]
         if part not in ("*", "...") and parameter_names(part)[0] not in operands and _is_required(part)
     }
     functions = [*find_functions(library, row.function)]
+    if row.object_parameters is not None:
+        functions = [_object_caller(function, row) for function in functions]
     for dtype in _control_dtypes(library):
         for function in functions:
             trials = (
@@ -244,6 +248,12 @@ def find_call(library: Any, row: BookRow, number: int, operands: tuple[str, ...]
     return None
 
 
+def _object_caller(function: Callable[..., Any], row: BookRow) -> Callable[..., Any]:
+    """Return a function that makes an object with the arguments of a row, and calls it."""
+    args, keywords = _read_asked(row.asked)
+    return lambda *given, **named: function(*args, **keywords)(*given, **named)
+
+
 def find_functions(library: Any, name: str) -> Iterator[Callable[..., Any]]:
     """Yield what a name may be in a library: a function of a module, or a method of its arrays."""
     parts = name.split(".")
@@ -251,8 +261,13 @@ def find_functions(library: Any, name: str) -> Iterator[Callable[..., Any]]:
     if len(parts) > 1 and (own := [f for x in modules if callable(f := getattr(x, parts[-1], None))]):
         yield from own
         return
+    roots = [
+        sys.modules[each]
+        for each in libraries()[find_book(library.name)].modules
+        if each in sys.modules and len(parts) > 1
+    ]
     for path in (parts, parts[-1:]):
-        for space in library.namespaces or ():
+        for space in (*(library.namespaces or ()), *(roots if path is parts else ())):
             found: Any = space
             for part in path:
                 found = getattr(found, part, None)

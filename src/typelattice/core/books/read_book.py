@@ -22,9 +22,14 @@ PART_SEPARATOR = " as "  # between a function and the rule of some of its calls
 INNER_FUNCTION_PREFIX = "_"  # functions whose name begins with this occur only in books
 ASKED_PREFIX = "asked("
 WORDS_OF_EXPRESSIONS = frozenset((  # functions of results that are no dtype rules
-    "truth", "literal", "zero_d", "flat", "astype", "bitcast", "rand", "randn", "zeros", "zeros_like", "full",
+    "truth", "literal", "zero_d", "flat", "leaves", "weak", "astype", "bitcast", "rand", "randn",
+    "zeros", "zeros_like", "full",
 ))  # fmt: skip
-FUNCTION_PATTERN = re.compile(r"([A-Za-z_][\w.]*)\((\S*)\)")
+PARAMETERS_PATTERN = r"[^\s()]*(?:\(\)[^\s()]*)*"  # with defaults such as size=()
+FUNCTION_PATTERN = re.compile(
+    rf"([A-Za-z_][\w.]*)\(({PARAMETERS_PATTERN})\)(?:\(({PARAMETERS_PATTERN})\))?"
+)
+OBJECT_MARK = "()"  # follows the name of a function if a row describes the calls of its objects
 RULE_PATTERN = re.compile(r"(?:(\w+):)?[~=]?(?:(?:zero_d|flat)\()?(\w+)\((\w+(?:,\w+)*)\)\)?")
 
 
@@ -36,7 +41,8 @@ class BookError(TypelatticeError, ValueError):
 class BookRow:
     """A row of a book: the function, its parameters and its results as the book writes them.
 
-    `asked` has the further arguments that recorders pass, written as a call.
+    `asked` has the further arguments that recorders pass, written as a call. A function that makes an object,
+    such as a layer, has the parameters of the object's calls. `object_parameters` are those of the function.
     """
 
     book: str
@@ -45,6 +51,12 @@ class BookRow:
     parameters: tuple[str, ...]
     results: tuple[str, ...]
     asked: str = "asked()"
+    object_parameters: tuple[str, ...] | None = None
+
+    @property
+    def key(self) -> str:
+        """The name by which calls find the row: `elu`, or `nn.ELU()` for the calls of an object."""
+        return self.function if self.object_parameters is None else f"{self.function}{OBJECT_MARK}"
 
     @property
     def last_name(self) -> str:
@@ -95,10 +107,12 @@ def _parse_row(book: str, number: int, words: Sequence[str]) -> BookRow:
         raise row.error(1, f"{words[0]!r} is no function; write name(x,y)")
     if len(words) < 2:
         raise row.error(2, "the function has no result; write its dtype rule, as in float_map(x)")
-    parameters = tuple(part for part in found[2].split(",") if part)
-    if words[-1].startswith(ASKED_PREFIX):
-        return BookRow(book, number, found[1], parameters, row.results[:-1], words[-1])
-    return BookRow(book, number, found[1], parameters, row.results)
+    first = tuple(part for part in found[2].split(",") if part)
+    second = None if found[3] is None else tuple(part for part in found[3].split(",") if part)
+    parameters, made = (first, None) if second is None else (second, first)
+    is_asked = words[-1].startswith(ASKED_PREFIX)
+    results, asked = (row.results[:-1], words[-1]) if is_asked else (row.results, row.asked)
+    return BookRow(book, number, found[1], parameters, results, asked, made)
 
 
 def book_names() -> tuple[str, ...]:

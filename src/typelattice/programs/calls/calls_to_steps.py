@@ -35,7 +35,7 @@ from typelattice.programs.calls.call_tables import (
     parameter_of_all,
     takes_list,
 )  # fmt: skip
-from typelattice.programs.calls.compositions import add_composition, find_composition
+from typelattice.programs.calls.compositions import add_composition, find_composition, find_object_call
 from typelattice.programs.calls.creation_and_cast_handlers import (
     COMPOSITION_HANDLERS,
     CREATION_HANDLERS,
@@ -135,6 +135,20 @@ def call_function(
     return _call_named(call) if name.startswith(INNER_FUNCTION_PREFIX) else _call_composed(call)
 
 
+def call_object(
+    call: FunctionCall, object_args: Sequence[Argument], object_keywords: Mapping[str, Argument]
+) -> Argument | MultipleResults:
+    """Add the steps of a call of an object, as a book describes it: `nn.Linear(4, 2)(x)`.
+
+    `call` has the arguments of the call. The others are those that made the object. Raises ProgramError.
+    """
+    composed = find_object_call(call, object_args, object_keywords)
+    if composed is None:
+        known = ", ".join(call.keywords) or "these arguments"
+        raise call.excerpt.error(f"no row describes it with {known}; leave out what decides no dtype")
+    return add_composition(call.builder, call.excerpt, *composed, _call_composed, _call_named)
+
+
 def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
     """Add the steps of a composition, or None for any other function. Raises ProgramError."""
     builder = call.builder
@@ -146,6 +160,8 @@ def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
     )
     if composed is not None:
         return add_composition(builder, call.excerpt, *composed, _call_composed, _call_named)
+    if "." in call.name:  # no row with the module fits
+        return _call_composed(replace(call, name=call.name.rpartition(".")[2]))
     return _call_named(call)
 
 

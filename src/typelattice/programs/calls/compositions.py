@@ -39,6 +39,7 @@ from typelattice.programs.calls.program_inputs import read_input
 from typelattice.programs.calls.steps import Argument, Excerpt, NamedDType, Ref, yield_leaves
 
 SHAPE_BY_WORD: Mapping[str, Shape] = {"zero_d": (), "flat": (None,)}  # shapes that a row may state
+CONVERSIONS = ("truth", "literal", "leaves", *SHAPE_BY_WORD)  # words that convert one value
 CallAdder = Callable[[FunctionCall], "Argument | MultipleResults"]
 
 
@@ -56,21 +57,25 @@ class Composition:
     fields: tuple[str, ...] = ()
     is_exact: bool = False
     keeps_shape: tuple[bool, ...] = ()
+    object_signature: Signature | None = None
 
     def bind_arguments(
         self,
         args: Sequence[Argument],
         keywords: Mapping[str, Argument],
         is_number: Callable[[Argument], bool],
+        signature: Signature | None = None,
     ) -> Mapping[str, Argument] | None:
         """Return the arguments of a call by parameter, or None if they do not match this row.
 
-        `is_number` tells Python numbers, also by the steps that give them.
+        `is_number` tells Python numbers, also by the steps that give them. `signature` is that of the call,
+        if it is not the row's own.
         """
-        found = self.signature.match_arguments(args, keywords)
+        signature = signature or self.signature
+        found = signature.match_arguments(args, keywords)
         if found is None:
             return None
-        for parameter in self.signature.parameters:
+        for parameter in signature.parameters:
             value = found.get(parameter.name)
             is_array = isinstance(value, Ref) and not is_number(value)
             if parameter.must_be_array and not is_array:
@@ -81,7 +86,8 @@ class Composition:
                 *parameter.allowed_values
             }:
                 return None
-            if parameter.role == "ignored" or (value is not None and value is not False):
+            is_left_out = value is None or (value is False and not parameter.allowed_values)
+            if parameter.role == "ignored" or not is_left_out:
                 continue
             if parameter.default is None:
                 return None
@@ -110,6 +116,22 @@ def find_composition(
         bound = row.bind_arguments(args, keywords, is_number)
         if bound is not None:
             return row, bound
+    return None
+
+
+def find_object_call(
+    call: FunctionCall, object_args: Sequence[Argument], object_keywords: Mapping[str, Argument]
+) -> tuple[Composition, Mapping[str, Argument]] | None:
+    """Find the row of a call of an object, such as a layer, and the arguments by parameter, or None.
+
+    `call` has the arguments of the call, and the others are those that made the object.
+    """
+    is_number = call.builder.is_number_of_source
+    for row in _find_rows(call.name, call.library):
+        made = row.bind_arguments(object_args, object_keywords, is_number, row.object_signature)
+        bound = row.bind_arguments(call.args, call.keywords, is_number)
+        if made is not None and bound is not None:
+            return row, {**made, **bound}
     return None
 
 
@@ -168,8 +190,11 @@ class _ResultBuilder:
 
     def build(self) -> Argument | MultipleResults:
         fixed = _dtype_text(self.node)
-        if not fixed:
+        if not fixed and (self.keeps_shape or self.composition.is_exact):
             return self.add_node(self.node)
+        if not fixed:
+            with self.builder.without_shape_checks():
+                return self.add_node(self.node)
         what, shape = read_input(fixed)
         of = [x.step for x in self.arguments.values() if isinstance(x, Ref)]
         return self.builder.add_opaque(self.excerpt, self.composition.row.function, what, of, shape)
@@ -194,7 +219,7 @@ class _ResultBuilder:
             case ast.BinOp(left=left, op=ast.Div(), right=right):
                 operands = [self.find_value(left), self.find_value(right)]
                 return self.mark_inexact(node, builder.add_operator(excerpt, "divide", operands))
-            case ast.Call(func=ast.Name(id="truth" | "literal" | "zero_d" | "flat" as word), args=[of]):
+            case ast.Call(func=ast.Name(id=word), args=[of]) if word in CONVERSIONS:
                 return self.convert_value(word, self.find_value(of))
             case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
                 taken = [self.find_value(x) for x in args]
@@ -217,7 +242,9 @@ class _ResultBuilder:
 
         Other systems have no such class. There the call counts as the operation that the class is like.
         """
-        made = self.builder.add_call(self.excerpt, OPERATIONS[rule.like], operands)
+        made = self.builder.add_call(
+            self.excerpt, OPERATIONS[rule.like], operands, has_known_shape=self.keeps_shape
+        )
         row = self.composition.row
         is_result = rule.name == stated_rule(row.results[self.number])[0]
         name = spoken_name(row, self.number, rule.name) if is_result else name_part(self.name, rule.name)
@@ -226,13 +253,15 @@ class _ResultBuilder:
         return made
 
     def convert_value(self, word: str, value: Argument) -> Argument:
-        """Return a value as a Python bool, as a Python number, or as an array without axes or with one."""
+        """Return a value as a Python bool or number, an array of one axis or none, or a flat list."""
         builder, excerpt, function = self.builder, self.excerpt, self.composition.row.function
         if word in SHAPE_BY_WORD:
             ref = builder.ensure_ref(excerpt, value)
             stands_for = str(builder.find_keyword(ref, STANDS_FOR_KEYWORD) or self.name)
             builder.mark_same_dtype_as(ref, (STANDS_FOR_KEYWORD, stands_for), SHAPE_BY_WORD[word])
             return ref
+        if word == "leaves":
+            return tuple(yield_leaves(value))
         if word == "truth":
             known, inputs = scalar_operand(Kind.BOOL), (builder.ensure_ref(excerpt, value).step,)
             return builder.add_opaque(excerpt, function, known, inputs, ())
@@ -263,12 +292,17 @@ def _find_class(book: str, name: str) -> Operation | None:
 
 
 def _dtype_text(node: ast.expr) -> str:
-    """Return the operand string of a fixed result, `int64`, or `int32:0d` for `zero_d(int32)`, or ""."""
+    """Return the operand string of a fixed result, `int64`, or `int32:0d` for `zero_d(int32)`, or "".
+
+    `weak(int32)` is a weak array, `int32:weak`.
+    """
     match node:
         case ast.Name(id=name) if name in DTYPES:
             return name
         case ast.Call(func=ast.Name(id="zero_d"), args=[ast.Name(id=name)]):
             return f"{name}:0d"
+        case ast.Call(func=ast.Name(id="weak"), args=[ast.Name(id=name)]):
+            return f"{name}:weak"
     return ""
 
 
@@ -299,23 +333,15 @@ def read_compositions() -> Mapping[tuple[str, str], tuple[Composition, ...]]:
     found: dict[tuple[str, str], tuple[Composition, ...]] = {}
     for book in book_names():
         for row in read_book(book):
-            key = book, row.function
+            key = book, row.key
             found[key] = (*found.get(key, ()), _read_composition(row))
     return found
 
 
 def _read_composition(row: BookRow) -> Composition:
     """Read the parameters and the results of a row. Raises BookError."""
-    parameters: list[ParameterRow] = []
-    by_name = False
-    for part in row.parameters:
-        by_name = by_name or part == "*"
-        if part == "*":
-            continue
-        if part == "...":  # `...` in a row: further arguments affect no dtype
-            parameters.append(ParameterRow(("",), "ignored", is_keyword_only=True))
-            continue
-        parameters.append(_parse_parameter(row, part, by_name))
+    signature = _read_signature(row, row.parameters)
+    made = None if row.object_parameters is None else _read_signature(row, row.object_parameters)
     results, fields, keeps = [], [], []
     for column, word in enumerate(row.results, 2):
         field, _, expression = word.rpartition(":")
@@ -326,8 +352,22 @@ def _read_composition(row: BookRow) -> Composition:
         except SyntaxError:
             raise row.error(column, f"{word!r} is no expression; write one such as exp(x)") from None
     exact = all(word.startswith("=") for word in row.results)
-    signature = Signature(tuple(parameters))
-    return Composition(row, signature, tuple(results), tuple(fields), exact, tuple(keeps))
+    return Composition(row, signature, tuple(results), tuple(fields), exact, tuple(keeps), made)
+
+
+def _read_signature(row: BookRow, parts: Sequence[str]) -> Signature:
+    """Read the parameters of a function, or of the calls of its object. Raises BookError."""
+    parameters: list[ParameterRow] = []
+    by_name = False
+    for part in parts:
+        by_name = by_name or part == "*"
+        if part == "*":
+            continue
+        if part == "...":  # `...` in a row: further arguments affect no dtype
+            parameters.append(ParameterRow(("",), "ignored", is_keyword_only=True))
+            continue
+        parameters.append(_parse_parameter(row, part, by_name))
+    return Signature(tuple(parameters))
 
 
 def _parse_parameter(row: BookRow, part: str, by_name: bool) -> ParameterRow:

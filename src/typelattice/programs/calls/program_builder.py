@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -83,6 +84,7 @@ class ProgramBuilder:
         self.steps: list[Step] = []
         self.python_number_steps: set[int] = set()
         self.known_numbers: dict[int, PythonNumber] = {}
+        self.checks_shapes = True
 
     def add_step(self, step: Step) -> Ref:
         """Add a step. Raises ProgramError for more steps than a program may have."""
@@ -125,6 +127,15 @@ class ProgramBuilder:
             raise excerpt.error(f"its shape is {known}, not {shape}; leave out the wrong one")
         self.steps[ref.step] = replace(self.steps[ref.step], shape=shape)
         return ref
+
+    @contextmanager
+    def without_shape_checks(self) -> Iterator[None]:
+        """Add steps that have the dtypes of a function, and not its shapes."""
+        before, self.checks_shapes = self.checks_shapes, False
+        try:
+            yield
+        finally:
+            self.checks_shapes = before
 
     def mark_same_dtype_as(self, ref: Ref, mark: tuple[str, str], shape: Shape | None = None) -> None:
         """Mark a call that has the dtype, and not the values, of the function that the source calls.
@@ -354,10 +365,12 @@ class ProgramBuilder:
         keywords: Mapping[str, Argument] = {},
         dtype: DTypeArgument | None = None,
         stated_shape: Shape | None = None,
+        has_known_shape: bool = True,
     ) -> Ref:
         """Add the step of a call of a library's function. `args` are the arguments after its operands.
 
-        A stated shape is that of the result, whatever shapes the operands have.
+        A stated shape is that of the result, whatever shapes the operands have. `has_known_shape` is False
+        for a function that has the dtypes of the operation, and another shape.
         """
         return self._add_call_step(
             excerpt,
@@ -367,6 +380,7 @@ class ProgramBuilder:
             tuple(keywords.items()),
             dtype=dtype,
             stated_shape=stated_shape,
+            has_known_shape=has_known_shape,
         )
 
     def _add_call_step(
@@ -379,6 +393,7 @@ class ProgramBuilder:
         is_operator: bool = False,
         dtype: DTypeArgument | None = None,
         stated_shape: Shape | None = None,
+        has_known_shape: bool = True,
     ) -> Ref:
         try:
             operation.check_operand_count(sum(x is not None for x in operands))
@@ -391,10 +406,13 @@ class ProgramBuilder:
         like = OPERATIONS[operation.like] if operation.like else operation
         try:
             shape = stated_shape
-            if stated_shape is None:
+            if stated_shape is None and has_known_shape:
                 shape = result_shape(like, [self.steps[i].shape for i in steps], args, dict(keywords))
         except ShapeError as e:
-            raise excerpt.invalid_call(f"{e}; give other shapes") from None
+            if not self.checks_shapes:
+                shape = None
+            else:
+                raise excerpt.invalid_call(f"{e}; give other shapes") from None
         if self.find_observed_operand:
             args, keywords = (), tuple((key, x) for key, x in keywords if key in DTYPE_DECIDING_KEYWORDS)
         all_arguments: tuple[Argument, ...] = (

@@ -14,12 +14,14 @@ from typelattice.base.errors.error_texts import quote_short
 from typelattice.core.operations.operations import find_operation
 from typelattice.core.operations.shapes import Shape
 from typelattice.programs.calls.asked_calls import AskedCall, call_or_ask
+from typelattice.programs.calls.book_objects import BookObject, makes_object
 from typelattice.programs.calls.call_tables import (
     OPERATION_BY_FUNCTION,
     NameSort,
     module_with_rules,
     name_meaning,
     name_meanings,
+    parameter_of_all,
 )
 from typelattice.programs.calls.calls_to_steps import call_function
 from typelattice.programs.calls.compositions import is_composition
@@ -186,10 +188,16 @@ def call_value(
         case DottedName():
             return (yield call_dotted_name(reader, node, function, args, keywords, scope))
         case BoundMethod():
+            found = yield call_method_of_functions(reader, node, function, args, keywords, scope)
+            if found is not MISSING:
+                return found
             return read_method(reader, node, function, args, keywords, scope)
         case AskedCall():
             read_args, read_keywords_ = read_arguments(reader, node, "", args, keywords)
             return function.call_result(reader.excerpt_of(node), read_args, read_keywords_)
+        case BookObject():
+            read_args, read_keywords_ = read_arguments(reader, node, "", args, keywords)
+            return function.call(reader.excerpt_of(node), read_args, read_keywords_)
         case type():
             return RaisedError(function, tuple(args), reader.error(node, "an error"))
         case DTypeOf() if len(args) == 1 and not keywords:
@@ -202,6 +210,19 @@ def call_value(
                 return found
     called = read_function_name(reader, node, function, library)
     return call_named_function(reader, node, called, args, keywords)
+
+
+def call_method_of_functions(
+    reader: SourceReader, node: ast.AST, method: BoundMethod, args: list[Any], keywords: dict[str, Any],
+    scope: Scope,
+) -> Reading:  # fmt: skip
+    """Read a call of a method that takes a function, such as `x.map_blocks(f)`, or return MISSING."""
+    owner = reader.builder.steps[method.receiver.step].owner or reader.library
+    word = name_meaning(NameSort.TAKES_FUNCTION, f".{method.name}", owner)
+    if word is None or not args:
+        return MISSING
+    function, *others = args
+    return (yield call_transform(reader, node, word, [function, method.receiver, *others], keywords, scope))
 
 
 def takes_any_value(function: ReadValue) -> bool:
@@ -253,7 +274,7 @@ def call_dotted_name(
     scope: Scope,
 ) -> Reading:  # fmt: skip
     """Read a call of a function of Python's own, or of a library."""
-    text, owner = function.text, function.owner
+    text, owner = function.text, find_owner(reader, function)
     if text in PYTHON_FUNCTIONS:
         found = yield call_python_function(reader, node, PYTHON_FUNCTIONS[text], args, keywords, scope)
         if found is not USE_ARRAY_FUNCTION:
@@ -266,7 +287,7 @@ def call_dotted_name(
             return found
     if is_ufunc_method(function.path):
         return read_ufunc_method(reader, node, function, owner, args, keywords, scope)
-    called = read_function_name(reader, node, function)
+    called = read_function_name(reader, node, function, owner)
     if called.name == SLICE_APPLYING_FUNCTION and len(args) == 3 and not keywords:
         applied, axis, x = args
         if isinstance(applied, DottedName):
@@ -280,6 +301,11 @@ def call_dotted_name(
     return call_named_function(reader, node, called, args, keywords)
 
 
+def find_owner(reader: SourceReader, function: DottedName) -> str | None:
+    """Return the library of a function: the one that is named, or for `nn.relu` that of the whole source."""
+    return function.owner or (reader.library if len(function.path) > 1 else None)
+
+
 def call_special_function(
     reader: SourceReader, node: ast.AST, function: DottedName, args: list[Any], keywords: dict[str, Any],
     scope: Scope,
@@ -289,7 +315,7 @@ def call_special_function(
     Return MISSING for another function. names.txt lists these. Raises SettingError for a function that
     changes which dtypes the library gives.
     """
-    name, owner = function.path[-1], function.owner
+    name, owner = function.path[-1], find_owner(reader, function)
     for each in (".".join(function.path[-2:]), name):
         word = name_meaning(NameSort.TAKES_FUNCTION, each, owner)
         if word is not None:
@@ -303,7 +329,12 @@ def call_special_function(
         return None
     if name_meaning(NameSort.RANDOM_GENERATOR, name, owner):
         return DottedName(function.path[:-1])
-    return (yield make_container(reader, node, function, args))
+    if makes_object(qualified := ".".join(function.path[-2:]), owner):
+        plain = [x.name if isinstance(x, BookObject) else x for x in args]
+        made_args, made_keywords = read_arguments(reader, node, "", plain, keywords)
+        excerpt = reader.excerpt_of(node).of_library(owner)
+        return BookObject(reader.builder, excerpt, qualified, function.text, tuple(made_args), made_keywords)
+    return (yield make_container(reader, node, function, owner, args))
 
 
 # -- functions and classes of the source
@@ -457,8 +488,15 @@ def read_arguments(
     said = {
         key: reader.as_argument(node, read_named_dtype(x) if key == "dtype" else x)
         for key, x in keywords.items()
+        if not is_ignored_object(key, x)
     }
     return taken, said
+
+
+def is_ignored_object(parameter: str, x: ReadValue) -> bool:
+    """Return True for an object of a library where it decides no dtype: `stream=mx.cpu`."""
+    found = parameter_of_all(parameter) if isinstance(x, DottedName) and len(x.path) > 1 else None
+    return found is not None and found.role == "ignored"
 
 
 def read_named_dtype(x: ReadValue) -> ReadValue:

@@ -10,8 +10,10 @@ from typing import Any
 
 from typelattice.core.engine.foreign_arrays import INDEX_FORMS
 from typelattice.core.operands.notation import MAX_INT_BITS
+from typelattice.core.operations.operations import find_operation
 from typelattice.programs.calls.asked_calls import AskedCall
-from typelattice.programs.calls.call_tables import libraries_with_several_results
+from typelattice.programs.calls.call_tables import NameSort, libraries_with_several_results, name_meaning
+from typelattice.programs.calls.calls_to_steps import call_function
 from typelattice.programs.calls.dtype_questions import UncertainAnswerError, is_same_dtype, known_dtype
 from typelattice.programs.calls.multiple_results import MultipleResults
 from typelattice.programs.calls.steps import Argument, Call, DTypeOf, NamedDType, ProgramError, Ref, Slice
@@ -770,6 +772,28 @@ def refuse_unclear_result(reader: SourceReader, call: ast.Call, array: Ref) -> N
         raise reader.error(call, f"{several}; write {ways}")
 
 
+def join_entries(
+    reader: SourceReader, node: ast.Subscript, joined: str, entries: Sequence[Any]
+) -> ReadValue:
+    """Read `np.r_[x, 1.5]`, which joins arrays, numbers and ranges by the operation `joined`."""
+    excerpt, builder = reader.excerpt_of(node), reader.builder
+    found = []
+    for entry in entries:
+        if isinstance(entry, Slice):
+            step: Any = 1 if entry.step is None else entry.step
+            is_count = isinstance(step, complex)
+            bounds = (entry.start or 0, entry.stop, int(abs(step)) if is_count else step)
+            name = "linspace" if is_count else "arange"
+            entry = call_function(builder, excerpt, name, [reader.as_argument(node, x) for x in bounds], {})
+        found.append(reader.as_argument(node, entry))
+    arrays = [x for x in found if not builder.is_scalar(x)] or found
+    made = builder.add_call(excerpt, find_operation(joined), arrays, has_known_shape=False)
+    for number in found if arrays is not found else ():
+        if builder.is_scalar(number):  # it is weak beside an array, as in a result_type
+            made = builder.add_call(excerpt, find_operation("maximum"), [made, number], has_known_shape=False)
+    return made
+
+
 def take_elements(
     reader: SourceReader, node: ast.Subscript, container: ReadValue, key: ReadValue, scope: Scope
 ) -> Reading:
@@ -781,6 +805,11 @@ def take_elements(
     match container:
         case UnknownValue(error=error):
             raise error
+        case DottedName(path=(*_, name)) if joined := name_meaning(
+            NameSort.JOINING_CLASS, name, container.owner or reader.library
+        ):
+            items = at if isinstance(at, tuple) else (at,)
+            return join_entries(reader, node, joined, items)
         case MultipleResults() if isinstance(at, (int, Slice)):
             try:
                 if isinstance(at, int):

@@ -331,7 +331,8 @@ def _of_indices(
     reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
 ) -> Reading:
     """`fromfunction(f, shape)`: f of arrays of indices, of the default dtype or the one asked for."""
-    function, shape = args[0], plain_axes(reader.known(args[1]))
+    function, axes = args[0], args[1] if len(args) > 1 else keywords.get("shape")
+    shape = plain_axes(reader.known(axes))
     if shape is None:
         raise reader.error(node, "the shape is not known; give numbers")
     asked = keywords.get("dtype")
@@ -416,6 +417,154 @@ def _gradients(
     return tuple(made) if isinstance(made, (tuple, list)) else (made,)
 
 
+def _choose_known(
+    reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
+) -> Reading:
+    """`cond(p, f, g)` of a library that computes at once: the result of one function, if p is known."""
+    known = reader.known(args[0]) if args else None
+    named = {"true_fn": 1, "true_fun": 1, "false_fn": 2, "false_fun": 2}
+    functions = [*args, *(keywords[key] for key in named if key in keywords)]
+    if isinstance(known, bool) and len(functions) >= 3:
+        return (yield reader.call(node, functions[1 if known else 2], functions[3:], {}, scope))
+    return (yield _choose(reader, node, args, keywords, scope))
+
+
+def _cases(
+    reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
+) -> Reading:
+    """`case([(p, f)], default=g)`: the result of one of the functions."""
+    pairs = args[0] if args else keywords["pred_fn_pairs"]
+    values = []
+    for function in (*(pair[1] for pair in pairs), *args[1:2], *filter(None, (keywords.get("default"),))):
+        values.append((yield reader.call(node, function, [], {}, scope)))
+    return reader.any_item(node, values)
+
+
+def _fold(
+    reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
+) -> Reading:
+    """`foldl(f, xs)`: f of what it gave before and of each row."""
+    function, xs = args[0], args[1] if len(args) > 1 else keywords["elems"]
+    start = args[2] if len(args) > 2 else keywords.get("initializer")
+    row = _row(reader, node, xs)
+    carry = row if start is None else _as_array(reader, node, start)
+    return (yield reader.call(node, function, [carry, row], {}, scope))
+
+
+def _scan_rows(
+    reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
+) -> Reading:
+    """`scan(f, xs)` of TensorFlow: all that f carries on, stacked."""
+    xs = args[1] if len(args) > 1 else keywords["elems"]
+    made = yield _fold(reader, node, args, keywords, scope)
+    return _stack(reader, node, made, _length(reader, xs))
+
+
+def _fold_list(
+    reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
+) -> Reading:
+    """`fold(start, f, xs)`: an array like start. `reduce(f, xs)`: f of what came before and each array."""
+    given = [*args, *(keywords[key] for key in ("acc", "function", "exprs") if key in keywords)]
+    function = next(x for x in given if isinstance(x, FUNCTIONS))
+    *start, xs = [x for x in given if x is not function]
+    items: list[Any] = yield reader.read_items(node, xs)
+    value, *rest = [*start, *items]
+    for x in rest:
+        value = yield reader.call(node, function, [value, x], {}, scope)
+    return _like(reader, node, reader.as_argument(node, start[0])) if start else value
+
+
+def _associative_scan(
+    reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
+) -> Reading:
+    """`associative_scan(f, xs)`: arrays like f of two parts of them."""
+    function, xs = args[0], args[1] if len(args) > 1 else keywords["elems"]
+    return (yield reader.call(node, function, [xs, xs], {}, scope))
+
+
+def _forward_derivative(
+    reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
+) -> Reading:
+    """`jvp(f, xs, tangents)`: the result of f, and its derivative, which is like it."""
+    xs = args[1] if isinstance(args[1], (list, tuple)) else [args[1]]
+    for x in xs:
+        _derivative(reader, node, x)
+    made = yield reader.call(node, args[0], [*xs], {}, scope)
+    found = [made] if isinstance(args[1], list) and isinstance(made, Ref) else made
+    return (found, _like(reader, node, found))
+
+
+def _backward_derivative(
+    reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
+) -> Reading:
+    """`vjp(f, xs, cotangents)` of MLX: the results of f, and arrays like xs."""
+    made = yield reader.call(node, args[0], [*args[1]], {}, scope)
+    found = [made] if isinstance(made, Ref) else made
+    return (found, [_derivative(reader, node, x) for x in args[1]])
+
+
+def _result_and_derivative(
+    reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
+) -> Reading:
+    """`vjp(f, *xs)` of JAX: the result of f, and a function that gives arrays like xs."""
+    xs = args[1:]
+    made = yield reader.call(node, args[0], [*xs], {}, scope)
+
+    def derive(reader: SourceReader, node: ast.AST, *given: Any) -> Reading:
+        yield from ()
+        return tuple(_derivative(reader, node, x) for x in xs)
+
+    return (made, PythonFunction("vjp", derive))
+
+
+def _linearization(
+    reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
+) -> Reading:
+    """`linearize(f, *xs)`: the result of f, and a function that gives an array like it."""
+    made = yield reader.call(node, args[0], args[1:], {}, scope)
+
+    def derive(reader: SourceReader, node: ast.AST, *given: Any) -> Reading:
+        yield from ()
+        return _like(reader, node, made)
+
+    return (made, PythonFunction("linearize", derive))
+
+
+def _call_at_once(
+    reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
+) -> Reading:
+    """`eval_shape(f, *xs)`: an array of the dtype of the result of f."""
+    return (yield reader.call(node, args[0], args[1:], keywords, scope))
+
+
+def _jacobian_at(
+    reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
+) -> Reading:
+    """`jacobian(f, x)`: an array of the dtype of x."""
+    derive = yield _jacobian(reader, node, args[:1], keywords, scope)
+    return (yield reader.call(node, derive, args[1:2], {}, scope))
+
+
+def _of_blocks(
+    reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
+) -> Reading:
+    """`map_blocks(f, *xs, dtype=None)`: f of arrays like xs, or what the dtype says."""
+    function = next(x for x in args if isinstance(x, FUNCTIONS))
+    arrays = [reader.as_argument(node, x) for x in args if x is not function]
+    excerpt, asked = reader.excerpt_of(node), keywords.get("dtype")
+    asked = keywords.get("return_dtype", asked)
+    first = next((x for x in arrays if reader.is_array(x)), None)
+    made: Any
+    if asked is not None and isinstance(first, Ref):
+        dtype: Any = reader.as_argument(node, asked)
+        made = reader.builder.add_cast(excerpt, first, NamedDType(dtype) if isinstance(dtype, str) else dtype)
+    else:
+        made = reader.as_argument(node, (yield reader.call(node, function, arrays, {}, scope)))
+    if isinstance(made, Ref):
+        reader.builder.replace_shape(made, None)
+    return made
+
+
 TRANSFORMS: Mapping[str, Callable[..., Reading]] = {
     "same": _same,
     "gradient": _gradient,
@@ -426,6 +575,19 @@ TRANSFORMS: Mapping[str, Callable[..., Reading]] = {
     "map": _map_function,
     "axis": _along_axis,
     "choice": _choose,
+    "choice-at-once": _choose_known,
+    "cases": _cases,
+    "fold": _fold,
+    "fold-list": _fold_list,
+    "scan-rows": _scan_rows,
+    "associative": _associative_scan,
+    "forward": _forward_derivative,
+    "backward": _backward_derivative,
+    "derivative": _result_and_derivative,
+    "linearization": _linearization,
+    "jacobian-at": _jacobian_at,
+    "call": _call_at_once,
+    "blocks": _of_blocks,
     "elements": _of_elements,
     "indices": _of_indices,
     "pieces": _of_pieces,

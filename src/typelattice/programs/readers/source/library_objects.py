@@ -13,6 +13,7 @@ from typing import Any
 
 from typelattice.core.dtypes.dtypes import Kind
 from typelattice.programs.calls.asked_calls import AskedCall
+from typelattice.programs.calls.book_objects import BookObject
 from typelattice.programs.calls.call_tables import NameSort, name_meaning, name_meanings
 from typelattice.programs.calls.dtype_questions import known_dtype
 from typelattice.programs.calls.steps import DTypeArgument, DTypeOf, NamedDType, ProgramError, Ref
@@ -32,9 +33,11 @@ from typelattice.programs.readers.source.syntax_reader import SourceReader
 ARRAY_OF_LAYER = "weight"  # the array that most layers have
 
 
-def make_container(reader: SourceReader, node: ast.AST, name: DottedName, args: list[Any]) -> Reading:
+def make_container(
+    reader: SourceReader, node: ast.AST, name: DottedName, owner: str | None, args: list[Any]
+) -> Reading:
     """Read the making of a container of layers, or return MISSING for another function."""
-    sort = name_meaning(NameSort.LAYER_CONTAINER, name.path[-1], name.owner)
+    sort = name_meaning(NameSort.LAYER_CONTAINER, name.path[-1], owner)
     if sort is None:
         return MISSING
     if sort == "dictionary":
@@ -55,8 +58,9 @@ def make_container(reader: SourceReader, node: ast.AST, name: DottedName, args: 
     def count_layers(reader: SourceReader, node: ast.AST, instance: InstanceValue) -> int:
         return len(instance.attributes["layers"])
 
-    called = (each for library, each in name_meanings(NameSort.CALLED_METHOD) if library == name.owner)
-    base = DottedName((*name.path[:-1], next(called, name.path[-1])))
+    called = (each for library, each in name_meanings(NameSort.CALLED_METHOD) if library == owner)
+    modules = name.path[:-1] if name.owner or owner is None else (owner, *name.path[:-1])
+    base = DottedName((*modules, next(called, name.path[-1])))
     methods = {
         "__call__": PythonFunction(name.text, call_layers),
         "__getitem__": PythonFunction("__getitem__", take_layer),
@@ -65,8 +69,15 @@ def make_container(reader: SourceReader, node: ast.AST, name: DottedName, args: 
     return InstanceValue(ClassValue(name.path[-1], methods, (base,)), {"layers": layers})
 
 
-def find_library_method(reader: SourceReader, instance: InstanceValue | ClassValue, name: str) -> ReadValue:
+def find_library_method(
+    reader: SourceReader, instance: InstanceValue | ClassValue | BookObject, name: str
+) -> ReadValue:
     """Return what an object inherits from a library's class, or None if names.txt lacks it."""
+    if isinstance(instance, BookObject):
+        bases = {base for library, base in name_meanings(NameSort.CALLED_METHOD) if library == instance.owner}
+        found = (name_meaning(NameSort.OBJECT_METHOD, f"{base}.{name}", instance.owner) for base in bases)
+        meaning = next(filter(None, found), None)
+        return None if meaning is None else inherited_method(instance, name, *meaning.partition(":")[::2])
     cls = instance.of if isinstance(instance, InstanceValue) else instance
     for base in cls.foreign_bases:
         if isinstance(base, DottedName):
@@ -85,7 +96,7 @@ def inherited_method(instance: Any, name: str, sort: str, rest: str) -> PythonFu
         match sort:
             case "cast":
                 to = NamedDType(rest) if rest else find_dtype((*args, *keywords.values()))
-                return instance if to is None else cast_arrays(reader, node, instance, to)
+                return instance if to is None else _cast_value(reader, node, instance, to)
             case "arrays" | "pairs" | "dictionary":
                 return arrays_of(reader, node, instance, sort)
             case "set":
@@ -133,7 +144,7 @@ def _cast_value(reader: SourceReader, node: ast.AST, value: ReadValue, to: DType
             return [_cast_value(reader, node, x, to) for x in value]
         case dict():
             return {key: _cast_value(reader, node, x, to) for key, x in value.items()}
-        case AskedCall():
+        case AskedCall() | BookObject():
             return value.of_dtype(to)
         case Ref() if not builder.is_scalar(value):
             is_float = known_dtype(builder, excerpt, value).kind in (Kind.FLOAT, Kind.COMPLEX)
@@ -165,6 +176,8 @@ def _yield_arrays(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         case list() | tuple():
             for i, each in enumerate(value):
                 yield from _yield_arrays(f"{name}.{i}".lstrip("."), each)
+        case BookObject():
+            yield name, value.as_asked()
         case Ref() | AskedCall():
             yield name, value
 

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from typelattice.core.registry.libraries import library_of
 from typelattice.programs.calls.asked_calls import AskedCall
+from typelattice.programs.calls.book_objects import BookObject
 from typelattice.programs.calls.call_tables import NameSort, name_meaning
 from typelattice.programs.calls.dtype_questions import DTypeLimits, UncertainAnswerError
 from typelattice.programs.calls.multiple_results import MultipleResults
@@ -431,7 +432,8 @@ class ImportedModule:
 
 ReadValue: TypeAlias = (
     "Argument | DottedName | IndexUpdateRef | DefinedFunction | DTypeLimits | MutableMapping[Any, Any]"
-    " | list[Any] | set[Any] | BoundMethod | MultipleResults | AskedCall | ClassValue | InstanceValue"
-    " | BoundFunction | SuperValue | PythonFunction | ContainerMethod | IteratorValue | UnknownValue"
+    " | list[Any] | set[Any] | BoundMethod | MultipleResults | AskedCall | ClassValue | BookObject"
+    " | InstanceValue | BoundFunction | SuperValue | PythonFunction | ContainerMethod | IteratorValue"
+    " | UnknownValue"
     " | type[BaseException] | WrappedFunction | RaisedError | ImportedName | ImportedModule"
 )

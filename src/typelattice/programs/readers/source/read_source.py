@@ -15,6 +15,7 @@ from typelattice.base.errors.error_texts import clip_text, quote_short, spelling
 from typelattice.core.engine.system import System
 from typelattice.core.operations.operations import Operation
 from typelattice.core.system_files.system_text import systems as list_systems
+from typelattice.programs.calls.call_tables import NameSort, name_meanings
 from typelattice.programs.calls.program_builder import LIBRARY_YIELDING_TO_OTHERS, ProgramBuilder
 from typelattice.programs.calls.program_inputs import is_operand
 from typelattice.programs.calls.steps import (
@@ -323,7 +324,10 @@ def _check_used(source: SourceReader, lines: Sequence[ast.stmt]) -> None:
     unread = [name for name in source.bound if name not in source.used_names]
     if not unread:
         return
-    written = {node.id for line in lines for node in ast.walk(line) if isinstance(node, ast.Name)}
+    nodes = [node for line in lines for node in ast.walk(line)]
+    written: set[object] = {node.id for node in nodes if isinstance(node, ast.Name)}
+    if any(library == source.library for library, _ in name_meanings(NameSort.COLUMN_FUNCTION)):
+        written |= {node.value for node in nodes if isinstance(node, ast.Constant)}
     for name in unread:
         if name not in written:
             what = f"{quote_short(source.text)} does not use {clip_text(name, 40)}"

@@ -21,7 +21,9 @@ from typelattice.core.operands.operand import scalar_operand
 from typelattice.core.operations.shapes import Shape
 from typelattice.programs.calls.asked_calls import AskedCall
 from typelattice.programs.calls.attributes import READABLE_ATTRIBUTES, read_attribute
+from typelattice.programs.calls.book_objects import BookObject
 from typelattice.programs.calls.call_tables import NameSort, attribute_dtype, find_constant, name_meaning
+from typelattice.programs.calls.compositions import is_composition
 from typelattice.programs.calls.creation_and_cast_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.programs.calls.dtype_questions import DTypeLimits, read_dtype_attribute, read_limit
 from typelattice.programs.calls.methods import call_method, is_method
@@ -110,7 +112,7 @@ class SyntaxReaders:
     statements: Mapping[type[ast.AST], Callable[[SourceReader, Any, Scope], Reading]]
     call: Callable[[SourceReader, ast.AST, Any, list[Any], dict[str, Any], Scope], Reading]
     iterate: Callable[[SourceReader, ast.AST, Any], Reading]
-    find_library_method: Callable[[SourceReader, InstanceValue | ClassValue, str], ReadValue]
+    find_library_method: Callable[[SourceReader, InstanceValue | ClassValue | BookObject, str], ReadValue]
     iterate_generator: Callable[[SourceReader, Reading], IteratorValue]
     assign_elements: Callable[[SourceReader, Any, Any, Scope], Reading]
     read_imported_name: Callable[[SourceReader, ast.AST, ImportedName], Reading]
@@ -127,7 +129,8 @@ class WorkLimitError(SettingError):
 OWN_CLASS_NAMES = {
     each.__name__
     for each in (
-        *(AskedCall, BoundFunction, BoundMethod, ClassValue, ContainerMethod, DefinedFunction, DottedName),
+        *(AskedCall, BookObject, BoundFunction, BoundMethod, ClassValue, ContainerMethod, DefinedFunction),
+        DottedName,
         *(DTypeLimits, DTypeOf, ImportedModule, ImportedName, InstanceValue, IteratorValue, NamedDType),
         *(PythonFunction, Ref, SuperValue, UnknownValue, WrappedFunction),
     )
@@ -370,6 +373,9 @@ class SourceReader:
                 return self.attribute_of_array(node, value.take(), name)
             case AskedCall():
                 return value.take(name)
+            case BookObject():
+                inherited = self.readers.find_library_method(self, value, name)
+                return value.as_asked().take(name) if inherited is None else inherited
             case Ref() if self.builder.is_scalar(value) and name not in READABLE_ATTRIBUTES:
                 known = self.known(value)
                 is_method_of_array = isinstance(known, Ref) or not hasattr(known, name)
@@ -491,7 +497,8 @@ class SourceReader:
         """Return an attribute of an unbound name: a constant or a dtype of a library, or a longer name."""
         if name == "newaxis":
             return None
-        if name in ("dtype", "shape", "ndim", "size", "T", "mT") and dotted_name.owner is None:
+        is_attribute = name in ("dtype", "shape", "ndim", "size", "T", "mT") and dotted_name.owner is None
+        if is_attribute and not is_composition(f"{dotted_name.path[-1]}.{name}", self.library):
             raise self.unbound_name_error(dotted_name.path[0])
         number = find_constant(name)
         return (
@@ -530,6 +537,8 @@ class SourceReader:
                 raise self.unbound_name_error(name)
             case AskedCall():
                 return value.take()
+            case BookObject(name=name):
+                raise self.error(node, f"{name} makes an object, which is no array; call it: {name}(...)(x)")
             case MultipleResults(name=name):
                 raise self.error(node, f"{name} gives several arrays; take one: {name}(x)[0]")
             case Mapping():

@@ -68,6 +68,7 @@ class NameSort(StrEnum):
     ELEMENT_METHOD = "element"
     JOINING_CLASS = "joining"
     ARRAY_CLASS_WITH_RULES = "mode"
+    ARRAY_CLASS = "class"
     RANDOM_GENERATOR = "generator"
     PYTHON_NUMBER_ELEMENTS = "python"
     NEUTRAL_CONTEXT = "context"

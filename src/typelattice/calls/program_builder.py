@@ -184,11 +184,6 @@ class ProgramBuilder:
         number = Operand(None, KIND_BY_PYTHON_TYPE[int], True, "scalar")
         return self.add_opaque(excerpt, LENGTH_STEP_NAME, number, (array.step,), ())
 
-    def is_unknown_length(self, x: Argument) -> bool:
-        """Return True if an argument is a length that the values of an array decide."""
-        step = self.steps[x.step] if isinstance(x, Ref) else None
-        return isinstance(step, Opaque) and step.name == LENGTH_STEP_NAME
-
     def dtype_of(self, dtype_or_step: DTypeArgument | Ref) -> DType | None:
         """Return the dtype that is named, or that an earlier step states, or None if the system decides.
 

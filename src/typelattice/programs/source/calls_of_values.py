@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from inspect import signature
 from math import prod
 from types import GeneratorType
@@ -454,7 +455,12 @@ def read_arguments(
 
 
 def read_named_dtype(x: ReadValue) -> ReadValue:
-    """Return an unbound name as the name of a dtype, which a system's own file may define."""
+    """Return an unbound name as the name of a dtype, which a system's own file may define.
+
+    A class of Python such as `object` stays as it is: it is no dtype.
+    """
+    if isinstance(x, DottedName) and isinstance(getattr(builtins, x.text, None), type):
+        return x
     return NamedDType(x.path[-1]) if isinstance(x, DottedName) else x
 
 
@@ -625,11 +631,20 @@ def remember_call(
     keywords: Mapping[str, Argument],
 ) -> ReadValue:  # fmt: skip
     """Remember the call of a result of unknown shape, so that its library can be asked for the shape."""
-    if isinstance(made, Ref) and excerpt.owner and reader.builder.shape_of(made) is None:
-        call = LibraryCall(name, tuple(args), (*keywords.items(),), text=excerpt.text)
-        error = excerpt.error("its shape is not known")
-        reader.calls_of_unknown_shape[made.step] = AskedCall(reader.builder, excerpt, call, error)
-    return made
+    if not excerpt.owner or not isinstance(made, (Ref, MultipleResults)):
+        return made
+    call = LibraryCall(name, tuple(args), (*keywords.items(),), text=excerpt.text)
+    asked = AskedCall(reader.builder, excerpt, call, excerpt.error("its shape is not known"))
+    if isinstance(made, Ref):
+        reader.remember_call(made, asked)
+        return made
+
+    def make_step(i: int) -> Ref:
+        step = made.make_step(i)
+        reader.remember_call(step, replace(asked, call=replace(call, taken=(i,)), made_steps={}))
+        return step
+
+    return replace(made, make_step=make_step, made_steps={})
 
 
 def read_question(

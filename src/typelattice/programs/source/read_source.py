@@ -10,6 +10,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import LIBRARY_YIELDING_TO_OTHERS, ProgramBuilder
 from typelattice.calls.program_inputs import is_operand
 from typelattice.calls.steps import (
@@ -45,11 +46,12 @@ from typelattice.programs.source.statements import (
     STATEMENT_READERS,
     read_function_body,
     read_imported_name,
-    read_statement,
+    read_line_of_module,
 )
 from typelattice.programs.source.syntax_reader import (
     ReadingStopped,
     SettingError,
+    ShapesNeeded,
     SourceReader,
     SyntaxReaders,
     UnreadLine,
@@ -123,6 +125,12 @@ class Source:
 
     def read(self, system: System | Mapping[str, System] | None = None) -> SourceReading:
         """Read the source under a system: its own one if none is given. Raises ProgramError."""
+        try:
+            return self._read(system, asks_shapes=False)
+        except ShapesNeeded:
+            return self._read(system, asks_shapes=True)
+
+    def _read(self, system: System | Mapping[str, System] | None, asks_shapes: bool) -> SourceReading:
         if len(self.text) > MAX_SOURCE_CHARS:
             raise ProgramError(
                 f"a source of {len(self.text):,} characters; the longest is {MAX_SOURCE_CHARS:,}"
@@ -135,6 +143,7 @@ class Source:
         library = library_used_by(lines) or self.library
         answers = SystemAnswers(system or self.own_system or _usual_system(library))
         source = SourceReader(builder, text, self.file, self.bound, SYNTAX_READERS, answers)
+        source.asks_shapes = asks_shapes
         if self.path is not None:
             source.files = ImportedFiles(self.path, _parse_file)
         source.library, source.names_library = library, bool(libraries_named_by(lines))
@@ -144,7 +153,8 @@ class Source:
                 found = run_reading(_read_function(source, lines, scope, self.function))
             else:
                 found = run_reading(_read_script(source, lines, scope))
-            results = _list_results(source, Excerpt(clip_text(clean, MAX_STEP_CHARS)), lines, found)
+            last = lines[-1] if self.function is None else _find_function(lines, self.function)
+            results = _list_results(source, Excerpt(clip_text(clean, MAX_STEP_CHARS)), lines, last, found)
             if self.function is None and not _is_function(lines):
                 _check_used(source, lines)
         except ReadingStopped as e:
@@ -168,42 +178,59 @@ def _usual_system(library: str | None) -> str:
 
 
 def _list_results(
-    source: SourceReader, excerpt: Excerpt, lines: Sequence[ast.stmt], found: Any
+    source: SourceReader, excerpt: Excerpt, lines: Sequence[ast.stmt], last: ast.stmt, found: Any
 ) -> tuple[int, ...]:
     """Return the steps of the results: of each item of a list or a dictionary, and of an object's parts.
+
+    `last` is the function, or the line, that gives them.
 
     A result that depends on a line that was not read is left out, and listed. There may be none then.
     """
     if _is_list(lines):
         found = source.as_argument(lines[0], found)
         return (source.builder.ensure_ref(excerpt, found).step,)
-    parts = [*_yield_results(source, found)]
+    parts = [x for x in _yield_results(source, found) if not _is_text(x)]
     unknown = [x for x in parts if isinstance(x, UnknownValue)]
     if unknown and any(step.op is not None for step in source.builder.steps):
         source.unknown_result = unknown[0].error
         parts = [x for x in parts if not isinstance(x, UnknownValue)]
         if not parts:
             return ()
-    if len(parts) > 1:
-        parts = [x for x in parts if x is not None and not isinstance(x, str)]
-    refs = [source.builder.ensure_ref(excerpt, source.as_argument(lines[-1], x)) for x in parts]
+    parts = [x for x in parts if x is not None]
+    refs = [source.builder.ensure_ref(excerpt, source.as_argument(last, x)) for x in parts]
     if not refs:
-        raise source.error(lines[-1], "nothing is returned; end with an expression or with return")
+        raise source.error(last, "no array and no number is returned; return one")
     return tuple(ref.step for ref in refs)
+
+
+def _is_text(x: Any) -> bool:
+    """Return True for a text, also if the values of arrays decide which."""
+    return isinstance(x, str) or (
+        isinstance(x, UnknownValue) and bool(x.one_of) and all(map(_is_text, x.one_of))
+    )
 
 
 def _yield_results(source: SourceReader, found: object) -> Iterator[Any]:
     """Yield the values in lists, dictionaries and objects of a result."""
     if isinstance(found, InstanceValue):
+        if found.lost is not None:
+            yield UnknownValue(found.lost)
         found = found.attributes
     if isinstance(found, list) and found and source.branches.find_unknown_length(found) is not None:
         found = [source.any_item(ast.Constant(None), found)]
+    if isinstance(found, MultipleResults) and found.count is not None:
+        found = [found[i] for i in range(found.count)]
     if isinstance(found, (tuple, list, dict)):
         source.check_items(found)
         for each in found.values() if isinstance(found, dict) else found:
             yield from _yield_results(source, each)
     else:
         yield found
+
+
+def _find_function(lines: Sequence[ast.stmt], name: str) -> ast.FunctionDef:
+    """Return the last definition of a function in a file."""
+    return next(x for x in reversed(lines) if isinstance(x, ast.FunctionDef) and x.name == name)
 
 
 def _parse_lines(text: str, file: str) -> list[ast.stmt]:
@@ -340,13 +367,13 @@ def _read_function(
         raise ProgramError(f"{source.file} has no function {quote_short(name)}{near}")
     name = name or defined[-1]
     for line in find_needed_lines(lines, name):
-        yield read_statement(source, line, scope)
+        yield read_line_of_module(source, line, scope)
     function = scope.names[name]
     if isinstance(function, UnknownValue):
         raise function.error
     decorated = function
-    if not isinstance(function, DefinedFunction):
-        node = next(x for x in lines if isinstance(x, ast.FunctionDef) and x.name == name)
+    if not isinstance(function, DefinedFunction) or function.name != name:  # it is decorated
+        node = _find_function(lines, name)
         defaults = yield read_defaults(source, node.args, scope)
         function = DefinedFunction(node, scope, defaults)
     known, taken = list_parameter_names(function.node), function.node.args

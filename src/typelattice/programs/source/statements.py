@@ -84,6 +84,17 @@ def read_statement(reader: SourceReader, line: ast.stmt, scope: Scope) -> Readin
         return NORMAL_END
 
 
+def read_line_of_module(reader: SourceReader, line: ast.stmt, scope: Scope) -> Reading:
+    """Read a line of a file outside of its functions.
+
+    If it cannot be read, only the lines that use what it binds are listed as unread.
+    """
+    before = dict(reader.unread)
+    yield read_statement(reader, line, scope)
+    if not isinstance(line, (ast.Expr, ast.AugAssign)):
+        reader.unread = before
+
+
 def leaves_block(line: ast.stmt) -> bool:
     """Return True if a statement has a `break`, `continue` or `return` of what is around it."""
     waiting: list[tuple[ast.AST, bool]] = [(line, isinstance(line, LOOPS))]
@@ -190,7 +201,7 @@ def read_imported_name(reader: SourceReader, node: ast.AST, imported: ImportedNa
     if name not in file.scope.names:
         for line in file.list_needed_lines(name):
             reader.count_passes(line)
-            yield read_statement(reader, line, file.scope)
+            yield read_line_of_module(reader, line, file.scope)
     if name not in file.scope.names:
         raise reader.error(node, f"{imported.path.name} has no {name}; import it from where it is")
     found = file.scope.names[name]

@@ -1,0 +1,74 @@
+"""Functions as public packages write them: what stands around the arrays is read, too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import typelattice as tl
+
+NUMPY = "import numpy as np\n"
+READ_WHOLLY = [
+    pytest.param("import logging\nlog = logging.getLogger(__name__)", "log.info('%s', x)\n    return x + 1.0",
+                 id="a logger"),
+    pytest.param("log = __import__('loguru').logger", "return x + 1.0", id="a line that nobody uses"),
+    pytest.param("Floats = List[np.floating]", "return x + 1.0", id="an alias of a type"),
+    pytest.param("", "return x if type(x) is np.ndarray else 1", id="the class of an array"),
+    pytest.param("", "return 1 if isinstance(x, Image) else x + 1.0", id="a class of another package"),
+    pytest.param("", "return 1 if isinstance(None, type) else x + 1.0", id="the class of None"),
+    pytest.param("", "return 1 if isinstance(x, np.generic) else x + 1.0", id="a class of scalars"),
+    pytest.param("", "return np.nonzero(x), x + 1.0", id="several results in a result"),
+    pytest.param("", "return ('small' if x.sum() > 0 else 'large'), x + 1.0", id="a text that values decide"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("head", "body"), READ_WHOLLY)
+def test_a_function_of_a_file_is_read_wholly(tmp_path: Path, head: str, body: str) -> None:
+    file = tmp_path / "f.py"
+    file.write_text(f"{NUMPY}{head}\ndef f(x):\n    {body}\n")
+    program = tl.program(f"{file}:f", x="float32[3]")
+    assert program.unread == ()
+    assert str(program.under("numpy")[program.results[-1]]) == "float32"
+
+
+def test_a_line_of_a_file_that_is_not_read_is_listed_where_it_is_used(tmp_path: Path) -> None:
+    file = tmp_path / "f.py"
+    file.write_text(
+        f"{NUMPY}scale = open('scale').read()\ndef f(x):\n    y = x * scale\n    return x + 1.0\n"
+    )
+    (line,) = tl.program(f"{file}:f", x="float32[3]").unread
+    assert line.location is not None
+    assert (line.location.line, line.text) == (4, "y = x * scale")
+    assert "f.py, line 2: " in line.reason
+
+
+def test_the_limits_of_pythons_float_are_those_of_float64() -> None:
+    lines = "import numpy as np\nx + np.finfo(float).eps"
+    assert str(tl.program(lines, x="float32[3]").under("numpy").dtype) == "float64"  # a scalar of NumPy
+    assert str(tl.program("x + float(np.finfo(float).eps)", x="float32[3]").under("numpy").dtype) == "float32"
+
+
+def test_a_decorated_function_is_given_the_arguments_of_its_own_parameters(tmp_path: Path) -> None:
+    file = tmp_path / "f.py"
+    text = "def logged(g):\n    def wrapper(*args, **kwargs):\n        return g(*args, **kwargs)\n"
+    text += "    return wrapper\n"
+    file.write_text(f"{NUMPY}{text}@logged\ndef f(x, y=1):\n    return x * 2.5\n")
+    assert str(tl.program(f"{file}:f", x="float32[3]").under("numpy").dtype) == "float32"
+
+
+def test_the_place_of_a_result_is_its_function(tmp_path: Path) -> None:
+    file = tmp_path / "f.py"
+    file.write_text("def f(x):\n    return 'text'\n\n__all__ = ['f']\n")
+    with pytest.raises(tl.ProgramError, match=r"f\.py, line 1: .*no array and no number is returned"):
+        tl.program(f"{file}:f", x="float32[3]")
+
+
+def test_a_class_of_python_is_no_dtype() -> None:
+    with pytest.raises(tl.ProgramError, match="object is Python's own; give an array, a number or a dtype"):
+        tl.program("import numpy as np\nnp.array(x, dtype=object)", x="float32[3]")
+
+
+def test_a_loop_as_often_as_values_decide_is_read_until_its_dtypes_stay() -> None:
+    lines = "import numpy as np\ny = x\nfor i in range(len(np.flatnonzero(x))):\n    y = y + np.float64(1)\ny"
+    assert str(tl.program(lines, x="float32[3]").under("numpy").result) == "float32 or float64"

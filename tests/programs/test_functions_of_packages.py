@@ -72,3 +72,21 @@ def test_a_class_of_python_is_no_dtype() -> None:
 def test_a_loop_as_often_as_values_decide_is_read_until_its_dtypes_stay() -> None:
     lines = "import numpy as np\ny = x\nfor i in range(len(np.flatnonzero(x))):\n    y = y + np.float64(1)\ny"
     assert str(tl.program(lines, x="float32[3]").under("numpy").result) == "float32 or float64"
+
+
+@pytest.mark.parametrize("convert", ["x.numpy()", "x.detach().cpu().numpy()", "np.asarray(x)"])
+def test_an_array_that_is_made_numpys_follows_numpys_rules(convert: str) -> None:
+    program = tl.program(f"import numpy as np\nimport torch\ny = {convert}\ny.mean(0)", x="int64[2,3]")
+    assert str(program.under("torch").dtype) == "float64"  # PyTorch refuses the mean of integers
+    assert program.steps[-1].shape == (3,)
+
+
+def test_a_loop_without_an_end_is_refused_at_once() -> None:
+    with pytest.raises(tl.ProgramError, match=r"line 2: .*a loop without an end; end it with break"):
+        tl.program("y = x\nwhile True:\n    y = y + 1\ny", x="int8[3]")
+
+
+def test_questions_about_dtypes_do_not_read_all_steps_again() -> None:
+    loop = "for i in range(800):\n        if x.dtype == np.float32:\n            x = x * 2.0"
+    program = tl.program(f"import numpy as np\ndef f(x):\n    {loop}\n    return x", x="float32[3]")
+    assert str(program.under("numpy").dtype) == "float32"

@@ -69,6 +69,7 @@ class NameSort(StrEnum):
     JOINING_CLASS = "joining"
     ARRAY_CLASS_WITH_RULES = "mode"
     ARRAY_CLASS = "class"
+    CONVERTING_METHOD = "converts"
     RANDOM_GENERATOR = "generator"
     PYTHON_NUMBER_ELEMENTS = "python"
     NEUTRAL_CONTEXT = "context"

@@ -46,6 +46,7 @@ from typelattice.programs.calls.steps import (
     ProgramError,
     Ref,
     Step,
+    StepList,
     map_argument,
     yield_leaves,
 )  # fmt: skip
@@ -80,7 +81,7 @@ class ProgramBuilder:
         custom_operations: Mapping[str, Operation] = {},
     ) -> None:
         self.find_observed_operand, self.custom_operations = observed, custom_operations
-        self.steps: list[Step] = []
+        self.steps = StepList()
         self.python_number_steps: set[int] = set()
         self.known_numbers: dict[int, PythonNumber] = {}
 

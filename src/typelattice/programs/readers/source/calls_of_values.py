@@ -48,6 +48,7 @@ from typelattice.programs.calls.steps import (
 )
 from typelattice.programs.calls.ufunc_methods import call_ufunc_method, changes_array, is_ufunc_method
 from typelattice.programs.readers.source.container_methods import call_container_method
+from typelattice.programs.readers.source.einops_calls import EINOPS_FUNCTIONS
 from typelattice.programs.readers.source.expressions import STAR_MESSAGE, read_values
 from typelattice.programs.readers.source.function_transforms import call_transform
 from typelattice.programs.readers.source.iterators import iterate_generator
@@ -255,8 +256,9 @@ def call_dotted_name(
 ) -> Reading:  # fmt: skip
     """Read a call of a function of Python's own, or of a library."""
     text, owner = function.text, function.owner
-    if text in PYTHON_FUNCTIONS:
-        found = yield call_python_function(reader, node, PYTHON_FUNCTIONS[text], args, keywords, scope)
+    own = PYTHON_FUNCTIONS.get(text) or EINOPS_FUNCTIONS.get(text)
+    if own is not None:
+        found = yield call_python_function(reader, node, own, args, keywords, scope)
         if found is not USE_ARRAY_FUNCTION:
             return found
     if len(function.path) == 1 and hasattr(builtins, text) and text not in OPERATION_BY_FUNCTION:
@@ -512,6 +514,9 @@ def call_array_method(
         return None
     if method.name in QUESTION_FUNCTIONS:
         return _answer(reader, reader.excerpt_of(node), method.name, [method.receiver])
+    if not args and (to := name_meaning(NameSort.CONVERTING_METHOD, method.name, owner)) is not None:
+        excerpt = reader.excerpt_of(node).of_library(to)
+        return call_function(builder, excerpt, "asarray", [method.receiver], {})
     shape = reader.shape_of(method.receiver) if method.name == "tolist" else None
     if method.name == "tolist" and shape is not None and None not in shape:
         return list_numbers(reader, node, method.receiver, shape)

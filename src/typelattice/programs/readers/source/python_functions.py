@@ -533,6 +533,12 @@ for _name in ("debug", "info", "warning", "warn", "error", "exception", "critica
     PYTHON_FUNCTIONS[f"logging.{_name}"] = PythonFunction(f"logging.{_name}", _print)
 
 
+@define("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.rich.tqdm")
+def _progress_bar(reader: SourceReader, node: ast.AST, value: Any, **keywords: Any) -> Any:
+    """Return what a bar of progress is made of: it gives the same items."""
+    return value
+
+
 @define("slice")
 def _slice(reader: SourceReader, node: ast.AST, *bounds: Any) -> Any:
     known = [reader.known(x) for x in bounds]

@@ -140,13 +140,14 @@ class Source:
         text = clean if not self.file else self.text
         builder = ProgramBuilder(custom_operations=self.custom_operations)
         lines = _parse_lines(text, self.file)
-        library = library_used_by(lines) or self.library
+        named = libraries_named_by(lines)
+        library = library_used_by(named) or self.library
         answers = SystemAnswers(system or self.own_system or _usual_system(library))
         source = SourceReader(builder, text, self.file, self.bound, SYNTAX_READERS, answers)
         source.asks_shapes = asks_shapes
         if self.path is not None:
             source.files = ImportedFiles(self.path, _parse_file)
-        source.library, source.names_library = library, bool(libraries_named_by(lines))
+        source.library, source.names_library = library, bool(named)
         scope = Scope(kind="module")
         try:
             if self.function is not None or _is_function(lines):

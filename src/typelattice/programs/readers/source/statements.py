@@ -40,7 +40,7 @@ from typelattice.programs.readers.source.python_values import (
     UnknownValue,
 )
 from typelattice.programs.readers.source.readings import ITERATION_END, Reading
-from typelattice.programs.readers.source.syntax_reader import SettingError, SourceReader
+from typelattice.programs.readers.source.syntax_reader import SettingError, SourceReader, WorkLimitError
 from typelattice.programs.readers.source.value_branches import merge_branches, read_branch
 
 MAX_PASSES_BY_VALUES = 12  # of a loop whose test the values of arrays decide, until its dtypes stay the same
@@ -108,6 +108,13 @@ def leaves_block(line: ast.stmt) -> bool:
             if not isinstance(child, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
                 waiting.append((child, in_loop or isinstance(child, LOOPS)))
     return False
+
+
+def may_leave(loop: ast.While) -> bool:
+    """Return True if a loop may end by a statement in it, or by an error."""
+    ends = (ast.Break, ast.Return, ast.Raise, ast.Yield, ast.YieldFrom, ast.Assert)
+    may_fail = (ast.Call, ast.Subscript)
+    return any(isinstance(node, (*ends, *may_fail)) for node in ast.walk(loop))
 
 
 def forget_results(reader: SourceReader, line: ast.stmt, error: ProgramError, scope: Scope) -> None:
@@ -401,6 +408,8 @@ def read_for(reader: SourceReader, line: ast.For, scope: Scope) -> Reading:
 
 def read_while(reader: SourceReader, line: ast.While, scope: Scope) -> Reading:
     """Read the passes of a loop, as long as its test is known to be true."""
+    if isinstance(line.test, ast.Constant) and line.test.value and not may_leave(line):
+        raise WorkLimitError(str(reader.error(line, "a loop without an end; end it with break or return")))
 
     def begin_pass() -> Reading:
         return (yield reader.read_truth(line.test, (yield reader.read_expression(line.test, scope))))
@@ -763,6 +772,7 @@ STATEMENT_READERS: Mapping[type[ast.AST], Callable[[SourceReader, Any, Scope], R
     ast.Raise: read_raise,
     ast.Return: read_return,
     ast.Try: read_try,
+    ast.TryStar: read_try,
     ast.While: read_while,
     ast.With: read_with,
 }

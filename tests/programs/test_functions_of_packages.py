@@ -90,3 +90,37 @@ def test_questions_about_dtypes_do_not_read_all_steps_again() -> None:
     loop = "for i in range(800):\n        if x.dtype == np.float32:\n            x = x * 2.0"
     program = tl.program(f"import numpy as np\ndef f(x):\n    {loop}\n    return x", x="float32[3]")
     assert str(program.under("numpy").dtype) == "float32"
+
+
+def test_a_drawing_of_another_package_decides_no_dtype() -> None:
+    lines = "import numpy as np\nimport matplotlib.pyplot as plt\nplt.plot(np.exp(x))\nx * 2.5"
+    program = tl.program(lines, x="float32[3]")
+    assert (str(program.under("numpy").dtype), program.unread) == ("float32", ())
+
+
+def test_a_call_of_another_package_that_may_fill_a_list_is_unread() -> None:
+    lines = "import numpy as np\nimport corpora\nfound = []\ncorpora.fill(found)\nx * 2.5"
+    (line,) = tl.program(lines, x="float32[3]").unread
+    assert "corpora.fill is of another package, whose code is not read; give its result" in line.reason
+
+
+def test_the_items_of_a_generator_are_its_results(tmp_path: Path) -> None:
+    file = tmp_path / "f.py"
+    file.write_text("def f(x):\n    for i in range(3):\n        yield x * i\n")
+    assert len(tl.program(f"{file}:f", x="float32[3]").results) == 3
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "y = torch.zeros(torch.Size([2, 3]))",
+        "y = x if torch.is_tensor(x) and not torch.is_tensor([x]) else 1",
+        "class A:\n    def g(self):\n        return x * 2.5\nclass B(A):\n    def g(self):\n"
+        "        return super(B, self).g()\ny = B().g()",
+        "from contextvars import ContextVar\nv = ContextVar('v', default=2)\nbefore = v.set(3)\n"
+        "y = x * v.get()\nv.reset(before)\ny = y * v.get()",
+    ],
+)
+def test_more_of_python_and_pytorch_is_read(lines: str) -> None:
+    program = tl.program(f"import torch\n{lines}\ny + x.sum()", x="float32[3]")
+    assert (str(program.under("torch").dtype), program.unread) == ("float32", ())

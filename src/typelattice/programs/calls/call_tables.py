@@ -70,6 +70,7 @@ class NameSort(StrEnum):
     ARRAY_CLASS_WITH_RULES = "mode"
     ARRAY_CLASS = "class"
     CONVERTING_METHOD = "converts"
+    ARRAY_TEST = "tests"
     RANDOM_GENERATOR = "generator"
     PYTHON_NUMBER_ELEMENTS = "python"
     NEUTRAL_CONTEXT = "context"

@@ -45,6 +45,7 @@ from typelattice.programs.calls.steps import (
     NamedDType,
     ProgramError,
     Ref,
+    UnknownFunctionError,
 )
 from typelattice.programs.calls.ufunc_methods import call_ufunc_method, changes_array, is_ufunc_method
 from typelattice.programs.readers.source.container_methods import call_container_method
@@ -57,6 +58,7 @@ from typelattice.programs.readers.source.python_functions import (
     PYTHON_FUNCTIONS,
     USE_ARRAY_FUNCTION,
     call_math,
+    is_array_of,
 )
 from typelattice.programs.readers.source.python_values import (
     MISSING,
@@ -86,6 +88,7 @@ from typelattice.programs.readers.source.statements import read_function_body
 from typelattice.programs.readers.source.syntax_reader import (
     MAX_CALL_DEPTH,
     PASSES_OF_CALL,
+    ForeignFunctionError,
     SettingError,
     SourceReader,
 )
@@ -280,7 +283,22 @@ def call_dotted_name(
         return reader.as_argument(node, reader.resolve_name(node, args[0], scope))
     if name_meaning(NameSort.TAKES_COLUMN_NAMES, name, owner):
         args = [reader.resolve_name(node, x, scope) if isinstance(x, str) else x for x in args]
-    return call_named_function(reader, node, called, args, keywords)
+    try:
+        return call_named_function(reader, node, called, args, keywords)
+    except UnknownFunctionError as e:
+        if owner is not None or not is_imported(node, scope):
+            raise
+        what = f"{text} is of another package, whose code is not read"
+        error = reader.error(node, f"{what}; give its result as an input")
+        raise ForeignFunctionError(str(error)) from e
+
+
+def is_imported(node: ast.AST, scope: Scope) -> bool:
+    """Return True if the function of a call is of a module that the source imports."""
+    name = getattr(node, "func", None)
+    while isinstance(name, ast.Attribute):
+        name = name.value
+    return isinstance(name, ast.Name) and name.id in scope
 
 
 def call_special_function(
@@ -304,6 +322,8 @@ def call_special_function(
         raise SettingError(str(reader.error(node, f"{what}; leave it out, and ask the system that has it")))
     if name_meaning(NameSort.RETURNS_NOTHING, name, owner) is not None:
         return None
+    if name_meaning(NameSort.ARRAY_TEST, name, owner) is not None and len(args) == 1:
+        return is_array_of(reader, function, reader.known(args[0]))
     if name_meaning(NameSort.RANDOM_GENERATOR, name, owner):
         return DottedName(function.path[:-1])
     return (yield make_container(reader, node, function, args))

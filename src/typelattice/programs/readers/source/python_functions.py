@@ -66,6 +66,7 @@ from typelattice.programs.readers.source.python_values import (
     RaisedError,
     ReadValue,
     Scope,
+    SuperValue,
     UnknownValue,
     WrappedFunction,
     answer_or_unknown,
@@ -596,7 +597,7 @@ def is_of_class(reader: SourceReader, node: ast.AST, value: Any, cls: Any) -> bo
     if name in PYTHON_CLASS_BY_NAME or cls is None:
         return isinstance(value, PYTHON_CLASS_BY_NAME[name or "NoneType"])
     if name in ARRAY_CLASSES:
-        return _is_array_of(reader, cls, value)
+        return is_array_of(reader, cls, value)
     return _is_of_foreign_class(reader, value, cls) if isinstance(cls, DottedName) else None
 
 
@@ -637,7 +638,7 @@ ABSTRACT_CLASSES = {*collections.abc.__all__, *numbers.__all__, *typing.__all__,
 ARRAY_CLASSES = ("ndarray", "Tensor", "Array", "array")  # the classes of arrays of the libraries
 
 
-def _is_array_of(reader: SourceReader, cls: Any, value: Any) -> bool:
+def is_array_of(reader: SourceReader, cls: Any, value: Any) -> bool:
     """Return True if a value is an array of the library whose class this is."""
     if not isinstance(value, Ref) or reader.builder.is_scalar(value):
         return False
@@ -748,6 +749,38 @@ def _id(reader: SourceReader, node: ast.AST, value: Any) -> Any:
 
 
 # -- functools, itertools, collections, operator, dataclasses and others
+
+
+@define("super")
+def _super(reader: SourceReader, node: ast.AST, cls: Any, instance: Any) -> Any:
+    if not isinstance(cls, ClassValue):
+        raise reader.error(node, "super of a class that is not read; name a class of the source")
+    return SuperValue(instance, cls)
+
+
+@define("contextvars.ContextVar")
+def _context_variable(reader: SourceReader, node: ast.AST, name: Any, default: Any = MISSING) -> Any:
+    def get(reader: SourceReader, node: ast.AST, variable: InstanceValue, other: Any = MISSING) -> Any:
+        found = variable.attributes.get("value", default if other is MISSING else other)
+        if found is MISSING:
+            raise reader.raised(node, LookupError(name))
+        return found
+
+    def put(reader: SourceReader, node: ast.AST, variable: InstanceValue, value: Any) -> Any:
+        reader.branches.will_change(variable)
+        before = variable.attributes.get("value", default)
+        variable.attributes["value"] = value
+        return None if before is MISSING else (before,)
+
+    def reset(reader: SourceReader, node: ast.AST, variable: InstanceValue, before: Any) -> Any:
+        reader.branches.will_change(variable)
+        variable.attributes.pop("value", None)
+        if isinstance(before, tuple):
+            variable.attributes["value"] = before[0]
+
+    methods: dict[str, Callable[..., Any]] = {"get": get, "set": put, "reset": reset}
+    functions = {key: PythonFunction(key, compute) for key, compute in methods.items()}
+    return InstanceValue(ClassValue("ContextVar", functions))
 
 
 @define("functools.partial")

@@ -394,7 +394,10 @@ def _read_function(
     inner = Scope({**function.defaults, **stars, **args}, function.scope)
     try:
         if decorated is function:
-            found = yield read_function_body(source, function.node, function.statements, inner)
+            reading = read_function_body(source, function.node, function.statements, inner)
+            if function.is_generator:
+                reading = source.read_samples(function.node, iterate_generator(source, reading))
+            found = yield reading
         else:
             taken_by_name = {x.arg for x in taken.kwonlyargs}
             by_place = [*takewhile(lambda name: name in args and name not in taken_by_name, known)]

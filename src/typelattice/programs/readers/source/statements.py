@@ -40,7 +40,12 @@ from typelattice.programs.readers.source.python_values import (
     UnknownValue,
 )
 from typelattice.programs.readers.source.readings import ITERATION_END, Reading
-from typelattice.programs.readers.source.syntax_reader import SettingError, SourceReader, WorkLimitError
+from typelattice.programs.readers.source.syntax_reader import (
+    ForeignFunctionError,
+    SettingError,
+    SourceReader,
+    WorkLimitError,
+)
 from typelattice.programs.readers.source.value_branches import merge_branches, read_branch
 
 MAX_PASSES_BY_VALUES = 12  # of a loop whose test the values of arrays decide, until its dtypes stay the same
@@ -77,10 +82,11 @@ def read_statement(reader: SourceReader, line: ast.stmt, scope: Scope) -> Readin
             return Ending("return", UnknownValue(e))
         if leaves_block(line):
             raise
-        reader.skip(line, e)
         if reader.tries:
             reader.leave_out_error(line, RaisedError(UnknownError, (), e))
-        forget_results(reader, line, e, scope)
+        has_forgotten = forget_results(reader, line, e, scope)
+        if has_forgotten or not isinstance(line, ast.Expr) or not isinstance(e, ForeignFunctionError):
+            reader.skip(line, e)
         return NORMAL_END
 
 
@@ -117,11 +123,15 @@ def may_leave(loop: ast.While) -> bool:
     return any(isinstance(node, (*ends, *may_fail)) for node in ast.walk(loop))
 
 
-def forget_results(reader: SourceReader, line: ast.stmt, error: ProgramError, scope: Scope) -> None:
-    """Make unknown what a line that was not read binds, and the lists and objects that it names."""
-    unknown = UnknownValue(error)
+def forget_results(reader: SourceReader, line: ast.stmt, error: ProgramError, scope: Scope) -> bool:
+    """Make unknown what a line that was not read binds, and the lists and objects that it names.
+
+    Return False if there is nothing of it: the dtype of an array is the same after any call.
+    """
+    unknown, has_forgotten = UnknownValue(error), False
     for name in bound_names([line]):
         reader.bind(scope, name, unknown)
+        has_forgotten = True
     for node in ast.walk(line):
         if not isinstance(node, ast.Name):
             continue
@@ -129,12 +139,16 @@ def forget_results(reader: SourceReader, line: ast.stmt, error: ProgramError, sc
         value = binding.names.get(node.id) if binding else None
         if isinstance(value, (list, dict, set, InstanceValue)) and may_change(line, node.id):
             reader.branches.forget(value, error)
+            has_forgotten = True
         elif isinstance(value, IteratorValue):
             value.lose(error)
+            has_forgotten = True
         elif isinstance(value, UnknownValue) and may_change(line, node.id):
             for each in value.one_of:
                 if isinstance(each, (list, dict, set, InstanceValue)):
                     reader.branches.forget(each, error)
+                    has_forgotten = True
+    return has_forgotten
 
 
 def may_change(line: ast.stmt, name: str) -> bool:

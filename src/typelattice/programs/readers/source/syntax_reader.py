@@ -123,6 +123,10 @@ class SettingError(ProgramError):
     """The error of a source that changes which dtypes its library gives. No line of it can be left out."""
 
 
+class ForeignFunctionError(ProgramError):
+    """The error of a call of another package, none of the libraries of arrays, whose code is not read."""
+
+
 class WorkLimitError(SettingError):
     """The error of a source that takes too long to read. No line of it can be left out."""
 

@@ -124,3 +124,30 @@ def test_the_items_of_a_generator_are_its_results(tmp_path: Path) -> None:
 def test_more_of_python_and_pytorch_is_read(lines: str) -> None:
     program = tl.program(f"import torch\n{lines}\ny + x.sum()", x="float32[3]")
     assert (str(program.under("torch").dtype), program.unread) == ("float32", ())
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32", "bool"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("np.r_[x, 1]", "np.r_[x, 2.5]", "np.r_[1:4, x]", "np.r_[0:1:5j, x]", "np.c_[x, x]"),
+        *("x[np.s_[1:]]", "np.r_[x, x[0], np.float32(2)]"),
+    ],
+)
+def test_an_index_that_joins_arrays_has_the_dtype_of_numpy(text: str, dtype: str) -> None:
+    np = pytest.importorskip("numpy")
+    made = eval(text, {"np": np, "x": np.ones(3, dtype)})
+    program = tl.program(f"import numpy as np\n{text}", x=f"{dtype}[3]")
+    assert (str(program.under("numpy").dtype), program.steps[-1].shape) == (str(made.dtype), made.shape)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("d = {1: x, 2: x.astype('float64'), 'a': 1j}\ny = d[int(x.argmax())]", "float32 or float64"),
+        ("d = {'a': x, 'b': x * 2, 'c': 1j}\ny = d['a' if x[0] > 0 else 'b']", "float32"),
+    ],
+)
+def test_a_key_that_values_decide_gives_one_of_the_values(lines: str, said: str) -> None:
+    program = tl.program(f"import numpy as np\n{lines}\ny", x="float32[3]")
+    assert str(program.under("numpy").result) == said

@@ -67,6 +67,7 @@ class NameSort(StrEnum):
     TAKES_COLUMN_NAMES = "columns"
     ELEMENT_METHOD = "element"
     JOINING_CLASS = "joining"
+    JOINING_INDEX = "joins"
     ARRAY_CLASS_WITH_RULES = "mode"
     ARRAY_CLASS = "class"
     CONVERTING_METHOD = "converts"

@@ -11,7 +11,8 @@ from typing import Any
 from typelattice.core.engine.foreign_arrays import INDEX_FORMS
 from typelattice.core.operands.notation import MAX_INT_BITS
 from typelattice.programs.calls.asked_calls import AskedCall
-from typelattice.programs.calls.call_tables import libraries_with_several_results
+from typelattice.programs.calls.call_tables import NameSort, libraries_with_several_results, name_meaning
+from typelattice.programs.calls.calls_to_steps import call_function
 from typelattice.programs.calls.dtype_questions import UncertainAnswerError, is_same_dtype, known_dtype
 from typelattice.programs.calls.multiple_results import MultipleResults
 from typelattice.programs.calls.steps import Argument, Call, DTypeOf, NamedDType, ProgramError, Ref, Slice
@@ -776,6 +777,9 @@ def take_elements(
     """Read elements of an array, of a list or a dictionary, or of an object."""
     yield from ()
     at: Any = reader.known(key)
+    is_decided = isinstance(at, Ref) and reader.builder.is_scalar(at)
+    if isinstance(container, dict) and (is_decided or (isinstance(at, UnknownValue) and at.one_of)):
+        return look_up_by_values(reader, node, container, at)
     if isinstance(at, UnknownValue):
         raise at.error
     match container:
@@ -811,12 +815,65 @@ def take_elements(
             return container  # a class with its parameters: list[int]
         case DottedName() if not container.owner and len(container.path) > 1:
             return container
+        case DottedName(path=(*_, name), owner=owner):
+            joining = name_meaning(NameSort.JOINING_INDEX, name, owner)
+            if joining == "key":
+                return key
+            if joining is not None:
+                return join_entries(reader, node, joining, owner, at if isinstance(at, tuple) else (at,))
     array = reader.as_argument(node, container)
     if not isinstance(array, Ref):
         raise reader.error(node, "a number has no elements; index an array")
     return reader.builder.add_index(
         reader.excerpt_of(node), array, reader.as_argument(node, at), find_lists_form(key)
     )
+
+
+def look_up_by_values(
+    reader: SourceReader, node: ast.Subscript, dictionary: dict[Any, Any], key: Ref | UnknownValue
+) -> ReadValue:
+    """Return the value of a key that the values of arrays decide: one of those of its sort."""
+    reader.check_items(dictionary)
+    sorts = tuple({type(x) for x in key.one_of}) if isinstance(key, UnknownValue) else (bool, int, float)
+    possible = key.one_of if isinstance(key, UnknownValue) else dictionary
+    if any(not isinstance(x, (str, int, float, type(None))) for x in possible):
+        raise reader.error(node.slice, "it looks up the value of an array; give a key that is known")
+    found = [value for x, value in dictionary.items() if isinstance(x, sorts) and x in possible]
+    reader.leave_out_error(node, KeyError)
+    return reader.any_item(node, found)
+
+
+def join_entries(
+    reader: SourceReader, node: ast.AST, operation: str, owner: str | None, entries: Sequence[Any]
+) -> ReadValue:
+    """Return the array that `np.r_[x, 1.0, 1:4]` joins. A slice is a range, and numbers are no arrays."""
+    excerpt, builder = reader.excerpt_of(node).of_library(owner), reader.builder
+    if any(isinstance(x, str) for x in entries):
+        raise reader.error(node, "an index that says how to join; write concatenate or stack")
+    items: list[Any] = []
+    for x in entries:
+        if isinstance(x, Slice):
+            step: Any = x.step
+            is_count = isinstance(step, complex)
+            given: Any = (x.start or 0, x.stop, int(abs(step)) if is_count else 1 if step is None else step)
+            called = call_function(builder, excerpt, "linspace" if is_count else "arange", given, {})
+            items.append(reader.as_argument(node, called))
+        else:
+            items.append(reader.as_argument(node, x))
+    if any(not isinstance(x, Ref) or builder.is_scalar(x) for x in items):
+        dtype: Any = call_function(builder, excerpt, "result_type", items, {})
+        items = [
+            x if isinstance(x, Ref) and not builder.is_scalar(x)
+            else call_function(builder, excerpt, "asarray", [x], {"dtype": dtype})
+            for x in items
+        ]  # fmt: skip
+    arrays: list[Any] = [
+        x if not isinstance(x, Ref) or builder.shape_of(x) != ()
+        else call_function(builder, excerpt, "reshape", [x, (1,)], {})
+        for x in items
+    ]  # fmt: skip
+    joined: Any = call_function(builder, excerpt, operation, [tuple(arrays)], {})
+    return joined  # type: ignore[no-any-return]
 
 
 def look_up(reader: SourceReader, node: ast.AST, dictionary: Mapping[Any, Any], key: Any) -> ReadValue:

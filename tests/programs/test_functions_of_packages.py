@@ -151,3 +151,14 @@ def test_an_index_that_joins_arrays_has_the_dtype_of_numpy(text: str, dtype: str
 def test_a_key_that_values_decide_gives_one_of_the_values(lines: str, said: str) -> None:
     program = tl.program(f"import numpy as np\n{lines}\ny", x="float32[3]")
     assert str(program.under("numpy").result) == said
+
+
+def test_a_fact_of_an_array_that_no_dtype_decides_leaves_both_branches() -> None:
+    program = tl.program("import torch\ny = x.double() if x.is_cuda else x\ny", x="int64[3]")
+    assert str(program.under("torch").result) == "float64 or int64"
+
+
+@pytest.mark.parametrize(("code", "dtype"), [("i", "int32"), ("d", "float64")])
+def test_a_letter_of_numpy_is_a_dtype(code: str, dtype: str) -> None:
+    lines = f"import numpy as np\nnp.zeros(3, dtype='{code}') + x.astype('{code}')"
+    assert str(tl.program(lines, x="int8[3]").under("numpy").dtype) == dtype

@@ -722,6 +722,8 @@ class SourceReader:
                 return self.known_truths[step]
             case AskedCall():
                 return None
+            case BoundMethod(name=name) if not is_method(name):
+                return None  # a fact such as `x.is_cuda`, which no dtype decides
             case DTypeOf():
                 raise self.error(node, f"it {NEEDS_VALUES_MESSAGE}; {remedy}")
             case Ref():

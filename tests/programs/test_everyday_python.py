@@ -88,7 +88,8 @@ def test_a_handler_is_read_if_the_system_refuses_the_lines() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("while True:\n    x = x * 1\nx", "more than 5,000 passes of loops and calls"),
+        ("while True:\n    x = x * 1\nx", "a loop without an end; end it with break or return"),
+        ("n = 1\nwhile n:\n    x = x * 1\nx", "more than 5,000 passes of loops and calls"),
         ("f = lambda n: f(n + 1)\nf(0) * x", "more than 200 calls within one another"),
         ("s = 'a' * 10**9\nx", "it has more than 100,000 items; take a shorter one"),
         ("[x] * 10**7\nx", "it has more than 100,000 items"),

@@ -69,7 +69,7 @@ def test_what_is_no_program_is_refused(text: str, match: str) -> None:
         ("a + 0x" + "f" * 4000, "a number of more than 4,096 bits; no dtype holds it"),
         ("a.maximun(a) + a", "unknown function 'maximun' [(]did you mean maximum"),
         ("sum(a, axis=0, axis=1)", "given twice"),
-        ("meshgrid(a, a)", "meshgrid gives several arrays"),
+        ("meshgrid(a, a) + a", "meshgrid gives several arrays"),
     ],
 )
 def test_what_an_expression_cannot_say(text: str, said: str) -> None:

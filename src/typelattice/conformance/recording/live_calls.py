@@ -141,7 +141,7 @@ class LiveCalls:
             return LibraryAnswer(None, str(e), self.source)
         return LibraryAnswer(found, message, self.source, axes)
 
-    def try_call(self, question: LibraryQuestion) -> tuple[str, tuple[int, ...] | None]:
+    def try_call(self, question: LibraryQuestion) -> tuple[str, Shape | None]:
         """Make a call with dtypes of all kinds until one succeeds.
 
         Return why the library refuses all of them, or an empty text, and the shape of the result.
@@ -155,26 +155,29 @@ class LiveCalls:
                     if message is None:
                         if [x.shape for x in operands] != [*shapes]:
                             return "", None
-                        return "", shape if self.keeps_shape(function, question, dtypes, shape) else None
+                        return "", self.find_certain_shape(function, question, dtypes, shape)
                     if found != NOT_ASKED_ANSWER:
                         why = why or f"{self.source} refuses it: {found[1:]}: {message}"
         except UnclearError as e:
             return str(e), None
         return why or f"{self.source} cannot be asked about it", None
 
-    def keeps_shape(
+    def find_certain_shape(
         self, function: Callable[..., Any], question: LibraryQuestion, dtypes: Mapping[int, str],
         shape: tuple[int, ...] | None,
-    ) -> bool:  # fmt: skip
-        """Return True if a call gives the same shape for other values: those of `unique(x)` decide it."""
+    ) -> Shape | None:  # fmt: skip
+        """Return the shape with None for each length that is another for other values, as in `unique(x)`."""
         shapes = [x.shape for x in _list_operands(question)]
         self.alternates = True
         try:
-            return self.call(function, question, shapes, dtypes)[2] == shape
+            other = self.call(function, question, shapes, dtypes)[2]
         except UnclearError:
-            return False
+            return None
         finally:
             self.alternates = False
+        if shape is None or other is None or len(shape) != len(other):
+            return None
+        return tuple(n if n == m else None for n, m in zip(shape, other, strict=True))
 
     def ask(self, function: Callable[..., Any], question: LibraryQuestion) -> tuple[str, str, bool]:
         """Return the answer, its message, and whether it has axes. Raises UnclearError."""

@@ -144,7 +144,9 @@ class LiveLibraries:
         key = library, question
         if key not in self.trials:
             found = self._process(library).request("try", question)
-            if isinstance(found, str):
+            if found is None:
+                self.trials[key] = CallTrial(f"{library} cannot be asked about it")
+            elif isinstance(found, str):
                 why = TEXT_BY_BROKEN_ANSWER.get(found, found)
                 self.trials[key] = CallTrial(f"{library} breaks down: {why}")
             else:

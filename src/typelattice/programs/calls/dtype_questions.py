@@ -49,6 +49,7 @@ KINDS_BY_TEST_FUNCTION: Mapping[str, tuple[str, ...]] = {  # functions and attri
     "iscomplexobj": ("complex floating",),
     "isrealobj": ("bool", "integral", "real floating"),
 }
+DTYPE_BY_PYTHON_CLASS = {"int": "int64", "float": "float64", "complex": "complex128"}
 QUESTION_FUNCTIONS = ("isdtype", "issubdtype", *LIMITS_FUNCTION_AND_ATTRIBUTES, *KINDS_BY_TEST_FUNCTION)
 SYSTEM_DEPENDENT_DTYPE_MESSAGE = (
     "a dtype that is another under each system, and the steps depend on it; cast first, e.g. .astype(float32)"
@@ -151,6 +152,8 @@ def answer_question(
 
 def limits_of(excerpt: Excerpt, name: str, argument: Argument) -> DTypeLimits:
     """Return the result of `finfo` or `iinfo` for a dtype or an array's dtype. Raises ProgramError."""
+    if isinstance(argument, NamedDType):  # of Python's own classes NumPy and JAX tell the widest
+        argument = NamedDType(DTYPE_BY_PYTHON_CLASS.get(argument.name, argument.name))
     dtype_argument = (
         NamedDType(argument)
         if isinstance(argument, str)

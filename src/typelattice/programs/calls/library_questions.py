@@ -76,7 +76,7 @@ class CallTrial:
     """
 
     refusal: str
-    shape: tuple[int, ...] | None = None
+    shape: Shape | None = None
 
 
 class LibraryAsker(Protocol):

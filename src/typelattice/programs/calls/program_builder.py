@@ -47,6 +47,7 @@ from typelattice.programs.calls.steps import (
     ProgramError,
     Ref,
     Step,
+    StepList,
     map_argument,
     yield_leaves,
 )  # fmt: skip
@@ -81,7 +82,7 @@ class ProgramBuilder:
         custom_operations: Mapping[str, Operation] = {},
     ) -> None:
         self.find_observed_operand, self.custom_operations = observed, custom_operations
-        self.steps: list[Step] = []
+        self.steps = StepList()
         self.python_number_steps: set[int] = set()
         self.known_numbers: dict[int, PythonNumber] = {}
         self.checks_shapes = True
@@ -194,11 +195,6 @@ class ProgramBuilder:
             before += step.inputs
         number = Operand(None, KIND_BY_PYTHON_TYPE[int], True, "scalar")
         return self.add_opaque(excerpt, LENGTH_STEP_NAME, number, (array.step,), ())
-
-    def is_unknown_length(self, x: Argument) -> bool:
-        """Return True if an argument is a length that the values of an array decide."""
-        step = self.steps[x.step] if isinstance(x, Ref) else None
-        return isinstance(step, Opaque) and step.name == LENGTH_STEP_NAME
 
     def dtype_of(self, dtype_or_step: DTypeArgument | Ref) -> DType | None:
         """Return the dtype that is named, or that an earlier step states, or None if the system decides.

@@ -366,6 +366,23 @@ def _find_inputs(step: Step) -> tuple[int, ...]:
     return (*found, *dict.fromkeys(i for i in others if i not in found)) if others else found
 
 
+class StepList(list[Step]):
+    """Steps that grow. `first_changed` is the first number at which a step was replaced or dropped.
+
+    Whoever keeps facts about the steps sets it to their number.
+    """
+
+    first_changed = 0
+
+    def __setitem__(self, at: Any, step: Any) -> None:
+        self.first_changed = min(self.first_changed, at)
+        super().__setitem__(at, step)
+
+    def __delitem__(self, at: Any) -> None:
+        self.first_changed = min(self.first_changed, at.start)
+        super().__delitem__(at)
+
+
 def yield_leaves(argument: Argument) -> Iterator[Argument]:
     """Yield the single arguments in nested tuples and slices, from left to right."""
     if isinstance(argument, tuple):

@@ -201,18 +201,20 @@ def _foreign_mark(step: Step) -> str | None:
 
 
 def _find_constants(steps: Sequence[Step]) -> frozenset[int]:
-    """Return NumPy's steps that are computed from constants, or none if no other library is used."""
+    """Return NumPy's steps that are computed from constants and from arrays that were made NumPy's.
+
+    There are none if no other library is used.
+    """
     owners = {step.owner for step in steps}
     if LIBRARY_YIELDING_TO_OTHERS not in owners or not owners - {LIBRARY_YIELDING_TO_OTHERS, None}:
         return frozenset()
     found: set[int] = set()
     for i, step in enumerate(steps):
-        own = (part for part in step.inputs if not isinstance(steps[part], Number))
-        if (
-            step.owner == LIBRARY_YIELDING_TO_OTHERS
-            and not isinstance(step, (Input, Opaque))
-            and found.issuperset(own)
-        ):
+        if step.owner != LIBRARY_YIELDING_TO_OTHERS or isinstance(step, (Input, Opaque)):
+            continue
+        own = [part for part in step.inputs if not isinstance(steps[part], Number)]
+        is_converted = isinstance(step, Cast) and all(steps[part].owner != step.owner for part in own)
+        if is_converted or found.issuperset(own):
             found.add(i)
     return frozenset(found)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from inspect import signature
 from math import prod
 from types import GeneratorType
@@ -46,9 +47,11 @@ from typelattice.programs.calls.steps import (
     NamedDType,
     ProgramError,
     Ref,
+    UnknownFunctionError,
 )
 from typelattice.programs.calls.ufunc_methods import call_ufunc_method, changes_array, is_ufunc_method
 from typelattice.programs.readers.source.container_methods import call_container_method
+from typelattice.programs.readers.source.einops_calls import EINOPS_FUNCTIONS
 from typelattice.programs.readers.source.expressions import STAR_MESSAGE, read_values
 from typelattice.programs.readers.source.function_transforms import call_transform
 from typelattice.programs.readers.source.iterators import iterate_generator
@@ -57,6 +60,7 @@ from typelattice.programs.readers.source.python_functions import (
     PYTHON_FUNCTIONS,
     USE_ARRAY_FUNCTION,
     call_math,
+    is_array_of,
 )
 from typelattice.programs.readers.source.python_values import (
     MISSING,
@@ -86,6 +90,7 @@ from typelattice.programs.readers.source.statements import read_function_body
 from typelattice.programs.readers.source.syntax_reader import (
     MAX_CALL_DEPTH,
     PASSES_OF_CALL,
+    ForeignFunctionError,
     SettingError,
     SourceReader,
 )
@@ -275,8 +280,9 @@ def call_dotted_name(
 ) -> Reading:  # fmt: skip
     """Read a call of a function of Python's own, or of a library."""
     text, owner = function.text, find_owner(reader, function)
-    if text in PYTHON_FUNCTIONS:
-        found = yield call_python_function(reader, node, PYTHON_FUNCTIONS[text], args, keywords, scope)
+    own = PYTHON_FUNCTIONS.get(text) or EINOPS_FUNCTIONS.get(text)
+    if own is not None:
+        found = yield call_python_function(reader, node, own, args, keywords, scope)
         if found is not USE_ARRAY_FUNCTION:
             return found
     if len(function.path) == 1 and hasattr(builtins, text) and text not in OPERATION_BY_FUNCTION:
@@ -298,7 +304,22 @@ def call_dotted_name(
         return reader.as_argument(node, reader.resolve_name(node, args[0], scope))
     if name_meaning(NameSort.TAKES_COLUMN_NAMES, name, owner):
         args = [reader.resolve_name(node, x, scope) if isinstance(x, str) else x for x in args]
-    return call_named_function(reader, node, called, args, keywords)
+    try:
+        return call_named_function(reader, node, called, args, keywords)
+    except UnknownFunctionError as e:
+        if owner is not None or not is_imported(node, scope):
+            raise
+        what = f"{text} is of another package, whose code is not read"
+        error = reader.error(node, f"{what}; give its result as an input")
+        raise ForeignFunctionError(str(error)) from e
+
+
+def is_imported(node: ast.AST, scope: Scope) -> bool:
+    """Return True if the function of a call is of a module that the source imports."""
+    name = getattr(node, "func", None)
+    while isinstance(name, ast.Attribute):
+        name = name.value
+    return isinstance(name, ast.Name) and name.id in scope
 
 
 def find_owner(reader: SourceReader, function: DottedName) -> str | None:
@@ -327,6 +348,8 @@ def call_special_function(
         raise SettingError(str(reader.error(node, f"{what}; leave it out, and ask the system that has it")))
     if name_meaning(NameSort.RETURNS_NOTHING, name, owner) is not None:
         return None
+    if name_meaning(NameSort.ARRAY_TEST, name, owner) is not None and len(args) == 1:
+        return is_array_of(reader, function, reader.known(args[0]))
     if name_meaning(NameSort.RANDOM_GENERATOR, name, owner):
         return DottedName(function.path[:-1])
     if makes_object(qualified := ".".join(function.path[-2:]), owner):
@@ -500,7 +523,12 @@ def is_ignored_object(parameter: str, x: ReadValue) -> bool:
 
 
 def read_named_dtype(x: ReadValue) -> ReadValue:
-    """Return an unbound name as the name of a dtype, which a system's own file may define."""
+    """Return an unbound name as the name of a dtype, which a system's own file may define.
+
+    A class of Python such as `object` stays as it is: it is no dtype.
+    """
+    if isinstance(x, DottedName) and isinstance(getattr(builtins, x.text, None), type):
+        return x
     return NamedDType(x.path[-1]) if isinstance(x, DottedName) else x
 
 
@@ -544,6 +572,9 @@ def call_array_method(
         return None
     if method.name in QUESTION_FUNCTIONS:
         return _answer(reader, reader.excerpt_of(node), method.name, [method.receiver])
+    if not args and (to := name_meaning(NameSort.CONVERTING_METHOD, method.name, owner)) is not None:
+        excerpt = reader.excerpt_of(node).of_library(to)
+        return call_function(builder, excerpt, "asarray", [method.receiver], {})
     shape = reader.shape_of(method.receiver) if method.name == "tolist" else None
     if method.name == "tolist" and shape is not None and None not in shape:
         return list_numbers(reader, node, method.receiver, shape)
@@ -671,11 +702,20 @@ def remember_call(
     keywords: Mapping[str, Argument],
 ) -> ReadValue:  # fmt: skip
     """Remember the call of a result of unknown shape, so that its library can be asked for the shape."""
-    if isinstance(made, Ref) and excerpt.owner and reader.builder.shape_of(made) is None:
-        call = LibraryCall(name, tuple(args), (*keywords.items(),), text=excerpt.text)
-        error = excerpt.error("its shape is not known")
-        reader.calls_of_unknown_shape[made.step] = AskedCall(reader.builder, excerpt, call, error)
-    return made
+    if not excerpt.owner or not isinstance(made, (Ref, MultipleResults)):
+        return made
+    call = LibraryCall(name, tuple(args), (*keywords.items(),), text=excerpt.text)
+    asked = AskedCall(reader.builder, excerpt, call, excerpt.error("its shape is not known"))
+    if isinstance(made, Ref):
+        reader.remember_call(made, asked)
+        return made
+
+    def make_step(i: int) -> Ref:
+        step = made.make_step(i)
+        reader.remember_call(step, replace(asked, call=replace(call, taken=(i,)), made_steps={}))
+        return step
+
+    return replace(made, make_step=make_step, made_steps={})
 
 
 def read_question(

@@ -10,7 +10,6 @@ from typing import Any
 
 from typelattice.core.engine.foreign_arrays import INDEX_FORMS
 from typelattice.core.operands.notation import MAX_INT_BITS
-from typelattice.core.operations.operations import find_operation
 from typelattice.programs.calls.asked_calls import AskedCall
 from typelattice.programs.calls.call_tables import NameSort, libraries_with_several_results, name_meaning
 from typelattice.programs.calls.calls_to_steps import call_function
@@ -772,44 +771,20 @@ def refuse_unclear_result(reader: SourceReader, call: ast.Call, array: Ref) -> N
         raise reader.error(call, f"{several}; write {ways}")
 
 
-def join_entries(
-    reader: SourceReader, node: ast.Subscript, joined: str, entries: Sequence[Any]
-) -> ReadValue:
-    """Read `np.r_[x, 1.5]`, which joins arrays, numbers and ranges by the operation `joined`."""
-    excerpt, builder = reader.excerpt_of(node), reader.builder
-    found = []
-    for entry in entries:
-        if isinstance(entry, Slice):
-            step: Any = 1 if entry.step is None else entry.step
-            is_count = isinstance(step, complex)
-            bounds = (entry.start or 0, entry.stop, int(abs(step)) if is_count else step)
-            name = "linspace" if is_count else "arange"
-            entry = call_function(builder, excerpt, name, [reader.as_argument(node, x) for x in bounds], {})
-        found.append(reader.as_argument(node, entry))
-    arrays = [x for x in found if not builder.is_scalar(x)] or found
-    made = builder.add_call(excerpt, find_operation(joined), arrays, has_known_shape=False)
-    for number in found if arrays is not found else ():
-        if builder.is_scalar(number):  # it is weak beside an array, as in a result_type
-            made = builder.add_call(excerpt, find_operation("maximum"), [made, number], has_known_shape=False)
-    return made
-
-
 def take_elements(
     reader: SourceReader, node: ast.Subscript, container: ReadValue, key: ReadValue, scope: Scope
 ) -> Reading:
     """Read elements of an array, of a list or a dictionary, or of an object."""
     yield from ()
     at: Any = reader.known(key)
+    is_decided = isinstance(at, Ref) and reader.builder.is_scalar(at)
+    if isinstance(container, dict) and (is_decided or (isinstance(at, UnknownValue) and at.one_of)):
+        return look_up_by_values(reader, node, container, at)
     if isinstance(at, UnknownValue):
         raise at.error
     match container:
         case UnknownValue(error=error):
             raise error
-        case DottedName(path=(*_, name)) if joined := name_meaning(
-            NameSort.JOINING_CLASS, name, container.owner or reader.library
-        ):
-            items = at if isinstance(at, tuple) else (at,)
-            return join_entries(reader, node, joined, items)
         case MultipleResults() if isinstance(at, (int, Slice)):
             try:
                 if isinstance(at, int):
@@ -840,12 +815,65 @@ def take_elements(
             return container  # a class with its parameters: list[int]
         case DottedName() if not container.owner and len(container.path) > 1:
             return container
+        case DottedName(path=(*_, name), owner=owner):
+            joining = name_meaning(NameSort.JOINING_INDEX, name, owner)
+            if joining == "key":
+                return key
+            if joining is not None:
+                return join_entries(reader, node, joining, owner, at if isinstance(at, tuple) else (at,))
     array = reader.as_argument(node, container)
     if not isinstance(array, Ref):
         raise reader.error(node, "a number has no elements; index an array")
     return reader.builder.add_index(
         reader.excerpt_of(node), array, reader.as_argument(node, at), find_lists_form(key)
     )
+
+
+def look_up_by_values(
+    reader: SourceReader, node: ast.Subscript, dictionary: dict[Any, Any], key: Ref | UnknownValue
+) -> ReadValue:
+    """Return the value of a key that the values of arrays decide: one of those of its sort."""
+    reader.check_items(dictionary)
+    sorts = tuple({type(x) for x in key.one_of}) if isinstance(key, UnknownValue) else (bool, int, float)
+    possible = key.one_of if isinstance(key, UnknownValue) else dictionary
+    if any(not isinstance(x, (str, int, float, type(None))) for x in possible):
+        raise reader.error(node.slice, "it looks up the value of an array; give a key that is known")
+    found = [value for x, value in dictionary.items() if isinstance(x, sorts) and x in possible]
+    reader.leave_out_error(node, KeyError)
+    return reader.any_item(node, found)
+
+
+def join_entries(
+    reader: SourceReader, node: ast.AST, operation: str, owner: str | None, entries: Sequence[Any]
+) -> ReadValue:
+    """Return the array that `np.r_[x, 1.0, 1:4]` joins. A slice is a range, and numbers are no arrays."""
+    excerpt, builder = reader.excerpt_of(node).of_library(owner), reader.builder
+    if any(isinstance(x, str) for x in entries):
+        raise reader.error(node, "an index that says how to join; write concatenate or stack")
+    items: list[Any] = []
+    for x in entries:
+        if isinstance(x, Slice):
+            step: Any = x.step
+            is_count = isinstance(step, complex)
+            given: Any = (x.start or 0, x.stop, int(abs(step)) if is_count else 1 if step is None else step)
+            called = call_function(builder, excerpt, "linspace" if is_count else "arange", given, {})
+            items.append(reader.as_argument(node, called))
+        else:
+            items.append(reader.as_argument(node, x))
+    if any(not isinstance(x, Ref) or builder.is_scalar(x) for x in items):
+        dtype: Any = call_function(builder, excerpt, "result_type", items, {})
+        items = [
+            x if isinstance(x, Ref) and not builder.is_scalar(x)
+            else call_function(builder, excerpt, "asarray", [x], {"dtype": dtype})
+            for x in items
+        ]  # fmt: skip
+    arrays: list[Any] = [
+        x if not isinstance(x, Ref) or builder.shape_of(x) != ()
+        else call_function(builder, excerpt, "reshape", [x, (1,)], {})
+        for x in items
+    ]  # fmt: skip
+    joined: Any = call_function(builder, excerpt, operation, [tuple(arrays)], {})
+    return joined  # type: ignore[no-any-return]
 
 
 def look_up(reader: SourceReader, node: ast.AST, dictionary: Mapping[Any, Any], key: Any) -> ReadValue:

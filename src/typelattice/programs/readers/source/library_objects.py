@@ -44,8 +44,8 @@ def make_container(
         return {**args[0]} if args and isinstance(args[0], dict) else {}
     is_listed = len(args) == 1 and isinstance(args[0], (list, tuple, IteratorValue))
     layers = (yield reader.read_items(node, args[0])) if is_listed else [*args]
-    if sort == "list":
-        return layers
+    if sort in ("list", "tuple"):
+        return layers if sort == "list" else tuple(layers)
 
     def call_layers(reader: SourceReader, node: ast.AST, instance: InstanceValue, value: Any) -> Reading:
         for layer in (yield reader.read_items(node, instance.attributes["layers"])):

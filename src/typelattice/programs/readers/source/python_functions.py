@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import ast
+import collections.abc
 import itertools
 import math
+import numbers
 import operator
+import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.base.errors.error_texts import spelling_hint
 from typelattice.core.dtypes.dtypes import Kind
 from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar_operand
-from typelattice.programs.calls.call_tables import OPERATION_BY_FUNCTION
+from typelattice.programs.calls.asked_calls import AskedCall
+from typelattice.programs.calls.attributes import READABLE_ATTRIBUTES
+from typelattice.programs.calls.call_tables import OPERATION_BY_FUNCTION, NameSort, name_meaning
 from typelattice.programs.calls.creation_and_cast_handlers import PYTHON_TYPE_BY_NAME
-from typelattice.programs.calls.dtype_questions import choose_answer, list_possible_dtypes
+from typelattice.programs.calls.dtype_questions import (
+    KINDS_BY_SCALAR_CLASS,
+    choose_answer,
+    list_possible_dtypes,
+)
+from typelattice.programs.calls.library_questions import find_asker
 from typelattice.programs.calls.multiple_results import MultipleResults
 from typelattice.programs.calls.result_shapes import UNKNOWN_SHAPE_MESSAGE
 from typelattice.programs.calls.steps import (
@@ -56,6 +66,7 @@ from typelattice.programs.readers.source.python_values import (
     RaisedError,
     ReadValue,
     Scope,
+    SuperValue,
     UnknownValue,
     WrappedFunction,
     answer_or_unknown,
@@ -106,8 +117,6 @@ def compute_plainly(reader: SourceReader, node: ast.AST, function: Callable[...,
 @define("range")
 def _range(reader: SourceReader, node: ast.AST, *bounds: Any) -> Any:
     known = [reader.known(x) for x in bounds]
-    if any(reader.builder.is_unknown_length(x) for x in known):
-        raise reader.error(node, UNKNOWN_SHAPE_MESSAGE)
     if any(isinstance(x, Ref) for x in known):
         return IteratorValue(lambda: _unknown_int(reader, node), is_of_unknown_length=True)
     found = compute_plainly(reader, node, range, *known)
@@ -506,10 +515,29 @@ def _next(reader: SourceReader, node: ast.AST, value: Any, default: Any = MISSIN
 
 
 @define(
-    "print", "warnings.warn", "warnings.simplefilter", "warnings.filterwarnings", "gc.collect", "time.sleep"
-)
+    "print", "warnings.warn", "warnings.warn_explicit", "warnings.simplefilter", "warnings.filterwarnings",
+    "warnings.resetwarnings", "gc.collect", "time.sleep", "sys.stdout.write", "sys.stdout.flush",
+    "sys.stderr.write", "sys.stderr.flush", "traceback.print_exc", "pprint.pprint",
+)  # fmt: skip
 def _print(reader: SourceReader, node: ast.AST, *values: Any, **keywords: Any) -> Any:
     return None
+
+
+@define("logging.getLogger", "logging.Logger")
+def _logger(reader: SourceReader, node: ast.AST, *args: Any) -> Any:
+    return LOGGER
+
+
+LOGGER = DottedName(("logging",))  # its functions and the methods of a logger have the same names
+for _name in ("debug", "info", "warning", "warn", "error", "exception", "critical", "log", "setLevel",
+              "addHandler", "basicConfig", "disable", "captureWarnings"):  # fmt: skip
+    PYTHON_FUNCTIONS[f"logging.{_name}"] = PythonFunction(f"logging.{_name}", _print)
+
+
+@define("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.rich.tqdm")
+def _progress_bar(reader: SourceReader, node: ast.AST, value: Any, **keywords: Any) -> Any:
+    """Return what a bar of progress is made of: it gives the same items."""
+    return value
 
 
 @define("slice")
@@ -530,8 +558,13 @@ def _type(reader: SourceReader, node: ast.AST, value: Any) -> Any:
         return NamedDType("bool")
     if isinstance(known, (int, float, complex)):
         return NamedDType(type(known).__name__)
+    if known is None:
+        return DottedName(("NoneType",))
     if isinstance(known, (str, list, tuple, dict, set)):
         return DottedName((type(known).__name__,))
+    array_class = name_meaning(NameSort.ARRAY_CLASS, "array", _owner_of(reader, known))
+    if array_class is not None and reader.is_array(known):
+        return DottedName(tuple(array_class.split(".")))
     raise reader.error(node, "it asks for a class that libraries have of their own; leave it out")
 
 
@@ -563,18 +596,54 @@ def is_of_class(reader: SourceReader, node: ast.AST, value: Any, cls: Any) -> bo
         return _is_number(reader, node, value, PYTHON_TYPE_BY_NAME[name])
     if name in PYTHON_CLASS_BY_NAME or cls is None:
         return isinstance(value, PYTHON_CLASS_BY_NAME[name or "NoneType"])
-    return _is_array_of(reader, cls, value) if name in ARRAY_CLASSES else None
+    if name in ARRAY_CLASSES:
+        return is_array_of(reader, cls, value)
+    return _is_of_foreign_class(reader, value, cls) if isinstance(cls, DottedName) else None
 
 
+def _is_of_foreign_class(reader: SourceReader, value: Any, cls: DottedName) -> bool | None:
+    """Return False for a value that is of no class of a library, or None if it may be.
+
+    It may be if the class is abstract as `collections.abc.Sized` is, or of the library that made an array.
+    """
+    name, of = cls.path[-1], _owner_of(reader, value)
+    if cls.path == ("type",):
+        return None if isinstance(value, (NamedDType, DottedName)) else isinstance(value, (ClassValue, type))
+    if (
+        name in ABSTRACT_CLASSES
+        or name.endswith("Like")
+        or isinstance(value, (NamedDType, DTypeOf, DottedName))
+    ):
+        return None
+    match value:
+        case Ref() if not reader.builder.is_scalar(value):
+            is_whole = bool(reader.shape_of(value))
+            is_other = cls.owner != of if of is not None else False
+            return False if is_other or (is_whole and name in KINDS_BY_SCALAR_CLASS) else None
+        case InstanceValue():
+            bases = {base.path[-1] for base in value.of.foreign_bases if isinstance(base, DottedName)}
+            return True if name in bases else None if bases else False
+        case AskedCall() | MultipleResults():
+            return None
+    return False
+
+
+def _owner_of(reader: SourceReader, value: Any) -> str | None:
+    """Return the library that an array belongs to, or None if it is not known."""
+    return (reader.builder.steps[value.step].owner or reader.library) if isinstance(value, Ref) else None
+
+
+# Classes whose objects need not know them.
+ABSTRACT_CLASSES = {*collections.abc.__all__, *numbers.__all__, *typing.__all__, "PathLike"}
 ARRAY_CLASSES = ("ndarray", "Tensor", "Array", "array")  # the classes of arrays of the libraries
 
 
-def _is_array_of(reader: SourceReader, cls: Any, value: Any) -> bool:
+def is_array_of(reader: SourceReader, cls: Any, value: Any) -> bool:
     """Return True if a value is an array of the library whose class this is."""
     if not isinstance(value, Ref) or reader.builder.is_scalar(value):
         return False
     owner = cls.owner if isinstance(cls, DottedName) else None
-    of = reader.builder.steps[value.step].owner or reader.library
+    of = _owner_of(reader, value)
     return owner is None or of is None or of == owner
 
 
@@ -618,6 +687,8 @@ def _callable(reader: SourceReader, node: ast.AST, value: Any) -> Any:
 def _hasattr(reader: SourceReader, node: ast.AST, value: Any, name: Any) -> Reading:
     if not isinstance(name, str):
         raise reader.error(node, "a name that is no text; give one")
+    if reader.is_array(value):
+        return has_array_attribute(reader, node, value, name)
     try:
         yield reader.read_attribute(node, value, name, Scope())
     except RaisedError:
@@ -627,10 +698,29 @@ def _hasattr(reader: SourceReader, node: ast.AST, value: Any, name: Any) -> Read
     return True
 
 
+ATTRIBUTES_OF_ALL_ARRAYS = ("dtype", "__len__", "__iter__", "__getitem__", *READABLE_ATTRIBUTES)
+
+
+def has_array_attribute(reader: SourceReader, node: ast.AST, array: Ref, name: str) -> bool:
+    """Return True if an array has an attribute. If no table says so, the installed library is asked."""
+    if name in ATTRIBUTES_OF_ALL_ARRAYS:
+        return True
+    owner, asker = _owner_of(reader, array), find_asker()
+    if owner is None or asker is None or not asker.is_installed(owner) or name.startswith("_"):
+        raise reader.error(node, f"nobody knows whether it has {name}; leave it out")
+    return asker.has_function(owner, f".{name}")
+
+
 @define("getattr")
 def _getattr(reader: SourceReader, node: ast.AST, value: Any, name: Any, default: Any = MISSING) -> Reading:
     if not isinstance(name, str):
         raise reader.error(node, "a name that is no text; give one")
+    if default is not MISSING and reader.is_array(value):
+        return (
+            (yield reader.read_attribute(node, value, name, Scope()))
+            if has_array_attribute(reader, node, value, name)
+            else default
+        )
     try:
         return (yield reader.read_attribute(node, value, name, Scope()))
     except RaisedError:
@@ -659,6 +749,38 @@ def _id(reader: SourceReader, node: ast.AST, value: Any) -> Any:
 
 
 # -- functools, itertools, collections, operator, dataclasses and others
+
+
+@define("super")
+def _super(reader: SourceReader, node: ast.AST, cls: Any, instance: Any) -> Any:
+    if not isinstance(cls, ClassValue):
+        raise reader.error(node, "super of a class that is not read; name a class of the source")
+    return SuperValue(instance, cls)
+
+
+@define("contextvars.ContextVar")
+def _context_variable(reader: SourceReader, node: ast.AST, name: Any, default: Any = MISSING) -> Any:
+    def get(reader: SourceReader, node: ast.AST, variable: InstanceValue, other: Any = MISSING) -> Any:
+        found = variable.attributes.get("value", default if other is MISSING else other)
+        if found is MISSING:
+            raise reader.raised(node, LookupError(name))
+        return found
+
+    def put(reader: SourceReader, node: ast.AST, variable: InstanceValue, value: Any) -> Any:
+        reader.branches.will_change(variable)
+        before = variable.attributes.get("value", default)
+        variable.attributes["value"] = value
+        return None if before is MISSING else (before,)
+
+    def reset(reader: SourceReader, node: ast.AST, variable: InstanceValue, before: Any) -> Any:
+        reader.branches.will_change(variable)
+        variable.attributes.pop("value", None)
+        if isinstance(before, tuple):
+            variable.attributes["value"] = before[0]
+
+    methods: dict[str, Callable[..., Any]] = {"get": get, "set": put, "reset": reset}
+    functions = {key: PythonFunction(key, compute) for key, compute in methods.items()}
+    return InstanceValue(ClassValue("ContextVar", functions))
 
 
 @define("functools.partial")

@@ -131,7 +131,7 @@ class DefinedFunction:
         return [ast.copy_location(ast.Return(value=self.node.body), self.node)]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class ClassValue:
     """A class that the source defines: its names, and its bases, of which some may be a library's.
 
@@ -145,6 +145,10 @@ class ClassValue:
     fields: dict[str, Any] | None = None
     is_tuple: bool = False
     members: dict[str, InstanceValue] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Return a short text for errors."""
+        return f"<class {self.name}>"
 
     @property
     def order(self) -> list[ClassValue]:
@@ -180,13 +184,17 @@ class AutomaticValue:
     """The value of a member of an enumeration that is numbered: `enum.auto()`."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class InstanceValue:
     """An object of a class that the source defines. `lost`: why nobody knows its attributes."""
 
     of: ClassValue
     attributes: dict[str, Any] = field(default_factory=dict)
     lost: ProgramError | None = None
+
+    def __repr__(self) -> str:
+        """Return a short text for errors: an object may hold others without end."""
+        return f"<object of {self.of.name}>"
 
 
 class NamedTupleValue(tuple[Any, ...]):

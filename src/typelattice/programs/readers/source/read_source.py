@@ -16,6 +16,7 @@ from typelattice.core.engine.system import System
 from typelattice.core.operations.operations import Operation
 from typelattice.core.system_files.system_text import systems as list_systems
 from typelattice.programs.calls.call_tables import NameSort, name_meanings
+from typelattice.programs.calls.multiple_results import MultipleResults
 from typelattice.programs.calls.program_builder import LIBRARY_YIELDING_TO_OTHERS, ProgramBuilder
 from typelattice.programs.calls.program_inputs import is_operand
 from typelattice.programs.calls.steps import (
@@ -47,11 +48,12 @@ from typelattice.programs.readers.source.statements import (
     STATEMENT_READERS,
     read_function_body,
     read_imported_name,
-    read_statement,
+    read_line_of_module,
 )
 from typelattice.programs.readers.source.syntax_reader import (
     ReadingStopped,
     SettingError,
+    ShapesNeeded,
     SourceReader,
     SyntaxReaders,
     UnreadLine,
@@ -124,6 +126,12 @@ class Source:
 
     def read(self, system: System | Mapping[str, System] | None = None) -> SourceReading:
         """Read the source under a system: its own one if none is given. Raises ProgramError."""
+        try:
+            return self._read(system, asks_shapes=False)
+        except ShapesNeeded:
+            return self._read(system, asks_shapes=True)
+
+    def _read(self, system: System | Mapping[str, System] | None, asks_shapes: bool) -> SourceReading:
         if len(self.text) > MAX_SOURCE_CHARS:
             raise ProgramError(
                 f"a source of {len(self.text):,} characters; the longest is {MAX_SOURCE_CHARS:,}"
@@ -133,19 +141,22 @@ class Source:
         text = clean if not self.file else self.text
         builder = ProgramBuilder(custom_operations=self.custom_operations)
         lines = _parse_lines(text, self.file)
-        library = library_used_by(lines) or self.library
+        named = libraries_named_by(lines)
+        library = library_used_by(named) or self.library
         answers = SystemAnswers(system or self.own_system or _usual_system(library))
         source = SourceReader(builder, text, self.file, self.bound, SYNTAX_READERS, answers)
+        source.asks_shapes = asks_shapes
         if self.path is not None:
             source.files = ImportedFiles(self.path, _parse_file)
-        source.library, source.names_library = library, bool(libraries_named_by(lines))
+        source.library, source.names_library = library, bool(named)
         scope = Scope(kind="module")
         try:
             if self.function is not None or _is_function(lines):
                 found = run_reading(_read_function(source, lines, scope, self.function))
             else:
                 found = run_reading(_read_script(source, lines, scope))
-            results = _list_results(source, Excerpt(clip_text(clean, MAX_STEP_CHARS)), lines, found)
+            last = lines[-1] if self.function is None else _find_function(lines, self.function)
+            results = _list_results(source, Excerpt(clip_text(clean, MAX_STEP_CHARS)), lines, last, found)
             if self.function is None and not _is_function(lines):
                 _check_used(source, lines)
         except ReadingStopped as e:
@@ -169,42 +180,59 @@ def _usual_system(library: str | None) -> str:
 
 
 def _list_results(
-    source: SourceReader, excerpt: Excerpt, lines: Sequence[ast.stmt], found: Any
+    source: SourceReader, excerpt: Excerpt, lines: Sequence[ast.stmt], last: ast.stmt, found: Any
 ) -> tuple[int, ...]:
     """Return the steps of the results: of each item of a list or a dictionary, and of an object's parts.
+
+    `last` is the function, or the line, that gives them.
 
     A result that depends on a line that was not read is left out, and listed. There may be none then.
     """
     if _is_list(lines):
         found = source.as_argument(lines[0], found)
         return (source.builder.ensure_ref(excerpt, found).step,)
-    parts = [*_yield_results(source, found)]
+    parts = [x for x in _yield_results(source, found) if not _is_text(x)]
     unknown = [x for x in parts if isinstance(x, UnknownValue)]
     if unknown and any(step.op is not None for step in source.builder.steps):
         source.unknown_result = unknown[0].error
         parts = [x for x in parts if not isinstance(x, UnknownValue)]
         if not parts:
             return ()
-    if len(parts) > 1:
-        parts = [x for x in parts if x is not None and not isinstance(x, str)]
-    refs = [source.builder.ensure_ref(excerpt, source.as_argument(lines[-1], x)) for x in parts]
+    parts = [x for x in parts if x is not None]
+    refs = [source.builder.ensure_ref(excerpt, source.as_argument(last, x)) for x in parts]
     if not refs:
-        raise source.error(lines[-1], "nothing is returned; end with an expression or with return")
+        raise source.error(last, "no array and no number is returned; return one")
     return tuple(ref.step for ref in refs)
+
+
+def _is_text(x: Any) -> bool:
+    """Return True for a text, also if the values of arrays decide which."""
+    return isinstance(x, str) or (
+        isinstance(x, UnknownValue) and bool(x.one_of) and all(map(_is_text, x.one_of))
+    )
 
 
 def _yield_results(source: SourceReader, found: object) -> Iterator[Any]:
     """Yield the values in lists, dictionaries and objects of a result."""
     if isinstance(found, InstanceValue):
+        if found.lost is not None:
+            yield UnknownValue(found.lost)
         found = found.attributes
     if isinstance(found, list) and found and source.branches.find_unknown_length(found) is not None:
         found = [source.any_item(ast.Constant(None), found)]
+    if isinstance(found, MultipleResults) and found.count is not None:
+        found = [found[i] for i in range(found.count)]
     if isinstance(found, (tuple, list, dict)):
         source.check_items(found)
         for each in found.values() if isinstance(found, dict) else found:
             yield from _yield_results(source, each)
     else:
         yield found
+
+
+def _find_function(lines: Sequence[ast.stmt], name: str) -> ast.FunctionDef:
+    """Return the last definition of a function in a file."""
+    return next(x for x in reversed(lines) if isinstance(x, ast.FunctionDef) and x.name == name)
 
 
 def _parse_lines(text: str, file: str) -> list[ast.stmt]:
@@ -344,13 +372,13 @@ def _read_function(
         raise ProgramError(f"{source.file} has no function {quote_short(name)}{near}")
     name = name or defined[-1]
     for line in find_needed_lines(lines, name):
-        yield read_statement(source, line, scope)
+        yield read_line_of_module(source, line, scope)
     function = scope.names[name]
     if isinstance(function, UnknownValue):
         raise function.error
     decorated = function
-    if not isinstance(function, DefinedFunction):
-        node = next(x for x in lines if isinstance(x, ast.FunctionDef) and x.name == name)
+    if not isinstance(function, DefinedFunction) or function.name != name:  # it is decorated
+        node = _find_function(lines, name)
         defaults = yield read_defaults(source, node.args, scope)
         function = DefinedFunction(node, scope, defaults)
     known, taken = list_parameter_names(function.node), function.node.args
@@ -370,7 +398,10 @@ def _read_function(
     inner = Scope({**function.defaults, **stars, **args}, function.scope)
     try:
         if decorated is function:
-            found = yield read_function_body(source, function.node, function.statements, inner)
+            reading = read_function_body(source, function.node, function.statements, inner)
+            if function.is_generator:
+                reading = source.read_samples(function.node, iterate_generator(source, reading))
+            found = yield reading
         else:
             taken_by_name = {x.arg for x in taken.kwonlyargs}
             by_place = [*takewhile(lambda name: name in args and name not in taken_by_name, known)]

@@ -8,17 +8,16 @@ from collections.abc import Sequence
 from typelattice.programs.readers.source.python_values import library_of_name
 
 
-def library_used_by(lines: Sequence[ast.stmt]) -> str | None:
-    """Return the library that the source uses. NumPy counts only if the source uses no other library.
+def library_used_by(owners: set[str]) -> str | None:
+    """Return the library that a source uses, of those it names. NumPy counts only without any other.
 
     The result is None if it uses none, or several: then nobody knows which library's arrays the inputs are.
 
-    >>> library_used_by(ast.parse("torch.relu(x) * np.float64(2)").body)
+    >>> library_used_by(libraries_named_by(ast.parse("torch.relu(x) * np.float64(2)").body))
     'torch'
     """
-    owners = libraries_named_by(lines)
-    others = owners - {"numpy"}
-    return (others or owners).pop() if len(others or owners) == 1 else None
+    found = owners - {"numpy"} or owners
+    return next(iter(found)) if len(found) == 1 else None
 
 
 def libraries_named_by(lines: Sequence[ast.stmt]) -> set[str]:

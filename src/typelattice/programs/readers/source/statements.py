@@ -40,7 +40,12 @@ from typelattice.programs.readers.source.python_values import (
     UnknownValue,
 )
 from typelattice.programs.readers.source.readings import ITERATION_END, Reading
-from typelattice.programs.readers.source.syntax_reader import SettingError, SourceReader
+from typelattice.programs.readers.source.syntax_reader import (
+    ForeignFunctionError,
+    SettingError,
+    SourceReader,
+    WorkLimitError,
+)
 from typelattice.programs.readers.source.value_branches import merge_branches, read_branch
 
 MAX_PASSES_BY_VALUES = 12  # of a loop whose test the values of arrays decide, until its dtypes stay the same
@@ -77,11 +82,23 @@ def read_statement(reader: SourceReader, line: ast.stmt, scope: Scope) -> Readin
             return Ending("return", UnknownValue(e))
         if leaves_block(line):
             raise
-        reader.skip(line, e)
         if reader.tries:
             reader.leave_out_error(line, RaisedError(UnknownError, (), e))
-        forget_results(reader, line, e, scope)
+        has_forgotten = forget_results(reader, line, e, scope)
+        if has_forgotten or not isinstance(line, ast.Expr) or not isinstance(e, ForeignFunctionError):
+            reader.skip(line, e)
         return NORMAL_END
+
+
+def read_line_of_module(reader: SourceReader, line: ast.stmt, scope: Scope) -> Reading:
+    """Read a line of a file outside of its functions.
+
+    If it cannot be read, only the lines that use what it binds are listed as unread.
+    """
+    before = dict(reader.unread)
+    yield read_statement(reader, line, scope)
+    if not isinstance(line, (ast.Expr, ast.AugAssign)):
+        reader.unread = before
 
 
 def leaves_block(line: ast.stmt) -> bool:
@@ -99,11 +116,22 @@ def leaves_block(line: ast.stmt) -> bool:
     return False
 
 
-def forget_results(reader: SourceReader, line: ast.stmt, error: ProgramError, scope: Scope) -> None:
-    """Make unknown what a line that was not read binds, and the lists and objects that it names."""
-    unknown = UnknownValue(error)
+def may_leave(loop: ast.While) -> bool:
+    """Return True if a loop may end by a statement in it, or by an error."""
+    ends = (ast.Break, ast.Return, ast.Raise, ast.Yield, ast.YieldFrom, ast.Assert)
+    may_fail = (ast.Call, ast.Subscript)
+    return any(isinstance(node, (*ends, *may_fail)) for node in ast.walk(loop))
+
+
+def forget_results(reader: SourceReader, line: ast.stmt, error: ProgramError, scope: Scope) -> bool:
+    """Make unknown what a line that was not read binds, and the lists and objects that it names.
+
+    Return False if there is nothing of it: the dtype of an array is the same after any call.
+    """
+    unknown, has_forgotten = UnknownValue(error), False
     for name in bound_names([line]):
         reader.bind(scope, name, unknown)
+        has_forgotten = True
     for node in ast.walk(line):
         if not isinstance(node, ast.Name):
             continue
@@ -111,12 +139,16 @@ def forget_results(reader: SourceReader, line: ast.stmt, error: ProgramError, sc
         value = binding.names.get(node.id) if binding else None
         if isinstance(value, (list, dict, set, InstanceValue)) and may_change(line, node.id):
             reader.branches.forget(value, error)
+            has_forgotten = True
         elif isinstance(value, IteratorValue):
             value.lose(error)
+            has_forgotten = True
         elif isinstance(value, UnknownValue) and may_change(line, node.id):
             for each in value.one_of:
                 if isinstance(each, (list, dict, set, InstanceValue)):
                     reader.branches.forget(each, error)
+                    has_forgotten = True
+    return has_forgotten
 
 
 def may_change(line: ast.stmt, name: str) -> bool:
@@ -190,7 +222,7 @@ def read_imported_name(reader: SourceReader, node: ast.AST, imported: ImportedNa
     if name not in file.scope.names:
         for line in file.list_needed_lines(name):
             reader.count_passes(line)
-            yield read_statement(reader, line, file.scope)
+            yield read_line_of_module(reader, line, file.scope)
     if name not in file.scope.names:
         raise reader.error(node, f"{imported.path.name} has no {name}; import it from where it is")
     found = file.scope.names[name]
@@ -390,6 +422,8 @@ def read_for(reader: SourceReader, line: ast.For, scope: Scope) -> Reading:
 
 def read_while(reader: SourceReader, line: ast.While, scope: Scope) -> Reading:
     """Read the passes of a loop, as long as its test is known to be true."""
+    if isinstance(line.test, ast.Constant) and line.test.value and not may_leave(line):
+        raise WorkLimitError(str(reader.error(line, "a loop without an end; end it with break or return")))
 
     def begin_pass() -> Reading:
         return (yield reader.read_truth(line.test, (yield reader.read_expression(line.test, scope))))
@@ -752,6 +786,7 @@ STATEMENT_READERS: Mapping[type[ast.AST], Callable[[SourceReader, Any, Scope], R
     ast.Raise: read_raise,
     ast.Return: read_return,
     ast.Try: read_try,
+    ast.TryStar: read_try,
     ast.While: read_while,
     ast.With: read_with,
 }

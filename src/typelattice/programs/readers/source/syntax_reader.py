@@ -26,6 +26,7 @@ from typelattice.programs.calls.call_tables import NameSort, attribute_dtype, fi
 from typelattice.programs.calls.compositions import is_composition
 from typelattice.programs.calls.creation_and_cast_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.programs.calls.dtype_questions import DTypeLimits, read_dtype_attribute, read_limit
+from typelattice.programs.calls.library_questions import find_asker
 from typelattice.programs.calls.methods import call_method, is_method
 from typelattice.programs.calls.multiple_results import MultipleResults
 from typelattice.programs.calls.program_builder import ProgramBuilder
@@ -36,6 +37,7 @@ from typelattice.programs.calls.steps import (
     DTypeArgument,
     DTypeOf,
     Excerpt,
+    Input,
     NamedDType,
     ProgramError,
     Ref,
@@ -87,6 +89,7 @@ MAX_DISTINCT_ITEMS = 4  # dtypes of the items of a list of which nobody knows wh
 MAX_CALL_DEPTH = 200  # a deeper nesting of calls is refused
 NEEDS_VALUES_MESSAGE = "needs the values of an array, which a program does not have"
 BRANCH_REMEDY = "write where(condition, x, y), or each branch as a program of its own"
+TEXTS_OF_MODULES = ("__name__", "__file__", "__package__")  # names that Python gives to a module
 NAMED_TUPLE_METHODS = ("_replace", "_asdict")
 METHODS_OF_COLLECTIONS = ("appendleft", "popleft", "extendleft", "rotate", "most_common")
 
@@ -122,6 +125,10 @@ class SettingError(ProgramError):
     """The error of a source that changes which dtypes its library gives. No line of it can be left out."""
 
 
+class ForeignFunctionError(ProgramError):
+    """The error of a call of another package, none of the libraries of arrays, whose code is not read."""
+
+
 class WorkLimitError(SettingError):
     """The error of a source that takes too long to read. No line of it can be left out."""
 
@@ -136,6 +143,13 @@ OWN_CLASS_NAMES = {
     )
 }
 """The classes of values for which Python has others."""
+
+
+class ShapesNeeded(Exception):
+    """The end of a reading that needs a shape that no rule gives, but perhaps the installed library.
+
+    The source is read again, and the library is asked for each shape that no rule gives.
+    """
 
 
 class ReadingStopped(Exception):
@@ -154,6 +168,7 @@ class SourceReader:
 
     library: str | None = None  # the library that the source names: the inputs are its arrays
     names_library: bool = False  # in such a source a function without a module is Python's
+    asks_shapes: bool = False  # the library is asked at once for each shape that no rule gives
     files: ImportedFiles | None = None  # what a source in a file imports of its package
 
     def __init__(
@@ -343,6 +358,8 @@ class SourceReader:
             return found
         if name in PYTHON_TYPE_BY_NAME:
             return NamedDType(name)
+        if name in TEXTS_OF_MODULES:
+            return self.file.removesuffix(".py") if name == "__name__" else self.file
         return EXCEPTION_CLASSES.get(name) or attribute_dtype(name, None) or DottedName((name,))
 
     def bind(self, scope: Scope, name: str, value: ReadValue) -> None:
@@ -534,6 +551,8 @@ class SourceReader:
             case DottedName(path=(name, *more)):
                 if more:
                     raise self.error(node, "nothing that promotion knows of; give an array or a number")
+                if hasattr(builtins, name):
+                    raise self.error(node, f"{name} is Python's own; give an array, a number or a dtype")
                 raise self.unbound_name_error(name)
             case AskedCall():
                 return value.take()
@@ -648,16 +667,48 @@ class SourceReader:
         return isinstance(value, (Ref, AskedCall)) and isinstance(self.known(value), (Ref, AskedCall))
 
     def shape_of(self, array: Ref) -> Shape | None:
-        """Return the shape of an array. If no rule gives it, the installed library is asked for it."""
+        """Return the shape of an array. If no rule gives it, the installed library is asked for it.
+
+        Raises ShapesNeeded if the shapes of earlier results are not known either.
+        """
         shape = self.builder.shape_of(array)
+        if shape is None or None in shape:
+            shape = self.ask_shape(array) or shape
+            if self.calls_of_unknown_shape and not self.asks_shapes and find_asker() is not None:
+                raise ShapesNeeded
+        return shape
+
+    def ask_shape(self, array: Ref) -> Shape | None:
+        """Ask the installed library for a shape that no rule gives. Return None without an answer."""
         call = self.calls_of_unknown_shape.pop(array.step, None)
-        if shape is None and call is not None:
-            try:
-                shape = call.check_accepted(call.call)
-            except ProgramError:
-                return None
+        if call is None:
+            return None
+        try:
+            shape = call.check_accepted(call.call)
+        except ProgramError:
+            return None
+        if shape is not None:
             self.builder.replace_shape(array, shape)
         return shape
+
+    def remember_call(self, array: Ref, call: AskedCall) -> None:
+        """Remember the call of a result without a known shape, of which its library knows the shape."""
+        shape = self.builder.shape_of(array)
+        if shape is not None and None not in shape:
+            return
+        self.calls_of_unknown_shape[array.step] = call
+        if self.asks_shapes:
+            self.ask_shape(array)
+
+    def is_given(self, array: Ref) -> bool:
+        """Return True if an array depends on an input of unknown shape: anything may be given there."""
+        steps, waiting, seen = self.builder.steps, [array.step], set[int]()
+        while waiting:
+            number = waiting.pop()
+            if number not in seen:
+                seen.add(number)
+                waiting += steps[number].inputs
+        return any(isinstance(steps[i], Input) and steps[i].shape is None for i in seen)
 
     def is_array(self, value: ReadValue) -> bool:
         """Return True for the step of an array, which is no number."""
@@ -680,11 +731,15 @@ class SourceReader:
                 return self.known_truths[step]
             case AskedCall():
                 return None
+            case BoundMethod(name=name) if not is_method(name):
+                return None  # a fact such as `x.is_cuda`, which no dtype decides
             case DTypeOf():
                 raise self.error(node, f"it {NEEDS_VALUES_MESSAGE}; {remedy}")
             case Ref():
                 shape = self.shape_of(found)
-                if shape is None or any(length != 1 for length in shape):
+                if shape is None and self.is_given(found):
+                    raise self.error(node, f"it {NEEDS_VALUES_MESSAGE}; {remedy}")
+                if any(length not in (None, 1) for length in shape or ()):
                     raise self.error(node, f"it {NEEDS_VALUES_MESSAGE}; {remedy}")
                 return None
             case InstanceValue(of=of):

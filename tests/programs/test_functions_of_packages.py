@@ -1,0 +1,164 @@
+"""Functions as public packages write them: what stands around the arrays is read, too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import typelattice as tl
+
+NUMPY = "import numpy as np\n"
+READ_WHOLLY = [
+    pytest.param("import logging\nlog = logging.getLogger(__name__)", "log.info('%s', x)\n    return x + 1.0",
+                 id="a logger"),
+    pytest.param("log = __import__('loguru').logger", "return x + 1.0", id="a line that nobody uses"),
+    pytest.param("Floats = List[np.floating]", "return x + 1.0", id="an alias of a type"),
+    pytest.param("", "return x if type(x) is np.ndarray else 1", id="the class of an array"),
+    pytest.param("", "return 1 if isinstance(x, Image) else x + 1.0", id="a class of another package"),
+    pytest.param("", "return 1 if isinstance(None, type) else x + 1.0", id="the class of None"),
+    pytest.param("", "return 1 if isinstance(x, np.generic) else x + 1.0", id="a class of scalars"),
+    pytest.param("", "return np.nonzero(x), x + 1.0", id="several results in a result"),
+    pytest.param("", "return ('small' if x.sum() > 0 else 'large'), x + 1.0", id="a text that values decide"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("head", "body"), READ_WHOLLY)
+def test_a_function_of_a_file_is_read_wholly(tmp_path: Path, head: str, body: str) -> None:
+    file = tmp_path / "f.py"
+    file.write_text(f"{NUMPY}{head}\ndef f(x):\n    {body}\n")
+    program = tl.program(f"{file}:f", x="float32[3]")
+    assert program.unread == ()
+    assert str(program.under("numpy")[program.results[-1]]) == "float32"
+
+
+def test_a_line_of_a_file_that_is_not_read_is_listed_where_it_is_used(tmp_path: Path) -> None:
+    file = tmp_path / "f.py"
+    file.write_text(
+        f"{NUMPY}scale = open('scale').read()\ndef f(x):\n    y = x * scale\n    return x + 1.0\n"
+    )
+    (line,) = tl.program(f"{file}:f", x="float32[3]").unread
+    assert line.location is not None
+    assert (line.location.line, line.text) == (4, "y = x * scale")
+    assert "f.py, line 2: " in line.reason
+
+
+def test_the_limits_of_pythons_float_are_those_of_float64() -> None:
+    lines = "import numpy as np\nx + np.finfo(float).eps"
+    assert str(tl.program(lines, x="float32[3]").under("numpy").dtype) == "float64"  # a scalar of NumPy
+    assert str(tl.program("x + float(np.finfo(float).eps)", x="float32[3]").under("numpy").dtype) == "float32"
+
+
+def test_a_decorated_function_is_given_the_arguments_of_its_own_parameters(tmp_path: Path) -> None:
+    file = tmp_path / "f.py"
+    text = "def logged(g):\n    def wrapper(*args, **kwargs):\n        return g(*args, **kwargs)\n"
+    text += "    return wrapper\n"
+    file.write_text(f"{NUMPY}{text}@logged\ndef f(x, y=1):\n    return x * 2.5\n")
+    assert str(tl.program(f"{file}:f", x="float32[3]").under("numpy").dtype) == "float32"
+
+
+def test_the_place_of_a_result_is_its_function(tmp_path: Path) -> None:
+    file = tmp_path / "f.py"
+    file.write_text("def f(x):\n    return 'text'\n\n__all__ = ['f']\n")
+    with pytest.raises(tl.ProgramError, match=r"f\.py, line 1: .*no array and no number is returned"):
+        tl.program(f"{file}:f", x="float32[3]")
+
+
+def test_a_class_of_python_is_no_dtype() -> None:
+    with pytest.raises(tl.ProgramError, match="object is Python's own; give an array, a number or a dtype"):
+        tl.program("import numpy as np\nnp.array(x, dtype=object)", x="float32[3]")
+
+
+def test_a_loop_as_often_as_values_decide_is_read_until_its_dtypes_stay() -> None:
+    lines = "import numpy as np\ny = x\nfor i in range(len(np.flatnonzero(x))):\n    y = y + np.float64(1)\ny"
+    assert str(tl.program(lines, x="float32[3]").under("numpy").result) == "float32 or float64"
+
+
+@pytest.mark.parametrize("convert", ["x.numpy()", "x.detach().cpu().numpy()", "np.asarray(x)"])
+def test_an_array_that_is_made_numpys_follows_numpys_rules(convert: str) -> None:
+    program = tl.program(f"import numpy as np\nimport torch\ny = {convert}\ny.mean(0)", x="int64[2,3]")
+    assert str(program.under("torch").dtype) == "float64"  # PyTorch refuses the mean of integers
+    assert program.steps[-1].shape == (3,)
+
+
+def test_a_loop_without_an_end_is_refused_at_once() -> None:
+    with pytest.raises(tl.ProgramError, match=r"line 2: .*a loop without an end; end it with break"):
+        tl.program("y = x\nwhile True:\n    y = y + 1\ny", x="int8[3]")
+
+
+def test_questions_about_dtypes_do_not_read_all_steps_again() -> None:
+    loop = "for i in range(800):\n        if x.dtype == np.float32:\n            x = x * 2.0"
+    program = tl.program(f"import numpy as np\ndef f(x):\n    {loop}\n    return x", x="float32[3]")
+    assert str(program.under("numpy").dtype) == "float32"
+
+
+def test_a_drawing_of_another_package_decides_no_dtype() -> None:
+    lines = "import numpy as np\nimport matplotlib.pyplot as plt\nplt.plot(np.exp(x))\nx * 2.5"
+    program = tl.program(lines, x="float32[3]")
+    assert (str(program.under("numpy").dtype), program.unread) == ("float32", ())
+
+
+def test_a_call_of_another_package_that_may_fill_a_list_is_unread() -> None:
+    lines = "import numpy as np\nimport corpora\nfound = []\ncorpora.fill(found)\nx * 2.5"
+    (line,) = tl.program(lines, x="float32[3]").unread
+    assert "corpora.fill is of another package, whose code is not read; give its result" in line.reason
+
+
+def test_the_items_of_a_generator_are_its_results(tmp_path: Path) -> None:
+    file = tmp_path / "f.py"
+    file.write_text("def f(x):\n    for i in range(3):\n        yield x * i\n")
+    assert len(tl.program(f"{file}:f", x="float32[3]").results) == 3
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "y = torch.zeros(torch.Size([2, 3]))",
+        "y = x if torch.is_tensor(x) and not torch.is_tensor([x]) else 1",
+        "class A:\n    def g(self):\n        return x * 2.5\nclass B(A):\n    def g(self):\n"
+        "        return super(B, self).g()\ny = B().g()",
+        "from contextvars import ContextVar\nv = ContextVar('v', default=2)\nbefore = v.set(3)\n"
+        "y = x * v.get()\nv.reset(before)\ny = y * v.get()",
+    ],
+)
+def test_more_of_python_and_pytorch_is_read(lines: str) -> None:
+    program = tl.program(f"import torch\n{lines}\ny + x.sum()", x="float32[3]")
+    assert (str(program.under("torch").dtype), program.unread) == ("float32", ())
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32", "bool"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("np.r_[x, 1]", "np.r_[x, 2.5]", "np.r_[1:4, x]", "np.r_[0:1:5j, x]", "np.c_[x, x]"),
+        *("x[np.s_[1:]]", "np.r_[x, x[0], np.float32(2)]"),
+    ],
+)
+def test_an_index_that_joins_arrays_has_the_dtype_of_numpy(text: str, dtype: str) -> None:
+    np = pytest.importorskip("numpy")
+    made = eval(text, {"np": np, "x": np.ones(3, dtype)})
+    program = tl.program(f"import numpy as np\n{text}", x=f"{dtype}[3]")
+    assert (str(program.under("numpy").dtype), program.steps[-1].shape) == (str(made.dtype), made.shape)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("d = {1: x, 2: x.astype('float64'), 'a': 1j}\ny = d[int(x.argmax())]", "float32 or float64"),
+        ("d = {'a': x, 'b': x * 2, 'c': 1j}\ny = d['a' if x[0] > 0 else 'b']", "float32"),
+    ],
+)
+def test_a_key_that_values_decide_gives_one_of_the_values(lines: str, said: str) -> None:
+    program = tl.program(f"import numpy as np\n{lines}\ny", x="float32[3]")
+    assert str(program.under("numpy").result) == said
+
+
+def test_a_fact_of_an_array_that_no_dtype_decides_leaves_both_branches() -> None:
+    program = tl.program("import torch\ny = x.double() if x.is_cuda else x\ny", x="int64[3]")
+    assert str(program.under("torch").result) == "float64 or int64"
+
+
+@pytest.mark.parametrize(("code", "dtype"), [("i", "int32"), ("d", "float64")])
+def test_a_letter_of_numpy_is_a_dtype(code: str, dtype: str) -> None:
+    lines = f"import numpy as np\nnp.zeros(3, dtype='{code}') + x.astype('{code}')"
+    assert str(tl.program(lines, x="int8[3]").under("numpy").dtype) == dtype

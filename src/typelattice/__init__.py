@@ -60,6 +60,9 @@ if TYPE_CHECKING:
     from typelattice.tracing.entry_points.trace_function import trace, why
     from typelattice.tracing.models.policy import PolicyError
     from typelattice.tracing.report.explain_result import ResultError, Why
+    from typelattice.tuning.tune_options import TuneError
+    from typelattice.tuning.tune_program import tune
+    from typelattice.tuning.tuning_result import Tuning
 
 # Every public name is loaded when it is first asked for, so that `import typelattice` costs next to nothing.
 _MODULE_BY_LAZY_NAME = {
@@ -107,6 +110,9 @@ _MODULE_BY_LAZY_NAME = {
         "tracing.entry_points.trace_function": ("trace", "why"),
         "tracing.entry_points.model_checks": ("DTypePolicyError", "dtype_policy", "state_dtypes_kept"),
         "tracing.models.policy": ("PolicyError",),
+        "tuning.tune_options": ("TuneError",),
+        "tuning.tune_program": ("tune",),
+        "tuning.tuning_result": ("Tuning",),
     }.items()
     for name in names
 }
@@ -153,10 +159,10 @@ __all__ = [
     "FormatError", "Kind", "Laws", "Loss", "MissingSolverError", "Namespace", "NamespaceError",
     "Observed", "OpError", "Operand", "OperandError", "Order", "OrderError", "Patch", "PlanError",
     "PolicyError", "Program", "ProgramError", "Promotion", "PromotionError", "Replay", "ResultError",
-    "Symbols", "System", "Table", "TraceError", "Traced", "TypelatticeError", "UnknownSystemError", "Why",
+    "Symbols", "System", "Table", "TraceError", "Traced", "TuneError", "Tuning", "TypelatticeError", "UnknownSystemError", "Why",
     "cast_chain", "cast_chains", "consensus", "criteria", "design", "diff", "draw", "dtype",
     "dtype_policy", "explain", "fix", "heatmap", "implicit_cast", "implicit_cast_type", "laws", "loss",
     "namespace", "native", "observed", "operand", "program", "render", "state_dtypes_kept", "system",
-    "systems", "table", "trace", "why",
+    "systems", "table", "trace", "tune", "why",
 ]  # fmt: skip
 __version__ = "0.1.0"

@@ -39,6 +39,7 @@ from typelattice.facts.libraries import file_of, libraries, library_of, recordin
 from typelattice.facts.releases import system_for_version
 from typelattice.files.system_text import systems
 from typelattice.operands.operand import Operand
+from typelattice.tracing.library_traits.array_values import ReadValues
 from typelattice.tracing.library_traits.checked_call import FoundLoss, Unchecked
 
 
@@ -156,6 +157,12 @@ def value_checks(library: str) -> ValueChecksOfLibrary | None:
         shadows.drop_shadow,
         without_warnings,
     )
+
+
+def value_reader(library: str) -> ReadValues | None:
+    """Return the function that reads the values of a library's arrays, or None if it has none."""
+    found: ReadValues | None = getattr(_import_library_file(library), "read_values", None)
+    return found
 
 
 def release_comparison(library: str) -> Any:

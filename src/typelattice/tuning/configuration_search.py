@@ -1,0 +1,205 @@
+"""The search for the narrowest dtypes: delta debugging over groups of places, ordered by sensitivity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+
+from typelattice.tuning.libraries import tuned_library
+from typelattice.tuning.place_edits import width_of
+from typelattice.tuning.places import Place
+from typelattice.tuning.site_graph import SiteGraph
+from typelattice.tuning.trial import Outcome
+
+Configuration = Mapping[Place, str]
+Evaluate = Callable[[Configuration], Outcome]
+Prefetch = Callable[[Sequence[Configuration]], None]
+MAX_EXCHANGES = 24  # runs in which a place that stays wide is tried in exchange for a narrow one
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A group of places, and the dtype that each gets. "" stands for no choice."""
+
+    choices: tuple[tuple[Place, str], ...]
+    target: str
+    sensitivity: float = 0.0
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return tuple(place for place, _ in self.choices)
+
+    def apply(self, configuration: Configuration) -> dict[Place, str]:
+        """Return a configuration with the choices of the move."""
+        found = {**configuration, **dict(self.choices)}
+        return {place: dtype for place, dtype in found.items() if dtype}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A move that was refused at the end: it alone would miss the tolerance. `outcome` is that run."""
+
+    move: Move
+    outcome: Outcome
+
+
+@dataclass(eq=False)
+class ConfigurationSearch:
+    """The search from the widest configuration down. `tolerance` is what an accepted run must keep.
+
+    `is_ordered` sorts groups by their sensitivity; without it this is plain delta debugging. `best` is the
+    narrowest configuration accepted so far.
+    """
+
+    graph: SiteGraph
+    dtypes: Sequence[str]
+    tolerance: float
+    evaluate: Evaluate
+    prefetch: Prefetch
+    best: dict[Place, str]
+    is_ordered: bool = True
+    refusals: dict[tuple[tuple[Place, ...], str], Refusal] = field(default_factory=dict)
+
+    def search(self) -> None:
+        """Try each dtype of the ladder in turn, from the widest on, and leave `best` behind."""
+        for dtype in self.dtypes:
+            moves = self.list_moves(dtype)
+            if moves:
+                self.narrow(moves, dtype)
+        self.drop_needless_choices()
+
+    def list_moves(self, dtype: str) -> list[Move]:
+        """List the groups that may become as narrow as a dtype, the least sensitive first."""
+        found = []
+        for group in self.graph.groups:
+            choices = tuple((place, dtype) for place in group if self.is_narrower(place, dtype))
+            if choices and len(choices) == len(group):
+                found.append(Move(choices, dtype, self.graph.sensitivity(group, dtype)))
+        if self.is_ordered:
+            found.sort(key=lambda move: (move.places[0].follows, move.sensitivity))
+        return found
+
+    def is_narrower(self, place: Place, dtype: str) -> bool:
+        """Return True if a dtype would narrow a place in the best configuration."""
+        now, library = self.best.get(place), tuned_library(place.library)
+        if now is None or library is None or dtype not in library.dtypes:
+            return False
+        return width_of(place.dtype_at(dtype)) < width_of(place.dtype_at(now))
+
+    def narrow(self, moves: Sequence[Move], dtype: str) -> None:
+        """Narrow as many groups as the tolerance allows."""
+        self.prefetch([apply_all(self.best, part) for part in (moves, *halves(moves))])
+        rejected = self.grow([*moves])
+        while rejected:  # until each of them alone is refused
+            left = self.retry(rejected)
+            if len(left) == len(rejected):
+                break
+            rejected = left
+        if self.is_ordered:
+            self.exchange(rejected, [move for move in moves if move not in rejected])
+
+    def retry(self, moves: Sequence[Move]) -> list[Move]:
+        """Try moves one by one, and return those that are refused."""
+        return [move for move in moves if not self.accept([move])]
+
+    def grow(self, moves: Sequence[Move]) -> list[Move]:
+        """Accept moves in the largest parts that keep the tolerance. Return those that were refused."""
+        if not moves or self.accept(moves):
+            return []
+        if len(moves) == 1:
+            return [*moves]
+        first, second = self.split(moves)
+        return [*self.grow(first), *self.grow(second)]
+
+    def split(self, moves: Sequence[Move]) -> tuple[Sequence[Move], Sequence[Move]]:
+        """Split moves into those that are predicted to keep the tolerance and the others, or in the middle."""
+        good = sum(move.sensitivity <= self.tolerance for move in moves)
+        is_sorted = all(move.sensitivity <= self.tolerance for move in moves[:good])
+        if not (self.is_ordered and is_sorted and 0 < good < len(moves)):
+            good = len(moves) // 2
+        return moves[:good], moves[good:]
+
+    def accept(self, moves: Sequence[Move]) -> bool:
+        """Run the best configuration with some moves, and keep it if the tolerance holds."""
+        configuration = apply_all(self.best, moves)
+        outcome = self.evaluate(configuration)
+        if self.holds(outcome):
+            self.best = configuration
+            return True
+        if len(moves) == 1:
+            self.refusals[moves[0].places, moves[0].target] = Refusal(moves[0], outcome)
+        return False
+
+    def holds(self, outcome: Outcome) -> bool:
+        return outcome.error <= self.tolerance
+
+    def exchange(self, rejected: Sequence[Move], accepted: Sequence[Move]) -> None:
+        """Try each refused group in place of an accepted one that saves less."""
+        runs = 0
+        for move in rejected:
+            for other in accepted:
+                if runs >= MAX_EXCHANGES:
+                    return
+                back = replace(other, choices=tuple((place, self.wide_of(place)) for place in other.places))
+                configuration = apply_all(self.best, [back, move])
+                if not all(self.best.get(p) == c for p, c in other.choices):
+                    continue
+                if self.bytes_of(configuration) >= self.bytes_of(self.best):
+                    continue
+                runs += 1
+                if self.holds(self.evaluate(configuration)):
+                    self.best = configuration
+                    break
+
+    def wide_of(self, place: Place) -> str:
+        """Return the dtype of a place before the present dtype of the ladder."""
+        now = self.best.get(place, place.dtype)
+        wider = [d for d in self.wide_dtypes if width_of(d) > width_of(now)]
+        return min(wider, key=width_of, default=now)
+
+    @property
+    def wide_dtypes(self) -> Sequence[str]:
+        return ("float64", *self.dtypes)
+
+    def bytes_of(self, configuration: Configuration) -> float:
+        return self.graph.estimate_bytes(configuration)
+
+    def drop_needless_choices(self) -> None:
+        """Drop the choices at places that follow their operands, where the results keep the tolerance."""
+        following = [place for place in self.best if place.follows]
+        if not following:
+            return
+        if self.try_without(following):
+            return
+        for place in following:
+            self.try_without([place])
+
+    def try_without(self, places: Iterable[Place]) -> bool:
+        """Run without the choices of some places, and keep that if nothing gets wider and the tolerance holds."""
+        left = {*places}
+        configuration = {place: dtype for place, dtype in self.best.items() if place not in left}
+        if self.bytes_of(configuration) > self.bytes_of(self.best):
+            return False
+        if not self.holds(self.evaluate(configuration)):
+            return False
+        self.best = configuration
+        return True
+
+
+def apply_all(configuration: Configuration, moves: Iterable[Move]) -> dict[Place, str]:
+    """Return a configuration with the choices of some moves."""
+    found = dict(configuration)
+    for move in moves:
+        found = move.apply(found)
+    return found
+
+
+def halves(moves: Sequence[Move]) -> tuple[Sequence[Move], Sequence[Move]]:
+    middle = len(moves) // 2
+    return moves[:middle], moves[middle:]
+
+
+def error_text(error: float) -> str:
+    """Write an error, or that there is none to measure."""
+    return "no finite error" if error == inf else f"{error:.1e}"

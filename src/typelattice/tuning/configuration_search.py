@@ -8,13 +8,14 @@ from math import inf
 
 from typelattice.tuning.libraries import tuned_library
 from typelattice.tuning.place_edits import width_of
-from typelattice.tuning.places import Place
+from typelattice.tuning.places import ACCUMULATED, NUMBER, STORED, Place
 from typelattice.tuning.site_graph import SiteGraph
 from typelattice.tuning.trial import Outcome
 
 Configuration = Mapping[Place, str]
 Evaluate = Callable[[Configuration], Outcome]
 Prefetch = Callable[[Sequence[Configuration]], None]
+MIN_SAVED_SHARE = 0.02  # of all bytes, that a cast of a stored result must save to be tried
 MAX_EXCHANGES = 24  # runs in which a place that stays wide is tried in exchange for a narrow one
 
 
@@ -67,7 +68,9 @@ class ConfigurationSearch:
             moves = self.list_moves(dtype)
             if moves:
                 self.narrow(moves, dtype)
-        self.drop_needless_choices()
+                self.relax(dtype)
+        for dtype in self.dtypes:
+            self.store(dtype)
 
     def list_moves(self, dtype: str) -> list[Move]:
         """List the groups that may become as narrow as a dtype, the least sensitive first."""
@@ -77,7 +80,7 @@ class ConfigurationSearch:
             if choices and len(choices) == len(group):
                 found.append(Move(choices, dtype, self.graph.sensitivity(group, dtype)))
         if self.is_ordered:
-            found.sort(key=lambda move: (move.places[0].follows, move.sensitivity))
+            found.sort(key=lambda move: move.sensitivity)
         return found
 
     def is_narrower(self, place: Place, dtype: str) -> bool:
@@ -88,8 +91,17 @@ class ConfigurationSearch:
         return width_of(place.dtype_at(dtype)) < width_of(place.dtype_at(now))
 
     def narrow(self, moves: Sequence[Move], dtype: str) -> None:
-        """Narrow as many groups as the tolerance allows."""
-        self.prefetch([apply_all(self.best, part) for part in (moves, *halves(moves))])
+        """Narrow as many groups as the tolerance allows.
+
+        Sums and other accumulations first follow their operands. If that misses the tolerance, they stay as
+        wide as they were.
+        """
+        followed = apply_all(self.best, moves)
+        parts = [self.protect(apply_all(self.best, part)) for part in (moves, *halves(moves))]
+        self.prefetch([followed, *parts])
+        if self.holds(self.evaluate(followed)):
+            self.best = followed
+            return
         rejected = self.grow([*moves])
         while rejected:  # until each of them alone is refused
             left = self.retry(rejected)
@@ -98,6 +110,42 @@ class ConfigurationSearch:
             rejected = left
         if self.is_ordered:
             self.exchange(rejected, [move for move in moves if move not in rejected])
+
+    def protect(self, configuration: Configuration) -> dict[Place, str]:
+        """Let each accumulation be as wide as it is in the best configuration, if its operands are narrower."""
+        found = dict(configuration)
+        before, after = self.graph.estimate_widths(self.best), self.graph.estimate_widths(configuration)
+        for place in self.graph.places:
+            if place.sort in (ACCUMULATED, NUMBER) and place not in found:
+                was = max((before[i] for i in place.sites), default=0)
+                if max((after[i] for i in place.sites), default=0) < was:
+                    found[place] = next((d for d in self.wide_dtypes if width_of(d) == was), self.wide_dtypes[0])
+        return found
+
+    def relax(self, dtype: str) -> None:
+        """Let accumulations follow their operands again, or be as narrow as a dtype, where that is possible."""
+        wide = [place for place in self.best if place.sort in (ACCUMULATED, NUMBER)]
+        moves = [Move(((place, ""),), dtype, self.graph.sensitivity([place], dtype)) for place in wide]
+        refused = self.grow(sorted(moves, key=lambda move: move.sensitivity))
+        places = [move.places[0] for move in refused if self.is_narrower(move.places[0], dtype)]
+        for place in places:
+            self.refusals.pop(((place,), dtype), None)
+        self.grow([Move(((place, dtype),), dtype) for place in places])
+
+    def store(self, dtype: str) -> None:
+        """Cast results to a dtype where they are stored, if that makes arrays narrower."""
+        moves = []
+        for place in self.graph.places:
+            library = tuned_library(place.library)
+            if place.sort != STORED or place in self.best or library is None or dtype not in library.dtypes:
+                continue
+            move = Move(((place, dtype),), dtype, self.graph.sensitivity([place], dtype))
+            saved = self.bytes_of(self.best) - self.bytes_of(move.apply(self.best))
+            if saved >= MIN_SAVED_SHARE * self.bytes_of(self.best):
+                moves.append(move)
+        self.grow(sorted(moves, key=lambda move: move.sensitivity))
+        for place in [p for p in self.best if p.sort == STORED and self.best[p] == dtype]:
+            self.try_without([place])  # one that another cast has made needless
 
     def retry(self, moves: Sequence[Move]) -> list[Move]:
         """Try moves one by one, and return those that are refused."""
@@ -123,6 +171,10 @@ class ConfigurationSearch:
     def accept(self, moves: Sequence[Move]) -> bool:
         """Run the best configuration with some moves, and keep it if the tolerance holds."""
         configuration = apply_all(self.best, moves)
+        if not any(place.follows for move in moves for place in move.places):
+            configuration = self.protect(configuration)
+        if configuration == self.best:
+            return True
         outcome = self.evaluate(configuration)
         if self.holds(outcome):
             self.best = configuration
@@ -164,16 +216,6 @@ class ConfigurationSearch:
 
     def bytes_of(self, configuration: Configuration) -> float:
         return self.graph.estimate_bytes(configuration)
-
-    def drop_needless_choices(self) -> None:
-        """Drop the choices at places that follow their operands, where the results keep the tolerance."""
-        following = [place for place in self.best if place.follows]
-        if not following:
-            return
-        if self.try_without(following):
-            return
-        for place in following:
-            self.try_without([place])
 
     def try_without(self, places: Iterable[Place]) -> bool:
         """Run without the choices of some places, and keep that if nothing gets wider and the tolerance holds."""

@@ -94,18 +94,15 @@ class PlaceSearch:
 
     def find_places(self) -> list[Place]:
         """Return the places in the order of the source."""
-        found: dict[tuple[str, tuple[int, int]], Place] = {}
+        found: dict[tuple[str, str, tuple[int, int]], Place] = {}
         for number in range(len(self.sites)):
-            place = self.place_of_site(number)
-            if place is not None:
-                key = place.file, place.span
+            for place in filter(None, (self.place_of_site(number), self.stored_place(number))):
+                key = place.sort, place.file, place.span
                 known = found.get(key)
-                if known is not None:
-                    place = merged(known, place)
-                found[key] = place
+                found[key] = merged(known, place) if known is not None else place
         for file, source in self.sources.items():
             for place in (*self.list_numbers(file, source), *self.list_parameters_of_function(file, source)):
-                found.setdefault((place.file, place.span), place)
+                found.setdefault((place.sort, place.file, place.span), place)
         return sorted(found.values(), key=lambda place: (place.file, place.line, place.span))
 
     def place_of_site(self, number: int) -> Place | None:
@@ -121,6 +118,26 @@ class PlaceSearch:
         if not sort:
             return None
         return self.make_place(sort, source, node, library, (number,), site)
+
+    def stored_place(self, number: int) -> Place | None:
+        """Return the place at which a computed result is stored: an assigned or a returned expression."""
+        site = self.sites[number]
+        source, library = self.sources.get(site.file), tuned_library(site.library)
+        if source is None or library is None or site.is_in_place or site.is_made:
+            return None
+        node = find_node(source, site)
+        if node is None or isinstance(node, (ast.Name, ast.Subscript, ast.Attribute)):
+            return None
+        around = source.parent_by_node.get(node)
+        is_stored = isinstance(around, (ast.Assign, ast.Return)) and around.value is node
+        if isinstance(node, ast.Call):
+            sort = self.sort_of(site, node, library)
+            if sort not in ("", ACCUMULATED):
+                return None
+            is_stored = is_stored or sort == ACCUMULATED
+        if not is_stored or not (site.dimensions or library.scalars_widen):
+            return None
+        return self.make_place(STORED, source, node, library, (number,), site)
 
     def make_place(
         self,

@@ -10,7 +10,7 @@ from math import inf
 from typelattice.tuning.libraries import tuned_library
 from typelattice.tuning.operation_sites import NarrowLoss, OperationSite
 from typelattice.tuning.place_edits import width_of
-from typelattice.tuning.places import NUMBER, PARAMETER, Place
+from typelattice.tuning.places import NUMBER, PARAMETER, STORED, Place
 
 Choices = Mapping[Place, str]  # the chosen dtype of places; a place that follows may have none
 SENSITIVITY_DECAY = 0.5  # of each step between a place and an operation that depends on it
@@ -37,8 +37,13 @@ class SiteGraph:
         """The place at which a site's dtype is decided."""
         return {
             number: place for place in self.places for number in place.sites
-            if place.sort not in (PARAMETER, NUMBER)
+            if place.sort not in (PARAMETER, NUMBER, STORED)
         }  # fmt: skip
+
+    @cached_property
+    def stored_by_site(self) -> dict[int, Place]:
+        """The place at which the result of a site can be cast when it is stored."""
+        return {number: place for place in self.places for number in place.sites if place.sort == STORED}
 
     @cached_property
     def users(self) -> list[set[int]]:
@@ -67,7 +72,8 @@ class SiteGraph:
                     leader[find(place)] = find(agreeing[0])
         found: dict[Place, list[Place]] = {}
         for place in self.places:
-            found.setdefault(find(place), []).append(place)
+            if not place.follows:
+                found.setdefault(find(place), []).append(place)
         return [tuple(group) for group in found.values()]
 
     def _find_deciding_places(self, number: int) -> list[Place]:
@@ -117,7 +123,7 @@ class SiteGraph:
         """Estimate the width of each site's result. Loops are followed until nothing changes, at most 8 times."""
         parameters: dict[int, int] = {}
         for place in self.places:
-            if place.sort in (PARAMETER, NUMBER):
+            if place.sort == PARAMETER or (place.sort == NUMBER and place in choices):
                 for number in place.sites:
                     width = width_of(choices.get(place, place.dtype))
                     parameters[number] = max(parameters.get(number, 0), width)
@@ -133,6 +139,9 @@ class SiteGraph:
     def _estimate_width(
         self, number: int, site: OperationSite, widths: Sequence[int], parameters: Mapping[int, int], choices: Choices
     ) -> int:
+        stored = self.stored_by_site.get(number)
+        if stored is not None and stored in choices:
+            return width_of(choices[stored])
         place = self.place_by_site.get(number)
         if place is not None and place in choices:
             return width_of(choices[place])

@@ -33,6 +33,7 @@ from typelattice.tuning.configuration_search import Configuration, Configuration
 from typelattice.tuning.error_measure import precision_of
 from typelattice.tuning.listed_inputs import list_inputs_of_script
 from typelattice.tuning.place_edits import width_of
+from typelattice.tuning.places import STORED
 from typelattice.tuning.trial import ProgramInput
 from typelattice.tuning.tune_options import TuneError, TuneOptions, check_options
 from typelattice.tuning.tuned_program import TunedProgram, prepare
@@ -245,7 +246,10 @@ class Tuner:
         assert tuned is not None
         own = tuned.own_configuration
         outcome = tuned.evaluate(own, stops_early=False)
-        narrow = [p for p in tuned.places if p.follows or width_of(p.dtype) < width_of(tuned.top_dtype)]
+        narrow = [
+            p for p in tuned.places
+            if p.sort != STORED and width_of(p.dtype) < width_of(tuned.top_dtype)
+        ]  # fmt: skip
         dtype = tuned.setup.own_dtypes.get(outcome.name, "float64")
         unit = 2.0 ** (1 - precision_of(dtype))
         loses = outcome.error > LOST_UNITS * unit if self.options.measure != "ulp" else False
@@ -283,8 +287,7 @@ class Tuner:
         """Measure the configurations of the front: their bytes by a traced run, their seconds by plain runs."""
         tuned, search = self.tuned, self.search
         assert tuned is not None and search is not None
-        chosen = {AS_IT_STANDS: tuned.own_configuration, IN_FLOAT64: dict.fromkeys(
-            (p for p in tuned.places if not p.follows), tuned.top_dtype)}  # fmt: skip
+        chosen = {AS_IT_STANDS: tuned.own_configuration, IN_FLOAT64: tuned.widest_configuration}
         if search.best:
             chosen[NARROWED] = search.best
         if self.widening is not None:

@@ -86,7 +86,7 @@ class TunedProgram:
 
     @property
     def widest_configuration(self) -> dict[Place, str]:
-        return dict.fromkeys(self.places, self.top_dtype)
+        return dict.fromkeys((place for place in self.places if not place.follows), self.top_dtype)
 
     @property
     def own_configuration(self) -> dict[Place, str]:

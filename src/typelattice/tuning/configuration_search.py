@@ -71,6 +71,23 @@ class ConfigurationSearch:
                 self.relax(dtype)
         for dtype in self.dtypes:
             self.store(dtype)
+        self.confirm()
+
+    def confirm(self) -> None:
+        """Ask of each group that stays wide once more whether it may be narrower, and keep the refusals.
+
+        The configuration may have changed since a group was refused.
+        """
+        again = True
+        while again:
+            again = False
+            self.refusals.clear()
+            for dtype in self.dtypes:
+                for move in self.list_moves(dtype):
+                    again = self.accept([move]) or again
+            for place in [p for p in self.best if p.sort in (ACCUMULATED, NUMBER)]:
+                for dtype in (d for d in self.dtypes if self.is_narrower(place, d)):
+                    again = self.accept([Move(((place, dtype),), dtype)]) or again
 
     def list_moves(self, dtype: str) -> list[Move]:
         """List the groups that may become as narrow as a dtype, the least sensitive first."""

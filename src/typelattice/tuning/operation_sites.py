@@ -129,7 +129,8 @@ class SiteObserver(ValueChecks):
             site.target = self.find_maker(result)
             site.target = None if site.target == number else site.target
         self.link(result, number)
-        if site.count <= MAX_SHADOW_RUNS and kind.variable is None:
+        is_shadowed = site.count <= MAX_SHADOW_RUNS or not site.count & (site.count - 1)  # or a power of 2
+        if is_shadowed and kind.variable is None:
             with suppress(Exception):  # of a library, for operands that it cannot take in another dtype
                 self.compute_narrowly(site, name, operands, keywords, result)
 
@@ -179,7 +180,7 @@ class SiteObserver(ValueChecks):
                 loss = self.find_range_loss(np, dtype, wide)
                 if loss is None and plain_name in SHADOWED_OPERATIONS and wide.dtype.kind == "f":
                     given = {k: x for k, x in options.items() if k in ("axis", "keepdims", "ddof")}
-                    loss = narrow_loss(np, plain_name, dtype, values, given, wide)
+                    loss = narrow_loss(np, plain_name, dtype, values, given, wide, site.count)
                 known = site.losses.get(dtype.name)
                 if loss is not None and (known is None or loss.error > known.error):
                     site.losses[dtype.name] = loss
@@ -197,9 +198,18 @@ def _same(x: Any) -> Any:
 
 
 def narrow_loss(
-    np: Any, name: str, dtype: DType, values: Sequence[Any], options: Mapping[str, Any], wide: Any
+    np: Any,
+    name: str,
+    dtype: DType,
+    values: Sequence[Any],
+    options: Mapping[str, Any],
+    wide: Any,
+    runs: int = 1,
 ) -> NarrowLoss | None:
-    """Compute an operation in a narrow dtype, and say what is lost against the wide result."""
+    """Compute an operation in a narrow dtype, and say what is lost against the wide result.
+
+    An update that changes nothing is lost each time, so its loss grows with the runs.
+    """
     unit = 2.0 ** -(real_part_dtype(dtype).precision or 1)
     size = float(np.linalg.norm(wide.ravel()))
     if not size:
@@ -224,8 +234,8 @@ def narrow_loss(
         if largest / size > 10:
             return NarrowLoss(max(error, unit * largest / size), CANCELLATION, log10(largest / size))
         a, b = (float(abs(np.asarray(x, np.float64)).mean()) for x in values)
-        if b and b < a * unit:
-            return NarrowLoss(max(error, unit), ABSORPTION, b / unit)
+        if b and b <= a * unit:
+            return NarrowLoss(max(error, min(1.0, b / a * runs)), ABSORPTION, b / unit)
     return NarrowLoss(error)
 
 

@@ -77,7 +77,7 @@ class SiteGraph:
         return [tuple(group) for group in found.values()]
 
     def _find_deciding_places(self, number: int) -> list[Place]:
-        """Return the places from which the dtypes of a site's operands come."""
+        """Return the places whose dtypes reach the operands of a site as they are, without another operand."""
         found: dict[Place, None] = {}
         seen, todo = {number}, [*self.sites[number].inputs]
         while todo:
@@ -88,7 +88,7 @@ class SiteGraph:
             place = self.place_by_site.get(each)
             if place is not None and not place.follows:
                 found[place] = None
-            else:
+            elif len(self.sites[each].inputs) == 1:
                 todo += self.sites[each].inputs
         return [*found]
 

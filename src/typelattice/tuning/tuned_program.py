@@ -16,7 +16,6 @@ from typelattice.disk.journal import Journal
 from typelattice.fixing.program_to_run import TunedInput
 from typelattice.fixing.source import FixError, open_source
 from typelattice.fixing.workspace import FailedRun, Workspace
-from typelattice.tracing.library_traits import may_be_forked
 from typelattice.tracing.source.source_file import SourceFile
 from typelattice.tuning.configuration_search import Configuration
 from typelattice.tuning.error_measure import MeasuredError
@@ -180,7 +179,7 @@ def prepare(
         )
     seeded = tuple(name for library in libraries for name in library.seeded_functions)
     runner.tuned = replace(runner.tuned, seeded_functions=seeded)
-    if hasattr(os, "fork") and all(may_be_forked(x.name) for x in libraries):
+    if hasattr(os, "fork") and all(library.forks_after_import for library in libraries):
         modules = (library.module for library in libraries)
         workspace.preloaded_modules = (TUNED_RUN_MODULE, OBSERVED_RUN_MODULE, REWRITER_MODULE, *modules)
     sources, unread = open_sources(workspace, observed)

@@ -10,7 +10,7 @@ from typelattice.facts.dtypes import DTYPES, real_part_dtype
 from typelattice.tuning.configuration_search import ConfigurationSearch, Refusal, error_text
 from typelattice.tuning.operation_sites import ABSORPTION, CANCELLATION, OVERFLOW
 from typelattice.tuning.place_edits import width_of
-from typelattice.tuning.places import Place
+from typelattice.tuning.places import ACCUMULATED, NUMBER, Place
 from typelattice.tuning.site_graph import FoundLoss, severity
 from typelattice.tuning.tuned_program import TunedProgram
 
@@ -53,7 +53,7 @@ def explain_refusal(tuned: TunedProgram, refusal: Refusal, place: Place, now: st
     worst = find_worst_loss(tuned, place, target)
     reason, at, sort = "", None, ""
     if worst is not None and worst.loss.error > 0:
-        reason, at, sort = describe_loss(worst, target), worst.site, worst.loss.sort
+        reason, at, sort = describe_loss(worst, target, place, place.dtype_at(now)), worst.site, worst.loss.sort
     return WideLine(
         original_path(tuned, place.file), place.line, place.text, place.dtype_at(now), place.dtype_at(target),
         None if outcome.error == inf else outcome.error, outcome.reason, reason,
@@ -67,7 +67,7 @@ def find_worst_loss(tuned: TunedProgram, place: Place, dtype: str) -> FoundLoss 
     return max(found, key=lambda each: (severity(each), -each.distance), default=None)
 
 
-def describe_loss(found: FoundLoss, dtype: str) -> str:
+def describe_loss(found: FoundLoss, dtype: str, place: Place, now: str) -> str:
     """Describe a loss in words."""
     loss, site = found.loss, found.site
     known = DTYPES[dtype]
@@ -79,8 +79,10 @@ def describe_loss(found: FoundLoss, dtype: str) -> str:
     if loss.sort == CANCELLATION:
         return f"cancellation: {name} loses {loss.figure:.1f} of the {digits_of(dtype)} digits of {dtype}"
     if loss.sort == ABSORPTION:
-        terms = f"{name} of {site.operand_size:,} terms" if name in ("sum", "mean", "cumsum") else f"{name}"
-        return f"absorption: {terms} sticks at {loss.figure:,.5g} in {dtype}, where smaller terms change nothing"
+        is_sum = name in ("sum", "mean", "cumsum")
+        terms = f"{name} of {site.operand_size:,} terms" if is_sum else f"{name}, run {site.count:,} times,"
+        advice = f": accumulate in {now}" if place.sort in (ACCUMULATED, NUMBER) or is_sum else f": keep {now}"
+        return f"absorption: {terms} in {dtype} sticks at {loss.figure:,.5g}{advice}"
     return f"rounding: {name} has a relative error of {loss.error:.1e} in {dtype}"
 
 

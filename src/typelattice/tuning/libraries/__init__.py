@@ -13,6 +13,7 @@ A file defines these:
 - `AGREEING_OPERATIONS`: operations that refuse operands of different dtypes.
 - `WIDE_ENVIRONMENT`: variables of the environment without which the library has no float64.
 - `SCALARS_WIDEN`: True if an array without dimensions widens an array with dimensions.
+- `FORKS_AFTER_IMPORT`: True if a process that has imported the library, and computed nothing, may be forked.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class TunedLibrary:
     agreeing_operations: frozenset[str]
     wide_environment: Mapping[str, str]
     scalars_widen: bool
+    forks_after_import: bool
 
 
 @cache
@@ -61,6 +63,7 @@ def tuned_library(name: str) -> TunedLibrary | None:
         frozenset(file.AGREEING_OPERATIONS.split()),
         file.WIDE_ENVIRONMENT,
         file.SCALARS_WIDEN,
+        file.FORKS_AFTER_IMPORT,
     )
 
 

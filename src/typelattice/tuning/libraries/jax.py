@@ -19,3 +19,4 @@ SEEDED_FUNCTIONS = ("jax.random.PRNGKey", "jax.random.key")
 AGREEING_OPERATIONS = "while_loop scan fori_loop cond dot_general conv_general_dilated"
 WIDE_ENVIRONMENT = {"JAX_ENABLE_X64": "1"}
 SCALARS_WIDEN = True
+FORKS_AFTER_IMPORT = True

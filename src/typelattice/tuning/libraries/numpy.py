@@ -23,3 +23,4 @@ SEEDED_FUNCTIONS = ("numpy.random.default_rng", "numpy.random.seed", "numpy.rand
 AGREEING_OPERATIONS = ""
 WIDE_ENVIRONMENT: Mapping[str, str] = {}
 SCALARS_WIDEN = True
+FORKS_AFTER_IMPORT = True

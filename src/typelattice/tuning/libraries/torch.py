@@ -21,3 +21,4 @@ AGREEING_OPERATIONS = """
 """
 WIDE_ENVIRONMENT: Mapping[str, str] = {}
 SCALARS_WIDEN = False
+FORKS_AFTER_IMPORT = True

@@ -110,15 +110,10 @@ class ConfigurationSearch:
     def narrow(self, moves: Sequence[Move], dtype: str) -> None:
         """Narrow as many groups as the tolerance allows.
 
-        Sums and other accumulations first follow their operands. If that misses the tolerance, they stay as
-        wide as they were.
+        Sums and other accumulations follow their operands. Groups that are refused so are tried once more with
+        accumulations as wide as before.
         """
-        followed = apply_all(self.best, moves)
-        parts = [self.protect(apply_all(self.best, part)) for part in (moves, *halves(moves))]
-        self.prefetch([followed, *parts])
-        if self.holds(self.evaluate(followed)):
-            self.best = followed
-            return
+        self.prefetch([apply_all(self.best, part) for part in (moves, *halves(moves))])
         rejected = self.grow([*moves])
         while rejected:  # until each of them alone is refused
             left = self.retry(rejected)
@@ -127,6 +122,18 @@ class ConfigurationSearch:
             rejected = left
         if self.is_ordered:
             self.exchange(rejected, [move for move in moves if move not in rejected])
+        for part in [rejected, *([move] for move in rejected if len(rejected) > 1)]:
+            self.accept_protected(part)
+
+    def accept_protected(self, moves: Sequence[Move]) -> None:
+        """Try moves with accumulations as wide as they are now, if that saves bytes."""
+        followed = apply_all(self.best, moves)
+        configuration = self.protect(followed)
+        saved = self.bytes_of(self.best) - self.bytes_of(configuration)
+        if configuration == followed or saved < MIN_SAVED_SHARE * self.bytes_of(self.best):
+            return
+        if self.holds(self.evaluate(configuration)):
+            self.best = configuration
 
     def protect(self, configuration: Configuration) -> dict[Place, str]:
         """Let each accumulation be as wide as it is in the best configuration, if its operands are narrower."""
@@ -188,8 +195,6 @@ class ConfigurationSearch:
     def accept(self, moves: Sequence[Move]) -> bool:
         """Run the best configuration with some moves, and keep it if the tolerance holds."""
         configuration = apply_all(self.best, moves)
-        if not any(place.follows for move in moves for place in move.places):
-            configuration = self.protect(configuration)
         if configuration == self.best:
             return True
         outcome = self.evaluate(configuration)

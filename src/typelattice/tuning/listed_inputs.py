@@ -50,6 +50,7 @@ def main(program_file: str, result_file: str) -> None:
     """Write what a function yields into a file."""
     todo = read_program(program_file)
     sys.path.insert(0, str(Path(todo.target).parent))
+    sys.argv[:] = [todo.target, *todo.argv]
     names = runpy.run_path(todo.target, run_name=MODULE_NAME)
     function: Any = names.get(todo.function)
     if not callable(function):

@@ -172,7 +172,7 @@ class SiteObserver(ValueChecks):
         plain_name, plain_operands, options = plain
         plain_name = NUMPY_NAME.get(plain_name, plain_name)
         wide = np.asarray(read(result)[0], np.float64 if "complex" not in site.dtype else None)
-        values = [np.asarray(read(x)[0]) for x in plain_operands]
+        values = [np.asarray(read(x)[0], wide.dtype) for x in plain_operands]
         if name.endswith("="):  # the old values are gone: only their size is known, from the result
             values = [wide - values[0] if plain_name == "add" else wide + values[0], *values]
         with np.errstate(all="ignore"):

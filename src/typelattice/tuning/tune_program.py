@@ -181,7 +181,9 @@ class Tuner:
                 shifted = [
                     replace(each, seed_shift=shift) for shift in range(self.options.seeds) for each in inputs
                 ]
-                self.tuned = prepare(workspace, self.options, tuple(shifted), self.parameters)
+                self.tuned = prepare(
+                    workspace, self.program, self.options, tuple(shifted), self.parameters
+                )
             except SearchTimeOverError:
                 raise TuneError(
                     f"the first runs of the program took more than {self.limits.seconds:g} s; "

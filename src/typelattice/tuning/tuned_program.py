@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from typelattice.disk.journal import Journal
-from typelattice.fixing.program_to_run import TunedInput
+from typelattice.fixing.program_to_run import ProgramToRun, TunedInput
 from typelattice.fixing.source import FixError, open_source
 from typelattice.fixing.workspace import FailedRun, Workspace
 from typelattice.tracing.source.source_file import SourceFile
 from typelattice.tuning.configuration_search import Configuration
 from typelattice.tuning.error_measure import MeasuredError
 from typelattice.tuning.libraries import tuned_library
+from typelattice.tuning.loop_links import link_loops
 from typelattice.tuning.observed_run import ObservedRun
 from typelattice.tuning.place_edits import edit_source, needs_edit, widest, width_of
 from typelattice.tuning.places import Place, PlaceSearch, UntunedPlace
@@ -45,7 +46,7 @@ from typelattice.tuning.tuned_run import METRIC_NAME, RESULT_NAME
 from typelattice.workers.pool import LocalPool, WorkerPool, connect_cluster
 
 WIDE_DTYPE = "float64"
-REWRITER_MODULE = "typelattice.tracing.rewrite.syntax_tree"
+OWN_MODULES = (TUNED_RUN_MODULE, OBSERVED_RUN_MODULE, "typelattice.tracing.rewrite.syntax_tree")
 
 
 @dataclass(eq=False)
@@ -164,9 +165,15 @@ def lost_outcome(task: Trial) -> Iterator[Outcome]:
 
 
 def prepare(
-    workspace: Workspace, options: TuneOptions, inputs: tuple[ProgramInput, ...], parameters: Mapping[str, str]
+    workspace: Workspace,
+    program_to_run: ProgramToRun,
+    options: TuneOptions,
+    inputs: tuple[ProgramInput, ...],
+    parameters: Mapping[str, str],
 ) -> TunedProgram:
     """Run a program as it stands and in float64, and find its places. Raises TuneError."""
+    if hasattr(os, "fork"):
+        workspace.preloaded_modules = OWN_MODULES
     runner = ProgramRunner(workspace, TunedInput(metric=options.metric))
     own = expect(runner.run(inputs[0]), "the program fails without any change")
     observed = expect(
@@ -179,10 +186,10 @@ def prepare(
         )
     seeded = tuple(name for library in libraries for name in library.seeded_functions)
     runner.tuned = replace(runner.tuned, seeded_functions=seeded)
-    if hasattr(os, "fork") and all(library.forks_after_import for library in libraries):
-        modules = (library.module for library in libraries)
-        workspace.preloaded_modules = (TUNED_RUN_MODULE, OBSERVED_RUN_MODULE, REWRITER_MODULE, *modules)
+    if workspace.preloaded_modules and all(library.forks_after_import for library in libraries):
+        workspace.preloaded_modules += tuple(library.module for library in libraries)
     sources, unread = open_sources(workspace, observed)
+    link_loops(observed.sites, sources)
     names = find_result_names(workspace, options, own, sources)
     search = PlaceSearch(observed.sites, sources, workspace.program.function, parameters)
     places = search.find_places()
@@ -198,7 +205,7 @@ def prepare(
     wide = dict.fromkeys((place for place in places if not place.follows), WIDE_DTYPE)
     own_dtypes = {name: value.dtype for name, value in own.values.items()}
     setup = TrialSetup(
-        workspace.program, workspace.limits, inputs, runner.tuned, options.measure, options.tolerance, own_dtypes,
+        program_to_run, workspace.limits, inputs, runner.tuned, options.measure, options.tolerance, own_dtypes,
         names, make_contents(workspace, sources, wide), environment, workspace.preloaded_modules,
     )  # fmt: skip
     check_results(own, names, options)

@@ -28,10 +28,10 @@ STRANGERS = .venv-strangers $(if $(shell tools/find-python 3.13 2>/dev/null),.ve
 SURVEYED = $(shell sed -n 's/.*==[^ ]*  \# //p' tools/requirements-survey.txt)
 
 # What a release of Python can break, and what one of NumPy or ml_dtypes can.
-TESTS_OF_PYTHON = tests/tracing tests/programs/test_programs.py tests/operands/test_operand_numpy.py \
+TESTS_OF_PYTHON = tests/tracing tests/programs/test_programs.py tests/core/operands/test_operand_numpy.py \
 	src/typelattice/tracing src/typelattice/programs
-TESTS_OF_NUMPY = tests/programs tests/operands tests/namespaces \
-	src/typelattice/operands src/typelattice/namespaces
+TESTS_OF_NUMPY = tests/programs tests/core/operands \
+	src/typelattice/core/operands src/typelattice/programs/namespaces
 LIGHT = 'not live and not browser and not package and not whole'
 
 .NOTPARALLEL:
@@ -72,7 +72,8 @@ lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## runs ruff and mypy, and checks t
 	$(VENV)/bin/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 	$(VENV)/bin/check-jsonschema --builtin-schema vendor.github-actions action.yml
 	$(VENV)/bin/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
-	$(VENV)/bin/python -m pytest tests/namespaces/test_namespace_types.py tests/codegen/test_written_stubs.py
+	$(VENV)/bin/python -m pytest tests/programs/namespaces/test_namespace_types.py \
+		tests/study/codegen/test_written_stubs.py
 
 package: $(VENV)/test.stamp $(VENV)/package.stamp  ## builds and tests the source distribution and the wheel
 	rm -rf dist
@@ -106,13 +107,13 @@ environments: $(LIVE:=/ready.stamp) .venv-docs/docs.stamp  ## builds the environ
 
 emitted: $(VENV)/test.stamp  ## compiles and runs generated code in every language, of SYSTEMS=100 systems
 	npm install --silent --no-audit --no-fund --prefix .venv-node typescript@5 prettier@3
-	PATH="$(CURDIR)/.venv-node/node_modules/.bin:$$PATH" $(VENV)/bin/python -m pytest tests/codegen \
+	PATH="$(CURDIR)/.venv-node/node_modules/.bin:$$PATH" $(VENV)/bin/python -m pytest tests/study/codegen \
 		--systems $(SYSTEMS) $(FLAGS)
 
 agree: $(VENV)/test.stamp  ## asks PROGRAMS=100 random programs in every way, and SYSTEMS=100 systems
 	npm install --silent --no-audit --no-fund --prefix .venv-node typescript@5
-	PATH="$(CURDIR)/.venv-node/node_modules/.bin:$$PATH" $(VENV)/bin/python -m pytest tests/agreement \
-		--programs $(PROGRAMS) --systems $(SYSTEMS) $(FLAGS)
+	PATH="$(CURDIR)/.venv-node/node_modules/.bin:$$PATH" $(VENV)/bin/python -m pytest \
+		tests/conformance/agreement --programs $(PROGRAMS) --systems $(SYSTEMS) $(FLAGS)
 
 conform: $(LIVE:=/ready.stamp)  ## calls the installed libraries again and compares
 	tools/conform $(CALLS) 'live and not whole' $(LIVE)
@@ -203,7 +204,7 @@ $(STRANGERS:=/strangers.stamp): %/strangers.stamp: tools/requirements-strangers.
 
 # What pip installs in .venv-NAME: what the registry of libraries lists there, and what the tests need
 # besides.
-REGISTRY = src/typelattice/facts/libraries.txt tools/libraries.py
+REGISTRY = src/typelattice/core/registry/libraries.txt tools/libraries.py
 
 .venv-%/ready.stamp: $(REGISTRY) tools/requirements-%.txt | .venv-%
 	.venv-$*/bin/python tools/libraries.py packages $(if $(filter suite,$*),live,$*) >.venv-$*/packages.txt

@@ -12,8 +12,8 @@ from typing import Any
 from processes import large_system
 from timing import Row, absent, measured
 
-from typelattice.explorer.document import build_document
-from typelattice.explorer.page import page_html
+from typelattice.show.explorer.document import build_document
+from typelattice.show.explorer.page import page_html
 
 HOVERS = """() => [...document.querySelectorAll("td[data-row]")].slice(0, 200).map((cell) => {
     const start = performance.now();

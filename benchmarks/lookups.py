@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from timing import Row, absent, compared
 
 import typelattice as tl
-from typelattice.codegen.emit import emit_files
+from typelattice.study.codegen.emit import emit_files
 
 BOTH = (  # an emitted name, and c10's
     "Bool Bool, Uint8 Byte, Int8 Char, Int16 Short, Int32 Int, Int64 Long, Float16 Half, Float32 Float, "

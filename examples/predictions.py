@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 
 import typelattice as tl
-from typelattice.engine.promotion import OperandCast
+from typelattice.core.engine.promotion import OperandCast
 
 ARRAYS: dict[object, np.ndarray[Any, Any]] = {
     "b": np.ones(3, np.bool_), "u8": np.ones(3, np.uint8), "u64": np.ones(3, np.uint64),

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from typelattice.cli.main import main
-from typelattice.conformance import recorder
-from typelattice.recorded.recording import Recording
+from typelattice.conformance.recording import recorder
+from typelattice.core.evidence.recording import Recording
+from typelattice.show.cli.main import main
 
 MINE = """
 name  = "mine"

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import settings
 from tiny import Tiny
 
-from typelattice.conformance.recorder import record
-from typelattice.recorded.recording import Recording
+from typelattice.conformance.recording.recorder import record
+from typelattice.core.evidence.recording import Recording
 
 # A machine that does other work besides is slow, and not wrong.
 settings.register_profile("untimed", deadline=None)

@@ -7,13 +7,13 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 
 import typelattice as tl
-from typelattice.engine.operation_rules import GROUP_BY_CLASS, STANDARD_RULES_BY_CLASS
-from typelattice.engine.rule_enums import OverflowRule, ScalarPlaces, WeakResult
-from typelattice.engine.scalar_fit import FIT_OUTCOMES, RAISE_BEYOND_DEFAULT
-from typelattice.facts.cast_rounding_and_overflow import OVERFLOW_WORDS, ROUNDING_WORDS
-from typelattice.facts.dtypes import KINDS_BY_WORD
-from typelattice.facts.operations import OPERATIONS
-from typelattice.files.reader import COMBINE_WORDS, parse
+from typelattice.core.dtypes.dtypes import KINDS_BY_WORD
+from typelattice.core.engine.operation_rules import GROUP_BY_CLASS, STANDARD_RULES_BY_CLASS
+from typelattice.core.engine.rule_enums import OverflowRule, ScalarPlaces, WeakResult
+from typelattice.core.engine.scalar_fit import FIT_OUTCOMES, RAISE_BEYOND_DEFAULT
+from typelattice.core.losses.cast_rounding_and_overflow import OVERFLOW_WORDS, ROUNDING_WORDS
+from typelattice.core.operations.operations import OPERATIONS
+from typelattice.core.system_files.reader import COMBINE_WORDS, parse
 
 ORDER = [  # from low to high
     "b", "i*", "u8", "u16", "i8", "i16", "i32", "i64", "m8", "f*", "f16", "f32", "f64", "c*", "c64", "c128",

@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from typelattice.facts.dtypes import DTYPES, DType
+from typelattice.core.dtypes.dtypes import DTYPES, DType
 
 ML = [np.dtype(t) for t in vars(ml_dtypes).values() if isinstance(t, type) and issubclass(t, np.generic)]
 

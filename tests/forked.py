@@ -22,17 +22,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from typelattice.conformance import library_process
-from typelattice.fixing import measured_run, traced_run
-from typelattice.fixing.workspace import Workspace
+from typelattice.conformance.recording import library_process
+from typelattice.repair.copies import measured_run
+from typelattice.repair.patch import traced_run
+from typelattice.repair.patch.workspace import MEASURED_RUN, TRACED_RUN, Workspace
 
 LOADED = [
     "pytest", "numpy", "typelattice.tracing.findings.findings", "typelattice.tracing.report.text_report",
-    "typelattice.fixing.traced_run", "typelattice.fixing.measured_run",
+    "typelattice.repair.patch.traced_run", "typelattice.repair.copies.measured_run",
     "typelattice.tracing.rewrite.syntax_tree",
     "typelattice.tracing.entry_points.session_verdict", "typelattice.tracing.entry_points.pyproject_settings",
-    "typelattice.tracing.library_traits.numpy", "typelattice.operands.adapters.numpy",
-    "typelattice.conformance.library_process",
+    "typelattice.tracing.library_traits.numpy", "typelattice.core.operands.adapters.numpy",
+    "typelattice.conformance.recording.library_process",
     "pdb", "unittest", "xml.etree.ElementTree",  # which pytest imports as it starts
 ]  # fmt: skip
 
@@ -69,9 +70,9 @@ def run_forked(
 def fork_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fork each run of a search for patches: a new process takes ten times as long as the run."""
     run_in_process = Workspace.run_in_process
-    mains = {"traced_run": traced_run.main, "measured_run": measured_run.main}
+    mains = {TRACED_RUN: traced_run.main, MEASURED_RUN: measured_run.main}
 
-    def run(self: Workspace, files: Sequence[Path], module: str = "traced_run") -> int:
+    def run(self: Workspace, files: Sequence[Path], module: str = TRACED_RUN) -> int:
         if not self.runs_assertions:  # which an option of Python leaves out
             return run_in_process(self, files, module)
         todo, out, printed, errors = files

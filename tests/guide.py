@@ -23,7 +23,7 @@ def files_in_the_guide(heading: str) -> Mapping[str, str]:
 def copied(root: Path, heading: str) -> Path:
     """A copy of the package, without recordings, to which was added what a section says."""
     shutil.copytree(ROOT / "src" / "typelattice", root / "src" / "typelattice", ignore=LEFT_OUT)
-    (root / "src" / "typelattice" / "recorded" / "recordings").mkdir()
+    (root / "src" / "typelattice" / "core" / "evidence" / "recordings").mkdir()
     for path, text in files_in_the_guide(heading).items():
         with (root / path).open("a", encoding="utf-8") as file:
             file.write(text)

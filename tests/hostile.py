@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from typelattice.conformance.library import NoSuchOperandError, ParsedOperandString
+from typelattice.conformance.recording.library import NoSuchOperandError, ParsedOperandString
 
 DTYPES = ("int8", "int16")
 NOTHING = None

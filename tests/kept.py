@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from typelattice.recorded.recorded_calls import RecordedCall
-from typelattice.recorded.recording import Recording
-from typelattice.recorded.recording_files import open_recording, recording_names
+from typelattice.core.evidence.recorded_calls import RecordedCall
+from typelattice.core.evidence.recording import Recording
+from typelattice.core.evidence.recording_files import open_recording, recording_names
 
 
 @cache  # a recording does not change, and one of an older release reads that of the newest, too

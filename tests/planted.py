@@ -7,10 +7,10 @@ import time
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from typelattice.conformance.library import ParsedOperandString
-from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS
-from typelattice.recorded.answer_notation import EXCEPTION_PREFIX
-from typelattice.recorded.recording_files import open_recording
+from typelattice.conformance.recording.library import ParsedOperandString
+from typelattice.core.evidence.answer_notation import EXCEPTION_PREFIX
+from typelattice.core.evidence.recording_files import open_recording
+from typelattice.core.operations.operations import OPERATION_BY_NAME, OPERATIONS
 
 BREAKING = ("hypot", "int8", "float16")
 HANGING = ("hypot", "float16", "int8")

@@ -7,8 +7,8 @@ from itertools import combinations
 from random import Random
 
 import typelattice as tl
-from typelattice.files.reader import parse
-from typelattice.support.errors import TypelatticeError
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.core.system_files.reader import parse
 
 DTYPES = (
     *("b", "u4", "u8", "u16", "u64", "i4", "i8", "i16", "i32", "i64"),

@@ -5,10 +5,10 @@ import re
 from itertools import combinations
 from pathlib import Path
 
-from typelattice.engine.system import System
-from typelattice.facts.dtypes import Node
-from typelattice.facts.order import Order
-from typelattice.files.reader import parse
+from typelattice.core.dtypes.dtypes import Node
+from typelattice.core.dtypes.order import Order
+from typelattice.core.engine.system import System
+from typelattice.core.system_files.reader import parse
 
 DESIGNS = Path(__file__).parents[1] / "examples" / "designs"
 KEPT = ["component", "overflow", "subset", "weak"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import typelattice as tl
-from typelattice.calls.steps import Opaque
+from typelattice.programs.calls.steps import Opaque
 from typelattice.tracing.entry_points.script import run_script
 from typelattice.tracing.run_data.run import Run
 

@@ -1,4 +1,4 @@
-"""Writes src/typelattice/facts/missing_operations.txt: the operations that each library does not have.
+"""Writes core/operations/missing_operations.txt: the operations that each library does not have.
 
 PYTHONPATH=src .venv-live/bin/python tools/absent.py dask mlx  # looks in the installed libraries
 PYTHONPATH=src .venv-live/bin/python tools/absent.py           # in all that the environment has
@@ -12,16 +12,19 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
-from typelattice.conformance.find_missing_operations import list_absent_operations
-from typelattice.conformance.library import MissingLibraryError
-from typelattice.conformance.library_process import LibraryProcess
-from typelattice.conformance.load_library import load_library
-from typelattice.facts.libraries import recordings
-from typelattice.facts.missing_operations import MISSING_OPERATIONS_TABLE_PATH, find_missing_operations
-from typelattice.facts.operations import OPERATIONS
-from typelattice.facts.releases import VERSION_SIGN
-from typelattice.files.system_text import systems
-from typelattice.recorded.recording_files import open_recording
+from typelattice.conformance.recording.find_missing_operations import list_absent_operations
+from typelattice.conformance.recording.library import MissingLibraryError
+from typelattice.conformance.recording.library_process import LibraryProcess
+from typelattice.conformance.recording.load_library import load_library
+from typelattice.core.evidence.recording_files import open_recording
+from typelattice.core.operations.missing_operations import (
+    MISSING_OPERATIONS_TABLE_PATH,
+    find_missing_operations,
+)
+from typelattice.core.operations.operations import OPERATIONS
+from typelattice.core.registry.libraries import recordings
+from typelattice.core.registry.releases import VERSION_SIGN
+from typelattice.core.system_files.system_text import systems
 
 HEAD = """\
 # Operations that libraries do not have, a row each: the operation, and the systems whose libraries lack it.

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import os
 
-from typelattice.explorer.cached_document import load_or_build_document
-from typelattice.rendering.terminal_output import progress_bar
+from typelattice.base.rendering.terminal_output import progress_bar
+from typelattice.show.explorer.cached_document import load_or_build_document
 
 if __name__ == "__main__":
     load_or_build_document(progress_bar(), os.cpu_count() or 1)

@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from typelattice.facts.dtypes import DTYPES
-from typelattice.facts.operations import OPERATION_BY_NAME
-from typelattice.files.system_text import systems
-from typelattice.rendering import GRID_FORMATS
+from typelattice.base.rendering import GRID_FORMATS
+from typelattice.core.dtypes.dtypes import DTYPES
+from typelattice.core.operations.operations import OPERATION_BY_NAME
+from typelattice.core.system_files.system_text import systems
 
 _MARKED = r"(?: +\d+ \| .*\n +\| +\^+\n)?"  # the line of a file, and a caret below its wrong word
 ERROR = re.compile(rf"typelattice: .*\n{_MARKED}(?:[^ ].*: .*\n{_MARKED})*")

@@ -9,10 +9,10 @@ from generated import write_pages
 from scatter_svg import Mark, Steps, plot
 
 import typelattice as tl
-from typelattice.designer import DEMANDS, Completion, ConflictError, Design, design, find_repairs
-from typelattice.designer.pareto_front import COMPARED_COSTS, Placement, place_on_front, walk_front
-from typelattice.engine.system import System
-from typelattice.files.writer import node_code
+from typelattice.core.engine.system import System
+from typelattice.core.system_files.writer import node_code
+from typelattice.study.designer import DEMANDS, Completion, ConflictError, Design, design, find_repairs
+from typelattice.study.designer.pareto_front import COMPARED_COSTS, Placement, place_on_front, walk_front
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

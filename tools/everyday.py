@@ -15,11 +15,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 import typelattice as tl
-from typelattice.conformance.compare_with_system import compare_calls
-from typelattice.facts.releases import VERSION_SIGN
-from typelattice.files.system_text import systems
-from typelattice.recorded.list_departures import list_departures
-from typelattice.recorded.recording_files import load_recording, recording_names
+from typelattice.conformance.recording.compare_with_system import compare_calls
+from typelattice.core.evidence.list_departures import list_departures
+from typelattice.core.evidence.recording_files import load_recording, recording_names
+from typelattice.core.registry.releases import VERSION_SIGN
+from typelattice.core.system_files.system_text import systems
 
 DTYPES = ("bool", "uint8", "int32", "int64", "bfloat16", "float16", "float32", "float64")
 SCALARS = ("True", "int", "float", "-1", "1", "1.5")

@@ -8,11 +8,11 @@ from typing import Any
 
 from generated import write_pages
 
-from typelattice.engine.system import System
-from typelattice.operands.notation import parse_operand
-from typelattice.recorded.answer_notation import EXCEPTION_PREFIX
-from typelattice.recorded.recording import Recording
-from typelattice.recorded.recording_files import load_recording
+from typelattice.core.engine.system import System
+from typelattice.core.evidence.answer_notation import EXCEPTION_PREFIX
+from typelattice.core.evidence.recording import Recording
+from typelattice.core.evidence.recording_files import load_recording
+from typelattice.core.operands.notation import parse_operand
 
 DOCS = Path(__file__).parents[1] / "docs"
 KINDS = {

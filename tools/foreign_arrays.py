@@ -20,18 +20,18 @@ from platform import python_version
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from typelattice.conformance.in_process_library import InProcessLibrary
-from typelattice.conformance.library import Library
-from typelattice.conformance.load_library import load_library
-from typelattice.facts.libraries import library_of, recordings
-from typelattice.files.reader import system
-from typelattice.files.system_text import systems
-from typelattice.operands.operand import FOREIGN_SCALAR_SUFFIX
-from typelattice.recorded.answer_notation import NOT_ASKED_ANSWER, TAKEN_OVER_ANSWER, Messages
-from typelattice.recorded.encode_recording import encode_recording, save_recording
-from typelattice.recorded.recorded_calls import AnswerByOperands
-from typelattice.recorded.recording import Recording
-from typelattice.recorded.recording_files import FOREIGN_FOLDER, RECORDINGS_FOLDER
+from typelattice.conformance.recording.in_process_library import InProcessLibrary
+from typelattice.conformance.recording.library import Library
+from typelattice.conformance.recording.load_library import load_library
+from typelattice.core.evidence.answer_notation import NOT_ASKED_ANSWER, TAKEN_OVER_ANSWER, Messages
+from typelattice.core.evidence.encode_recording import encode_recording, save_recording
+from typelattice.core.evidence.recorded_calls import AnswerByOperands
+from typelattice.core.evidence.recording import Recording
+from typelattice.core.evidence.recording_files import FOREIGN_FOLDER, RECORDINGS_FOLDER
+from typelattice.core.operands.operand import FOREIGN_SCALAR_SUFFIX
+from typelattice.core.registry.libraries import library_of, recordings
+from typelattice.core.system_files.reader import system
+from typelattice.core.system_files.system_text import systems
 
 OWNER = "numpy"
 NAMES = tuple(name for name in recordings() if name in systems() and OWNER in system(name).foreign)

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from command_lines import ERROR, GRAMMAR, a_line, prepare
 
-from typelattice.cli.main import COMMAND_NAMES, MAX_ERROR_CHARS, main
+from typelattice.show.cli.main import COMMAND_NAMES, MAX_ERROR_CHARS, main
 
 SECONDS = 60  # that a line may take before it counts as hanging; the slowest take two
 

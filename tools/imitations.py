@@ -19,13 +19,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from typelattice.conformance.compare_implementation import (
+from typelattice.conformance.imitations.compare_implementation import (
     ComparisonError,
     compare_implementation,
     comparison_data,
 )
-from typelattice.conformance.implementation import implementations
-from typelattice.conformance.library import CannotAskError, MissingLibraryError
+from typelattice.conformance.imitations.implementation import implementations
+from typelattice.conformance.recording.library import CannotAskError, MissingLibraryError
 
 
 def main() -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 from generated import write_pages
 
 import typelattice as tl
-from typelattice.explanations.expression_terms import term_text
-from typelattice.rendering import Grid
-from typelattice.study.jep9407_criteria import CRITERIA
-from typelattice.study.laws import STATEMENT_BY_LAW
-from typelattice.study.laws_overview import HEADING_BY_LAW, laws_overview
+from typelattice.base.rendering import Grid
+from typelattice.core.explanations.expression_terms import term_text
+from typelattice.study.laws.jep9407_criteria import CRITERIA
+from typelattice.study.laws.laws import STATEMENT_BY_LAW
+from typelattice.study.laws.laws_overview import HEADING_BY_LAW, laws_overview
 
 PAGE = Path(__file__).parents[1] / "docs" / "laws.md"
 DOCUMENT = "jep9407-3-bf16"  # whose dtypes are those of JEP 9407

@@ -11,8 +11,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))  # before anything is installed
 
-from typelattice.facts.libraries import libraries, recordings
-from typelattice.files.system_text import systems
+from typelattice.core.registry.libraries import libraries, recordings
+from typelattice.core.system_files.system_text import systems
 
 
 def packages(environment: str) -> Iterator[str]:

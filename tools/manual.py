@@ -9,7 +9,7 @@ from unittest.mock import patch
 from argparse_manpage.manpage import Manpage
 from generated import write_pages
 
-from typelattice.cli.commands.completion import build_full_parser
+from typelattice.show.cli.commands.completion import build_full_parser
 
 PAGE = Path(__file__).parents[1] / "docs" / "typelattice.1"
 

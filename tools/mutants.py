@@ -37,8 +37,8 @@ from mutations import Mutation, mutations, unchanged
 
 MODULES = [
     *sorted(PACKAGE.glob("engine/[a-z]*.py")),
-    PACKAGE / "facts/order.py",
-    PACKAGE / "operands/operand.py",
+    PACKAGE / "core/dtypes/order.py",
+    PACKAGE / "core/operands/operand.py",
 ]
 T = TypeVar("T")
 
@@ -164,7 +164,7 @@ def forget() -> None:
         module = getattr(x, "__module__", None)
         if isinstance(x, functools._lru_cache_wrapper) and str(module).startswith("typelattice"):
             x.cache_clear()
-        elif type(x).__module__ == "typelattice.engine.system" and type(x).__name__ == "System":
+        elif type(x).__module__ == "typelattice.core.engine.system" and type(x).__name__ == "System":
             for name in ("_pairs", "_arrays", "_remembered"):
                 getattr(x, name).clear()
 

@@ -24,10 +24,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from typelattice.fixing.patch_search import fix_script
-from typelattice.fixing.workspace import SearchLimits
-from typelattice.support.errors import TypelatticeError
-from typelattice.survey.time_limit import TimeLimitError, time_limit
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.repair.patch.patch_search import fix_script
+from typelattice.repair.patch.workspace import SearchLimits
+from typelattice.repair.survey.time_limit import TimeLimitError, time_limit
 from typelattice.tracing.report.formatting import size_text
 
 RUNS = 3
@@ -58,7 +58,7 @@ result = {function}({arguments})
 _seconds = perf_counter() - _started
 """
 MEASURED = """
-from typelattice.fixing.measured_run import peak_bytes
+from typelattice.repair.copies.measured_run import peak_bytes
 peak = peak_bytes()
 found = {f"result{i}": x for i, x in enumerate(result if isinstance(result, (tuple, list)) else [result])}
 found |= {name: globals()[name] for name in OUTPUTS}

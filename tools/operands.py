@@ -15,7 +15,7 @@ import typelattice as tl
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "operands.md"
-ADAPTERS = ROOT / "src" / "typelattice" / "operands" / "adapters"
+ADAPTERS = ROOT / "src" / "typelattice" / "core" / "operands" / "adapters"
 WORDS = {
     "array": "an array of its dtype", "number": "a Python number", "float": "a Python float",
     "other": "an array of the tensor's dtype",

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from generated import write_pages
 
-from typelattice.engine.operation_rules import GROUP_BY_CLASS, STANDARD_RULES_BY_CLASS, OperationRules
-from typelattice.facts.dtypes import KINDS_BY_WORD, Kind
-from typelattice.facts.operation_forms import MEANING_BY_CALL_FORM
-from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
+from typelattice.core.dtypes.dtypes import KINDS_BY_WORD, Kind
+from typelattice.core.engine.operation_rules import GROUP_BY_CLASS, STANDARD_RULES_BY_CLASS, OperationRules
+from typelattice.core.operations.operation_forms import MEANING_BY_CALL_FORM
+from typelattice.core.operations.operations import OPERATIONS, OPERATORS, Operation
 
 if TYPE_CHECKING:
-    from typelattice.engine.operation_rules import ResultRule
+    from typelattice.core.engine.operation_rules import ResultRule
 
 PAGE = Path(__file__).parents[1] / "docs" / "operations.md"
 GIVES: dict[ResultRule, str] = {
@@ -27,9 +27,10 @@ Python's operators are separate operations, because some libraries treat `x + y`
 differently. Write `--op +`, `--op=-x`, or `--op +=` for an operator that writes into its left operand. The
 rule of `add` in a file holds for `+`, and the rule of `+` for `+=`, unless these have rules of their own.
 
-`tools/operations.py` writes this page from two tables. `facts/operations.txt` lists the operations, and
-`engine/standard.txt` has the rules of the array API standard for each class. A system's file has the
-departures of its library from the standard ([operations of a system file](format-operations.md)).
+`tools/operations.py` writes this page from two tables. `core/operations/operations.txt` lists the
+operations, and `core/engine/standard.txt` has the rules of the array API standard for each class. A
+system's file has the departures of its library from the standard ([operations of a system file](format-
+operations.md)).
 """
 
 

@@ -24,9 +24,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
-from typelattice.cli.main import main
-from typelattice.fixing.progress import PROGRESS_PREFIX
-from typelattice.rendering.terminal_output import PROGRESS_LINE_PREFIX
+from typelattice.base.rendering.terminal_output import PROGRESS_LINE_PREFIX
+from typelattice.repair.copies.progress import PROGRESS_PREFIX
+from typelattice.show.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

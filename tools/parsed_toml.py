@@ -6,9 +6,9 @@ from pathlib import Path
 
 from generated import write_pages
 
-from typelattice.disk.preparsed_toml import PREPARSED_TABLE_FILE, row_of
-from typelattice.files.system_text import REAL_SYSTEMS_FOLDER
-from typelattice.recorded.departure_files import DEPARTURES_FOLDER
+from typelattice.base.disk.preparsed_toml import PREPARSED_TABLE_FILE, row_of
+from typelattice.core.evidence.departure_files import DEPARTURES_FOLDER
+from typelattice.core.system_files.system_text import SYSTEMS_FOLDER
 
 
 def table(folder: Path) -> str:
@@ -21,6 +21,6 @@ if __name__ == "__main__":
     write_pages(
         {
             Path(folder) / PREPARSED_TABLE_FILE: table(Path(folder))
-            for folder in (REAL_SYSTEMS_FOLDER, DEPARTURES_FOLDER)
+            for folder in (SYSTEMS_FOLDER, DEPARTURES_FOLDER)
         }
     )

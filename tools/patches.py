@@ -19,9 +19,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
 
-from typelattice.fixing.patch_search import fix_script
-from typelattice.fixing.workspace import SearchLimits
-from typelattice.support.errors import TypelatticeError
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.repair.patch.patch_search import fix_script
+from typelattice.repair.patch.workspace import SearchLimits
 
 CASES = Path(__file__).with_suffix(".txt")
 SECONDS = 600

@@ -20,13 +20,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))  # before anything is installed
 
-from typelattice.facts.libraries import libraries, recordings
-from typelattice.facts.releases import VERSION_SIGN
-from typelattice.files.system_text import systems
+from typelattice.core.registry.libraries import libraries, recordings
+from typelattice.core.registry.releases import VERSION_SIGN
+from typelattice.core.system_files.system_text import systems
 
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13")
-KEPT = ROOT / "src" / "typelattice" / "recorded" / "recordings"
+KEPT = ROOT / "src" / "typelattice" / "core" / "evidence" / "recordings"
 
 
 def packages(environment: str) -> list[str]:

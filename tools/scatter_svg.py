@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from html import escape
 from textwrap import wrap
 
-from typelattice.rendering.colours import NODE_FILL_OPACITY
-from typelattice.rendering.grid import printable
-from typelattice.rendering.style_sheet import BACKGROUND_STYLE
-from typelattice.support.frozen_classes import frozen
+from typelattice.base.objects.frozen_classes import frozen
+from typelattice.base.rendering.colours import NODE_FILL_OPACITY
+from typelattice.base.rendering.grid import printable
+from typelattice.base.rendering.style_sheet import BACKGROUND_STYLE
 
 INK, LINES = "currentColor", ("#c0392b", "#2980b9", "#27ae60")
 LEFT, TOP, WIDE, HIGH, KEY, ROW = 60, 30, 520, 420, 600, 17  # the frame, where the key begins, a line of text

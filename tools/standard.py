@@ -6,8 +6,8 @@ from pathlib import Path
 from generated import write_pages
 
 import typelattice as tl
-from typelattice.study.consensus import find_contradicted, find_undefined
-from typelattice.study.study_scope import TierChoice
+from typelattice.study.tables.consensus import find_contradicted, find_undefined
+from typelattice.study.tables.study_scope import TierChoice
 
 PAGE = Path(__file__).parents[1] / "docs" / "standard.md"
 AGREEING = ("numpy", "jax", "torch", "tensorflow-all")

@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 
 import typelattice as tl
-from typelattice.fixing.patch import Patch
-from typelattice.support.errors import TypelatticeError
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.repair.patch.patch import Patch
 
 N = 8  # the length of the input
 MAX_NOT_FOUND_SHARE = 0.05  # of the programs, above which the tool fails

@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.conformance.library import NoSuchOperandError, ParsedOperandString
+from typelattice.conformance.recording.library import NoSuchOperandError, ParsedOperandString
 
 WIDTHS = {"int8": 8, "int16": 16, "int32": 32, "uint8": 8, "uint16": 16, "uint32": 32}
 

@@ -6,51 +6,51 @@ int16
 """
 from importlib import import_module
 
-from typelattice.support.display_hooks import DISPLAY_HOOKS
-from typelattice.support.library_asker import LIBRARY_ASKER
+from typelattice.base.objects.display_hooks import DISPLAY_HOOKS
+from typelattice.base.objects.library_asker import LIBRARY_ASKER
 
 TYPE_CHECKING = (
     False  # type checkers treat this name as true; importing `typing` costs more than this file
 )
 if TYPE_CHECKING:
-    from typelattice.calls.steps import ProgramError
-    from typelattice.designer import ConflictError, MissingSolverError, PlanError, design
-    from typelattice.drawings.draw import draw
-    from typelattice.drawings.heat_maps import heatmap
-    from typelattice.engine.promotion import Promotion, PromotionError
-    from typelattice.engine.system import System
-    from typelattice.explanations.grouped_answers import Answers, explain
-    from typelattice.facts.cast_chains import CastChain, cast_chain
-    from typelattice.facts.dtypes import DType, DTypeError, Kind, dtype
-    from typelattice.facts.loss import Loss, loss
-    from typelattice.facts.operations import OpError
-    from typelattice.facts.order import Order, OrderError
-    from typelattice.files.reader import system
-    from typelattice.files.system_text import FormatError, UnknownSystemError, systems
-    from typelattice.fixing.patch import Patch
-    from typelattice.fixing.patch_search import fix
-    from typelattice.fixing.source import FixError
-    from typelattice.namespaces import Array, Namespace, NamespaceError, namespace
-    from typelattice.operands.adapters import native
-    from typelattice.operands.operand import Operand, OperandError
-    from typelattice.operands.read_objects import operand
-    from typelattice.programs.implicit_cast import implicit_cast, implicit_cast_type
-    from typelattice.programs.make_program import program
-    from typelattice.programs.program import Program, Replay
-    from typelattice.programs.symbols.symbol_namespace import Symbols
-    from typelattice.recorded.recorded_answer import RecordedAnswer as Observed
-    from typelattice.recorded.recorded_answer import find_recorded_answer as observed
-    from typelattice.rendering import render
-    from typelattice.rendering.diagram import DrawingError
-    from typelattice.rendering.drawing import Drawing
-    from typelattice.study.consensus import Consensus, consensus
-    from typelattice.study.diffs import Diff, diff
-    from typelattice.study.foldable_casts import CastChains, cast_chains
-    from typelattice.study.jep9407_criteria import Criteria, criteria
-    from typelattice.study.laws import Laws, laws
-    from typelattice.study.study_scope import BeyondReachError
-    from typelattice.study.tables import Table, table
-    from typelattice.support.errors import TypelatticeError
+    from typelattice.base.errors.errors import TypelatticeError
+    from typelattice.base.rendering import render
+    from typelattice.base.rendering.diagram import DrawingError
+    from typelattice.base.rendering.drawing import Drawing
+    from typelattice.core.dtypes.dtypes import DType, DTypeError, Kind, dtype
+    from typelattice.core.dtypes.order import Order, OrderError
+    from typelattice.core.engine.promotion import Promotion, PromotionError
+    from typelattice.core.engine.system import System
+    from typelattice.core.evidence.recorded_answer import RecordedAnswer as Observed
+    from typelattice.core.evidence.recorded_answer import find_recorded_answer as observed
+    from typelattice.core.explanations.grouped_answers import Answers, explain
+    from typelattice.core.losses.cast_chains import CastChain, cast_chain
+    from typelattice.core.losses.loss import Loss, loss
+    from typelattice.core.operands.adapters import native
+    from typelattice.core.operands.operand import Operand, OperandError
+    from typelattice.core.operands.read_objects import operand
+    from typelattice.core.operations.operations import OpError
+    from typelattice.core.system_files.reader import system
+    from typelattice.core.system_files.system_text import FormatError, UnknownSystemError, systems
+    from typelattice.programs.calls.steps import ProgramError
+    from typelattice.programs.entry_points.implicit_cast import implicit_cast, implicit_cast_type
+    from typelattice.programs.entry_points.make_program import program
+    from typelattice.programs.namespaces import Array, Namespace, NamespaceError, namespace
+    from typelattice.programs.program.program import Program, Replay
+    from typelattice.programs.readers.symbols.symbol_namespace import Symbols
+    from typelattice.repair.copies.source import FixError
+    from typelattice.repair.patch.patch import Patch
+    from typelattice.repair.patch.patch_search import fix
+    from typelattice.show.drawings.draw import draw
+    from typelattice.show.drawings.heat_maps import heatmap
+    from typelattice.study.designer import ConflictError, MissingSolverError, PlanError, design
+    from typelattice.study.laws.foldable_casts import CastChains, cast_chains
+    from typelattice.study.laws.jep9407_criteria import Criteria, criteria
+    from typelattice.study.laws.laws import Laws, laws
+    from typelattice.study.tables.consensus import Consensus, consensus
+    from typelattice.study.tables.diffs import Diff, diff
+    from typelattice.study.tables.study_scope import BeyondReachError
+    from typelattice.study.tables.tables import Table, table
     from typelattice.tracing.entry_points.followed_functions import Traced, TraceError
     from typelattice.tracing.entry_points.model_checks import (
         DTypePolicyError,
@@ -58,8 +58,8 @@ if TYPE_CHECKING:
         state_dtypes_kept,
     )
     from typelattice.tracing.entry_points.trace_function import trace, why
-    from typelattice.tracing.models.policy import PolicyError
     from typelattice.tracing.report.explain_result import ResultError, Why
+    from typelattice.tracing.run_data.policy import PolicyError
     from typelattice.tuning.tune_options import TuneError
     from typelattice.tuning.tune_program import tune
     from typelattice.tuning.tuning_result import Tuning
@@ -68,48 +68,48 @@ if TYPE_CHECKING:
 _MODULE_BY_LAZY_NAME = {
     name: module
     for module, names in {
-        "designer": ("ConflictError", "MissingSolverError", "PlanError", "design"),
-        "drawings.heat_maps": ("heatmap",),
-        "drawings.draw": ("draw",),
-        "engine.promotion": ("Promotion", "PromotionError"),
-        "engine.system": ("System",),
-        "explanations.grouped_answers": ("Answers", "explain"),
-        "facts.cast_chains": ("CastChain", "cast_chain"),
-        "facts.dtypes": ("DType", "DTypeError", "Kind", "dtype"),
-        "support.errors": ("TypelatticeError",),
-        "facts.loss": ("Loss", "loss"),
-        "facts.operations": ("OpError",),
-        "facts.order": ("Order", "OrderError"),
-        "files.reader": ("system",),
-        "files.system_text": ("FormatError", "UnknownSystemError", "systems"),
-        "fixing.patch": ("Patch",),
-        "fixing.patch_search": ("fix",),
-        "fixing.source": ("FixError",),
-        "namespaces": ("Array", "Namespace", "NamespaceError", "namespace"),
-        "operands.adapters": ("native",),
-        "operands.operand": ("Operand", "OperandError"),
-        "operands.read_objects": ("operand",),
-        "programs.implicit_cast": ("implicit_cast", "implicit_cast_type"),
-        "programs.make_program": ("program",),
-        "programs.program": ("Program", "Replay"),
-        "calls.steps": ("ProgramError",),
-        "programs.symbols.symbol_namespace": ("Symbols",),
-        "recorded.recorded_answer": ("Observed", "observed"),
-        "rendering": ("render",),
-        "rendering.diagram": ("DrawingError",),
-        "rendering.drawing": ("Drawing",),
-        "study.study_scope": ("BeyondReachError",),
-        "study.consensus": ("Consensus", "consensus"),
-        "study.jep9407_criteria": ("Criteria", "criteria"),
-        "study.diffs": ("Diff", "diff"),
-        "study.foldable_casts": ("CastChains", "cast_chains"),
-        "study.laws": ("Laws", "laws"),
-        "study.tables": ("Table", "table"),
+        "study.designer": ("ConflictError", "MissingSolverError", "PlanError", "design"),
+        "show.drawings.heat_maps": ("heatmap",),
+        "show.drawings.draw": ("draw",),
+        "core.engine.promotion": ("Promotion", "PromotionError"),
+        "core.engine.system": ("System",),
+        "core.explanations.grouped_answers": ("Answers", "explain"),
+        "core.losses.cast_chains": ("CastChain", "cast_chain"),
+        "core.dtypes.dtypes": ("DType", "DTypeError", "Kind", "dtype"),
+        "base.errors.errors": ("TypelatticeError",),
+        "core.losses.loss": ("Loss", "loss"),
+        "core.operations.operations": ("OpError",),
+        "core.dtypes.order": ("Order", "OrderError"),
+        "core.system_files.reader": ("system",),
+        "core.system_files.system_text": ("FormatError", "UnknownSystemError", "systems"),
+        "repair.patch.patch": ("Patch",),
+        "repair.patch.patch_search": ("fix",),
+        "repair.copies.source": ("FixError",),
+        "programs.namespaces": ("Array", "Namespace", "NamespaceError", "namespace"),
+        "core.operands.adapters": ("native",),
+        "core.operands.operand": ("Operand", "OperandError"),
+        "core.operands.read_objects": ("operand",),
+        "programs.entry_points.implicit_cast": ("implicit_cast", "implicit_cast_type"),
+        "programs.entry_points.make_program": ("program",),
+        "programs.program.program": ("Program", "Replay"),
+        "programs.calls.steps": ("ProgramError",),
+        "programs.readers.symbols.symbol_namespace": ("Symbols",),
+        "core.evidence.recorded_answer": ("Observed", "observed"),
+        "base.rendering": ("render",),
+        "base.rendering.diagram": ("DrawingError",),
+        "base.rendering.drawing": ("Drawing",),
+        "study.tables.study_scope": ("BeyondReachError",),
+        "study.tables.consensus": ("Consensus", "consensus"),
+        "study.laws.jep9407_criteria": ("Criteria", "criteria"),
+        "study.tables.diffs": ("Diff", "diff"),
+        "study.laws.foldable_casts": ("CastChains", "cast_chains"),
+        "study.laws.laws": ("Laws", "laws"),
+        "study.tables.tables": ("Table", "table"),
         "tracing.report.explain_result": ("ResultError", "Why"),
         "tracing.entry_points.followed_functions": ("TraceError", "Traced"),
         "tracing.entry_points.trace_function": ("trace", "why"),
         "tracing.entry_points.model_checks": ("DTypePolicyError", "dtype_policy", "state_dtypes_kept"),
-        "tracing.models.policy": ("PolicyError",),
+        "tracing.run_data.policy": ("PolicyError",),
         "tuning.tune_options": ("TuneError",),
         "tuning.tune_program": ("tune",),
         "tuning.tuning_result": ("Tuning",),
@@ -121,14 +121,16 @@ _MODULE_BY_LAZY_NAME = {
 _NAME_IN_MODULE = {"Observed": "RecordedAnswer", "observed": "find_recorded_answer"}
 
 # The engine makes a Promotion. What shows it is loaded when it is first shown.
-DISPLAY_HOOKS["text"] = lambda: import_module("typelattice.explanations.explanation_text").write_explanation
-DISPLAY_HOOKS["html"] = lambda: import_module("typelattice.drawings.notebook_views").html
+DISPLAY_HOOKS["text"] = lambda: import_module(
+    "typelattice.core.explanations.explanation_text"
+).write_explanation
+DISPLAY_HOOKS["html"] = lambda: import_module("typelattice.show.drawings.notebook_views").html
 DISPLAY_HOOKS["run"] = lambda: import_module("typelattice.tracing.report.html_report").report_html
-DISPLAY_HOOKS["svg"] = lambda: import_module("typelattice.drawings.notebook_views").svg
+DISPLAY_HOOKS["svg"] = lambda: import_module("typelattice.show.drawings.notebook_views").svg
 
 # A call that no table describes is asked of the library itself, in a process that begins with the first one.
 LIBRARY_ASKER["asker"] = lambda: import_module(
-    "typelattice.conformance.live_libraries"
+    "typelattice.conformance.recording.live_libraries"
 ).open_live_libraries()
 
 
@@ -136,7 +138,8 @@ def __getattr__(name: str) -> object:
     """Load a name of `_MODULE_BY_LAZY_NAME`, and keep it."""
     if name not in _MODULE_BY_LAZY_NAME:
         raise AttributeError(f"module 'typelattice' has no attribute {name!r}")
-    import_module("typelattice.operands")  # registers the adapters, by which a DType is NumPy's dtype too
+    # This registers the adapters, by which a DType is NumPy's dtype too.
+    import_module("typelattice.core.operands")
     found: object = getattr(
         import_module(f"typelattice.{_MODULE_BY_LAZY_NAME[name]}"), _NAME_IN_MODULE.get(name, name)
     )

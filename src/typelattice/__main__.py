@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import sys
 
-from typelattice.cli.main import main
+from typelattice.show.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -15,9 +15,9 @@ from samples import one_in
 from visiting import NARROW, WIDE, Visitor, page_of, wait_until_drawn
 
 import typelattice as tl
-from typelattice.explorer.answer_addresses import describe_scope
-from typelattice.explorer.document import Document, build_document
-from typelattice.explorer.page import page_html as written
+from typelattice.show.explorer.answer_addresses import describe_scope
+from typelattice.show.explorer.document import Document, build_document
+from typelattice.show.explorer.page import page_html as written
 
 pytestmark = pytest.mark.browser
 LIMIT = 1_600_000  # bytes of the page of all systems

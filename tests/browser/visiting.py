@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from typelattice.explorer.document import build_document
-from typelattice.explorer.page import page_html as written
+from typelattice.show.explorer.document import build_document
+from typelattice.show.explorer.page import page_html as written
 
 NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1400, "height": 900}
 

@@ -18,11 +18,11 @@ from counting import Counting, questions_of
 from forked import fork_libraries
 
 import typelattice
-from typelattice.cli.main import main
-from typelattice.conformance import library_process
-from typelattice.conformance.library import CannotAskError
-from typelattice.conformance.recorder import record, start_askers
-from typelattice.recorded.recording import Recording, RecordingError
+from typelattice.conformance.recording import library_process
+from typelattice.conformance.recording.library import CannotAskError
+from typelattice.conformance.recording.recorder import record, start_askers
+from typelattice.core.evidence.recording import Recording, RecordingError
+from typelattice.show.cli.main import main
 
 PATH = os.pathsep.join([str(Path(typelattice.__file__).parents[1]), str(Path(counting.__file__).parent)])
 MINE = ["counting:Counting", "-o", "out.jsonl"]

@@ -10,9 +10,9 @@ import pytest
 from counting import Counting
 
 import typelattice
-from typelattice.conformance.recorder import record
-from typelattice.disk.journal import Journal
-from typelattice.workers.pool import WorkersError
+from typelattice.base.disk.journal import Journal
+from typelattice.base.workers.pool import WorkersError
+from typelattice.conformance.recording.recorder import record
 
 pytestmark = pytest.mark.live
 PATH = os.pathsep.join([str(Path(typelattice.__file__).parents[1]), str(Path(counting.__file__).parent)])

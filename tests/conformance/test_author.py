@@ -11,9 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from typelattice.cli.main import main
-from typelattice.conformance.compare_with_system import ConformanceReport, Mismatch
-from typelattice.conformance.library import CannotAskError
 from typelattice.conformance.pytest import (
     compare_all,
     is_undefined,
@@ -21,8 +18,11 @@ from typelattice.conformance.pytest import (
     promotion_tests,
     yield_library_calls,
 )
-from typelattice.recorded.list_departures import list_departures
-from typelattice.recorded.recorded_calls import RecordedCall
+from typelattice.conformance.recording.compare_with_system import ConformanceReport, Mismatch
+from typelattice.conformance.recording.library import CannotAskError
+from typelattice.core.evidence.list_departures import list_departures
+from typelattice.core.evidence.recorded_calls import RecordedCall
+from typelattice.show.cli.main import main
 
 AUTHOR = Path(__file__).parents[2] / "examples" / "author"
 

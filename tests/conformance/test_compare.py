@@ -14,11 +14,10 @@ from jsonschema import Draft202012Validator
 from planted import Faithful
 
 import typelattice as tl
-from typelattice.cli.main import main
-from typelattice.conformance.compare_implementation import find_imitated
-from typelattice.conformance.difference_reproducer import write_snippet
-from typelattice.conformance.implementation import implementations, load_implementation
-from typelattice.conformance.implementation_differences import (
+from typelattice.conformance.imitations.compare_implementation import find_imitated
+from typelattice.conformance.imitations.difference_reproducer import write_snippet
+from typelattice.conformance.imitations.implementation import implementations, load_implementation
+from typelattice.conformance.imitations.implementation_differences import (
     ACCEPTS_REFUSED,
     OTHER_DTYPE,
     REFUSES_ACCEPTED,
@@ -27,16 +26,17 @@ from typelattice.conformance.implementation_differences import (
     group_by_cause,
     some_of_each_class,
 )
-from typelattice.conformance.in_process_library import Catalogue
-from typelattice.conformance.known_differences import (
+from typelattice.conformance.imitations.known_differences import (
     known_differences_json,
     read_known_differences,
     select_unknown,
 )
-from typelattice.conformance.library import MissingLibraryError
 from typelattice.conformance.pytest import imitation_tests
-from typelattice.facts.libraries import libraries
-from typelattice.recorded.recorded_calls import RecordedCall
+from typelattice.conformance.recording.in_process_library import Catalogue
+from typelattice.conformance.recording.library import MissingLibraryError
+from typelattice.core.evidence.recorded_calls import RecordedCall
+from typelattice.core.registry.libraries import libraries
+from typelattice.show.cli.main import main
 
 HERE = Path(__file__).parents[1]
 PLANTED = ["compare", "planted:Planted", "--with", "numpy", "--limit", "0.3"]
@@ -337,7 +337,7 @@ def test_what_is_missing_is_named_with_the_command_that_installs_it(
     missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(
-        sys.modules, "typelattice.conformance.alternative_implementations.torch", raising=False
+        sys.modules, "typelattice.conformance.imitations.alternative_implementations.torch", raising=False
     )
     monkeypatch.setitem(sys.modules, missing, None)
     told = rf"torch-meta cannot be asked: .*{missing}.*; pip install .*'{missing}=="

@@ -12,21 +12,25 @@ from typing import Any
 import pytest
 from samples import one_in
 
-from typelattice.cli.main import main
-from typelattice.conformance.compare_implementation import Comparison, compare_implementation, find_imitated
-from typelattice.conformance.difference_reproducer import write_snippet
-from typelattice.conformance.implementation import implementations, load_implementation
-from typelattice.conformance.implementation_differences import (
+from typelattice.conformance.imitations.compare_implementation import (
+    Comparison,
+    compare_implementation,
+    find_imitated,
+)
+from typelattice.conformance.imitations.difference_reproducer import write_snippet
+from typelattice.conformance.imitations.implementation import implementations, load_implementation
+from typelattice.conformance.imitations.implementation_differences import (
     BREAKS_DOWN,
     OTHER_VALUE,
     Difference,
     calls_of_implementation,
     find_differences,
 )
-from typelattice.conformance.library_process import LibraryProcess
-from typelattice.conformance.questions import Question
-from typelattice.recorded.recorded_calls import RecordedCall
-from typelattice.recorded.recording_files import load_recording
+from typelattice.conformance.recording.library_process import LibraryProcess
+from typelattice.conformance.recording.questions import Question
+from typelattice.core.evidence.recorded_calls import RecordedCall
+from typelattice.core.evidence.recording_files import load_recording
+from typelattice.show.cli.main import main
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 

@@ -17,7 +17,7 @@ import typelattice as tl
 pytestmark = pytest.mark.live
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
-from typelattice.conformance.libraries.postgresql import PostgreSQL
+from typelattice.conformance.recording.libraries.postgresql import PostgreSQL
 asked = PostgreSQL()
 print(asked.versions["postgresql"], *asked.ask("SHOW unix_socket_directories;"))
 print(asked.type_of("SELECT 1::real + 1::integer AS x"))
@@ -61,7 +61,7 @@ def test_a_database_answers_as_recorded(name: str) -> None:
 @pytest.fixture(scope="module")
 def clickhouse() -> Any:
     pytest.importorskip("chdb")
-    from typelattice.conformance.libraries.clickhouse import ClickHouse
+    from typelattice.conformance.recording.libraries.clickhouse import ClickHouse
 
     return ClickHouse()
 

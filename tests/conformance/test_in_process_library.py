@@ -17,18 +17,18 @@ import planted
 import pytest
 from forked import fork_libraries
 
-from typelattice.conformance.in_process_library import InProcessLibrary
-from typelattice.conformance.libraries.language_base import Language
-from typelattice.conformance.library import CannotAskError, UnknownLibraryError
-from typelattice.conformance.library_process import (
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.conformance.recording.in_process_library import InProcessLibrary
+from typelattice.conformance.recording.libraries.language_base import Language
+from typelattice.conformance.recording.library import CannotAskError, UnknownLibraryError
+from typelattice.conformance.recording.library_process import (
     CRASH_ANSWER,
     HANG_ANSWER,
     START_TIME_FACTOR,
     LibraryProcess,
 )
-from typelattice.conformance.load_library import load_library
-from typelattice.recorded.recording_files import RECORDINGS_FOLDER, load_recording
-from typelattice.support.errors import TypelatticeError
+from typelattice.conformance.recording.load_library import load_library
+from typelattice.core.evidence.recording_files import RECORDINGS_FOLDER, load_recording
 
 HERE = Path(__file__).parents[1]
 LONG = 10.0  # seconds, where nothing should take as long

@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 
 import typelattice as tl
-from typelattice.conformance.compare_with_system import answer_as_recorded
-from typelattice.conformance.library_process import LibraryProcess
-from typelattice.conformance.load_library import load_library
+from typelattice.conformance.recording.compare_with_system import answer_as_recorded
+from typelattice.conformance.recording.library_process import LibraryProcess
+from typelattice.conformance.recording.load_library import load_library
 
 pytestmark = pytest.mark.live
 

@@ -10,8 +10,8 @@ import pytest
 from command_line import refused
 
 import typelattice as tl
-from typelattice.cli.main import main
-from typelattice.codegen.emit import emit_files
+from typelattice.show.cli.main import main
+from typelattice.study.codegen.emit import emit_files
 
 NAMES = '[names]\nu1 = "uint8"\ni1 = "int8"\ni2 = "int16"\nf2 = "float16"\n'
 GRID = "kind = 'grid'\nafter = 'lookup ='\naxis = 'u1 i1 i2 f2'\n" + NAMES

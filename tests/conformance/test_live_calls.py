@@ -13,10 +13,10 @@ from time import sleep
 import pytest
 
 import typelattice as tl
-from typelattice.calls.library_questions import FORBID_VARIABLE, AskedOperand, LibraryQuestion
-from typelattice.cli.main import main
-from typelattice.conformance import live_libraries
-from typelattice.conformance.live_libraries import LiveLibraries, LiveProcess
+from typelattice.conformance.recording import live_libraries
+from typelattice.conformance.recording.live_libraries import LiveLibraries, LiveProcess
+from typelattice.programs.calls.library_questions import FORBID_VARIABLE, AskedOperand, LibraryQuestion
+from typelattice.show.cli.main import main
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_the_process_ends_with_the_one_that_asks(tmp_path: Path) -> None:
     code = (
         "import typelattice as tl, os, signal\n"
         "tl.program('np.spacing(x)', x='float32').under('numpy')\n"
-        "from typelattice.conformance.live_libraries import open_live_libraries\n"
+        "from typelattice.conformance.recording.live_libraries import open_live_libraries\n"
         "print(open_live_libraries().processes['numpy'].process.pid, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )

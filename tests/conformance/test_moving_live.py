@@ -7,8 +7,8 @@ import warnings
 import pytest
 
 import typelattice as tl
-from typelattice.facts.operations import OPERATIONS
-from typelattice.facts.releases import installed_release
+from typelattice.core.operations.operations import OPERATIONS
+from typelattice.core.registry.releases import installed_release
 
 MOVING = ("view", "like", "shifted")
 
@@ -16,7 +16,7 @@ MOVING = ("view", "like", "shifted")
 @pytest.mark.live
 def test_pytorch_moves_the_dtypes_that_its_system_says() -> None:
     pytest.importorskip("torch")
-    from typelattice.conformance.libraries.torch import Torch
+    from typelattice.conformance.recording.libraries.torch import Torch
 
     library = Torch()
     system = tl.system(installed_release("torch", library.versions))

@@ -8,11 +8,11 @@ import pytest
 from tiny import DTYPES, Tiny
 
 import typelattice as tl
-from typelattice.conformance.compare_with_system import compare_calls
-from typelattice.conformance.library import MissingLibraryError, UnknownLibraryError
-from typelattice.conformance.load_library import load_library
-from typelattice.conformance.operation_functions import skip_number_first
-from typelattice.conformance.questions import (
+from typelattice.conformance.recording.compare_with_system import compare_calls
+from typelattice.conformance.recording.library import MissingLibraryError, UnknownLibraryError
+from typelattice.conformance.recording.load_library import load_library
+from typelattice.conformance.recording.operation_functions import skip_number_first
+from typelattice.conformance.recording.questions import (
     ASKED_OF_EVERY_DTYPE,
     MAX_OPERANDS_FOR_OPERATORS,
     MULTI_OPERAND_OPERATIONS,
@@ -20,10 +20,10 @@ from typelattice.conformance.questions import (
     plan_calls,
     random_questions,
 )
-from typelattice.conformance.recorder import record
-from typelattice.facts.operations import OPERATIONS
-from typelattice.recorded.answer_notation import MAX_MESSAGES, Messages, answer_of, split_message
-from typelattice.recorded.recording import Recording
+from typelattice.conformance.recording.recorder import record
+from typelattice.core.evidence.answer_notation import MAX_MESSAGES, Messages, answer_of, split_message
+from typelattice.core.evidence.recording import Recording
+from typelattice.core.operations.operations import OPERATIONS
 
 
 def test_every_ordered_pair_is_asked(tiny: Recording) -> None:

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from typelattice.conformance import stub_implementation, type_checkers
-from typelattice.conformance.alternative_implementations.numpy_stub_types import answer_of_type
-from typelattice.conformance.ask_in_parallel import AnswerProcessPool
-from typelattice.conformance.implementation import implementations
-from typelattice.conformance.implementation_differences import questions_of_both
-from typelattice.conformance.in_process_library import Catalogue
-from typelattice.conformance.library import CannotAskError, MissingLibraryError
-from typelattice.conformance.stub_implementation import StubImplementation
-from typelattice.conformance.type_checkers import EXPRESSIONS_FILE, InferredType, infer_types
-from typelattice.facts.operations import make_custom_operation
+from typelattice.conformance.imitations import stub_implementation, type_checkers
+from typelattice.conformance.imitations.alternative_implementations.numpy_stub_types import answer_of_type
+from typelattice.conformance.imitations.implementation import implementations
+from typelattice.conformance.imitations.implementation_differences import questions_of_both
+from typelattice.conformance.imitations.stub_implementation import StubImplementation
+from typelattice.conformance.imitations.type_checkers import EXPRESSIONS_FILE, InferredType, infer_types
+from typelattice.conformance.recording.ask_in_parallel import AnswerProcessPool
+from typelattice.conformance.recording.in_process_library import Catalogue
+from typelattice.conformance.recording.library import CannotAskError, MissingLibraryError
+from typelattice.core.operations.operations import make_custom_operation
 
 OF_MYPY = f"""\
 {EXPRESSIONS_FILE}:2: note: Revealed type is "numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.float64]]"

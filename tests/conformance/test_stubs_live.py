@@ -10,10 +10,10 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.conformance.compare_implementation import start_implementation
-from typelattice.conformance.difference_reproducer import write_snippet
-from typelattice.conformance.implementation import implementations
-from typelattice.conformance.implementation_differences import (
+from typelattice.conformance.imitations.compare_implementation import start_implementation
+from typelattice.conformance.imitations.difference_reproducer import write_snippet
+from typelattice.conformance.imitations.implementation import implementations
+from typelattice.conformance.imitations.implementation_differences import (
     ARRAY_OR_SCALAR,
     OTHER_DTYPE,
     Difference,

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from forked import fork_libraries
 
-from typelattice.cli.main import main
-from typelattice.conformance.library import MissingLibraryError
-from typelattice.conformance.load_library import load_library
-from typelattice.recorded.recording_files import load_recording
+from typelattice.conformance.recording.library import MissingLibraryError
+from typelattice.conformance.recording.load_library import load_library
+from typelattice.core.evidence.recording_files import load_recording
+from typelattice.show.cli.main import main
 
 # A made-up library, at a release: its dtypes, what adding an int8 and an int16 gives, what else it can do.
 MODULE = '''
-from typelattice.conformance.library import NoSuchOperandError, ParsedOperandString
+from typelattice.conformance.recording.library import NoSuchOperandError, ParsedOperandString
 
 RELEASE, DTYPES, SUM, FURTHER = {facts!r}
 
@@ -184,10 +184,11 @@ def test_of_two_libraries_one_of_which_cannot_be_asked_nothing_is_told(
     def news(name: str, _: object) -> tuple[bool, None]:
         return (False, None) if name == "numpy" else load_library(name)  # type: ignore[return-value]  # it raises
 
-    monkeypatch.setattr("typelattice.cli.commands.watch._find_library_changes", news)
+    monkeypatch.setattr("typelattice.show.cli.commands.watch._find_library_changes", news)
     as_it_was = lambda name, found, proposed: [f"{name}: as it was"]  # noqa: E731
-    monkeypatch.setattr("typelattice.cli.commands.watch._describe_news", as_it_was)
-    monkeypatch.setattr("typelattice.cli.commands.watch._changes_as_data", lambda name, found, proposed: {})
+    monkeypatch.setattr("typelattice.show.cli.commands.watch._describe_news", as_it_was)
+    no_data = lambda name, found, proposed: {}  # noqa: E731
+    monkeypatch.setattr("typelattice.show.cli.commands.watch._changes_as_data", no_data)
     assert main(["watch", "numpy"]) == 0
     assert capsys.readouterr().out == "numpy: as it was\n"
     assert main(["watch", "numpy", "nothing"]) == 2
@@ -198,7 +199,7 @@ def test_watching_where_no_library_is_installed_is_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A job whose installation failed must not end as if nothing had changed."""
-    monkeypatch.setattr("typelattice.cli.commands.watch.find_spec", lambda name: None)
+    monkeypatch.setattr("typelattice.show.cli.commands.watch.find_spec", lambda name: None)
     assert main(["watch"]) == 2
     assert "no library that was recorded is installed" in capsys.readouterr().err
 
@@ -210,7 +211,7 @@ def test_a_library_that_is_installed_and_cannot_be_imported_is_an_error(
     (tmp_path / "triton.py").write_text("raise ImportError('no such symbol')")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "triton", raising=False)
-    monkeypatch.setattr("typelattice.cli.commands.watch.recording_names", lambda: ("triton",))
+    monkeypatch.setattr("typelattice.show.cli.commands.watch.recording_names", lambda: ("triton",))
     assert main(["watch"]) == 2
     told = capsys.readouterr().err
     assert "triton cannot be asked: no such symbol; pip install 'triton==" in told and "left out" not in told
@@ -222,8 +223,8 @@ def test_what_is_left_out_is_one_bounded_line(
     def news(name: str, _: object) -> None:
         raise MissingLibraryError("many\nlines\n" * 1_000)
 
-    monkeypatch.setattr("typelattice.cli.commands.watch._find_library_changes", news)
-    monkeypatch.setattr("typelattice.cli.commands.watch._find_installed", lambda: ("triton",))
+    monkeypatch.setattr("typelattice.show.cli.commands.watch._find_library_changes", news)
+    monkeypatch.setattr("typelattice.show.cli.commands.watch._find_installed", lambda: ("triton",))
     capsys.readouterr()
     assert main(["watch"]) == 2
     left_out, nothing = capsys.readouterr().err.splitlines()

@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 
 import typelattice as tl
-from typelattice.conformance.library import versions_of
-from typelattice.facts.releases import installed_release
+from typelattice.conformance.recording.library import versions_of
+from typelattice.core.registry.releases import installed_release
 
 SHAPES = {
     "x": (4,), "y": (4,), "a": (4, 4), "b": (4, 4), "r": (2, 3, 4), "t": (2, 3, 4, 4), "q4": (2, 4, 4, 8),

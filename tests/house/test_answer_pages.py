@@ -15,8 +15,8 @@ from urllib.parse import unquote
 import pytest
 
 import typelattice as tl
-from typelattice.recorded.never_asked import is_never_asked
-from typelattice.recorded.recorded_answer import find_recorded_answer
+from typelattice.core.evidence.never_asked import is_never_asked
+from typelattice.core.evidence.recorded_answer import find_recorded_answer
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
 import answers

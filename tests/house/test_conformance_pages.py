@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from command_line import said
 
-from typelattice.recorded.list_departures import list_departures
-from typelattice.recorded.recording import Recording
+from typelattice.core.evidence.list_departures import list_departures
+from typelattice.core.evidence.recording import Recording
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
 import conformance
@@ -29,7 +29,7 @@ def test_the_counts_add_up_to_those_of_the_command(
         Recording, "calls", lambda self: (call for op in self.operations for call in self.calls_of(op))
     )
     # the page is about operations
-    monkeypatch.setattr("typelattice.cli.commands.conform.calls_of_functions", lambda name: ())
+    monkeypatch.setattr("typelattice.show.cli.commands.conform.calls_of_functions", lambda name: ())
     found = conformance.conformance(name)
     compared = json.loads(said(capsys, "conform", name, "--format", "json"))
     counts = found.classes.values()

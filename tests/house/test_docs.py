@@ -17,14 +17,14 @@ from forked import fork_searches, run_python
 from samples import one_in
 
 import typelattice as tl
-from typelattice.engine.rule_enums import InPlaceRule, PairJoin, RightLimit, WeakResult
-from typelattice.engine.scalar_fit import FIT_CONDITIONS, FIT_OUTCOMES
-from typelattice.facts.cast_rounding_and_overflow import OVERFLOW_WORDS, ROUNDING_WORDS
-from typelattice.facts.dtypes import KINDS_BY_WORD
-from typelattice.files.custom_dtypes import TYPE_BY_FACT
-from typelattice.files.operation_entries import OPERANDS_BY_SIDE_WORD, OPERATION_KEYS
-from typelattice.files.reader import COMBINE_WORDS
-from typelattice.files.system_definition import TYPE_BY_KEY
+from typelattice.core.dtypes.dtypes import KINDS_BY_WORD
+from typelattice.core.engine.rule_enums import InPlaceRule, PairJoin, RightLimit, WeakResult
+from typelattice.core.engine.scalar_fit import FIT_CONDITIONS, FIT_OUTCOMES
+from typelattice.core.losses.cast_rounding_and_overflow import OVERFLOW_WORDS, ROUNDING_WORDS
+from typelattice.core.system_files.custom_dtypes import TYPE_BY_FACT
+from typelattice.core.system_files.operation_entries import OPERANDS_BY_SIDE_WORD, OPERATION_KEYS
+from typelattice.core.system_files.reader import COMBINE_WORDS
+from typelattice.core.system_files.system_definition import TYPE_BY_KEY
 from typelattice.tracing.report.run_as_data import run_data
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from samples import one_in
 
-from typelattice.facts.libraries import recordings
+from typelattice.core.registry.libraries import recordings
 
 ROOT = Path(__file__).parents[2]
 FINDINGS = tomllib.loads((ROOT / "docs" / "findings.toml").read_text(encoding="utf-8"))["finding"]

@@ -17,37 +17,52 @@ import pytest
 from parsed_sources import parse_source
 
 import typelattice
-from typelattice.facts.dtypes import DTYPE_BY_CODE, DTYPES
-from typelattice.facts.libraries import file_of, libraries
+from typelattice.core.dtypes.dtypes import DTYPE_BY_CODE, DTYPES
+from typelattice.core.registry.libraries import file_of, libraries
 
 ROOT = Path(typelattice.__file__).parent
-ROOMS = [  # each imports only from itself and from what stands before it
-    "support", "facts", "disk", "workers", "rendering", "operands", "libraries", "engine", "files",
-    "recorded", "explanations", "study", "designer", "namespaces", "calls", "programs", "drawings",
-    "conformance", "codegen", "agreement", "tracing", "fixing", "survey", "editor", "explorer", "__init__",
-    "cli", "__main__",
+ROOMS_BY_WING = {  # each room imports only from itself and from what stands before it
+    "base": "errors, objects, disk, workers, rendering",
+    "core": "dtypes, registry, operations, losses, books, operands, engine, system_files, evidence,"
+    " explanations",
+    "programs": "namespaces, calls, readers/json, readers/onnx_import, replay, readers/source, targets,"
+    " program, readers/symbols, entry_points",
+    "study": "tables, laws, codegen, designer",
+    "conformance": "lint, recording, imitations, pytest, agreement",
+    "tracing": "source, run_data, library_traits, array_holders, rewrite, steps, models, compiled, findings,"
+    " record, remedies, report, entry_points",
+    "repair": "copies, proof, patch, survey, port",
+    "show": "drawings, explorer, editor, cli",
+}
+ROOMS = [  # the docstrings of wings import nothing
+    *ROOMS_BY_WING, "programs/readers",
+    *(f"{wing}/{room}" for wing, rooms in ROOMS_BY_WING.items() for room in rooms.split(", ")),
 ]  # fmt: skip
+ROOMS.insert(ROOMS.index("show/cli"), "__init__")
+ROOMS.append("__main__")
 MAY_IMPORT_OTHERS = (  # what is not ours and not Python's
-    "operands/adapters", "namespaces/computing_libraries", "designer/clingo_solver", "conformance/libraries",
-    "conformance/alternative_implementations", "conformance/pytest", "programs/onnx_import",
-    "programs/targets", "tracing/entry_points/pytest_plugin", "tracing/entry_points/pytest_run",
-    "explorer/server", "cli/commands/completion",
-    "editor/language_server", "survey/numpy_adapter", "workers/dask_pool",
+    "core/operands/adapters", "programs/namespaces/computing_libraries", "study/designer/clingo_solver",
+    "conformance/recording/libraries", "conformance/imitations/alternative_implementations",
+    "conformance/pytest", "programs/readers/onnx_import", "programs/targets",
+    "tracing/entry_points/pytest_plugin", "tracing/entry_points/pytest_run", "show/explorer/server",
+    "show/cli/commands/completion", "show/editor/language_server", "repair/survey/numpy_adapter",
+    "base/workers/dask_pool",
 )  # fmt: skip
 # What recorders must not depend on: else they would prove nothing.
-ENGINE = {"engine", "files", "explanations", "study"}
+ENGINE = {"core/engine", "core/system_files", "core/explanations", "study/tables", "study/laws"}
 NOT_NAMES = {"bool", "index", "address"}  # dtypes whose names are words of another meaning too
 
 FILES = sorted(ROOT.rglob("*.py"))
 
 
 def name(path: Path) -> str:
-    """A file as it is called within the package: `rendering/html`, and `rendering` for its `__init__`."""
+    """A file as it is called within the package: `core/engine/join`, and `core/engine` for its `__init__`."""
     return path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__")
 
 
 def room(module: str) -> str:
-    return module.partition("/")[0]
+    """The room of a module: `core/engine` of `core/engine/join`. A wing itself is one too."""
+    return max((x for x in ROOMS if f"{module}/".startswith(f"{x}/")), key=len, default=module)
 
 
 @cache  # five tests ask
@@ -66,7 +81,7 @@ def imports(path: Path) -> frozenset[str]:
 
 
 def own(path: Path) -> set[str]:
-    """The modules of the package that a file imports: `rendering/html`; the package itself is `__init__`."""
+    """The modules of the package that a file imports; the package itself is `__init__`."""
     ours = (m for m in imports(path) if m.partition(".")[0] == "typelattice")
     return {m.removeprefix("typelattice").lstrip(".").replace(".", "/") or "__init__" for m in ours}
 
@@ -113,7 +128,7 @@ def test_lines_that_ruff_does_not_read_end_where_those_of_python_do() -> None:
 
 
 def test_no_module_has_the_name_of_a_public_function() -> None:
-    modules = {room(name(path)) for path in FILES} - {"__init__", "__main__"}
+    modules = {name(path).partition("/")[0] for path in FILES} - {"__init__", "__main__"}
     assert not modules & set(typelattice.__all__)
 
 
@@ -130,22 +145,26 @@ def test_frameworks_are_named_in_the_files_made_for_them() -> None:
 
 # These compare what a system says with what a library does, or state where the two differ.
 COMPARE = (
-    "conformance/hand_written_tables",
-    "conformance/compare_with_system",
-    "conformance/implementation_differences",
-    "conformance/compare_random_calls",
-    "conformance/propose_rows",
+    "conformance/lint/hand_written_tables",
+    "conformance/recording/compare_with_system",
+    "conformance/imitations/implementation_differences",
+    "conformance/recording/compare_random_calls",
+    "conformance/recording/propose_rows",
     "conformance/pytest",
-    "conformance/changes_since_recording",
-    "conformance/compare_implementation",
-    "recorded/departure",
-    "recorded/departure_entries",
-    "recorded/list_departures",
-    "recorded/recorded_answer",
-    "recorded/never_asked",
+    "conformance/recording/changes_since_recording",
+    "conformance/imitations/compare_implementation",
+    "core/evidence/departure",
+    "core/evidence/departure_entries",
+    "core/evidence/list_departures",
+    "core/evidence/recorded_answer",
+    "core/evidence/never_asked",
 )
+ASKING = ("core/evidence", "conformance/recording", "conformance/imitations", "conformance/lint")
 RECORDERS = [
-    path for path in FILES if room(name(path)) in ("conformance", "recorded") and name(path) not in COMPARE
+    path
+    for path in FILES
+    if room(name(path)) in ASKING
+    and name(path) not in COMPARE
 ]
 
 
@@ -179,8 +198,9 @@ def test_result_type_loads_little_and_the_standard_library_alone(
 SLOW = {"typing", "tomllib", "pathlib", "dataclasses", "inspect", "datetime", "asyncio", "logging"}
 # Without an operation no question needs the rules of operations. Texts are folded without textwrap.
 ONLY_WITH_OPERATION = {
-    "typelattice.facts.operations", "typelattice.engine.operation_rules", "typelattice.engine.numpy1",
-    "typelattice.engine.evaluate_operation", "typelattice.files.operation_entries", "textwrap",
+    "typelattice.core.operations.operations", "typelattice.core.engine.operation_rules",
+    "typelattice.core.engine.numpy1", "typelattice.core.engine.evaluate_operation",
+    "typelattice.core.system_files.operation_entries", "textwrap",
 }  # fmt: skip
 ONLY_TO_EXPLAIN = {"re", "json"}  # a dtype alone needs no positions in files and no recording
 
@@ -247,7 +267,7 @@ def stated(tree: ast.AST) -> Iterator[tuple[int, list[str]]]:
             yield node.lineno, [i.value for i in items if isinstance(i, ast.Constant) and i.value in names]
 
 
-TOLD_APART = [p for p in FILES if not name(p).startswith("conformance/libraries")]
+TOLD_APART = [p for p in FILES if not name(p).startswith("conformance/recording/libraries")]
 
 
 def test_code_holds_no_lists_of_dtypes() -> None:

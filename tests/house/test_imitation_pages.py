@@ -15,9 +15,9 @@ from jsonschema import Draft202012Validator
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
 import imitations
 
-from typelattice.conformance.implementation import implementations
-from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS
-from typelattice.files.reader import system
+from typelattice.conformance.imitations.implementation import implementations
+from typelattice.core.engine.operation_rules import STANDARD_RULES_BY_CLASS
+from typelattice.core.system_files.reader import system
 
 ROOT = Path(__file__).parents[2]
 

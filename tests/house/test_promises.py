@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from samples import one_in
 
 import typelattice as tl
-from typelattice.cli import main as command_line
-from typelattice.cli.commands import check, fix
+from typelattice.show.cli import main as command_line
+from typelattice.show.cli.commands import check, fix
 
 PAGE = (Path(__file__).parents[2] / "docs" / "promises.md").read_text(encoding="utf-8")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import typelattice as tl
-from typelattice.facts.dtypes import Kind, WeakNode, weak_node
+from typelattice.core.dtypes.dtypes import Kind, WeakNode, weak_node
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
 from claims import COUNTED, DOCUMENTS, HOLDS, NO_LONGER, NOT, claims, words

@@ -15,10 +15,10 @@ from drawn_files import ASKED, drawn_file
 from samples import one_in
 
 import typelattice as tl
-from typelattice.cli.main import main
-from typelattice.facts.operations import OPERATIONS, Operation
-from typelattice.files.system_definition import TYPE_BY_KEY
-from typelattice.operands.operand import operand_of_dtype
+from typelattice.core.operands.operand import operand_of_dtype
+from typelattice.core.operations.operations import OPERATIONS, Operation
+from typelattice.core.system_files.system_definition import TYPE_BY_KEY
+from typelattice.show.cli.main import main
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("array_api_compat")

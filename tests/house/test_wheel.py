@@ -16,7 +16,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from typelattice.fixing.progress import PROGRESS_PREFIX
+from typelattice.repair.copies.progress import PROGRESS_PREFIX
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import pages
@@ -66,7 +66,7 @@ def test_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
     sources = {path.relative_to(PACKAGE.parent).as_posix() for path in PACKAGE.rglob("*") if path.is_file()}
     wanted = {name for name in sources if "__pycache__" not in name}
     assert {"typelattice/py.typed", "typelattice/systems/numpy.toml"} <= wanted
-    assert any(name.startswith("typelattice/recorded/recordings/") for name in wanted)
+    assert any(name.startswith("typelattice/core/evidence/recordings/") for name in wanted)
     assert wanted <= set(ZipFile(wheel).namelist())
 
 
@@ -111,7 +111,7 @@ def test_installed_package_answers_without_numpy(empty: Path) -> None:
 
 def test_wheel_is_small(wheel: Path) -> None:
     """It has the recordings of all libraries, and the page of all systems."""
-    assert "typelattice/explorer/document.xz" in ZipFile(wheel).namelist()
+    assert "typelattice/show/explorer/document.xz" in ZipFile(wheel).namelist()
     assert wheel.stat().st_size <= MAX_WHEEL_BYTES
 
 

@@ -103,7 +103,7 @@ def test_a_handler_is_read_if_the_system_refuses_the_lines() -> None:
 def test_limits_and_refusals_name_the_construct(
     text: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("typelattice.programs.source.syntax_reader.MAX_LOOP_PASSES", 5_000)
+    monkeypatch.setattr("typelattice.programs.readers.source.syntax_reader.MAX_LOOP_PASSES", 5_000)
     try:
         unread = [str(line) for line in tl.program(text, x="int8[3]").unread]
     except tl.ProgramError as error:

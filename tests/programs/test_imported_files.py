@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import typelattice as tl
-from typelattice.cli.main import main
+from typelattice.show.cli.main import main
 
 FILES = {
     "pkg/__init__.py": "from .inner import scale\n",

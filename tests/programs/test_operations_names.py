@@ -8,7 +8,7 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.facts.operations import OPERATIONS, Operation
+from typelattice.core.operations.operations import OPERATIONS, Operation
 
 
 def test_numpys_other_names_give_what_its_own_give() -> None:

@@ -7,11 +7,11 @@ import pytest
 from expressions import answers, whole, words
 
 import typelattice as tl
-from typelattice.calls.steps import DTypeOf, Ref
-from typelattice.facts.operations import OPERATIONS
-from typelattice.programs.json.outcome_data import outcome_data
-from typelattice.programs.json.write import encode_step
-from typelattice.programs.source.syntax_operators import OPERATOR_BY_SYNTAX
+from typelattice.core.operations.operations import OPERATIONS
+from typelattice.programs.calls.steps import DTypeOf, Ref
+from typelattice.programs.program.outcome_data import outcome_data
+from typelattice.programs.readers.json.write import encode_step
+from typelattice.programs.readers.source.syntax_operators import OPERATOR_BY_SYNTAX
 
 np = pytest.importorskip("numpy")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.files.reader import parse
+from typelattice.core.system_files.reader import parse
 
 pytestmark = pytest.mark.live
 

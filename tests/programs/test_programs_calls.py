@@ -8,10 +8,10 @@ import pytest
 from expressions import whole
 
 import typelattice as tl
-from typelattice.calls import call_tables
-from typelattice.calls.call_tables import TableError
-from typelattice.calls.compositions import _read_composition
-from typelattice.libraries.read_book import BookError, _parse_row
+from typelattice.core.books.read_book import BookError, _parse_row
+from typelattice.programs.calls import call_tables
+from typelattice.programs.calls.call_tables import TableError
+from typelattice.programs.calls.compositions import _read_composition
 
 
 def test_a_function_goes_by_any_of_its_names() -> None:

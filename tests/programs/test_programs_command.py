@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import typelattice as tl
-from typelattice.cli.main import main
+from typelattice.show.cli.main import main
 
 
 def test_command_marks_where_systems_part(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import typelattice as tl
-from typelattice.files.reader import parse
+from typelattice.core.system_files.reader import parse
 
 SYSTEM = """
 name = "npu"

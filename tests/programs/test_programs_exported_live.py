@@ -11,8 +11,8 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.facts.operations import OPERATIONS, Operation
-from typelattice.files.reader import parse
+from typelattice.core.operations.operations import OPERATIONS, Operation
+from typelattice.core.system_files.reader import parse
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 onnx = pytest.importorskip("onnx")

@@ -281,7 +281,7 @@ def test_what_cannot_be_known_is_refused_with_what_to_do(text: str, said: str) -
     ],
 )
 def test_loops_of_too_many_passes_are_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("typelattice.programs.source.syntax_reader.MAX_LOOP_PASSES", 1_000)
+    monkeypatch.setattr("typelattice.programs.readers.source.syntax_reader.MAX_LOOP_PASSES", 1_000)
     with pytest.raises(tl.ProgramError, match="more than 1,000 passes of loops and calls; take it apart"):
         tl.program(text, x="int8[3]")
 

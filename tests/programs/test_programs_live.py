@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import typelattice as tl
-from typelattice.files.reader import parse
-from typelattice.programs.program import Program
+from typelattice.core.system_files.reader import parse
+from typelattice.programs.program.program import Program
 
 pytestmark = pytest.mark.live
 np = pytest.importorskip("numpy")

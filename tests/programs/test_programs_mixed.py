@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 import typelattice as tl
-from typelattice.calls.steps import Call
-from typelattice.programs.program import Program
+from typelattice.programs.calls.steps import Call
+from typelattice.programs.program.program import Program
 
 
 def dtype(source: str, system: str, **given: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import typelattice as tl
-from typelattice.disk.read import FileError
+from typelattice.base.disk.read import FileError
 
 pytestmark = pytest.mark.live
 np = pytest.importorskip("numpy")

@@ -8,7 +8,7 @@ import pytest
 from expressions import answers, whole
 
 import typelattice as tl
-from typelattice.cli.main import main
+from typelattice.show.cli.main import main
 
 MINE = """
 name = "mine"

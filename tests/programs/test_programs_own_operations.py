@@ -10,7 +10,7 @@ import pytest
 from command_line import refused, said
 
 import typelattice as tl
-from typelattice.files.reader import parse
+from typelattice.core.system_files.reader import parse
 
 NPU = """
 name = "npu"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from samples import one_in
 
 import typelattice as tl
-from typelattice.agreement.random_programs import inputs, line
+from typelattice.conformance.agreement.random_programs import inputs, line
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("array_api_compat")

@@ -11,7 +11,7 @@ from samples import one_in
 from test_programs_random import STEPS, arrays, comparable, grown, listed, whole
 
 import typelattice as tl
-from typelattice.programs.program import Program
+from typelattice.programs.program.program import Program
 
 pytestmark = pytest.mark.live
 np = pytest.importorskip("numpy")

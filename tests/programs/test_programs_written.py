@@ -8,7 +8,7 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.files.reader import parse
+from typelattice.core.system_files.reader import parse
 
 np = pytest.importorskip("numpy")
 PROGRAMS: dict[str, tuple[str, dict[str, str]]] = {

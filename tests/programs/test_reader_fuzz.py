@@ -28,7 +28,7 @@ ODD = (
 @pytest.fixture(autouse=True)
 def few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TYPELATTICE_ASK", "no")
-    monkeypatch.setattr("typelattice.programs.source.syntax_reader.MAX_LOOP_PASSES", 10_000)
+    monkeypatch.setattr("typelattice.programs.readers.source.syntax_reader.MAX_LOOP_PASSES", 10_000)
 
 
 def read(text: str, **inputs: str) -> str:

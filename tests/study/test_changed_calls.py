@@ -8,9 +8,9 @@ import pytest
 from kept import kept
 
 import typelattice as tl
-from typelattice.cli.main import main
-from typelattice.recorded.recorded_answer import find_recorded_answer
-from typelattice.study.changed_calls import REFUSED_ANSWER, Changes, find_changes
+from typelattice.core.evidence.recorded_answer import find_recorded_answer
+from typelattice.show.cli.main import main
+from typelattice.study.tables.changed_calls import REFUSED_ANSWER, Changes, find_changes
 
 
 @pytest.fixture(scope="module")

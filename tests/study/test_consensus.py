@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import typelattice as tl
-from typelattice.cli.main import main
-from typelattice.study.consensus import find_contradicted, find_undefined
-from typelattice.study.differing_integers import find_value_changes
+from typelattice.show.cli.main import main
+from typelattice.study.tables.consensus import find_contradicted, find_undefined
+from typelattice.study.tables.differing_integers import find_value_changes
 
 ROOT = Path(__file__).parents[2]
 FOUR = ("numpy", "jax", "torch", "tensorflow-all")

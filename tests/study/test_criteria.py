@@ -7,10 +7,10 @@ import pytest
 from jep9407 import DOCUMENT
 
 import typelattice as tl
-from typelattice.cli.main import main
-from typelattice.facts.dtypes import Kind
-from typelattice.study.jep9407_criteria import CRITERIA, Criteria, part_width
-from typelattice.study.laws_overview import laws_overview
+from typelattice.core.dtypes.dtypes import Kind
+from typelattice.show.cli.main import main
+from typelattice.study.laws.jep9407_criteria import CRITERIA, Criteria, part_width
+from typelattice.study.laws.laws_overview import laws_overview
 
 OPTIONS = [f"jep9407-{n}" for n in range(4)]
 INTS = (Kind.UNSIGNED, Kind.SIGNED)

@@ -11,10 +11,10 @@ from command_line import said
 from samples import one_in
 
 import typelattice as tl
-from typelattice.cli.main import main
-from typelattice.facts.operations import OPERATIONS
-from typelattice.files.reader import parse
-from typelattice.study.answers_outside_dtypes import find_escapes
+from typelattice.core.operations.operations import OPERATIONS
+from typelattice.core.system_files.reader import parse
+from typelattice.show.cli.main import main
+from typelattice.study.tables.answers_outside_dtypes import find_escapes
 
 CHIP = """
 name = "chip"

@@ -8,7 +8,7 @@ import pytest
 from command_line import refused, said
 
 import typelattice as tl
-from typelattice.files.reader import parse
+from typelattice.core.system_files.reader import parse
 
 
 def test_a_chain_that_rounds_twice_ends_in_floats_that_the_first_cast_can_hold() -> None:

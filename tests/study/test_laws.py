@@ -9,10 +9,10 @@ from jep9407 import DOCUMENT
 from samples import one_in
 
 import typelattice as tl
-from typelattice.explanations.expression_terms import Term, result_of_term
-from typelattice.facts.order import Order
-from typelattice.files.reader import parse
-from typelattice.study.laws import STATEMENT_BY_LAW, LawVerdict
+from typelattice.core.dtypes.order import Order
+from typelattice.core.explanations.expression_terms import Term, result_of_term
+from typelattice.core.system_files.reader import parse
+from typelattice.study.laws.laws import STATEMENT_BY_LAW, LawVerdict
 
 np = pytest.importorskip("numpy")
 

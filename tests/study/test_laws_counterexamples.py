@@ -10,11 +10,11 @@ from kept import kept
 from samples import one_in
 
 import typelattice as tl
-from typelattice.explanations.code_templates import find_form
-from typelattice.explanations.expression_terms import list_leaves, result_of_term, term_text, write_code
-from typelattice.facts.libraries import libraries
-from typelattice.recorded.recording_files import recording_names
-from typelattice.study.laws import Counterexample
+from typelattice.core.evidence.recording_files import recording_names
+from typelattice.core.explanations.code_templates import find_form
+from typelattice.core.explanations.expression_terms import list_leaves, result_of_term, term_text, write_code
+from typelattice.core.registry.libraries import libraries
+from typelattice.study.laws.laws import Counterexample
 
 np = pytest.importorskip("numpy")
 RECORDED = [n for n in tl.systems() if n in recording_names() and n != "numpy1"]

@@ -8,9 +8,9 @@ from itertools import combinations, product
 import pytest
 
 import typelattice as tl
-from typelattice.facts.order import Order
-from typelattice.files.reader import parse
-from typelattice.study.distributivity import find_uneven
+from typelattice.core.dtypes.order import Order
+from typelattice.core.system_files.reader import parse
+from typelattice.study.laws.distributivity import find_uneven
 
 NODES = ("i8", "i16", "i32", "i64", "u8", "u16")
 Relation = frozenset[tuple[int, int]]

@@ -11,12 +11,12 @@ from jep9407 import DOCUMENT
 from samples import one_in
 
 import typelattice as tl
-from typelattice.explanations.expression_terms import result_of_term
-from typelattice.study import laws
-from typelattice.study.closure import answer_key, compute_closure
-from typelattice.study.law_equations import EquationChecker, first_swapped
-from typelattice.study.multi_operand_recordings import MultiOperandCalls, find_evidence
-from typelattice.study.study_scope import list_operands
+from typelattice.core.explanations.expression_terms import result_of_term
+from typelattice.study.laws import laws
+from typelattice.study.laws.closure import answer_key, compute_closure
+from typelattice.study.laws.law_equations import EquationChecker, first_swapped
+from typelattice.study.laws.multi_operand_recordings import MultiOperandCalls, find_evidence
+from typelattice.study.tables.study_scope import list_operands
 
 np = pytest.importorskip("numpy")
 FOLDS = ("mlx", "polars", "torch-2021", "triton")

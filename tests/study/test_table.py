@@ -9,11 +9,11 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.cli.main import main
-from typelattice.recorded.recorded_answer import find_recorded_answer
-from typelattice.rendering import GRID_FORMATS, Grid
-from typelattice.study.study_scope import BeyondReachError
-from typelattice.study.table_labels import CODE_STYLES, short_label
+from typelattice.base.rendering import GRID_FORMATS, Grid
+from typelattice.core.evidence.recorded_answer import find_recorded_answer
+from typelattice.show.cli.main import main
+from typelattice.study.tables.study_scope import BeyondReachError
+from typelattice.study.tables.table_labels import CODE_STYLES, short_label
 
 SCALARS = ("int", "float", "complex")
 own = """

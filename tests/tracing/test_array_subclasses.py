@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from typelattice.calls.steps import Opaque
+from typelattice.programs.calls.steps import Opaque
 from typelattice.tracing.entry_points.script import run_script
 from typelattice.tracing.run_data.run import Run
 

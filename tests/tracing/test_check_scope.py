@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from typelattice.facts.dtypes import DTYPES
+from typelattice.core.dtypes.dtypes import DTYPES
 from typelattice.tracing.entry_points.script import run_script
 from typelattice.tracing.entry_points.width_budget import WidthBudget, budget_message
 from typelattice.tracing.findings.findings import collect_findings

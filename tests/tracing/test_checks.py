@@ -11,8 +11,8 @@ import pytest
 from traced_modules import write
 
 import typelattice as tl
-from typelattice.calls.steps import SourceLocation
-from typelattice.cli.main import main
+from typelattice.programs.calls.steps import SourceLocation
+from typelattice.show.cli.main import main
 from typelattice.tracing.entry_points.changed_lines import ChangedLinesError, read_changed_lines
 
 WIDE = """

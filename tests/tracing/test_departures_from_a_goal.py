@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import typelattice as tl
-from typelattice.calls.steps import SourceLocation
+from typelattice.programs.calls.steps import SourceLocation
 from typelattice.tracing.models.departures import DEFAULT_DTYPE, ESCAPED, STORED, find_departures
 from typelattice.tracing.models.memory_table import make_memory_table
-from typelattice.tracing.models.operation_log import (
+from typelattice.tracing.run_data.operation_log import (
     FORWARD,
     GRADIENT,
     PARAMETER,
@@ -20,7 +20,7 @@ from typelattice.tracing.models.operation_log import (
     Tally,
     Tensor,
 )
-from typelattice.tracing.models.policy import read_policy
+from typelattice.tracing.run_data.policy import read_policy
 
 NARROW, WIDE, NUMBER = Tensor("bfloat16", True), Tensor("float32", True), Tensor("float32", False)
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from test_tracing_scripts import both
 
-from typelattice.support.outside_errors import raise_if_from_outside
+from typelattice.base.errors.outside_errors import raise_if_from_outside
 from typelattice.tracing.entry_points.trace_function import trace
 from typelattice.tracing.record.recorder import Recorder
 

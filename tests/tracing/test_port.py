@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from typelattice.cli.main import run as command
-from typelattice.files.reader import system
-from typelattice.tracing.entry_points.port_script import PortReport, port_script
+from typelattice.core.system_files.reader import system
+from typelattice.repair.port.port_script import PortReport, port_script
+from typelattice.show.cli.main import run as command
 from typelattice.tracing.library_traits.numpy_releases import compare_releases, list_constants_out_of_range
 from typelattice.tracing.run_data.release_difference import DTYPE_ALONE, LOSES, RAISES
 

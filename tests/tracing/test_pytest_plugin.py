@@ -11,7 +11,7 @@ from textwrap import dedent
 import pytest
 from forked import run_python
 
-from typelattice.calls.steps import Input, SourceLocation
+from typelattice.programs.calls.steps import Input, SourceLocation
 from typelattice.tracing.entry_points.baseline import Baseline, BaselineEntry, list_run_codes
 from typelattice.tracing.entry_points.session_verdict import SessionFindings, compare_with_baseline
 
@@ -87,8 +87,9 @@ def test_without_its_options_it_loads_nothing_and_changes_nothing(project: Path)
 
             def test_nothing_is_loaded():
                 loaded = {name for name in sys.modules if name.startswith("typelattice.")}
-                assert loaded <= {"typelattice.support", "typelattice.support.display_hooks",
-                                  "typelattice.support.library_asker",
+                assert loaded <= {"typelattice.base", "typelattice.base.objects",
+                                  "typelattice.base.objects.display_hooks",
+                                  "typelattice.base.objects.library_asker",
                                   "typelattice.tracing", "typelattice.tracing.entry_points",
                                   "typelattice.tracing.entry_points.pytest_plugin"}
             """

@@ -16,7 +16,7 @@ import pytest
 from followed import followed
 
 import typelattice as tl
-from typelattice.calls.steps import Input, Opaque, SourceLocation
+from typelattice.programs.calls.steps import Input, Opaque, SourceLocation
 from typelattice.tracing.findings.findings import Findings, collect_findings
 from typelattice.tracing.remedies.remedy import find_remedy
 from typelattice.tracing.report.html_elements import escape_text

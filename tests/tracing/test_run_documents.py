@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.cli.main import main as command
+from typelattice.show.cli.main import main as command
 from typelattice.tracing.report.run_files import RunFileError, combine_documents, compare_documents, read_run
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from typelattice.cli.main import run as command
+from typelattice.show.cli.main import run as command
 from typelattice.tracing.entry_points.pyproject_settings import Settings, SettingsError, read_settings
 
 

@@ -9,7 +9,7 @@ from followed import followed_module
 from hypothesis import given
 from hypothesis import strategies as st
 
-from typelattice.fixing.patch import _write_diff
+from typelattice.repair.patch.patch import _write_diff
 from typelattice.tracing.findings.findings import collect_findings
 from typelattice.tracing.remedies.remedy import find_remedy
 from typelattice.tracing.run_data.source_text import split_lines

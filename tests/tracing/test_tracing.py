@@ -7,7 +7,7 @@ import pytest
 from traced_modules import followed, texts
 
 import typelattice as tl
-from typelattice.calls.steps import Call, Input, Number, Opaque, Ref
+from typelattice.programs.calls.steps import Call, Input, Number, Opaque, Ref
 from typelattice.tracing.run_data.run import Run
 
 OPERATIONS = """

@@ -8,7 +8,7 @@ import pytest
 from followed import followed
 
 import typelattice as tl
-from typelattice.calls.steps import Opaque
+from typelattice.programs.calls.steps import Opaque
 from typelattice.tracing.findings.predicted_run import predict_run
 
 ARRAYS = """

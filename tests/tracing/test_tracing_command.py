@@ -15,7 +15,7 @@ from samples import one_in
 from traced_modules import followed, texts, write
 
 import typelattice as tl
-from typelattice.cli.main import main
+from typelattice.show.cli.main import main
 from typelattice.tracing.entry_points.script import run_script
 from typelattice.tracing.record.trace_imports import Tracing
 

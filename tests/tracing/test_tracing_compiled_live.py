@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import typelattice as tl
-from typelattice.calls.call_tables import graph_operation
-from typelattice.calls.steps import Input
+from typelattice.programs.calls.call_tables import graph_operation
+from typelattice.programs.calls.steps import Input
 from typelattice.tracing.run_data.run import Run
 
 pytestmark = pytest.mark.live

@@ -14,8 +14,8 @@ from followed import followed
 from samples import one_in
 
 import typelattice as tl
-from typelattice.facts.releases import system_for_version
-from typelattice.fixing.patch_search import fix_script
+from typelattice.core.registry.releases import system_for_version
+from typelattice.repair.patch.patch_search import fix_script
 from typelattice.tracing.library_traits import library_version, own_system
 
 pytestmark = pytest.mark.live

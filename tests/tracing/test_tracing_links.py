@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from traced_modules import followed, texts
 
-from typelattice.calls.steps import Input
+from typelattice.programs.calls.steps import Input
 from typelattice.tracing.run_data.producing_steps import MAX_STEPS_PER_OPERATION, ArrayLinks, StepNumber
 from typelattice.tracing.run_data.run import Run
 

@@ -6,7 +6,7 @@ import pytest
 from followed import followed
 
 import typelattice as tl
-from typelattice.calls.steps import Call, Created, Index, Input, Opaque
+from typelattice.programs.calls.steps import Call, Created, Index, Input, Opaque
 from typelattice.tracing.findings.divergences_from_run import find_divergences
 from typelattice.tracing.findings.predicted_run import predict_run
 from typelattice.tracing.report.run_as_data import run_data

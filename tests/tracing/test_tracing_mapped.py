@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from followed import followed, followed_module
 
-from typelattice.calls.steps import Opaque
+from typelattice.programs.calls.steps import Opaque
 
 MAPPED = """
 import numpy as np

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from typelattice.operands.read_objects import operand
+from typelattice.core.operands.read_objects import operand
 from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.calls.call_tables import NameSort, name_meanings, read_equivalents
-from typelattice.calls.steps import Opaque
+from typelattice.programs.calls.call_tables import NameSort, name_meanings, read_equivalents
+from typelattice.programs.calls.steps import Opaque
 from typelattice.tracing.run_data.run import Run
 
 pytest.importorskip("scipy")

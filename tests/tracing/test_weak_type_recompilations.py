@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import typelattice as tl
-from typelattice.calls.steps import SourceLocation
+from typelattice.programs.calls.steps import SourceLocation
 from typelattice.tracing.report.text_report import write_report
 from typelattice.tracing.run_data.merged_runs import merge_runs
 from typelattice.tracing.run_data.run import Run, WeaknessChange

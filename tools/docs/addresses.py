@@ -26,7 +26,7 @@ def write(html: Path, address: str) -> None:
     if address:
         # A server shows this page at any address, deeper ones too.
         page = page.replace("<html lang=en>", f'<html lang=en><base href="{escape(address)}/">')
-        from typelattice.rendering.png import render_png  # resvg is no part of what a site needs at home
+        from typelattice.base.rendering.png import render_png  # resvg is no part of what a site needs at home
 
         (html / "_static" / CARD).write_bytes(render_png(card(), 1))
     (html / "404.html").write_text(page, encoding="utf-8")

@@ -17,10 +17,16 @@ from itertools import groupby
 from pathlib import Path
 
 import typelattice as tl
-from typelattice.engine.promotion import Promotion
-from typelattice.explanations.promotion_in_english import answer_text, describe_cast
-from typelattice.explanations.recorded_answer_in_english import UNKNOWN_REASON, recorded_result_text
-from typelattice.explorer.answer_addresses import (
+from typelattice.core.engine.promotion import Promotion
+from typelattice.core.evidence.never_asked import is_never_asked, missing_dtype_of
+from typelattice.core.evidence.recorded_answer import RecordedAnswer, find_recorded_answer
+from typelattice.core.explanations.promotion_in_english import answer_text, describe_cast
+from typelattice.core.explanations.recorded_answer_in_english import UNKNOWN_REASON, recorded_result_text
+from typelattice.core.operands.notation import parse_operand
+from typelattice.core.operations.operations import OPERATION_BY_NAME
+from typelattice.core.registry.releases import VERSION_SIGN, list_releases
+from typelattice.core.registry.system_headings import LIBRARIES_HEADING, heading_of, sort_known_first
+from typelattice.show.explorer.answer_addresses import (
     ANSWERS_FOLDER,
     DEFAULT_OPERATION,
     NUMBER_OPERANDS,
@@ -31,12 +37,6 @@ from typelattice.explorer.answer_addresses import (
     find_question,
     list_questions,
 )
-from typelattice.facts.operations import OPERATION_BY_NAME
-from typelattice.facts.releases import VERSION_SIGN, list_releases
-from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of, sort_known_first
-from typelattice.operands.notation import parse_operand
-from typelattice.recorded.never_asked import is_never_asked, missing_dtype_of
-from typelattice.recorded.recorded_answer import RecordedAnswer, find_recorded_answer
 
 FIRST = 4  # libraries that the sentence at the top names
 ON_CARD = 5  # libraries that a card names
@@ -378,7 +378,7 @@ def _said(newest: Given) -> str:
 
 def check_cards() -> None:
     """Raise DrawingError if no card can be drawn: before a build, which would notice after minutes."""
-    from typelattice.rendering.png import render_png  # resvg is no part of what a site needs at home
+    from typelattice.base.rendering.png import render_png  # resvg is no part of what a site needs at home
 
     render_png('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>', 1)
 
@@ -418,7 +418,7 @@ def _write_page(into: Path, address: str, question: AnswerAddress) -> dict[str, 
     found = asked(question)
     text, path = page(question, found), into / question.path
     if address:
-        from typelattice.rendering.png import render_png
+        from typelattice.base.rendering.png import render_png
 
         path.with_suffix(".png").write_bytes(render_png(card(question, found), 1))
         here = f"{address}/{ANSWERS_FOLDER}/{question.path.removesuffix('.html')}"

@@ -33,10 +33,10 @@ import reference
 import survey
 import theme_pages
 
-from typelattice.explorer.answer_addresses import describe_scope
-from typelattice.explorer.cached_document import PACKAGE_FOLDER, hash_files, load_or_build_document
-from typelattice.explorer.document import Document
-from typelattice.explorer.page import page_html as explorer
+from typelattice.show.explorer.answer_addresses import describe_scope
+from typelattice.show.explorer.cached_document import PACKAGE_FOLDER, hash_files, load_or_build_document
+from typelattice.show.explorer.document import Document
+from typelattice.show.explorer.page import page_html as explorer
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -17,15 +17,19 @@ from answers import COLOURS, DEPARTS, RIGHT, UNASKED, badge_of, html_page, libra
 from matrix import chip, chips, heading, matrix, share
 
 import typelattice as tl
-from typelattice.conformance.compare_with_system import compare_calls
-from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS
-from typelattice.facts.missing_operations import find_missing_operations
-from typelattice.facts.operations import OPERATION_BY_NAME, OPERATIONS
-from typelattice.facts.releases import VERSION_SIGN, list_releases
-from typelattice.recorded.answer_notation import EXCEPTION_PREFIX, NOT_ASKED_ANSWER, TEXT_BY_BROKEN_ANSWER
-from typelattice.recorded.list_departures import list_departures
-from typelattice.recorded.recorded_calls import RecordedCall
-from typelattice.recorded.recording_files import open_recording
+from typelattice.conformance.recording.compare_with_system import compare_calls
+from typelattice.core.engine.operation_rules import STANDARD_RULES_BY_CLASS
+from typelattice.core.evidence.answer_notation import (
+    EXCEPTION_PREFIX,
+    NOT_ASKED_ANSWER,
+    TEXT_BY_BROKEN_ANSWER,
+)
+from typelattice.core.evidence.list_departures import list_departures
+from typelattice.core.evidence.recorded_calls import RecordedCall
+from typelattice.core.evidence.recording_files import open_recording
+from typelattice.core.operations.missing_operations import find_missing_operations
+from typelattice.core.operations.operations import OPERATION_BY_NAME, OPERATIONS
+from typelattice.core.registry.releases import VERSION_SIGN, list_releases
 
 FOLDER = "conformance"
 VERSION = 1  # of the data

@@ -22,8 +22,8 @@ from printed import (
 )
 
 import typelattice as tl
-from typelattice.facts.dtypes import DType
-from typelattice.rendering.grid import Cell, Grid
+from typelattice.base.rendering.grid import Cell, Grid
+from typelattice.core.dtypes.dtypes import DType
 
 HEAD = """# Five documents, computed
 

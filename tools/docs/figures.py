@@ -10,8 +10,8 @@ from gallery import drawing
 from printed import GRAPHS, node
 
 import typelattice as tl
-from typelattice.drawings.orders import restrict_order
-from typelattice.facts.dtypes import DType, Kind, WeakNode
+from typelattice.core.dtypes.dtypes import DType, Kind, WeakNode
+from typelattice.show.drawings.orders import restrict_order
 
 
 def section() -> Iterator[str]:

@@ -17,18 +17,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typelattice as tl
-from typelattice.facts.releases import VERSION_SIGN, list_releases
-from typelattice.facts.system_headings import heading_of, list_headings, sort_known_first
-from typelattice.files.system_text import SYSTEMS_FOLDER
-from typelattice.recorded.list_departures import list_departures
-from typelattice.recorded.recording_files import load_recording, recording_names
-from typelattice.rendering.drawing import Drawing
-from typelattice.study.changed_calls import find_changes
-from typelattice.study.study_scope import PYTHON_SCALARS
-from typelattice.study.system_check import check
+from typelattice.base.rendering.drawing import Drawing
+from typelattice.core.evidence.list_departures import list_departures
+from typelattice.core.evidence.recording_files import load_recording, recording_names
+from typelattice.core.registry.releases import VERSION_SIGN, list_releases
+from typelattice.core.registry.system_headings import heading_of, list_headings, sort_known_first
+from typelattice.core.system_files.system_text import SYSTEMS_FOLDER
+from typelattice.study.laws.system_check import check
+from typelattice.study.tables.changed_calls import find_changes
+from typelattice.study.tables.study_scope import PYTHON_SCALARS
 
 if TYPE_CHECKING:
-    from typelattice.rendering import HasGrid
+    from typelattice.base.rendering import HasGrid
 
 DOCS = Path(__file__).parents[2] / "docs"
 FINDINGS = tomllib.loads((DOCS / "findings.toml").read_text(encoding="utf-8"))["finding"]

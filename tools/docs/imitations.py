@@ -18,7 +18,7 @@ from typing import Any
 from answers import html_page
 from matrix import chip, chips, heading, matrix, share
 
-from typelattice.conformance.implementation_differences import (
+from typelattice.conformance.imitations.implementation_differences import (
     ACCEPTS_REFUSED,
     AGREES_WORD,
     ARRAY_OR_SCALAR,
@@ -28,8 +28,8 @@ from typelattice.conformance.implementation_differences import (
     REFUSES_ACCEPTED,
     VAGUE_ANSWER,
 )
-from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS
-from typelattice.facts.operations import OPERATIONS
+from typelattice.core.engine.operation_rules import STANDARD_RULES_BY_CLASS
+from typelattice.core.operations.operations import OPERATIONS
 
 FOLDER = "imitations"
 FILES = Path(__file__).parents[2] / "docs" / "imitations"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS
+from typelattice.core.engine.operation_rules import STANDARD_RULES_BY_CLASS
 
 Column = tuple[str, Mapping[str, str]]
 """The heading of a column, and its cell for each class of operations, both as HTML."""

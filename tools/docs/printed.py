@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path
 
 import typelattice as tl
-from typelattice.facts.dtypes import DTYPE_BY_CODE, DType, Kind, Node, weak_node
+from typelattice.core.dtypes.dtypes import DTYPE_BY_CODE, DType, Kind, Node, weak_node
 
 SEEDS = Path(__file__).parents[2] / "tests" / "seeds"
 GRAPHS = json.loads((SEEDS / "jep9407_graphs.json").read_text())["graphs"]

@@ -9,7 +9,7 @@ from importlib import import_module
 from itertools import groupby
 
 import typelattice as tl
-from typelattice.cli.main import COMMAND_NAMES, Parser
+from typelattice.show.cli.main import COMMAND_NAMES, Parser
 
 HEAD = """# The Python API
 
@@ -18,36 +18,32 @@ is first used. This page and those it leads to are made of the docstrings, whose
 """
 
 
-# What people do, and the rooms with the names for it.
+# What people do, and the wings with the names for it.
 TASKS = (
-    (
-        "Ask what dtype something has",
-        ("engine", "explanations", "operands", "recorded", "facts", "files", "support"),
-    ),
-    ("Compare systems and libraries", ("study", "conformance")),
-    ("Draw, and print tables", ("drawings", "rendering")),
-    ("Compute programs, and run arrays under any rules", ("programs", "calls", "namespaces")),
-    ("Trace a run, and fix it", ("tracing", "fixing")),
-    ("Design rules, and write them as code", ("designer", "codegen")),
+    ("Ask what dtype something has", ("core",)),
+    ("Compute programs, and run arrays under any rules", ("programs",)),
+    ("Compare, check and design whole systems", ("study",)),
+    ("Trace a run, and fix it", ("tracing", "repair")),
+    ("Draw, and print tables", ("show", "base")),
 )
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """A page for each room with public names, one that lists them all, and one of the commands."""
-    rooms = {room: list(names) for room, names in groupby(sorted(tl.__all__, key=_room), key=_room)}
-    yield "api/index.md", _listing(rooms)
-    for room, names in rooms.items():
-        yield f"api/{room}.md", _room_page(room, names)
+    """A page for each wing with public names, one that lists them all, and one of the commands."""
+    wings = {wing: list(names) for wing, names in groupby(sorted(tl.__all__, key=_wing), key=_wing)}
+    yield "api/index.md", _listing(wings)
+    for wing, names in wings.items():
+        yield f"api/{wing}.md", _wing_page(wing, names)
     yield "commands.md", _commands()
 
 
-def _room(name: str) -> str:
+def _wing(name: str) -> str:
     return str(getattr(tl, name).__module__).split(".")[1]
 
 
-def _about(room: str) -> str:
-    """The first paragraph of what a room says of itself."""
-    return (import_module(f"typelattice.{room}").__doc__ or "").strip().partition("\n\n")[0]
+def _about(wing: str) -> str:
+    """The first paragraph of what a wing says of itself."""
+    return (import_module(f"typelattice.{wing}").__doc__ or "").strip().partition("\n\n")[0]
 
 
 def _first_line(name: str) -> str:
@@ -56,21 +52,21 @@ def _first_line(name: str) -> str:
     return " ".join(paragraph.split()).replace("|", "\\|")
 
 
-def _listing(rooms: dict[str, list[str]]) -> str:
+def _listing(wings: dict[str, list[str]]) -> str:
     lines = [HEAD]
-    listed = [room for _, of_task in TASKS for room in of_task]
-    assert {*rooms} <= {*listed}, f"TASKS lacks {sorted({*rooms} - {*listed})}"
+    listed = [wing for _, of_task in TASKS for wing in of_task]
+    assert {*wings} <= {*listed}, f"TASKS lacks {sorted({*wings} - {*listed})}"
     for task, of_task in TASKS:
         lines += [f"## {task}", ""]
-        for room in filter(rooms.__contains__, of_task):
-            lines += [f"### [{room}]({room}.md)", "", _about(room), "", "| name | what it is |", "|---|---|"]
-            lines += [f"| [`tl.{n}`](#typelattice.{n}) | {_first_line(n)} |" for n in rooms[room]] + [""]
-    lines += ["```{toctree}", ":hidden:", "", *rooms, "```", ""]
+        for wing in filter(wings.__contains__, of_task):
+            lines += [f"### [{wing}]({wing}.md)", "", _about(wing), "", "| name | what it is |", "|---|---|"]
+            lines += [f"| [`tl.{n}`](#typelattice.{n}) | {_first_line(n)} |" for n in wings[wing]] + [""]
+    lines += ["```{toctree}", ":hidden:", "", *wings, "```", ""]
     return "\n".join(lines)
 
 
-def _room_page(room: str, names: list[str]) -> str:
-    lines = [f"# {room}", "", _about(room), ""]
+def _wing_page(wing: str, names: list[str]) -> str:
+    lines = [f"# {wing}", "", _about(wing), ""]
     for name in names:
         found = getattr(tl, name)
         is_class = isinstance(found, type)

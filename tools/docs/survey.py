@@ -17,7 +17,7 @@ from typing import Any
 from answers import html_page
 from matrix import table
 
-from typelattice.survey.survey_report import VERDICTS, count_verdicts, summary_line
+from typelattice.repair.survey.survey_report import VERDICTS, count_verdicts, summary_line
 
 FOLDER = "survey"
 SURVEYS = Path(__file__).parents[2] / "docs" / "surveys"

@@ -20,31 +20,31 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from typelattice.conformance.array_api_library import INSPECTION_FUNCTION, ArrayNamespace
-from typelattice.conformance.compare_implementation import compare_implementation, describe_causes
-from typelattice.conformance.compare_with_system import (
+from typelattice.conformance.imitations.compare_implementation import compare_implementation, describe_causes
+from typelattice.conformance.imitations.implementation import ImplementationAsLibrary
+from typelattice.conformance.imitations.known_differences import read_known_differences, select_unknown
+from typelattice.conformance.recording.array_api_library import INSPECTION_FUNCTION, ArrayNamespace
+from typelattice.conformance.recording.compare_with_system import (
     REFUSED_SIGN,
     ConformanceReport,
     Mismatch,
     compare_calls,
 )
-from typelattice.conformance.implementation import ImplementationAsLibrary
-from typelattice.conformance.in_process_library import InProcessLibrary
-from typelattice.conformance.known_differences import read_known_differences, select_unknown
-from typelattice.conformance.library import Library, ParsedOperandString
-from typelattice.conformance.library_process import CALL_SECONDS
-from typelattice.conformance.load_library import is_made
-from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS, class_of
-from typelattice.engine.system import System
-from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.facts.libraries import library_of as library_of_module
-from typelattice.facts.libraries import recordings
-from typelattice.facts.operations import OPERATION_BY_NAME
-from typelattice.files.reader import system as find_system
-from typelattice.recorded.answer_notation import EXCEPTION_PREFIX
-from typelattice.recorded.departure import Departure
-from typelattice.recorded.list_departures import list_departures
-from typelattice.recorded.recorded_calls import RecordedCall
+from typelattice.conformance.recording.in_process_library import InProcessLibrary
+from typelattice.conformance.recording.library import Library, ParsedOperandString
+from typelattice.conformance.recording.library_process import CALL_SECONDS
+from typelattice.conformance.recording.load_library import is_made
+from typelattice.core.dtypes.dtypes import DTYPES, Kind
+from typelattice.core.engine.operation_rules import STANDARD_RULES_BY_CLASS, class_of
+from typelattice.core.engine.system import System
+from typelattice.core.evidence.answer_notation import EXCEPTION_PREFIX
+from typelattice.core.evidence.departure import Departure
+from typelattice.core.evidence.list_departures import list_departures
+from typelattice.core.evidence.recorded_calls import RecordedCall
+from typelattice.core.operations.operations import OPERATION_BY_NAME
+from typelattice.core.registry.libraries import library_of as library_of_module
+from typelattice.core.registry.libraries import recordings
+from typelattice.core.system_files.reader import system as find_system
 
 RANDOM_CALLS_PER_OPERATION = 500
 """Random calls of three operands and more, of each operation that takes them."""

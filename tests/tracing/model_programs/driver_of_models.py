@@ -16,9 +16,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from typelattice.tracing.entry_points.script import run_script
 from typelattice.tracing.findings.findings import collect_findings
 from typelattice.tracing.models.memory_table import make_memory_table
-from typelattice.tracing.models.model_run import ModelQuestions
-from typelattice.tracing.models.policy import read_policy
 from typelattice.tracing.report.report_entries import make_report
+from typelattice.tracing.run_data.model_run import ModelQuestions
+from typelattice.tracing.run_data.policy import read_policy
 
 GOAL = re.compile(r"^# (goal|policy): (\S+)$", re.M)
 

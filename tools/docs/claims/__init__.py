@@ -11,7 +11,7 @@ from inspect import isfunction
 from itertools import combinations, product
 
 import typelattice as tl
-from typelattice.facts.dtypes import DType
+from typelattice.core.dtypes.dtypes import DType
 
 HOLDS, NO_LONGER, NOT, COUNTED = "holds", "no longer", "does not hold", "counted"
 Found = tuple[str, str]  # one of these, and what was found

@@ -6,8 +6,8 @@ import printed
 
 import typelattice as tl
 from claims import Found, alike, answer, listed, ordered, pairs, some, verdict
-from typelattice.facts.dtypes import Kind
-from typelattice.facts.system_headings import LIBRARIES_HEADING, heading_of
+from typelattice.core.dtypes.dtypes import Kind
+from typelattice.core.registry.system_headings import LIBRARIES_HEADING, heading_of
 
 EXACT = (Kind.BOOL, Kind.UNSIGNED, Kind.SIGNED)
 

@@ -6,7 +6,7 @@ import printed
 
 import typelattice as tl
 from claims import COUNTED, Found, alike, answer, pairs, some, verdict
-from typelattice.facts.dtypes import Kind
+from typelattice.core.dtypes.dtypes import Kind
 
 EXACT = (Kind.BOOL, Kind.UNSIGNED, Kind.SIGNED)
 

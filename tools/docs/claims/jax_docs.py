@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typelattice as tl
 from claims import Found, answer, listed, ordered, some, verdict
-from typelattice.facts.dtypes import Kind
+from typelattice.core.dtypes.dtypes import Kind
 
 EXACT = (Kind.BOOL, Kind.UNSIGNED, Kind.SIGNED)
 MIXED, GROUPED = "np.int16(1) + 1 + jnp.int16(1)", "np.int16(1) + (1 + jnp.int16(1))"

@@ -8,7 +8,7 @@ import printed
 
 import typelattice as tl
 from claims import Found, answer, listed, pairs, some, verdict
-from typelattice.facts.dtypes import DType, Kind, WeakNode
+from typelattice.core.dtypes.dtypes import DType, Kind, WeakNode
 
 INTEGERS = (Kind.UNSIGNED, Kind.SIGNED)
 

@@ -6,7 +6,7 @@ import printed
 
 import typelattice as tl
 from claims import Found, alike, answer, ordered, pairs, some, verdict
-from typelattice.facts.dtypes import Kind
+from typelattice.core.dtypes.dtypes import Kind
 
 
 def jax_loses_no_magnitude() -> Found:

@@ -8,7 +8,7 @@ import printed
 
 import typelattice as tl
 from claims import COUNTED, Found, alike, answer, listed, pairs, some, verdict
-from typelattice.facts.dtypes import DType, Kind
+from typelattice.core.dtypes.dtypes import DType, Kind
 
 INTEGERS = (Kind.UNSIGNED, Kind.SIGNED)
 BF16 = {"bfloat16": ["float32"], "f*": ["bfloat16"]}

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import typelattice as tl
-from typelattice.calls.steps import ProgramError, Step
-from typelattice.cli.bindings import BINDING_PATTERN, split_bindings
-from typelattice.cli.explain_program import explain_outcome
-from typelattice.explanations.recorded_answer_in_english import recorded_result_text
-from typelattice.files.system_text import UnknownSystemError
-from typelattice.programs.program import Program, Replay
+from typelattice.core.evidence.never_asked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE
+from typelattice.core.explanations.recorded_answer_in_english import recorded_result_text
+from typelattice.core.system_files.system_text import UnknownSystemError
+from typelattice.programs.calls.steps import ProgramError, Step
+from typelattice.programs.program.program import Program, Replay
 from typelattice.programs.replay.divergences import (
     Divergences,
     StepDivergence,
@@ -24,7 +23,8 @@ from typelattice.programs.replay.divergences import (
     list_shared_steps,
 )
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.recorded.never_asked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE
+from typelattice.show.cli.bindings import BINDING_PATTERN, split_bindings
+from typelattice.show.cli.explain_program import explain_outcome
 
 MOST_LINES = 40
 MOST_CHARACTERS = 4_000

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typelattice.calls.library_questions import AskedOperand, find_asker, make_question
-from typelattice.calls.steps import LibraryCall, NamedDType
-from typelattice.engine.system import System
-from typelattice.facts.shapes import Shape
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, Tier, operand_of_dtype, scalar_operand
-from typelattice.programs.replay.outcome import EarlierOutcomes, Outcome
-from typelattice.recorded.answer_notation import (
+from typelattice.core.engine.system import System
+from typelattice.core.evidence.answer_notation import (
     EXCEPTION_PREFIX,
     PYTHON_NUMBER_PREFIX,
     TEXT_BY_BROKEN_ANSWER,
 )
+from typelattice.core.operands.operand import (
+    KIND_BY_PYTHON_TYPE,
+    Operand,
+    Tier,
+    operand_of_dtype,
+    scalar_operand,
+)
+from typelattice.core.operations.shapes import Shape
+from typelattice.programs.calls.library_questions import AskedOperand, find_asker, make_question
+from typelattice.programs.calls.steps import LibraryCall, NamedDType
+from typelattice.programs.replay.outcome import EarlierOutcomes, Outcome
 
 WEAK_MARK = "*"  # the end of an answer that is weak
 TIERS_WITHOUT_AXES = ("0d", "scalar")

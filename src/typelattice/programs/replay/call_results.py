@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.calls.call_tables import (
+from typelattice.core.dtypes.dtypes import Kind
+from typelattice.core.engine.evaluate_operation import find_operation_rules
+from typelattice.core.engine.operation_rules import INT_WITHOUT_AXIS_RESULT
+from typelattice.core.engine.promotion import Promotion
+from typelattice.core.engine.system import System
+from typelattice.core.operands.operand import Operand, Tier, operand_of_dtype, scalar_operand
+from typelattice.core.operations.operations import OPERATIONS
+from typelattice.programs.calls.call_tables import (
     DTYPE_OF_COMPUTED_RESULT,
     DTYPE_OF_FUNCTION_ITSELF,
     OPERAND_DTYPE_SUFFIX,
 )
-from typelattice.calls.multiple_results import result_dtype_origin
-from typelattice.calls.steps import Call
-from typelattice.engine.evaluate_operation import find_operation_rules
-from typelattice.engine.operation_rules import INT_WITHOUT_AXIS_RESULT
-from typelattice.engine.promotion import Promotion
-from typelattice.engine.system import System
-from typelattice.facts.dtypes import Kind
-from typelattice.facts.operations import OPERATIONS
-from typelattice.namespaces.inspection import promote_to_kind
-from typelattice.operands.operand import Operand, Tier, operand_of_dtype, scalar_operand
+from typelattice.programs.calls.multiple_results import result_dtype_origin
+from typelattice.programs.calls.steps import Call
+from typelattice.programs.namespaces.inspection import promote_to_kind
 
 
 def result_of_call(

@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from typelattice.calls.steps import Call, Cast, DTypeOf, Input, Item, NamedDType, Number, Opaque, Ref, Step
-from typelattice.facts.operations import ACCUMULATOR_DTYPE_ARGUMENT
-from typelattice.operands.operand import Operand
+from typelattice.core.operands.operand import Operand
+from typelattice.core.operations.operations import ACCUMULATOR_DTYPE_ARGUMENT
+from typelattice.programs.calls.steps import (
+    Call,
+    Cast,
+    DTypeOf,
+    Input,
+    Item,
+    NamedDType,
+    Number,
+    Opaque,
+    Ref,
+    Step,
+)
 
 IGNORED_KEYWORDS = ("dtype", ACCUMULATOR_DTYPE_ARGUMENT)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from typelattice.calls.steps import Step
+from typelattice.programs.calls.steps import Step
 from typelattice.programs.replay.outcome import Outcome
 
 
@@ -57,7 +57,7 @@ class Divergences:
     def __str__(self) -> str:
         if not self.step_divergences:
             return f"{', '.join(self.systems)} agree on every step"
-        from typelattice.recorded.never_asked import NEVER_ASKED_NOTE  # slow to import
+        from typelattice.core.evidence.never_asked import NEVER_ASKED_NOTE  # slow to import
 
         lines = []
         for d in self.step_divergences:

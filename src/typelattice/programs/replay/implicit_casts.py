@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from typelattice.calls.program_builder import RESULT_KEYWORD
-from typelattice.calls.result_shapes import count_elements
-from typelattice.calls.steps import Call, Step
-from typelattice.engine.promotion import Promotion
-from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.loss import Loss, loss
-from typelattice.operands.operand import Operand
+from typelattice.core.dtypes.dtypes import DType, Kind
+from typelattice.core.engine.promotion import Promotion
+from typelattice.core.losses.loss import Loss, loss
+from typelattice.core.operands.operand import Operand
+from typelattice.programs.calls.program_builder import RESULT_KEYWORD
+from typelattice.programs.calls.result_shapes import count_elements
+from typelattice.programs.calls.steps import Call, Step
 from typelattice.programs.replay.outcome import Outcome
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from typelattice.engine.promotion import DecidingLines, Promotion
-from typelattice.facts.cast_rounding_and_overflow import CastRule
-from typelattice.facts.dtypes import DType
-from typelattice.operands.operand import Operand
+from typelattice.core.dtypes.dtypes import DType
+from typelattice.core.engine.promotion import DecidingLines, Promotion
+from typelattice.core.losses.cast_rounding_and_overflow import CastRule
+from typelattice.core.operands.operand import Operand
 
 if TYPE_CHECKING:
-    from typelattice.recorded.recorded_answer import RecordedAnswer
+    from typelattice.core.evidence.recorded_answer import RecordedAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Outcome:
     @property
     def recorded_answer(self) -> RecordedAnswer | None:
         """The library's recorded answer, or None if it has none or no rule decides the step."""
-        from typelattice.recorded.recorded_answer import (
+        from typelattice.core.evidence.recorded_answer import (
             find_recorded_answer,  # slow to import, and few programs need it
         )
 
@@ -75,7 +75,7 @@ class Outcome:
         >>> [o.is_unrecorded for o in program("heaviside(x, x)", x="int8").under("keras")]
         [False, True]
         """
-        from typelattice.recorded.never_asked import is_never_asked
+        from typelattice.core.evidence.never_asked import is_never_asked
 
         p = self.promotion
         return p is not None and self.is_refused == (p.dtype is None) and is_never_asked(p)
@@ -88,7 +88,7 @@ class Outcome:
         >>> print(program("heaviside(x, x)", x="int8").under("keras")[-1].text_with_mark)
         float32?
         """
-        from typelattice.recorded.never_asked import NEVER_ASKED_MARK
+        from typelattice.core.evidence.never_asked import NEVER_ASKED_MARK
 
         return f"{self}{NEVER_ASKED_MARK}" if self.is_unrecorded else str(self)
 

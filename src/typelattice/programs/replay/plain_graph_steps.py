@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from typelattice.calls.steps import Call, Cast, NamedDType, Number, ProgramError, Ref, Step
-from typelattice.facts.dtypes import DType
-from typelattice.facts.plain_casts import NoPlainStepsError
-from typelattice.facts.range_and_overflow import PythonNumber
+from typelattice.core.dtypes.dtypes import DType
+from typelattice.core.losses.plain_casts import NoPlainStepsError
+from typelattice.core.losses.range_and_overflow import PythonNumber
+from typelattice.programs.calls.steps import Call, Cast, NamedDType, Number, ProgramError, Ref, Step
 
 StepAdder = Callable[[Step], int]  # adds a step to a program, and returns its number
 

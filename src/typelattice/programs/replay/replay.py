@@ -5,11 +5,50 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from typelattice.calls.call_tables import NameSort, name_meaning, system_of_array_class, system_of_module
-from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, source_arguments
-from typelattice.calls.program_builder import LIBRARY_YIELDING_TO_OTHERS
-from typelattice.calls.python_arithmetic import python_result
-from typelattice.calls.steps import (
+from typelattice.base.objects.frozen_classes import replace as with_fields
+from typelattice.core.dtypes.dtypes import DType, Kind, dtype
+from typelattice.core.engine.decisions import CastByRule
+from typelattice.core.engine.element_access import ASSIGNMENT, OUTPUT, index_array
+from typelattice.core.engine.evaluate_operation import find_operation_rules
+from typelattice.core.engine.foreign_arrays import converted_dtype
+from typelattice.core.engine.new_arrays import (
+    FUNCTION_OF_NUMBERS,
+    FUNCTION_OF_ONE_VALUE,
+    NewArray,
+    create_array,
+)
+from typelattice.core.engine.operand_checks import dtype_of_pair
+from typelattice.core.engine.operation_rules import LAST_ARRAY_RESULT
+from typelattice.core.engine.promotion import Promotion
+from typelattice.core.engine.question import Question
+from typelattice.core.engine.rule_enums import ForeignCountsAs, JoinRule
+from typelattice.core.engine.system import System
+from typelattice.core.losses.range_and_overflow import is_in_range
+from typelattice.core.operands.notation import read_dtype
+from typelattice.core.operands.operand import (
+    BOOL_DTYPE,
+    FOREIGN_LIST_MARK,
+    FOREIGN_SCALAR_SUFFIX,
+    KIND_BY_NAME,
+    Operand,
+    Tier,
+    operand_of_dtype,
+    scalar_operand,
+)
+from typelattice.core.operations.operations import OPERATIONS, OpError
+from typelattice.core.operations.shapes import Shape
+from typelattice.core.registry.releases import VERSION_SIGN
+from typelattice.core.system_files.reader import system as find_system
+from typelattice.programs.calls.call_tables import (
+    NameSort,
+    name_meaning,
+    system_of_array_class,
+    system_of_module,
+)
+from typelattice.programs.calls.multiple_results import STANDS_FOR_KEYWORD, source_arguments
+from typelattice.programs.calls.program_builder import LIBRARY_YIELDING_TO_OTHERS
+from typelattice.programs.calls.python_arithmetic import python_result
+from typelattice.programs.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     IN_PLACE_OF_FUNCTION,
     SAME_KIND_KEYWORD_AND_VALUE,
@@ -31,39 +70,6 @@ from typelattice.calls.steps import (
     Step,
     yield_leaves,
 )  # fmt: skip
-from typelattice.engine.decisions import CastByRule
-from typelattice.engine.element_access import ASSIGNMENT, OUTPUT, index_array
-from typelattice.engine.evaluate_operation import find_operation_rules
-from typelattice.engine.foreign_arrays import converted_dtype
-from typelattice.engine.new_arrays import (
-    FUNCTION_OF_NUMBERS,
-    FUNCTION_OF_ONE_VALUE,
-    NewArray,
-    create_array,
-)
-from typelattice.engine.operand_checks import dtype_of_pair
-from typelattice.engine.operation_rules import LAST_ARRAY_RESULT
-from typelattice.engine.promotion import Promotion
-from typelattice.engine.question import Question
-from typelattice.engine.rule_enums import ForeignCountsAs, JoinRule
-from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, Kind, dtype
-from typelattice.facts.operations import OPERATIONS, OpError
-from typelattice.facts.range_and_overflow import is_in_range
-from typelattice.facts.releases import VERSION_SIGN
-from typelattice.facts.shapes import Shape
-from typelattice.files.reader import system as find_system
-from typelattice.operands.notation import read_dtype
-from typelattice.operands.operand import (
-    BOOL_DTYPE,
-    FOREIGN_LIST_MARK,
-    FOREIGN_SCALAR_SUFFIX,
-    KIND_BY_NAME,
-    Operand,
-    Tier,
-    operand_of_dtype,
-    scalar_operand,
-)
 from typelattice.programs.replay.asked_results import outcome_of_library_call
 from typelattice.programs.replay.call_results import result_of_call
 from typelattice.programs.replay.outcome import (
@@ -73,7 +79,6 @@ from typelattice.programs.replay.outcome import (
     Outcome,
     merge_alternatives,
 )
-from typelattice.support.frozen_classes import replace as with_fields
 
 SystemByLibrary = Mapping[str, System]  # the system of each library that owns steps
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from typelattice.calls.steps import Step
+from typelattice.programs.calls.steps import Step
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.replay import EvaluatorFinder
 

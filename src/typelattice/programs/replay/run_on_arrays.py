@@ -7,9 +7,21 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.creation_and_cast_handlers import PYTHON_TYPE_BY_NAME
-from typelattice.calls.multiple_results import STANDS_FOR_KEYWORD, source_arguments
-from typelattice.calls.steps import (
+from typelattice.base.errors.error_texts import spelling_hint
+from typelattice.core.dtypes.dtypes import DType
+from typelattice.core.engine.foreign_arrays import INDEX_FORMS
+from typelattice.core.operands.operand import Operand
+from typelattice.core.operands.read_objects import operand
+from typelattice.core.operations.operations import (
+    ACCUMULATOR_DTYPE_ARGUMENT,
+    OPERATIONS,
+    RESULT_SHAPE_ARGUMENT,
+    Operation,
+)
+from typelattice.programs.calls.creation_and_cast_handlers import PYTHON_TYPE_BY_NAME
+from typelattice.programs.calls.dtype_questions import LIMITS_FUNCTION_AND_ATTRIBUTES
+from typelattice.programs.calls.multiple_results import STANDS_FOR_KEYWORD, source_arguments
+from typelattice.programs.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     Argument,
     AskedDType,
@@ -28,20 +40,8 @@ from typelattice.calls.steps import (
     Slice,
     Step,
 )  # fmt: skip
-from typelattice.engine.foreign_arrays import INDEX_FORMS
-from typelattice.facts.dtypes import DType
-from typelattice.facts.operations import (
-    ACCUMULATOR_DTYPE_ARGUMENT,
-    OPERATIONS,
-    RESULT_SHAPE_ARGUMENT,
-    Operation,
-)
-from typelattice.namespaces.array import Array
-from typelattice.namespaces.namespace import Namespace
-from typelattice.operands.operand import Operand
-from typelattice.operands.read_objects import operand
-from typelattice.programs.source.dtype_questions import LIMITS_FUNCTION_AND_ATTRIBUTES
-from typelattice.support.error_texts import spelling_hint
+from typelattice.programs.namespaces.array import Array
+from typelattice.programs.namespaces.namespace import Namespace
 
 EXTENSION_SUBMODULES = ("linalg", "fft")  # submodules where a namespace also has functions
 

@@ -6,8 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.program_builder import RESULT_KEYWORD
-from typelattice.calls.steps import (
+from typelattice.base.errors.error_texts import clip_text
+from typelattice.core.dtypes.dtypes import DType, Kind
+from typelattice.core.engine.evaluate_operation import find_operation_rules
+from typelattice.core.engine.operation_rules import STANDARD_RULES_BY_CLASS
+from typelattice.core.engine.promotion import Promotion
+from typelattice.core.engine.rule_enums import OverflowRule
+from typelattice.core.engine.system import System
+from typelattice.core.losses.cast_rounding_and_overflow import PLAIN_CAST_RULE
+from typelattice.core.losses.loss import loss
+from typelattice.core.losses.plain_casts import NoPlainStepsError, write_plain_cast
+from typelattice.core.losses.range_and_overflow import PythonNumber, is_in_range
+from typelattice.core.losses.saturating_arithmetic import (
+    INTEGER_KINDS,
+    OVERFLOWING_FUNCTIONS,
+    write_saturating,
+)
+from typelattice.core.operands.operand import Operand
+from typelattice.core.operations.operations import ACCUMULATOR_DTYPE_ARGUMENT, COMPARING_CLASSES
+from typelattice.programs.calls.program_builder import RESULT_KEYWORD
+from typelattice.programs.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     MAX_STEP_CHARS,
     Argument,
@@ -28,27 +46,9 @@ from typelattice.calls.steps import (
     Step,
     map_argument,
 )  # fmt: skip
-from typelattice.engine.evaluate_operation import find_operation_rules
-from typelattice.engine.operation_rules import STANDARD_RULES_BY_CLASS
-from typelattice.engine.promotion import Promotion
-from typelattice.engine.rule_enums import OverflowRule
-from typelattice.engine.system import System
-from typelattice.facts.cast_rounding_and_overflow import PLAIN_CAST_RULE
-from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.loss import loss
-from typelattice.facts.operations import ACCUMULATOR_DTYPE_ARGUMENT, COMPARING_CLASSES
-from typelattice.facts.plain_casts import NoPlainStepsError, write_plain_cast
-from typelattice.facts.range_and_overflow import PythonNumber, is_in_range
-from typelattice.facts.saturating_arithmetic import (
-    INTEGER_KINDS,
-    OVERFLOWING_FUNCTIONS,
-    write_saturating,
-)
-from typelattice.operands.operand import Operand
 from typelattice.programs.replay.implicit_casts import promoting_inputs
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.plain_graph_steps import GraphStepWriter
-from typelattice.support.error_texts import clip_text
 
 
 def write_out_casts(

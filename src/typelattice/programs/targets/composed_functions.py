@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.namespaces.computing_libraries.computing_library import ComputingLibrary
+from typelattice.core.dtypes.dtypes import DTYPES, Kind
+from typelattice.programs.namespaces.computing_libraries.computing_library import ComputingLibrary
 
 Axis = int | tuple[int, ...] | None
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typelattice.calls.steps import Input, ProgramError
-from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType
-from typelattice.namespaces.recipe import one_line_message
-from typelattice.support.frozen_classes import replace
+from typelattice.base.objects.frozen_classes import replace
+from typelattice.core.dtypes.dtypes import DType
+from typelattice.core.engine.system import System
+from typelattice.programs.calls.steps import Input, ProgramError
+from typelattice.programs.namespaces.recipe import one_line_message
 
 
 def input_dtype(step: Input, system: System) -> DType | None:

@@ -11,16 +11,16 @@ import numpy as np
 import onnx
 import spox
 
-from typelattice.calls.steps import Input, ProgramError, Step
-from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, DTypeError
-from typelattice.facts.range_and_overflow import PythonNumber
-from typelattice.namespaces.array import Array
-from typelattice.namespaces.computing_libraries import array_api_module
-from typelattice.namespaces.computing_libraries.ndonnx import NDONNX
-from typelattice.namespaces.namespace import Namespace
-from typelattice.namespaces.namespace_error import NamespaceError
-from typelattice.operands.adapters import native
+from typelattice.core.dtypes.dtypes import DType, DTypeError
+from typelattice.core.engine.system import System
+from typelattice.core.losses.range_and_overflow import PythonNumber
+from typelattice.core.operands.adapters import native
+from typelattice.programs.calls.steps import Input, ProgramError, Step
+from typelattice.programs.namespaces.array import Array
+from typelattice.programs.namespaces.computing_libraries import array_api_module
+from typelattice.programs.namespaces.computing_libraries.ndonnx import NDONNX
+from typelattice.programs.namespaces.namespace import Namespace
+from typelattice.programs.namespaces.namespace_error import NamespaceError
 from typelattice.programs.replay.run_on_arrays import run_steps
 from typelattice.programs.targets import onnx_values
 from typelattice.programs.targets.composed_functions import COMPOSED_FUNCTIONS, LibraryFunctions

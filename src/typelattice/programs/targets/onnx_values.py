@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import onnx
 
-from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.namespaces.computing_libraries.ndonnx import OPSET_VERSION
+from typelattice.core.dtypes.dtypes import DTYPES, Kind
+from typelattice.programs.namespaces.computing_libraries.ndonnx import OPSET_VERSION
 
 op: Any = import_module(f"spox.opset.ai.onnx.v{OPSET_VERSION}")
 ONNX_NAME_BY_LOWER_CASE = {schema.name.lower(): schema.name for schema in onnx.defs.get_all_schemas()}

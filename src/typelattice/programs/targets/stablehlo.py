@@ -10,14 +10,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from typelattice.calls.steps import Input, ProgramError, Step
-from typelattice.engine.system import System
-from typelattice.facts.dtypes import Kind
-from typelattice.facts.shapes import Shape
-from typelattice.namespaces.computing_libraries.jax import JAX
-from typelattice.namespaces.namespace import Namespace
-from typelattice.namespaces.namespace_error import NamespaceError
-from typelattice.operands.adapters import native
+from typelattice.core.dtypes.dtypes import Kind
+from typelattice.core.engine.system import System
+from typelattice.core.operands.adapters import native
+from typelattice.core.operations.shapes import Shape
+from typelattice.programs.calls.steps import Input, ProgramError, Step
+from typelattice.programs.namespaces.computing_libraries.jax import JAX
+from typelattice.programs.namespaces.namespace import Namespace
+from typelattice.programs.namespaces.namespace_error import NamespaceError
 from typelattice.programs.replay.run_on_arrays import run_steps
 from typelattice.programs.targets.composed_functions import COMPOSED_FUNCTIONS, LibraryFunctions
 from typelattice.programs.targets.export_checks import failure_message, input_dtype, without_cast_rules

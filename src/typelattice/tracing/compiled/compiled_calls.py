@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
-from typelattice.support.outside_errors import raise_if_from_outside, run_locked
-from typelattice.tracing.compiled.compilers import CompilerAdapter
+from typelattice.base.errors.outside_errors import raise_if_from_outside, run_locked
+from typelattice.programs.calls.call_tables import OPERATION_BY_FUNCTION
+from typelattice.programs.calls.equivalent_operations import operation_of
 from typelattice.tracing.compiled.graph_to_steps import GraphStepBuilder, StepsOfCall, VariableStep
+from typelattice.tracing.run_data.compilers import CompilerAdapter
 from typelattice.tracing.run_data.producing_steps import StepNumber
 from typelattice.tracing.steps.arguments import UnknownCallError, read_arguments
-from typelattice.tracing.steps.equivalent_operations import operation_of
 
 UNREADABLE_STEPS = "unread"  # replaces the steps of a call that cannot be read
 MAX_STEP_SETS_PER_CALL = 2  # sets of steps of one call that differ in the steps of its arguments

@@ -8,9 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from typelattice.calls.call_tables import CAST_OPERATION, OPERATION_BY_FUNCTION
-from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.steps import (
+from typelattice.core.operands.operand import Operand
+from typelattice.programs.calls.call_tables import CAST_OPERATION, OPERATION_BY_FUNCTION
+from typelattice.programs.calls.program_builder import ProgramBuilder
+from typelattice.programs.calls.steps import (
     MAX_STEP_CHARS,
     Excerpt,
     Index,
@@ -20,11 +21,10 @@ from typelattice.calls.steps import (
     Ref,
     SourceLocation,
 )
-from typelattice.operands.operand import Operand
-from typelattice.tracing.compiled.compilers import CompilerAdapter
-from typelattice.tracing.compiled.graph import Graph, GraphNode, Variable, find_needed_nodes
 from typelattice.tracing.compiled.operation_matching import OperationMatcher
 from typelattice.tracing.library_traits import own_system
+from typelattice.tracing.run_data.compilers import CompilerAdapter
+from typelattice.tracing.run_data.graph import Graph, GraphNode, Variable, find_needed_nodes
 from typelattice.tracing.run_data.producing_steps import StepNumber, StepTally
 from typelattice.tracing.run_data.source_text import SourceText
 from typelattice.tracing.run_data.written_operation import WrittenOperation

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from typelattice.facts.libraries import file_of, libraries
+from typelattice.core.registry.libraries import file_of, libraries
 
 
 @cache

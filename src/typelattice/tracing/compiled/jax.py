@@ -10,12 +10,12 @@ from types import FunctionType
 from typing import Any
 from weakref import ref
 
-from typelattice.calls.call_tables import graph_operands
-from typelattice.calls.steps import SourceLocation
-from typelattice.facts.libraries import library_of
-from typelattice.operands.adapters.jax import read
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE
-from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
+from typelattice.core.operands.adapters.jax import read
+from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE
+from typelattice.core.registry.libraries import library_of
+from typelattice.programs.calls.call_tables import graph_operands
+from typelattice.programs.calls.steps import SourceLocation
+from typelattice.tracing.run_data.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
 from typelattice.tracing.steps.arguments import list_parameters
 
 LIBRARY = "jax"

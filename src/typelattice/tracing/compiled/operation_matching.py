@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from typelattice.calls.call_tables import CAST_OPERATION, OPERATION_BY_FUNCTION, graph_operation
-from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.steps import Excerpt, Input, Ref
-from typelattice.facts.operations import Operation
-from typelattice.facts.range_and_overflow import PythonNumber
-from typelattice.files.reader import system as find_system
-from typelattice.operands.operand import Operand
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.core.losses.range_and_overflow import PythonNumber
+from typelattice.core.operands.operand import Operand
+from typelattice.core.operations.operations import Operation
+from typelattice.core.system_files.reader import system as find_system
+from typelattice.programs.calls.call_tables import CAST_OPERATION, OPERATION_BY_FUNCTION, graph_operation
+from typelattice.programs.calls.program_builder import ProgramBuilder
+from typelattice.programs.calls.steps import Excerpt, Input, Ref
 from typelattice.programs.replay.replay import replay_steps
-from typelattice.support.errors import TypelatticeError
-from typelattice.tracing.compiled.graph import Graph, GraphNode, Variable
+from typelattice.tracing.run_data.graph import Graph, GraphNode, Variable
 
 SPREADING_OPERATIONS = ("reshape", "broadcast_to")  # operations that bring operands to one shape
 OperandVariables = tuple[Variable, ...]

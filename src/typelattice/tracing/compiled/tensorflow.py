@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from os.path import dirname
 from typing import Any
 
-from typelattice.calls.call_tables import graph_operands
-from typelattice.calls.steps import SourceLocation
-from typelattice.operands.adapters.tensorflow import read
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE
-from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
+from typelattice.core.operands.adapters.tensorflow import read
+from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE
+from typelattice.programs.calls.call_tables import graph_operands
+from typelattice.programs.calls.steps import SourceLocation
+from typelattice.tracing.run_data.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
 
 LIBRARY = "tensorflow"
 COMPILER_MODULE_PREFIX = "tensorflow.python.eager.polymorphic_function."

@@ -15,11 +15,11 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-from typelattice.facts.libraries import library_of
-from typelattice.operands.adapters.torch import read
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, scalar_operand
-from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
+from typelattice.core.operands.adapters.torch import read
+from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE, scalar_operand
+from typelattice.core.registry.libraries import library_of
 from typelattice.tracing.library_traits.torch import AUTOCAST_DEVICES, autocast_is_on
+from typelattice.tracing.run_data.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
 
 LIBRARY = "torch"
 COMPILER_MODULE = "torch._dynamo"

@@ -16,11 +16,11 @@ from functools import partial
 from threading import get_ident
 from typing import Any
 
-from typelattice.operands.adapters.torch import read
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, scalar_operand
-from typelattice.support.outside_errors import came_from_outside
-from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
+from typelattice.base.errors.outside_errors import came_from_outside
+from typelattice.core.operands.adapters.torch import read
+from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE, scalar_operand
 from typelattice.tracing.models.torch_mode import MODULE, enter_mode, leave_mode
+from typelattice.tracing.run_data.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
 
 NUMBER_TYPES = ("number", "Tensor")  # types of the schema that take a Python number as an operand
 LIBRARY = "torch"

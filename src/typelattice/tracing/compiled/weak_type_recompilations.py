@@ -6,8 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.calls.steps import Excerpt, Number
-from typelattice.tracing.compiled.compilers import CompilerAdapter
+from typelattice.programs.calls.steps import Excerpt, Number
+from typelattice.tracing.run_data.compilers import CompilerAdapter
 from typelattice.tracing.run_data.producing_steps import StepNumber
 from typelattice.tracing.run_data.run import WeaknessChange
 from typelattice.tracing.steps.arguments import UnknownCallError, read_arguments

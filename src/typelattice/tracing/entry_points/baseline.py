@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from typelattice.calls.steps import SourceLocation, Step
-from typelattice.disk.read import read_bytes
-from typelattice.disk.write import write_text
-from typelattice.support.error_texts import quote_short
-from typelattice.support.errors import TypelatticeError
+from typelattice.base.disk.read import read_bytes
+from typelattice.base.disk.write import write_text
+from typelattice.base.errors.error_texts import quote_short
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.programs.calls.steps import SourceLocation, Step
 from typelattice.tracing.findings.divergences_from_run import RunDivergence
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import WideningCause

@@ -8,9 +8,9 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from typelattice.calls.steps import SourceLocation
-from typelattice.support.error_texts import clip_text, quote_short
-from typelattice.support.errors import TypelatticeError
+from typelattice.base.errors.error_texts import clip_text, quote_short
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.programs.calls.steps import SourceLocation
 
 HUNK_PATTERN = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 FILE_MARK = b"diff --git "

@@ -7,7 +7,7 @@ import sys
 from contextlib import ExitStack
 from types import FrameType, TracebackType
 
-from typelattice.programs.program import AnySystem
+from typelattice.programs.program.program import AnySystem
 from typelattice.tracing.entry_points.followed_functions import Traced, TraceError, follow_files
 from typelattice.tracing.entry_points.script import check_package
 from typelattice.tracing.record.trace_imports import Tracing

@@ -11,8 +11,8 @@ from json import dumps
 from types import CodeType, FunctionType
 from typing import Any
 
-from typelattice.programs.program import AnySystem
-from typelattice.support.errors import TypelatticeError
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.programs.program.program import AnySystem
 from typelattice.tracing.record.import_hook import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.report.run_as_data import run_data

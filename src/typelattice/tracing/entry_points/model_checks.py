@@ -10,10 +10,9 @@ from functools import wraps
 from types import TracebackType
 from typing import Any, TypeVar
 
-from typelattice.support.errors import TypelatticeError
+from typelattice.base.errors.errors import TypelatticeError
 from typelattice.tracing.models import jax as jax_file
 from typelattice.tracing.models.departures import Departures, find_departures
-from typelattice.tracing.models.policy import Policy, PolicyError, read_float
 from typelattice.tracing.models.watches import ModelWatches
 from typelattice.tracing.record.user_code import UserCode, find_project_folder
 from typelattice.tracing.report.departure_sentences import (
@@ -22,6 +21,7 @@ from typelattice.tracing.report.departure_sentences import (
     departures_heading,
     describe_source,
 )
+from typelattice.tracing.run_data.policy import Policy, PolicyError, read_float
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -102,7 +102,7 @@ def dtype_policy(
     >>> dtype_policy(3, compute="bfloat16")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    typelattice.tracing.models.policy.PolicyError: dtype_policy takes a model of PyTorch; give ...
+    typelattice.tracing.run_data.policy.PolicyError: dtype_policy takes a model of PyTorch; give ...
     """
     dtypes = {"params": params, "compute": compute, "output": output, "state": state}
     read = {key: None if name is None else read_float(name) for key, name in dtypes.items()}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from typelattice.calls.steps import SourceLocation
+from typelattice.programs.calls.steps import SourceLocation
 from typelattice.tracing.entry_points.baseline import (
     Baseline,
     entry_of_cause,
@@ -25,9 +25,9 @@ from typelattice.tracing.findings.divergences_from_run import RunDivergence
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.models.departures import Departures
-from typelattice.tracing.models.operation_log import Place
 from typelattice.tracing.remedies.remedy import parse_sources
 from typelattice.tracing.report.formatting import count_text, size_text
+from typelattice.tracing.run_data.operation_log import Place
 from typelattice.tracing.source.dtype_decisions import find_dtype_decisions
 
 

@@ -11,9 +11,9 @@ from traceback import walk_stack, walk_tb
 from typing import Any
 from zlib import crc32
 
-from typelattice.files.reader import system as find_system
-from typelattice.support.errors import TypelatticeError
-from typelattice.support.outside_errors import leave_out_own_frames
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.base.errors.outside_errors import leave_out_own_frames
+from typelattice.core.system_files.reader import system as find_system
 from typelattice.tracing.entry_points.followed_functions import (
     Traced,
     TraceError,

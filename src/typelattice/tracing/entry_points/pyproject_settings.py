@@ -8,9 +8,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from typelattice.disk.read import read_bytes
-from typelattice.support.error_texts import quote_short, spelling_hint
-from typelattice.support.errors import TypelatticeError
+from typelattice.base.disk.read import read_bytes
+from typelattice.base.errors.error_texts import quote_short, spelling_hint
+from typelattice.base.errors.errors import TypelatticeError
 
 SETTINGS_FILE = "pyproject.toml"
 MAX_SETTINGS_BYTES = 1 << 24  # most bytes of the file

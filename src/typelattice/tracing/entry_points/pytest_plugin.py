@@ -96,7 +96,7 @@ def _hands_out_tests(config: pytest.Config) -> bool:
 @contextmanager
 def _refuse_usage() -> Iterator[None]:
     """Turn our errors in a block into UsageError, which pytest reports before any test runs."""
-    from typelattice.support.errors import TypelatticeError
+    from typelattice.base.errors.errors import TypelatticeError
 
     try:
         yield
@@ -126,7 +126,7 @@ def _read_budget(mark: pytest.Mark, default_floor: int) -> WidthBudget:
 
     Fails the test unless the mark has a float, a floor and a bool.
     """
-    from typelattice.facts.dtypes import DTypeError, dtype
+    from typelattice.core.dtypes.dtypes import DTypeError, dtype
     from typelattice.tracing.entry_points.width_budget import WidthBudget
     from typelattice.tracing.run_data.float_widths import dtype_width
 
@@ -152,7 +152,7 @@ def _read_budget(mark: pytest.Mark, default_floor: int) -> WidthBudget:
 
 def _check_options(packages: Sequence[str], systems: Sequence[str]) -> None:
     """Raise UsageError before any test runs if a package or a system cannot be used."""
-    from typelattice.files.reader import system
+    from typelattice.core.system_files.reader import system
     from typelattice.tracing.entry_points.script import check_package
 
     with _refuse_usage():
@@ -225,7 +225,7 @@ class TracingPlugin(BaselinePlugin):
     """Traces the tests of this process."""
 
     def __init__(self, config: pytest.Config) -> None:
-        from typelattice.disk.write import check_folder
+        from typelattice.base.disk.write import check_folder
         from typelattice.tracing.record.trace_imports import Tracing
 
         super().__init__(config)

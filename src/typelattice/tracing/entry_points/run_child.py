@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from typelattice.facts.libraries import library_of
-from typelattice.support.errors import TypelatticeError
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.core.registry.libraries import library_of
 from typelattice.tracing.entry_points.script import run_script_to_exit
 from typelattice.tracing.record.child_runs import ChildSettings
 from typelattice.tracing.report.formatting import package_path

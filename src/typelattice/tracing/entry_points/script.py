@@ -22,18 +22,18 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
-from typelattice.disk.read import FileError, read_bytes
-from typelattice.facts.libraries import library_of
-from typelattice.support.error_texts import clip_text, quote_short
-from typelattice.support.errors import TypelatticeError
-from typelattice.support.outside_errors import leave_out_own_frames
-from typelattice.tracing.models.model_run import ModelQuestions
+from typelattice.base.disk.read import FileError, read_bytes
+from typelattice.base.errors.error_texts import clip_text, quote_short
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.base.errors.outside_errors import leave_out_own_frames
+from typelattice.core.registry.libraries import library_of
 from typelattice.tracing.record.trace_imports import Tracing
 from typelattice.tracing.record.user_code import find_project_folder
 from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.report.formatting import shown_path
 from typelattice.tracing.rewrite.hidden_frames import call_without_callers, hide_frame
 from typelattice.tracing.rewrite.original_code import HIDDEN_CODE
+from typelattice.tracing.run_data.model_run import ModelQuestions
 from typelattice.tracing.run_data.run import Run
 
 globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them

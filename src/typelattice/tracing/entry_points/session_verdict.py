@@ -10,7 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from typelattice.disk.read import FileError, read_bytes
+from typelattice.base.disk.read import FileError, read_bytes
 from typelattice.tracing.entry_points.baseline import (
     MAX_BASELINE_BYTES,
     Baseline,

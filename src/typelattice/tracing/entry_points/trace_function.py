@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType, MethodType
 from typing import Any, overload
 
-from typelattice.files.reader import system as find_system
-from typelattice.programs.program import AnySystem
-from typelattice.support.strange_objects import refuse_strange
+from typelattice.base.objects.strange_objects import refuse_strange
+from typelattice.core.system_files.reader import system as find_system
+from typelattice.programs.program.program import AnySystem
 from typelattice.tracing.compiled.histories import Histories
 from typelattice.tracing.entry_points.followed_block import FollowedBlock
 from typelattice.tracing.entry_points.followed_functions import Traced, TraceError, follow_function

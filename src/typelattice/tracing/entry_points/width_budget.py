@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from typelattice.facts.dtypes import DType
+from typelattice.core.dtypes.dtypes import DType
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import map_responsible_steps
 from typelattice.tracing.report.formatting import count_text, location_text

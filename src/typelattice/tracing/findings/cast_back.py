@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from typelattice.calls.steps import FUNCTION_OF_IN_PLACE, Call
-from typelattice.engine.operation_rules import GROUP_BY_CLASS, class_of
-from typelattice.facts.dtypes import DType
+from typelattice.core.dtypes.dtypes import DType
+from typelattice.core.engine.operation_rules import GROUP_BY_CLASS, class_of
+from typelattice.programs.calls.steps import FUNCTION_OF_IN_PLACE, Call
 from typelattice.tracing.findings.predicted_run import PredictedRun, pair_writes_with_computations, source_key
 from typelattice.tracing.run_data.float_widths import dtype_width
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from typelattice.calls.steps import Input, Opaque, SourceLocation
-from typelattice.facts.dtypes import DType
+from typelattice.core.dtypes.dtypes import DType
+from typelattice.programs.calls.steps import Input, Opaque, SourceLocation
 from typelattice.tracing.findings.intended_widenings import is_contained
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import WideningCause, list_written_arrays

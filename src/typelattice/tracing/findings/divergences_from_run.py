@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from typelattice.calls.steps import Call, Opaque, Step
-from typelattice.engine.decisions import ForeignArrayCounted
-from typelattice.engine.promotion import Promotion
-from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.loss import loss
-from typelattice.programs.program import Replay
+from typelattice.core.dtypes.dtypes import DType, Kind
+from typelattice.core.engine.decisions import ForeignArrayCounted
+from typelattice.core.engine.promotion import Promotion
+from typelattice.core.losses.loss import loss
+from typelattice.programs.calls.steps import Call, Opaque, Step
+from typelattice.programs.program.program import Replay
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.run_data.run import has_observed_dtype, is_operation

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from typelattice.calls.steps import SourceLocation
-from typelattice.programs.program import AnySystem, Replay
+from typelattice.programs.calls.steps import SourceLocation
+from typelattice.programs.program.program import AnySystem, Replay
 from typelattice.tracing.findings.cast_back import CastBack, find_casts_back
 from typelattice.tracing.findings.check_scope import CheckScope, find_scope
 from typelattice.tracing.findings.divergences_from_run import RunDivergence, find_divergences

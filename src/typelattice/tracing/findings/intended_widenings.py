@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from typelattice.calls.steps import Cast
+from typelattice.programs.calls.steps import Cast
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import WideningCause, keep_widening_steps
 from typelattice.tracing.run_data.float_widths import dtype_width

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from typelattice.calls.steps import Call, Cast, Index, Opaque, Step
-from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, Kind
-from typelattice.operands.operand import Operand
+from typelattice.core.dtypes.dtypes import DType, Kind
+from typelattice.core.engine.system import System
+from typelattice.core.operands.operand import Operand
+from typelattice.programs.calls.steps import Call, Cast, Index, Opaque, Step
 from typelattice.programs.replay.outcome import NOT_REACHED_OUTCOME, Outcome
 from typelattice.programs.replay.replay import EvaluatorFinder, SystemByLibrary
 from typelattice.tracing.run_data.float_widths import is_integer, narrow_operand, operand_width

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from typelattice.calls.steps import Created, Index, Input, Opaque
-from typelattice.facts.dtypes import DType, Kind
+from typelattice.core.dtypes.dtypes import DType, Kind
+from typelattice.programs.calls.steps import Created, Index, Input, Opaque
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_key
 from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.steps.called_name import WRITING_OPERATION

@@ -33,12 +33,12 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from typelattice.calls.steps import Input, NamedDType, Opaque, Step
-from typelattice.facts.dtypes import DTYPES
-from typelattice.facts.libraries import file_of, libraries, library_of, recordings
-from typelattice.facts.releases import system_for_version
-from typelattice.files.system_text import systems
-from typelattice.operands.operand import Operand
+from typelattice.core.dtypes.dtypes import DTYPES
+from typelattice.core.operands.operand import Operand
+from typelattice.core.registry.libraries import file_of, libraries, library_of, recordings
+from typelattice.core.registry.releases import system_for_version
+from typelattice.core.system_files.system_text import systems
+from typelattice.programs.calls.steps import Input, NamedDType, Opaque, Step
 from typelattice.tracing.library_traits.array_values import ReadValues
 from typelattice.tracing.library_traits.checked_call import FoundLoss, Unchecked
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from typelattice.facts.dtypes import DTYPES, DType, Kind
+from typelattice.core.dtypes.dtypes import DTYPES, DType, Kind
 
 ReadValues = Callable[[Any], tuple[Any, "DType | None"]]
 """Returns the values of an array as a NumPy array or scalar, and its dtype, or None if they are unknown.

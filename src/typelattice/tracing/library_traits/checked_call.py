@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.facts.dtypes import DType
+from typelattice.core.dtypes.dtypes import DType
 from typelattice.tracing.run_data.run import ValueLoss
 
 

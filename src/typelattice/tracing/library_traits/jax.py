@@ -6,7 +6,7 @@ import sys
 from collections.abc import Set
 from typing import Any
 
-from typelattice.facts.dtypes import DType
+from typelattice.core.dtypes.dtypes import DType
 from typelattice.tracing.library_traits.array_values import find_numpy_dtype, read_numpy_values
 
 ROUNDS_SCALARS = True

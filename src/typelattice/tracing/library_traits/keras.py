@@ -6,7 +6,7 @@ import sys
 from collections.abc import Set
 from typing import Any
 
-from typelattice.files.system_text import systems
+from typelattice.core.system_files.system_text import systems
 from typelattice.tracing.library_traits import jax
 
 DTYPE_MODULE = ""  # its dtypes are texts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Set
 
-from typelattice.files.reader import system as find_system
+from typelattice.core.system_files.reader import system as find_system
 from typelattice.tracing.library_traits.array_values import read_numpy_values as read_values
 
 __all__ = [

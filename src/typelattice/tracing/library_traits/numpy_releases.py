@@ -11,11 +11,11 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from typelattice.engine.promotion import Promotion
-from typelattice.facts.dtypes import DTYPES, DType
-from typelattice.files.reader import system as find_system
-from typelattice.operands.adapters import native
-from typelattice.support.errors import TypelatticeError
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.core.dtypes.dtypes import DTYPES, DType
+from typelattice.core.engine.promotion import Promotion
+from typelattice.core.operands.adapters import native
+from typelattice.core.system_files.reader import system as find_system
 from typelattice.tracing.run_data.release_difference import DTYPE_ALONE, LOSES, RAISES
 
 np: Any = sys.modules["numpy"]  # nothing imports this file before the program has imported NumPy

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from typelattice.facts.dtypes import DTYPES, DType
+from typelattice.core.dtypes.dtypes import DTYPES, DType
 from typelattice.tracing.library_traits.array_values import is_real_float
 
 AUTOCAST_DEVICES = ("cpu", "cuda", "mps", "xpu")

@@ -13,9 +13,10 @@ from functools import cache, partial
 from math import inf
 from typing import Any
 
-from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
-from typelattice.facts.dtypes import DTYPES, DType, Kind
-from typelattice.support.outside_errors import raise_if_from_outside
+from typelattice.base.errors.outside_errors import raise_if_from_outside
+from typelattice.core.dtypes.dtypes import DTYPES, DType, Kind
+from typelattice.programs.calls.call_tables import OPERATION_BY_FUNCTION
+from typelattice.programs.calls.equivalent_operations import max_arguments_without_cast, operation_of
 from typelattice.tracing.library_traits.array_values import (
     ReadValues,
     is_real_float,
@@ -42,7 +43,6 @@ from typelattice.tracing.library_traits.unchanged_numbers import (
 )
 from typelattice.tracing.run_data.array_classes import MAX_LIST_ITEMS
 from typelattice.tracing.run_data.run import LOST_DIGITS, LOST_FRACTION, NOT_FINITE, WRAPPED, ValueLoss
-from typelattice.tracing.steps.equivalent_operations import max_arguments_without_cast, operation_of
 
 RECOMPUTED_CLASSES = {
     "arithmetic", "subtraction", "negative", "absolute", "modulo", "power", "shift", "products", "accumulate",

@@ -9,7 +9,7 @@ from itertools import repeat
 from typing import Any, NamedTuple
 from weakref import ref
 
-from typelattice.facts.dtypes import DType
+from typelattice.core.dtypes.dtypes import DType
 from typelattice.tracing.library_traits.array_values import (
     ReadValues,
     is_real_float,

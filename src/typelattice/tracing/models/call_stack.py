@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
 
-from typelattice.calls.steps import SourceLocation
+from typelattice.programs.calls.steps import SourceLocation
 
 code_of: Callable[[FrameType], CodeType] = vars(FrameType)["f_code"].__get__
 frame_below: Callable[[FrameType], FrameType | None] = vars(FrameType)["f_back"].__get__

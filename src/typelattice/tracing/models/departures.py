@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from typelattice.facts.dtypes import DTYPES, DType
-from typelattice.tracing.models.operation_log import (
+from typelattice.core.dtypes.dtypes import DTYPES, DType
+from typelattice.tracing.run_data.float_widths import dtype_width
+from typelattice.tracing.run_data.operation_log import (
     BUFFER,
     FORWARD,
     OFF,
@@ -22,8 +23,7 @@ from typelattice.tracing.models.operation_log import (
     StoredTensor,
     Tally,
 )
-from typelattice.tracing.models.policy import Policy, read_float
-from typelattice.tracing.run_data.float_widths import dtype_width
+from typelattice.tracing.run_data.policy import Policy, read_float
 
 REFUSED, ESCAPED, DEFAULT_DTYPE, WIDE_LAYER = "refused", "escaped", "default dtype", "wide layer"
 OTHER_HALF, WIDE_BUFFER = "other half", "wide buffer"

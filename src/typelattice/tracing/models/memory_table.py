@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from typelattice.tracing.models.operation_log import (
+from typelattice.tracing.run_data.operation_log import (
     ACTIVATION,
     CATEGORIES,
     CATEGORY_BY_PHASE,

@@ -17,7 +17,7 @@ from threading import get_ident
 from types import CodeType, FrameType
 from typing import Any
 
-from typelattice.support.outside_errors import OWN_FOLDER, came_from_outside
+from typelattice.base.errors.outside_errors import OWN_FOLDER, came_from_outside
 from typelattice.tracing.models.call_stack import (
     ENGINE,
     INSIDE,
@@ -28,7 +28,8 @@ from typelattice.tracing.models.call_stack import (
     Stack,
     StackReader,
 )
-from typelattice.tracing.models.operation_log import (
+from typelattice.tracing.models.torch_mode import MODULE, enter_mode, leave_mode
+from typelattice.tracing.run_data.operation_log import (
     BACKWARD,
     BUFFER,
     FORWARD,
@@ -45,7 +46,6 @@ from typelattice.tracing.models.operation_log import (
     Tally,
     Tensor,
 )
-from typelattice.tracing.models.torch_mode import MODULE, enter_mode, leave_mode
 
 LIBRARY = "torch"
 CAST = "aten::_to_copy"

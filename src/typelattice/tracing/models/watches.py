@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from typelattice.facts.libraries import file_of, libraries
-from typelattice.tracing.models.operation_log import OperationLog
+from typelattice.core.registry.libraries import file_of, libraries
+from typelattice.tracing.run_data.operation_log import OperationLog
 
 
 @cache

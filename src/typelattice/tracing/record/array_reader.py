@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
-from typelattice.operands.operand import Operand
-from typelattice.support.outside_errors import raise_if_from_outside
+from typelattice.base.errors.outside_errors import raise_if_from_outside
+from typelattice.core.operands.operand import Operand
 from typelattice.tracing.run_data.array_classes import ArrayClass
 
 MAX_REMEMBERED_OPERANDS = 4_096  # beyond this number, no further operand is remembered

@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
-from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
-from typelattice.support.outside_errors import raise_if_from_outside
+from typelattice.base.errors.outside_errors import raise_if_from_outside
+from typelattice.base.own_folders import PACKAGE_FOLDER
 
-PACKAGE_FOLDER = Path(__file__).parents[2]
 OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")  # options of Python that take the next word
 COMBINABLE_FLAGS = frozenset("bBdEIOPqsSuv")  # options that may be combined, as in `-uB`
 START_CODE = """
@@ -109,7 +108,7 @@ def followed_command(args: object, owner: SettingsSaver) -> list[str] | None:
     if command is None:
         return None
     code = START_CODE.format(
-        init=str(PACKAGE_FOLDER / "__init__.py"), folder=str(PACKAGE_FOLDER),
+        init=os.path.join(PACKAGE_FOLDER, "__init__.py"), folder=PACKAGE_FOLDER,
         settings=owner.save_settings(), kind=command.kind, target=command.target,
         argv=[*command.argv], words=words,
     )  # fmt: skip

@@ -22,7 +22,8 @@ from tempfile import gettempdir
 from types import FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from typelattice.tracing.record.child_commands import PACKAGE_FOLDER, patch_popen
+from typelattice.base.own_folders import PACKAGE_FOLDER
+from typelattice.tracing.record.child_commands import patch_popen
 from typelattice.tracing.record.resend_signal import RepeatedSignal
 from typelattice.tracing.run_data.merged_runs import drop_unused_steps, merge_runs
 from typelattice.tracing.run_data.run import Run
@@ -67,7 +68,7 @@ class TracingStarter:
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[str]]:
         code = START_CODE.format(
-            init=str(PACKAGE_FOLDER / "__init__.py"), folder=str(PACKAGE_FOLDER), settings=self.settings
+            init=os.path.join(PACKAGE_FOLDER, "__init__.py"), folder=PACKAGE_FOLDER, settings=self.settings
         )
         return exec, (code,)
 

@@ -12,7 +12,7 @@ from functools import partial
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
-from typelattice.support.outside_errors import raise_if_from_outside
+from typelattice.base.errors.outside_errors import raise_if_from_outside
 from typelattice.tracing.array_holders import ArrayHolder, find_holder
 
 MAX_DEPTH = 3  # objects within objects that are read

@@ -22,8 +22,8 @@ from typing import Any
 from zipimport import zipimporter
 from zlib import crc32
 
-from typelattice.support.errors import TypelatticeError
-from typelattice.support.gc_pause import pause_gc
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.base.objects.gc_pause import pause_gc
 from typelattice.tracing.compiled.histories import Histories
 from typelattice.tracing.models.watches import ModelWatches
 from typelattice.tracing.record.child_runs import PATCHED_MODULES, ChildRuns

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
-from typelattice.calls.steps import Argument, Excerpt
-from typelattice.facts.dtypes import DType
-from typelattice.facts.libraries import library_of
+from typelattice.core.dtypes.dtypes import DType
+from typelattice.core.registry.libraries import library_of
+from typelattice.programs.calls.steps import Argument, Excerpt
 from typelattice.tracing.array_holders import find_holder, name_row
 from typelattice.tracing.record.held_arrays import find_attribute_reader, list_held_arrays, read_attribute
 from typelattice.tracing.run_data.array_classes import CachePerClass

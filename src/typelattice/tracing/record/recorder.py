@@ -8,9 +8,14 @@ from dataclasses import replace
 from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from typelattice.calls.call_tables import array_class_with_rules
-from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.steps import (
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.base.errors.outside_errors import raise_if_from_outside, run_locked
+from typelattice.core.dtypes.dtypes import DType
+from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar_operand
+from typelattice.core.operands.read_objects import operand as read_operand
+from typelattice.programs.calls.call_tables import array_class_with_rules
+from typelattice.programs.calls.program_builder import ProgramBuilder
+from typelattice.programs.calls.steps import (
     MAX_STEP_CHARS,
     Argument,
     Cast,
@@ -21,22 +26,11 @@ from typelattice.calls.steps import (
     Ref,
     SourceLocation,
 )
-from typelattice.facts.dtypes import DType
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar_operand
-from typelattice.operands.read_objects import operand as read_operand
-from typelattice.programs.program import Program
-from typelattice.support.errors import TypelatticeError
-from typelattice.support.outside_errors import raise_if_from_outside, run_locked
+from typelattice.programs.program.program import Program
 from typelattice.tracing.compiled.compiled_calls import CompiledCallReader
-from typelattice.tracing.compiled.compilers import (
-    compiler_by_module,
-    compiler_of_functions,
-    compiler_of_loop,
-)
 from typelattice.tracing.compiled.weak_type_recompilations import WeakArguments
 from typelattice.tracing.library_traits import converting_methods, has_rules, own_system
 from typelattice.tracing.library_traits.array_subclasses import has_own_arithmetic
-from typelattice.tracing.models.model_run import ModelRun
 from typelattice.tracing.record.array_reader import ArrayReader
 from typelattice.tracing.record.child_process_count import ChildProcessCounter
 from typelattice.tracing.record.held_arrays import list_held_arrays
@@ -55,7 +49,13 @@ from typelattice.tracing.run_data.array_classes import (
     is_lasting_class,
     joining_operation,
 )
+from typelattice.tracing.run_data.compilers import (
+    compiler_by_module,
+    compiler_of_functions,
+    compiler_of_loop,
+)
 from typelattice.tracing.run_data.float_widths import operand_width
+from typelattice.tracing.run_data.model_run import ModelRun
 from typelattice.tracing.run_data.producing_steps import (
     MAX_STEPS_PER_OPERATION,
     ArrayLinks,

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from typelattice.calls.steps import MAX_STEP_CHARS, SourceLocation
-from typelattice.support.outside_errors import raise_if_from_outside
+from typelattice.base.errors.outside_errors import raise_if_from_outside
+from typelattice.programs.calls.steps import MAX_STEP_CHARS, SourceLocation
 from typelattice.tracing.library_traits import release_comparison
 from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.run_data.release_difference import EFFECTS, ReleaseDifference

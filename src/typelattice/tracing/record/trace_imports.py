@@ -8,13 +8,13 @@ from pathlib import Path
 from types import TracebackType
 
 from typelattice.tracing.compiled.histories import Histories
-from typelattice.tracing.models.model_run import ModelQuestions, ModelRun
 from typelattice.tracing.models.watches import ModelWatches
 from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
 from typelattice.tracing.record.import_hook import ModuleCompiler, TracingFinder
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.user_code import UserCode
 from typelattice.tracing.record.value_loss_witness import ValueChecks
+from typelattice.tracing.run_data.model_run import ModelQuestions, ModelRun
 from typelattice.tracing.run_data.run import Run
 
 

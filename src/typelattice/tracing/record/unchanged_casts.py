@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
-from typelattice.calls.steps import Argument, Cast, Ref, Step
+from typelattice.programs.calls.steps import Argument, Cast, Ref, Step
 from typelattice.tracing.run_data.producing_steps import StepNumber
 from typelattice.tracing.run_data.source_text import SourceText
 from typelattice.tracing.run_data.written_operation import WrittenOperation

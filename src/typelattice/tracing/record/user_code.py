@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from typelattice.facts.libraries import library_of
+from typelattice.base.own_folders import REAL_PACKAGE_FOLDER
+from typelattice.core.registry.libraries import library_of
 
 PROJECT_MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git", ".hg")
 """Files and folders at the top of a project."""
@@ -18,7 +19,6 @@ INSTALLED_FOLDERS = ("site-packages", "dist-packages")
 EDITABLE_FINDER_PREFIX = "__editable__"  # of the modules by which setuptools finds editable packages
 MAX_PTH_FILES = 200  # files of packages that name folders of modules
 PYTHON_FOLDER = os.path.dirname(os.path.realpath(os.__file__))
-PACKAGE_FOLDER = str(Path(os.path.realpath(__file__)).parents[2])
 
 
 def find_project_folder(folder: str) -> str:
@@ -73,7 +73,7 @@ class UserCode:
         """Return True if a file is the user's own."""
         whole = os.path.realpath(file)
         parts = whole.split(os.sep)
-        if any(folder in parts for folder in INSTALLED_FOLDERS) or _is_in(whole, PACKAGE_FOLDER):
+        if any(folder in parts for folder in INSTALLED_FOLDERS) or _is_in(whole, REAL_PACKAGE_FOLDER):
             return False
         if _is_in(whole, PYTHON_FOLDER):
             return False

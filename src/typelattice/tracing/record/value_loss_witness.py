@@ -9,9 +9,9 @@ from types import BuiltinFunctionType, MethodType
 from typing import Any
 from weakref import ref
 
-from typelattice.calls.steps import MAX_STEP_CHARS, SourceLocation
-from typelattice.calls.ufunc_methods import REDUCTION_BY_UFUNC_METHOD
-from typelattice.support.outside_errors import DEPTH_MESSAGES, raise_if_from_outside
+from typelattice.base.errors.outside_errors import DEPTH_MESSAGES, raise_if_from_outside
+from typelattice.programs.calls.steps import MAX_STEP_CHARS, SourceLocation
+from typelattice.programs.calls.ufunc_methods import REDUCTION_BY_UFUNC_METHOD
 from typelattice.tracing.library_traits import ValueChecksOfLibrary, value_checks
 from typelattice.tracing.library_traits.array_subclasses import has_own_arithmetic
 from typelattice.tracing.library_traits.checked_call import (

@@ -19,15 +19,16 @@ from threading import get_ident
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from typelattice.engine.foreign_arrays import INDEX_FORMS
-from typelattice.facts.libraries import library_of
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE
-from typelattice.support.outside_errors import (
+from typelattice.base.errors.outside_errors import (
     DEPTH_MESSAGES,
     leave_out_own_frames,
     raise_if_from_outside,
     run_locked,
 )
+from typelattice.core.engine.foreign_arrays import INDEX_FORMS
+from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE
+from typelattice.core.registry.libraries import library_of
+from typelattice.programs.calls.equivalent_operations import max_arguments_without_cast, out_of_place_name
 from typelattice.tracing.run_data.array_classes import (
     ARRAY,
     ITEMS,
@@ -40,7 +41,6 @@ from typelattice.tracing.run_data.array_classes import (
 )
 from typelattice.tracing.run_data.producing_steps import LINKS_BEFORE_CLEANUP, MAX_SCALARS, Link, StepNumber
 from typelattice.tracing.run_data.written_operation import WrittenOperation
-from typelattice.tracing.steps.equivalent_operations import max_arguments_without_cast, out_of_place_name
 
 globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them
 FOLLOWABLE_CLASSES = (FunctionType, MethodType)  # functions of these classes may have source that is followed

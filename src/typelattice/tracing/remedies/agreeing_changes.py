@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from typelattice.calls.steps import Created
-from typelattice.facts.dtypes import DType
+from typelattice.core.dtypes.dtypes import DType
+from typelattice.programs.calls.steps import Created
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.library_traits import cast_text
 from typelattice.tracing.remedies.casts import LIST_NODES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from typelattice.calls.steps import Opaque, Step
+from typelattice.programs.calls.steps import Opaque, Step
 from typelattice.tracing.array_holders import ArrayHolder, find_row
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.library_traits import cast_text

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from typelattice.calls.steps import Cast, Created, Input, Step
+from typelattice.programs.calls.steps import Cast, Created, Input, Step
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.library_traits import cast_text

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from typelattice.calls.call_tables import find_signature
-from typelattice.calls.steps import Call
-from typelattice.facts.dtypes import Kind
-from typelattice.facts.operations import OPERATIONS
+from typelattice.core.dtypes.dtypes import Kind
+from typelattice.core.operations.operations import OPERATIONS
+from typelattice.programs.calls.call_tables import find_signature
+from typelattice.programs.calls.steps import Call
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.remedies.casts import list_casts, list_guarded_casts
 from typelattice.tracing.remedies.change import Change

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from typelattice.calls.steps import Cast, Created
+from typelattice.programs.calls.steps import Cast, Created
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.remedies.step_node import StepNode
 from typelattice.tracing.run_data.float_widths import dtype_at_width_of, dtype_width, is_integer

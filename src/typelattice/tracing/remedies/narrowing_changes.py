@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.calls.steps import Cast, Created
+from typelattice.programs.calls.steps import Cast, Created
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.remedies.change import Change, edits_overlap

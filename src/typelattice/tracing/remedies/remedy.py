@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from typelattice.calls.steps import Call, Created
+from typelattice.programs.calls.steps import Call, Created
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import WideningCause, narrow_operands

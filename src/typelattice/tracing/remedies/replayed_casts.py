@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.calls.steps import Opaque
-from typelattice.facts.dtypes import DType
+from typelattice.core.dtypes.dtypes import DType
+from typelattice.programs.calls.steps import Opaque
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.replay_with_replaced_outcomes import replay_with_replaced_outcomes
 from typelattice.tracing.findings.predicted_run import PredictedRun

@@ -7,10 +7,10 @@ import builtins
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from typelattice.calls.steps import MAX_STEP_CHARS, Call, Input
-from typelattice.facts.libraries import library_of
-from typelattice.operands.operand import Operand
-from typelattice.rendering.grid import printable
+from typelattice.base.rendering.grid import printable
+from typelattice.core.operands.operand import Operand
+from typelattice.core.registry.libraries import library_of
+from typelattice.programs.calls.steps import MAX_STEP_CHARS, Call, Input
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.library_traits import has_rules, modules_with_dtypes
 from typelattice.tracing.remedies.change import Change, StepCast

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from typelattice.calls.steps import Opaque, SourceLocation
+from typelattice.programs.calls.steps import Opaque, SourceLocation
 from typelattice.tracing.findings.divergences_from_run import RunDivergence
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import WideningCause

@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.calls.steps import SourceLocation
+from typelattice.programs.calls.steps import SourceLocation
 from typelattice.tracing.models.departures import (
     ASKED,
     BROUGHT_IN,
@@ -27,8 +27,8 @@ from typelattice.tracing.models.departures import (
     Source,
 )
 from typelattice.tracing.models.memory_table import MemoryRow, MemoryTable, add_up_modules
-from typelattice.tracing.models.operation_log import BACKWARD, FORWARD, OPTIMIZER, OperationLog, Place
 from typelattice.tracing.report.formatting import count_text, location_text, size_text
+from typelattice.tracing.run_data.operation_log import BACKWARD, FORWARD, OPTIMIZER, OperationLog, Place
 from typelattice.tracing.run_data.source_text import SourceText
 
 MAX_NAMED = 3

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from typelattice.facts.dtypes import DType
-from typelattice.rendering.paragraphs import Layout
-from typelattice.support.error_texts import clip_text, spelling_hint
-from typelattice.support.errors import TypelatticeError
+from typelattice.base.errors.error_texts import clip_text, spelling_hint
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.base.rendering.paragraphs import Layout
+from typelattice.core.dtypes.dtypes import DType
 from typelattice.tracing.findings.dtype_chain import find_dtype_chain
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import find_causes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import PurePath
 
-from typelattice.calls.steps import SourceLocation
+from typelattice.programs.calls.steps import SourceLocation
 from typelattice.tracing.report.notebook_cells import cell_number
 
 PACKAGE_FOLDERS = ("site-packages", "dist-packages")

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from typelattice.disk.write import explain_failure, write_text
-from typelattice.programs.program import AnySystem
+from typelattice.base.disk.write import explain_failure, write_text
+from typelattice.programs.program.program import AnySystem
 from typelattice.tracing.findings.findings import Findings, collect_findings
 from typelattice.tracing.models.memory_table import MemoryTable, make_memory_table
 from typelattice.tracing.report.annotated_files import AnnotatedFile, annotate_files

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from typelattice.rendering.grid import printable
+from typelattice.base.rendering.grid import printable
 from typelattice.tracing.report.formatting import location_text, shown_path, size_text
 from typelattice.tracing.report.report_entries import Chapter, ReportEntry, TraceReport
 

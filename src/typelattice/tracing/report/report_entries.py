@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 
-from typelattice.calls.steps import Opaque, SourceLocation
-from typelattice.files.reader import system as find_system
-from typelattice.files.system_text import systems
-from typelattice.programs.program import Replay
-from typelattice.recorded.never_asked import NEVER_ASKED_MARK
+from typelattice.core.evidence.never_asked import NEVER_ASKED_MARK
+from typelattice.core.system_files.reader import system as find_system
+from typelattice.core.system_files.system_text import systems
+from typelattice.programs.calls.steps import Opaque, SourceLocation
+from typelattice.programs.program.program import Replay
 from typelattice.tracing.findings.check_scope import CheckScope
 from typelattice.tracing.findings.divergences_from_run import DIVERGENCE_COSTS, RunDivergence
 from typelattice.tracing.findings.findings import Findings
@@ -19,7 +19,6 @@ from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.models.departures import Departure
 from typelattice.tracing.models.memory_table import make_memory_table
-from typelattice.tracing.models.model_run import ModelRun
 from typelattice.tracing.report.departure_sentences import (
     CodeReader,
     departure_message,
@@ -49,6 +48,7 @@ from typelattice.tracing.report.sentences import (
     divergence_lines,
     list_changed_lines,
 )
+from typelattice.tracing.run_data.model_run import ModelRun
 from typelattice.tracing.run_data.run import (
     LOST_DIGITS,
     LOST_FRACTION,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from typelattice.operands.operand import Operand
-from typelattice.programs.program import AnySystem
+from typelattice.core.operands.operand import Operand
+from typelattice.programs.program.program import AnySystem
 from typelattice.tracing.findings.findings import collect_findings
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.models.departures import Departures
 from typelattice.tracing.models.memory_table import make_memory_table, table_data
-from typelattice.tracing.models.model_run import ModelRun
 from typelattice.tracing.report.report_entries import make_report
 from typelattice.tracing.report.tool_formats import entry_data
+from typelattice.tracing.run_data.model_run import ModelRun
 from typelattice.tracing.run_data.run import Run
 
 RUN_FORMAT_VERSION = 1  # version of the document that docs/runs.md describes

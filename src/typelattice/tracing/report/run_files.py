@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from os.path import basename
 from typing import Any
 
-from typelattice.disk.read import read_bytes
-from typelattice.facts.dtypes import DTypeError, dtype
-from typelattice.operands.operand import KIND_BY_NAME
-from typelattice.rendering.grid import printable
-from typelattice.support.error_texts import clip_text
-from typelattice.support.errors import TypelatticeError
+from typelattice.base.disk.read import read_bytes
+from typelattice.base.errors.error_texts import clip_text
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.base.rendering.grid import printable
+from typelattice.core.dtypes.dtypes import DTypeError, dtype
+from typelattice.core.operands.operand import KIND_BY_NAME
 from typelattice.tracing.report.formatting import shown_path
 from typelattice.tracing.report.run_as_data import RUN_FORMAT_VERSION
 from typelattice.tracing.run_data.float_widths import dtype_width

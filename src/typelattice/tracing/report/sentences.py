@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
-from typelattice.calls.steps import Call, Cast, Created, Input, Opaque, SourceLocation
-from typelattice.engine.promotion import Promotion
-from typelattice.explanations.promotion_in_english import describe_loss
-from typelattice.facts.loss import loss
-from typelattice.facts.operations import OPERATIONS
-from typelattice.recorded.never_asked import NEVER_ASKED_MARK
+from typelattice.core.engine.promotion import Promotion
+from typelattice.core.evidence.never_asked import NEVER_ASKED_MARK
+from typelattice.core.explanations.promotion_in_english import describe_loss
+from typelattice.core.losses.loss import loss
+from typelattice.core.operations.operations import OPERATIONS
+from typelattice.programs.calls.steps import Call, Cast, Created, Input, Opaque, SourceLocation
 from typelattice.tracing.findings.cast_back import CastBack
 from typelattice.tracing.findings.divergences_from_run import RunDivergence
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_key

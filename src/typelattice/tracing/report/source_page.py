@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from typelattice.calls.steps import Opaque
-from typelattice.facts.dtypes import DType
+from typelattice.core.dtypes.dtypes import DType
+from typelattice.programs.calls.steps import Opaque
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.report.annotated_files import AnnotatedFile, AnnotatedLine

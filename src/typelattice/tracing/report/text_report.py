@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from typelattice.programs.program import AnySystem
-from typelattice.rendering.paragraphs import Layout
+from typelattice.base.rendering.paragraphs import Layout
+from typelattice.programs.program.program import AnySystem
 from typelattice.tracing.findings.findings import Findings, collect_findings
 from typelattice.tracing.report.formatting import count_text, location_text, size_text
 from typelattice.tracing.report.report_entries import Chapter, ReportEntry, make_report

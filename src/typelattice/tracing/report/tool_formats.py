@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from typelattice.calls.steps import SourceLocation
-from typelattice.rendering.grid import printable
+from typelattice.base.rendering.grid import printable
+from typelattice.programs.calls.steps import SourceLocation
 from typelattice.tracing.report.formatting import shown_path
 from typelattice.tracing.report.report_entries import FINDING_RULES, ReportEntry, TraceReport
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any
 
-from typelattice.support.errors import TypelatticeError
+from typelattice.base.errors.errors import TypelatticeError
 from typelattice.tracing.rewrite.nodes import (
     COMPARISON_END,
     COPY_IN_PLACE,

@@ -12,7 +12,7 @@ from functools import partial
 from types import CodeType, FrameType
 from typing import Any
 
-from typelattice.support.outside_errors import OWN_FOLDER
+from typelattice.base.errors.outside_errors import OWN_FOLDER
 from typelattice.tracing.rewrite.hidden_frames import hide_frame
 
 globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them

@@ -10,7 +10,7 @@ from itertools import count
 from types import FunctionType, TracebackType
 from typing import Any, NoReturn, TypeVar
 
-from typelattice.support.outside_errors import OWN_FOLDER
+from typelattice.base.errors.outside_errors import OWN_FOLDER
 from typelattice.tracing.rewrite.bytecode import UnknownBytecodeError, check_release
 
 globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them

@@ -14,7 +14,7 @@ from itertools import count
 from types import NoneType
 from typing import Any
 
-from typelattice.programs.source.syntax_operators import OPERATOR_BY_SYNTAX
+from typelattice.programs.readers.source.syntax_operators import OPERATOR_BY_SYNTAX
 from typelattice.tracing.rewrite.nodes import (
     COPY_IN_PLACE,
     COPY_TARGET,

@@ -11,14 +11,14 @@ from operator import attrgetter
 from types import EllipsisType, GetSetDescriptorType, NoneType, WrapperDescriptorType
 from typing import Any, TypeVar
 
-from typelattice.calls.call_tables import NameSort, name_meaning
-from typelattice.facts.libraries import library_of
-from typelattice.operands.adapters import find_adapter
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand
-from typelattice.operands.read_objects import NAMESPACE_ATTRIBUTE
-from typelattice.support.errors import TypelatticeError
-from typelattice.support.outside_errors import raise_if_from_outside
-from typelattice.tracing.compiled.compilers import find_compiler
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.base.errors.outside_errors import raise_if_from_outside
+from typelattice.core.operands.adapters import find_adapter
+from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE, Operand
+from typelattice.core.operands.read_objects import NAMESPACE_ATTRIBUTE
+from typelattice.core.registry.libraries import library_of
+from typelattice.programs.calls.call_tables import NameSort, name_meaning
+from typelattice.tracing.run_data.compilers import find_compiler
 from typelattice.tracing.run_data.producing_steps import SameObject
 
 globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from typelattice.facts.dtypes import DType, Kind, complex_of, real_part_dtype
-from typelattice.operands.operand import Operand
+from typelattice.core.dtypes.dtypes import DType, Kind, complex_of, real_part_dtype
+from typelattice.core.operands.operand import Operand
 
 
 def operand_width(operand: Operand | None) -> int | None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.steps import Argument, DTypeOf, Ref, Step
-from typelattice.programs.program import Program
+from typelattice.programs.calls.steps import Argument, DTypeOf, Ref, Step
+from typelattice.programs.program.program import Program
 from typelattice.tracing.run_data.run import (
     CompiledCallArgument,
     LocatedLoss,

@@ -12,7 +12,7 @@ from itertools import repeat
 from typing import Any
 from weakref import ref
 
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand
+from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE, Operand
 
 MAX_CONSTANTS = 1_024  # dtypes and similar objects that are remembered
 MAX_SCALARS = 2_048  # scalars, which have no weak references, with a remembered step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from typelattice.calls.steps import SourceLocation
+from typelattice.programs.calls.steps import SourceLocation
 
 RAISES, LOSES, DTYPE_ALONE = "raises", "loses", "differs in dtype alone"
 """What a difference does, the worst first."""

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from typelattice.calls.steps import Call, Cast, Created, Index, Input, Number, Opaque, SourceLocation, Step
-from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType
-from typelattice.files.reader import system as find_system
-from typelattice.operands.operand import Operand
-from typelattice.programs.program import AnySystem, Program, Replay
+from typelattice.base.objects.display_hooks import show
+from typelattice.core.dtypes.dtypes import DType
+from typelattice.core.engine.system import System
+from typelattice.core.operands.operand import Operand
+from typelattice.core.system_files.reader import system as find_system
+from typelattice.programs.calls.steps import (
+    Call,
+    Cast,
+    Created,
+    Index,
+    Input,
+    Number,
+    Opaque,
+    SourceLocation,
+    Step,
+)
+from typelattice.programs.program.program import AnySystem, Program, Replay
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.replay import (
     EvaluatorFinder,
@@ -18,8 +29,7 @@ from typelattice.programs.replay.replay import (
     evaluator_finder,
     predict_each_step,
 )
-from typelattice.support.display_hooks import show
-from typelattice.tracing.models.model_run import ModelRun
+from typelattice.tracing.run_data.model_run import ModelRun
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
 
-from typelattice.calls.steps import SourceLocation
-from typelattice.rendering.grid import printable
+from typelattice.base.rendering.grid import printable
+from typelattice.programs.calls.steps import SourceLocation
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 
 

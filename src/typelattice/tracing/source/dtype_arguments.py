@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from typelattice.facts.dtypes import DTYPES
+from typelattice.core.dtypes.dtypes import DTYPES
 
 DTYPE_POSITIONS = {  # functions and methods, each with the position of a dtype among its arguments
     "asarray": 1, "asanyarray": 1, "ascontiguousarray": 1, "array": 1, "astype": 0, "zeros": 1, "ones": 1,

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.calls.steps import SourceLocation, Step
-from typelattice.facts.dtypes import DTYPES
-from typelattice.programs.source.expressions import list_defaults
+from typelattice.core.dtypes.dtypes import DTYPES
+from typelattice.programs.calls.steps import SourceLocation, Step
+from typelattice.programs.readers.source.expressions import list_defaults
 from typelattice.tracing.source.dtype_arguments import find_dtype_argument
 from typelattice.tracing.source.function_calls import list_parameters, list_passed_arguments
 from typelattice.tracing.source.source_file import FunctionNode, SourceFile

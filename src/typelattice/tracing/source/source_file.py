@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 
-from typelattice.calls.steps import MAX_STEP_CHARS
-from typelattice.programs.source.expressions import list_defaults
-from typelattice.rendering.grid import printable
+from typelattice.base.rendering.grid import printable
+from typelattice.programs.calls.steps import MAX_STEP_CHARS
+from typelattice.programs.readers.source.expressions import list_defaults
 
 NODES_WITHOUT_PARENTHESES = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Tuple)
 """Expressions that need no parentheses before `.astype(...)`. Tuples have their own."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any
 
-from typelattice.calls.steps import Argument
+from typelattice.programs.calls.steps import Argument
 from typelattice.tracing.run_data.written_operation import OMITTED_ARGUMENTS, WrittenOperation, give_dtype
 
 

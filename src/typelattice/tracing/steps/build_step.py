@@ -6,11 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
-from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.steps import IN_PLACE_OF_FUNCTION, Argument, Call, Cast, DTypeOf, Excerpt, Index, Ref
-from typelattice.files.reader import system as find_system
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand
+from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE, Operand
+from typelattice.core.system_files.reader import system as find_system
+from typelattice.programs.calls.call_tables import OPERATION_BY_FUNCTION
+from typelattice.programs.calls.program_builder import ProgramBuilder
+from typelattice.programs.calls.steps import (
+    IN_PLACE_OF_FUNCTION,
+    Argument,
+    Call,
+    Cast,
+    DTypeOf,
+    Excerpt,
+    Index,
+    Ref,
+)
 from typelattice.tracing.library_traits import own_system
 from typelattice.tracing.run_data.producing_steps import StepNumber
 from typelattice.tracing.steps.arguments import UnknownCallError, list_arguments

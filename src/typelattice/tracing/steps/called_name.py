@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from typelattice.calls.call_tables import OPERATION_BY_FUNCTION
-from typelattice.calls.steps import Step
-from typelattice.calls.ufunc_methods import REDUCTION_BY_UFUNC_METHOD, is_ufunc_method
-from typelattice.tracing.steps.equivalent_operations import operation_of
+from typelattice.programs.calls.call_tables import OPERATION_BY_FUNCTION
+from typelattice.programs.calls.equivalent_operations import operation_of
+from typelattice.programs.calls.steps import Step
+from typelattice.programs.calls.ufunc_methods import REDUCTION_BY_UFUNC_METHOD, is_ufunc_method
 
 # the operation of a step that writes into an array, by whatever is written in the source
 WRITING_OPERATION = "setitem"
@@ -17,7 +17,7 @@ WRITING_OPERATION = "setitem"
 def name_in_source(step: Step) -> str:
     """Find the operation of a step by the name in its source text, if the text shows it.
 
-    >>> from typelattice.calls.steps import Call
+    >>> from typelattice.programs.calls.steps import Call
     >>> name_in_source(Call("cumsum", (), (), (), text="np.add.accumulate(x)"))
     'add.accumulate'
     >>> name_in_source(Call("setitem", (), (), (), text="np.add(x, y, out=z)"))

@@ -11,7 +11,14 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from typelattice.calls.call_tables import (
+from typelattice.base.errors.errors import TypelatticeError
+from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE, Operand
+from typelattice.core.operands.read_objects import operand
+from typelattice.core.operations.operations import Operation
+from typelattice.core.registry.libraries import library_of
+from typelattice.core.registry.releases import VERSION_SIGN
+from typelattice.core.system_files.reader import system as find_system
+from typelattice.programs.calls.call_tables import (
     OPERATION_BY_FUNCTION,
     NameSort,
     find_signature,
@@ -20,20 +27,14 @@ from typelattice.calls.call_tables import (
     name_meanings,
     system_of_module,
 )
-from typelattice.calls.calls_to_steps import call_function, count_leading_operands, may_affect_dtype
-from typelattice.calls.creation_and_cast_handlers import PYTHON_TYPE_BY_NAME
-from typelattice.calls.methods import call_method
-from typelattice.calls.multiple_results import MultipleResults
-from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, NamedDType, Ref, Slice
-from typelattice.calls.ufunc_methods import REDUCTION_BY_UFUNC_METHOD, REDUCTION_METHOD_PARAMETERS
-from typelattice.facts.libraries import library_of
-from typelattice.facts.operations import Operation
-from typelattice.facts.releases import VERSION_SIGN
-from typelattice.files.reader import system as find_system
-from typelattice.operands.operand import KIND_BY_PYTHON_TYPE, Operand
-from typelattice.operands.read_objects import operand
-from typelattice.support.errors import TypelatticeError
+from typelattice.programs.calls.calls_to_steps import call_function, count_leading_operands, may_affect_dtype
+from typelattice.programs.calls.creation_and_cast_handlers import PYTHON_TYPE_BY_NAME
+from typelattice.programs.calls.equivalent_operations import operation_of
+from typelattice.programs.calls.methods import call_method
+from typelattice.programs.calls.multiple_results import MultipleResults
+from typelattice.programs.calls.program_builder import ProgramBuilder
+from typelattice.programs.calls.steps import Argument, DTypeArgument, DTypeOf, Excerpt, NamedDType, Ref, Slice
+from typelattice.programs.calls.ufunc_methods import REDUCTION_BY_UFUNC_METHOD, REDUCTION_METHOD_PARAMETERS
 from typelattice.tracing.library_traits import dtype_text, has_rules, own_system
 from typelattice.tracing.run_data.array_classes import MAX_LIST_ITEMS, is_dtype
 from typelattice.tracing.run_data.written_operation import WrittenOperation
@@ -46,7 +47,6 @@ from typelattice.tracing.steps.arguments import (
     list_parameters,
     read_arguments,
 )
-from typelattice.tracing.steps.equivalent_operations import operation_of
 
 UNRELATED_MODULES = (
     ".control_flow.",

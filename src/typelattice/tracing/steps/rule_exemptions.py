@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from typelattice.calls.steps import Call, Step
-from typelattice.facts.releases import list_releases
-from typelattice.files.reader import system as find_system
-from typelattice.operands.operand import Operand
+from typelattice.core.operands.operand import Operand
+from typelattice.core.registry.releases import list_releases
+from typelattice.core.system_files.reader import system as find_system
+from typelattice.programs.calls.steps import Call, Step
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.replay import evaluator_finder
 from typelattice.tracing.library_traits import active_cast_feature, own_system

@@ -1,0 +1,1 @@
+"""Small frozen classes, tables that load late, hooks, and objects of strangers."""

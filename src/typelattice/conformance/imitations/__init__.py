@@ -1,0 +1,1 @@
+"""Other implementations of a library, and how they differ from it."""

@@ -1,0 +1,1 @@
+"""Tables of promotion that others write by hand, read and checked."""

@@ -1,0 +1,1 @@
+"""Questions, the processes that ask the real libraries, and their recordings."""

@@ -1,0 +1,1 @@
+"""Number formats, parametric dtypes, and partial orders of them."""

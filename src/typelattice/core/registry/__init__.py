@@ -1,0 +1,1 @@
+"""The libraries that are known, their releases, and the headings of systems."""

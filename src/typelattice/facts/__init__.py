@@ -1,1 +1,0 @@
-"""Facts about dtypes and orders that no system can change."""

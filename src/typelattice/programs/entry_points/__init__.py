@@ -1,0 +1,1 @@
+"""The public functions that make a program, and cast arrays."""

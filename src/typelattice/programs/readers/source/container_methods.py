@@ -1,0 +1,346 @@
+"""Methods of texts, numbers, lists, dictionaries and sets, computed as Python computes them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from typelattice.programs.calls.steps import ProgramError, Ref
+from typelattice.programs.readers.source.expressions import (
+    apply_operator,
+    look_up,
+    read_key,
+    refuse_own_equality,
+)
+from typelattice.programs.readers.source.python_values import (
+    MISSING,
+    VALUE_ERRORS,
+    ContainerMethod,
+    DefaultDictValue,
+    DequeValue,
+    KeysValue,
+    NamedTupleValue,
+    ReadValue,
+    Scope,
+    UnknownValue,
+)
+from typelattice.programs.readers.source.readings import Reading
+from typelattice.programs.readers.source.syntax_reader import SourceReader
+
+CHANGING_METHODS: Mapping[type, tuple[str, ...]] = {
+    list: (
+        "append",
+        "extend",
+        "insert",
+        "pop",
+        "remove",
+        "clear",
+        "reverse",
+        "sort",
+        "appendleft",
+        "popleft",
+        "extendleft",
+        "rotate",
+    ),
+    dict: ("pop", "popitem", "setdefault", "update", "clear"),
+    set: ("add", "discard", "remove", "pop", "clear", "update"),
+}
+COMPARING_METHODS = ("index", "count", "remove")  # of lists: they compare items, which may be arrays
+KEYED_METHODS = ("get", "pop", "setdefault")  # of dictionaries: the first argument is a key
+NUMBER_METHODS = ("bit_length", "bit_count", "conjugate", "is_integer", "as_integer_ratio", "hex")
+MAX_SAMPLES = 4  # of the items of a list of unknown length
+REFUSED_TEXT_METHODS = (
+    "format_map",
+    "translate",
+    "encode",
+    "expandtabs",
+    "ljust",
+    "rjust",
+    "center",
+    "zfill",
+)
+
+
+def call_container_method(
+    reader: SourceReader, node: ast.AST, method: ContainerMethod, args: list[Any], keywords: dict[str, Any],
+    scope: Scope,
+) -> Reading:  # fmt: skip
+    """Read a call of a method of a plain value. Raises Python's own error for other arguments."""
+    if any(isinstance(x, UnknownValue) for x in args):
+        raise next(x.error for x in args if isinstance(x, UnknownValue))
+    try:
+        return (yield _call_method(reader, node, method.receiver, method.name, args, keywords, scope))
+    except ProgramError:
+        raise
+    except VALUE_ERRORS as e:
+        raise reader.error(node, f"{method.name} takes other values ({e}); give those") from None
+
+
+def _call_method(
+    reader: SourceReader, node: ast.AST, receiver: Any, name: str, args: list[Any], keywords: dict[str, Any],
+    scope: Scope,
+) -> Reading:  # fmt: skip
+    match receiver:
+        case NamedTupleValue():
+            return _call_named_tuple_method(reader, node, receiver, name, keywords)
+        case str():
+            return (yield _call_text_method(reader, node, receiver, name, args, keywords))
+        case list() | tuple():
+            return (yield _call_list_method(reader, node, receiver, name, args, keywords, scope))
+        case dict():
+            return (yield _call_dictionary_method(reader, node, receiver, name, args, keywords))
+        case set():
+            return (yield _call_set_method(reader, node, receiver, name, args))
+    if name not in NUMBER_METHODS:
+        raise reader.error(node, f"a method of numbers that is not known here: {name}; write it out")
+    return _compute(reader, node, receiver, name, [reader.known(x) for x in args], {})
+
+
+def _compute(
+    reader: SourceReader, node: ast.AST, receiver: Any, name: str, args: list[Any], keywords: dict[str, Any]
+) -> Any:
+    """Call a method of a plain value with plain arguments."""
+    if any(isinstance(x, Ref) for x in args):
+        raise reader.error(node, "it needs the values of an array, which a program does not have")
+    try:
+        return getattr(receiver, name)(*args, **keywords)
+    except (TypeError, ValueError, LookupError, ArithmeticError) as e:
+        raise reader.raised(node, e) from None
+
+
+def _call_named_tuple_method(
+    reader: SourceReader, node: ast.AST, receiver: NamedTupleValue, name: str, keywords: Mapping[str, Any]
+) -> ReadValue:
+    fields = dict(zip(receiver.of.fields or (), receiver, strict=True))
+    if name == "_asdict":
+        return fields
+    if {*keywords} - {*fields}:
+        raise reader.error(node, f"{receiver.of.name} has {', '.join(fields)}; give those")
+    return NamedTupleValue.make(receiver.of, {**fields, **keywords}.values())
+
+
+def _call_text_method(
+    reader: SourceReader, node: ast.AST, text: str, name: str, args: list[Any], keywords: dict[str, Any]
+) -> Reading:
+    if name == "join" and len(args) == 1:
+        parts = [reader.known(x) for x in (yield reader.read_items(node, args[0]))]
+        reader.check_length(node, sum(len(x) for x in parts if isinstance(x, str)) + len(text) * len(parts))
+        return _compute(reader, node, text, name, [parts], {})
+    if name in REFUSED_TEXT_METHODS:
+        raise reader.error(node, f"a text that {name} makes; write the text")
+    if name == "format":
+        is_plain = not any(c in ".[" or c.isdigit() for c in text) and not has_nested_fields(text)
+        if not is_plain or reader.has_array((*args, *keywords.values())):
+            return UnknownValue(reader.error(node, "a text with the values of arrays in it; give the text"))
+    known = {key: reader.known(x) for key, x in keywords.items()}
+    if name == "replace" and len(args) >= 2:
+        reader.check_length(node, len(text) * max(len(str(args[1])), 1))
+    return _compute(reader, node, text, name, [reader.known(x) for x in args], known)
+
+
+def has_nested_fields(text: str) -> bool:
+    """Return True if a format of `str.format` takes a width from its arguments: `{:{width}}`."""
+    depth = 0
+    for c in text.replace("{{", "").replace("}}", ""):
+        depth += {"{": 1, "}": -1}.get(c, 0)
+        if depth > 1:
+            return True
+    return False
+
+
+def _call_list_method(
+    reader: SourceReader, node: ast.AST, items: Any, name: str, args: list[Any], keywords: dict[str, Any],
+    scope: Scope,
+) -> Reading:  # fmt: skip
+    if name in COMPARING_METHODS and (reader.has_array(items) or reader.has_array(tuple(args))):
+        raise reader.error(node, "it compares arrays, whose values a program does not have; give a position")
+    if name in COMPARING_METHODS:
+        refuse_own_equality(reader, node, [*items, *args])
+    if name == "copy":
+        made = items.copy()
+        reader.branches.keep_unknown_length(made, items)
+        return made
+    if isinstance(items, list) and name in CHANGING_METHODS[list]:
+        reader.branches.will_change(items)
+    if name == "clear":
+        items.clear()
+        reader.branches.unknown_lengths.pop(id(items), None)
+        return None
+    if reader.branches.find_unknown_length(items) is not None:
+        return (yield _change_uncertain_list(reader, node, items, name, args))
+    if isinstance(items, DequeValue):
+        found = yield _call_deque_method(reader, node, items, name, args)
+        if found is not MISSING:
+            return found
+    if name == "sort":
+        items[:] = yield sort_items(
+            reader, node, items, keywords.get("key"), keywords.get("reverse", False), scope
+        )
+        return None
+    if name == "extend" and len(args) == 1:
+        yield reader.extend_list(node, items, args[0])
+        return None
+    if name in ("append", "insert"):
+        reader.check_length(node, len(items) + 1)
+        given = [reader.known(args[0]), *args[1:]] if name == "insert" else args
+        try:
+            return getattr(items, name)(*given)
+        except TypeError as e:
+            raise reader.raised(node, e) from None
+    return _compute(reader, node, items, name, [reader.known(x) for x in args], {})
+
+
+def _change_uncertain_list(
+    reader: SourceReader, node: ast.AST, items: list[Any], name: str, args: list[Any]
+) -> Reading:
+    """Read a method of a list of unknown length. Its items are samples of what it may hold."""
+    unknown = reader.branches.find_unknown_length(items)
+    assert unknown is not None
+    match name:
+        case "append" | "appendleft" if len(args) == 1:
+            reader.branches.unknown_lengths[id(items)] = replace(unknown, may_be_empty=False)
+            if len(items) >= MAX_SAMPLES:  # so that a loop of unknown length comes to an end
+                items[1:3] = [reader.any_item(node, items[1:3])]
+            items.append(args[0])
+            return None
+        case "insert" if len(args) == 2:
+            items.append(args[1])
+            return None
+        case "extend" if len(args) == 1:
+            items.extend((yield reader.read_samples(node, args[0])))
+            return None
+        case "pop" | "popleft" if items:
+            reader.branches.unknown_lengths[id(items)] = replace(unknown, may_be_empty=True)
+            return reader.any_item(node, items)
+        case "reverse" | "sort" | "rotate":
+            return None
+    raise unknown.error
+
+
+def _call_deque_method(
+    reader: SourceReader, node: ast.AST, items: DequeValue, name: str, args: list[Any]
+) -> Reading:
+    """Read a method of a deque, or return MISSING for those that lists have."""
+    match name:
+        case "append" | "appendleft" if len(args) == 1:
+            items.insert(0 if name == "appendleft" else len(items), args[0])
+            if items.max_length is not None and len(items) > items.max_length:
+                del items[-1 if name == "appendleft" else 0]
+            return None
+        case "popleft":
+            return _compute(reader, node, items, "pop", [0], {})
+        case "extendleft" if len(args) == 1:
+            items[:0] = (yield reader.read_items(node, args[0]))[::-1]
+            return None
+        case "rotate":
+            steps = reader.known(args[0]) if args else 1
+            if items and isinstance(steps, int):
+                steps %= len(items)
+                items[:] = items[-steps:] + items[:-steps] if steps else items
+            return None
+    return MISSING
+
+
+def sort_items(
+    reader: SourceReader, node: ast.AST, items: list[Any], key: ReadValue, reverse: ReadValue, scope: Scope
+) -> Reading:
+    """Return items in the order of their keys. Raises ProgramError if arrays decide the order."""
+    keys = []
+    for each in items:
+        keys.append(reader.known(each if key is None else (yield reader.call(node, key, [each], {}, scope))))
+    if reader.has_array(tuple(keys)) or reader.branches.find_unknown_length(items) is not None:
+        sample = [reader.any_item(node, items)] * len(items) if items else []
+        reader.branches.keep_unknown_length(sample, items)
+        return sample
+    try:
+        order = sorted(range(len(items)), key=keys.__getitem__, reverse=bool(reader.known(reverse)))
+    except TypeError as e:
+        raise reader.raised(node, e) from None
+    return [items[i] for i in order]
+
+
+def _call_dictionary_method(
+    reader: SourceReader,
+    node: ast.AST,
+    items: dict[Any, Any],
+    name: str,
+    args: list[Any],
+    keywords: dict[str, Any],
+) -> Reading:
+    unknown = reader.branches.find_unknown_length(items)
+    if unknown is not None and name not in ("update", "setdefault", "get", "pop", "clear"):
+        raise unknown.error
+    if name in CHANGING_METHODS[dict]:
+        reader.branches.will_change(items)
+    if name == "most_common":
+        counted = sorted(items.items(), key=lambda pair: -pair[1])
+        return counted[: reader.known(args[0])] if args else counted
+    if name in KEYED_METHODS and args:
+        key = read_key(reader, node, args[0])
+        if unknown is not None and key in items and name == "get":
+            return reader.any_item(node, [items[key], args[1] if len(args) > 1 else None])
+        if key not in items and name == "pop" and len(args) == 1:
+            return look_up(reader, node, items, key)
+        return getattr(items, name)(key, *args[1:])
+    match name:
+        case "items" | "keys" | "values" if not args:
+            found = [*getattr(items, name)()]
+            return KeysValue(found) if name == "keys" else found
+        case "copy":
+            return items.copy()
+        case "update":
+            for other in (*args, keywords):
+                yield update_dictionary(reader, node, items, other)
+            return None
+        case "popitem" | "clear":
+            return _compute(reader, node, items, name, [], {})
+    raise reader.error(node, f"a method of dictionaries that is not known here: {name}; write it out")
+
+
+def update_dictionary(
+    reader: SourceReader, node: ast.AST, items: dict[Any, Any], other: ReadValue
+) -> Reading:
+    """Read `items.update(other)`, which adds to the numbers of a counter."""
+    if isinstance(items, DefaultDictValue) and items.is_counter:
+        yield count_items(reader, node, items, other)
+        return
+    items.update(other if isinstance(other, dict) else (yield _read_pairs(reader, node, other)))
+
+
+def count_items(reader: SourceReader, node: ast.AST, counter: dict[Any, Any], value: ReadValue) -> Reading:
+    """Add the items of a value to a counter, or the numbers that a dictionary has of each."""
+    items = value if isinstance(value, dict) else (yield reader.read_items(node, value))
+    for item in items:
+        number = value[item] if isinstance(value, dict) else 1
+        key = read_key(reader, node, item)
+        counter[key] = yield apply_operator(reader, node, ast.Add, counter.get(key, 0), number, Scope())
+
+
+def _read_pairs(reader: SourceReader, node: ast.AST, value: ReadValue) -> Reading:
+    found: dict[Any, Any] = {}
+    for pair in (yield reader.read_items(node, value)):
+        key, each = yield reader.read_items(node, pair)
+        found[read_key(reader, node, key)] = each
+    return found
+
+
+def read_pairs(reader: SourceReader, node: ast.AST, value: ReadValue) -> Reading:
+    """Return the dictionary of pairs."""
+    return (yield _read_pairs(reader, node, value))
+
+
+def _call_set_method(
+    reader: SourceReader, node: ast.AST, items: set[Any], name: str, args: list[Any]
+) -> Reading:
+    reader.check_items(items)
+    if name in CHANGING_METHODS[set]:
+        reader.branches.will_change(items)
+    given = []
+    for x in args:
+        if name in ("add", "discard", "remove"):
+            given.append(read_key(reader, node, x))
+        else:
+            given.append({read_key(reader, node, each) for each in (yield reader.read_items(node, x))})
+    return _compute(reader, node, items, name, given, {})

@@ -1,0 +1,1 @@
+"""The search for changes that keep a program narrow."""

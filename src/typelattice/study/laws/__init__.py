@@ -1,0 +1,1 @@
+"""Laws, criteria and counterexamples of whole systems."""

@@ -1,0 +1,1 @@
+"""Tables, differences and agreement of systems, pair by pair."""

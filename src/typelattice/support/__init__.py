@@ -1,1 +1,0 @@
-"""Common code that knows no dtypes: base classes, texts of errors, display hooks, lazy tables."""

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from typelattice.repair.copies.source import FixError
     from typelattice.repair.patch.patch import Patch
     from typelattice.repair.patch.patch_search import fix
+    from typelattice.repair.tune.tune_options import TuneError
+    from typelattice.repair.tune.tune_program import tune
+    from typelattice.repair.tune.tuning_result import Tuning
     from typelattice.show.drawings.draw import draw
     from typelattice.show.drawings.heat_maps import heatmap
     from typelattice.study.designer import ConflictError, MissingSolverError, PlanError, design
@@ -60,9 +63,6 @@ if TYPE_CHECKING:
     from typelattice.tracing.entry_points.trace_function import trace, why
     from typelattice.tracing.report.explain_result import ResultError, Why
     from typelattice.tracing.run_data.policy import PolicyError
-    from typelattice.tuning.tune_options import TuneError
-    from typelattice.tuning.tune_program import tune
-    from typelattice.tuning.tuning_result import Tuning
 
 # Every public name is loaded when it is first asked for, so that `import typelattice` costs next to nothing.
 _MODULE_BY_LAZY_NAME = {
@@ -110,9 +110,9 @@ _MODULE_BY_LAZY_NAME = {
         "tracing.entry_points.trace_function": ("trace", "why"),
         "tracing.entry_points.model_checks": ("DTypePolicyError", "dtype_policy", "state_dtypes_kept"),
         "tracing.run_data.policy": ("PolicyError",),
-        "tuning.tune_options": ("TuneError",),
-        "tuning.tune_program": ("tune",),
-        "tuning.tuning_result": ("Tuning",),
+        "repair.tune.tune_options": ("TuneError",),
+        "repair.tune.tune_program": ("tune",),
+        "repair.tune.tuning_result": ("Tuning",),
     }.items()
     for name in names
 }

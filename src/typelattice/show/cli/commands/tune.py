@@ -7,7 +7,8 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from signal import SIGINT, Signals
 
-from typelattice.cli.command import (
+from typelattice.base.rendering.terminal_output import print_error
+from typelattice.show.cli.command import (
     Command,
     Paragraphs,
     UsageError,
@@ -17,13 +18,12 @@ from typelattice.cli.command import (
     parse_count,
     parse_duration,
 )
-from typelattice.cli.interrupts import EndedBySignal, end_by_signal, raise_on_end_signals
-from typelattice.rendering.terminal_output import print_error
+from typelattice.show.cli.interrupts import EndedBySignal, end_by_signal, raise_on_end_signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typelattice.tuning.tune_program import Tuner
-    from typelattice.tuning.tuning_result import Tuning
+    from typelattice.repair.tune.tune_program import Tuner
+    from typelattice.repair.tune.tuning_result import Tuning
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -112,26 +112,26 @@ def run(args: Namespace) -> Paragraphs:
 def _show(args: Namespace, tuning: Tuning) -> Paragraphs:
     """Print the result, and draw it if that is asked for."""
     if args.format == "json":
-        from typelattice.rendering.json import json_document
+        from typelattice.base.rendering.json import json_document
 
         yield json_document("tuning", tuning.data())
     else:
         yield from str(tuning).split("\n")
     if args.svg:
-        from typelattice.disk.write import write_text
-        from typelattice.tuning.front_drawing import draw_front
+        from typelattice.base.disk.write import write_text
+        from typelattice.repair.tune.front_drawing import draw_front
 
         write_text(Path(args.svg), draw_front(tuning))
 
 
 def _make_tuner(args: Namespace) -> Tuner:
     """Make the tuner, and check all options before anything runs."""
-    from typelattice.disk.write import check_writable
-    from typelattice.fixing.patch_search import make_limits
-    from typelattice.fixing.progress import Progress
-    from typelattice.tuning.listed_inputs import split_inputs_function
-    from typelattice.tuning.tune_options import TuneOptions, check_options
-    from typelattice.tuning.tune_program import make_script_tuner
+    from typelattice.base.disk.write import check_writable
+    from typelattice.repair.copies.progress import Progress
+    from typelattice.repair.patch.patch_search import make_limits
+    from typelattice.repair.tune.listed_inputs import split_inputs_function
+    from typelattice.repair.tune.tune_options import TuneOptions, check_options
+    from typelattice.repair.tune.tune_program import make_script_tuner
 
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from typelattice.tuning.tune_options import TuneOptions
-from typelattice.tuning.tune_program import make_script_tuner
-from typelattice.tuning.tuning_result import Tuning
+from typelattice.repair.tune.tune_options import TuneOptions
+from typelattice.repair.tune.tune_program import make_script_tuner
+from typelattice.repair.tune.tuning_result import Tuning
 
 Tune = Callable[..., Tuning]
 

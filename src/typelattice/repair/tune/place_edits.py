@@ -5,12 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from typelattice.facts.dtypes import DTYPES
+from typelattice.core.dtypes.dtypes import DTYPES
+from typelattice.repair.tune.libraries import TunedLibrary, tuned_library
+from typelattice.repair.tune.places import (
+    ACCUMULATED,
+    CAST,
+    CONVERTING_FUNCTIONS,
+    MADE,
+    NUMBER,
+    PARAMETER,
+    Place,
+)
 from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.source.dtype_arguments import CASTING_METHODS, find_dtype_argument, is_dtype
 from typelattice.tracing.source.source_file import Edit, SourceFile, apply_edits
-from typelattice.tuning.libraries import TunedLibrary, tuned_library
-from typelattice.tuning.places import ACCUMULATED, CAST, CONVERTING_FUNCTIONS, MADE, NUMBER, PARAMETER, Place
 
 
 def edit_source(source: SourceFile, choices: Mapping[Place, str]) -> bytes:

@@ -8,16 +8,19 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import typelattice as tl
-from tests.tuning.conftest import Tune
-from typelattice.disk.journal import JournalError
-from typelattice.tuning.front_drawing import draw_front
-from typelattice.tuning.tune_options import TuneError
+from typelattice.base.disk.journal import JournalError
+from typelattice.repair.tune.front_drawing import draw_front
+from typelattice.repair.tune.tune_options import TuneError
+from typelattice.repair.tune.tuning_result import Tuning
+
+Tune = Callable[..., Tuning]
 
 MEAN = """
 import sys

@@ -10,7 +10,9 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from typelattice.facts.dtypes import DTYPES, Kind
+from typelattice.core.dtypes.dtypes import DTYPES, Kind
+from typelattice.repair.tune.libraries import TunedLibrary, tuned_library
+from typelattice.repair.tune.operation_sites import OperationSite
 from typelattice.tracing.run_data.float_widths import dtype_at_width_of, dtype_width
 from typelattice.tracing.source.dtype_arguments import (
     CASTING_METHODS,
@@ -19,8 +21,6 @@ from typelattice.tracing.source.dtype_arguments import (
     name_of_called,
 )
 from typelattice.tracing.source.source_file import FunctionNode, SourceFile, list_nodes_of_scope
-from typelattice.tuning.libraries import TunedLibrary, tuned_library
-from typelattice.tuning.operation_sites import OperationSite
 
 MADE, CAST, ACCUMULATED, NUMBER, PARAMETER, STORED = (
     "made", "cast", "accumulated", "number", "parameter", "stored",

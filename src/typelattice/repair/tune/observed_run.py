@@ -6,10 +6,10 @@ import pickle
 from dataclasses import dataclass
 from pathlib import Path
 
-from typelattice.fixing.program_to_run import TunedInput, load_function, read_program
+from typelattice.repair.copies.program_to_run import TunedInput, load_function, read_program
+from typelattice.repair.tune.operation_sites import OperationSite, SiteObserver
 from typelattice.tracing.entry_points.script import run_script
 from typelattice.tracing.entry_points.trace_function import trace_call
-from typelattice.tuning.operation_sites import OperationSite, SiteObserver
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from math import ceil, inf
 from pathlib import Path
 
-from typelattice.facts.dtypes import DTYPES, real_part_dtype
-from typelattice.tuning.configuration_search import ConfigurationSearch, Refusal, error_text
-from typelattice.tuning.operation_sites import ABSORPTION, CANCELLATION, OVERFLOW
-from typelattice.tuning.place_edits import width_of
-from typelattice.tuning.places import ACCUMULATED, NUMBER, Place
-from typelattice.tuning.site_graph import FoundLoss, severity
-from typelattice.tuning.tuned_program import TunedProgram
+from typelattice.core.dtypes.dtypes import DTYPES, real_part_dtype
+from typelattice.repair.tune.configuration_search import ConfigurationSearch, Refusal
+from typelattice.repair.tune.operation_sites import ABSORPTION, CANCELLATION, OVERFLOW
+from typelattice.repair.tune.place_edits import width_of
+from typelattice.repair.tune.places import ACCUMULATED, NUMBER, Place
+from typelattice.repair.tune.site_graph import FoundLoss, severity
+from typelattice.repair.tune.tuned_program import TunedProgram
 
 
 @dataclass(frozen=True, slots=True)

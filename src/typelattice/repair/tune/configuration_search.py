@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from typelattice.tuning.libraries import tuned_library
-from typelattice.tuning.place_edits import width_of
-from typelattice.tuning.places import ACCUMULATED, NUMBER, STORED, Place
-from typelattice.tuning.site_graph import SiteGraph
-from typelattice.tuning.trial import Outcome
+from typelattice.repair.tune.libraries import tuned_library
+from typelattice.repair.tune.place_edits import width_of
+from typelattice.repair.tune.places import ACCUMULATED, NUMBER, STORED, Place
+from typelattice.repair.tune.site_graph import SiteGraph
+from typelattice.repair.tune.trial import Outcome
 
 Configuration = Mapping[Place, str]
 Evaluate = Callable[[Configuration], Outcome]

@@ -14,12 +14,12 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from typelattice.disk.journal import Journal
-from typelattice.facts.dtypes import DTYPES
-from typelattice.fixing.patch_search import find_current_folder, make_limits
-from typelattice.fixing.program_to_run import ProgramToRun
-from typelattice.fixing.progress import Progress
-from typelattice.fixing.workspace import (
+from typelattice.base.disk.journal import Journal
+from typelattice.core.dtypes.dtypes import DTYPES
+from typelattice.repair.copies.program_to_run import ProgramToRun
+from typelattice.repair.copies.progress import Progress
+from typelattice.repair.patch.patch_search import find_current_folder, make_limits
+from typelattice.repair.patch.workspace import (
     DEFAULT_LIMITS,
     DEFAULT_SECONDS,
     FailedRun,
@@ -27,17 +27,15 @@ from typelattice.fixing.workspace import (
     SearchTimeOverError,
     open_workspace,
 )
-from typelattice.tracing.entry_points.script import read_script
-from typelattice.tracing.run_data.float_widths import dtype_width
-from typelattice.tuning.configuration_search import Configuration, ConfigurationSearch, Move, apply_all
-from typelattice.tuning.error_measure import precision_of
-from typelattice.tuning.listed_inputs import list_inputs_of_script
-from typelattice.tuning.place_edits import width_of
-from typelattice.tuning.places import STORED
-from typelattice.tuning.trial import ProgramInput
-from typelattice.tuning.tune_options import TuneError, TuneOptions, check_options
-from typelattice.tuning.tuned_program import TunedProgram, prepare
-from typelattice.tuning.tuning_result import (
+from typelattice.repair.tune.configuration_search import Configuration, ConfigurationSearch, Move, apply_all
+from typelattice.repair.tune.error_measure import precision_of
+from typelattice.repair.tune.listed_inputs import list_inputs_of_script
+from typelattice.repair.tune.place_edits import width_of
+from typelattice.repair.tune.places import STORED
+from typelattice.repair.tune.trial import ProgramInput
+from typelattice.repair.tune.tune_options import TuneError, TuneOptions, check_options
+from typelattice.repair.tune.tuned_program import TunedProgram, prepare
+from typelattice.repair.tune.tuning_result import (
     AS_IT_STANDS,
     IN_FLOAT64,
     NARROWED,
@@ -47,7 +45,9 @@ from typelattice.tuning.tuning_result import (
     Tuning,
     Widening,
 )
-from typelattice.tuning.wide_lines import explain_refusals
+from typelattice.repair.tune.wide_lines import explain_refusals
+from typelattice.tracing.entry_points.script import read_script
+from typelattice.tracing.run_data.float_widths import dtype_width
 
 MAX_POINTS = 6  # points of the front that are measured, each by two or three runs
 SLOW_RUN_SECONDS = 2.0  # the time of a slower run is measured once
@@ -79,7 +79,7 @@ def tune(
 
     >>> tune(lambda x: x * 2.0, 1.0, tolerance=1e-4)
     Traceback (most recent call last):
-    typelattice.tuning.tune_options.TuneError: tune takes a function that is defined by name in a file; ...
+    typelattice.repair.tune.tune_options.TuneError: tune takes a function that is defined by name in a file; ...
     """
     options = check_options(
         TuneOptions(

@@ -10,22 +10,22 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 
-from typelattice.fixing.kept_values import KeptValue
-from typelattice.fixing.measured_run import MeasuredRun
-from typelattice.fixing.program_to_run import ProgramToRun, TunedInput
-from typelattice.fixing.progress import Progress
-from typelattice.fixing.workspace import (
+from typelattice.repair.copies.kept_values import KeptValue
+from typelattice.repair.copies.measured_run import MeasuredRun
+from typelattice.repair.copies.program_to_run import ProgramToRun, TunedInput
+from typelattice.repair.copies.progress import Progress
+from typelattice.repair.patch.workspace import (
     FailedRun,
     SearchLimits,
     SearchTimeOverError,
     Workspace,
     open_workspace,
 )
-from typelattice.tuning.error_measure import MeasuredError, measure_error, printed_values, printed_words
-from typelattice.tuning.observed_run import ObservedRun
-from typelattice.tuning.tuned_run import METRIC_NAME
+from typelattice.repair.tune.error_measure import MeasuredError, measure_error, printed_values, printed_words
+from typelattice.repair.tune.observed_run import ObservedRun
+from typelattice.repair.tune.tuned_run import METRIC_NAME
 
-TUNED_RUN_MODULE, OBSERVED_RUN_MODULE = "typelattice.tuning.tuned_run", "typelattice.tuning.observed_run"
+TUNED_RUN_MODULE, OBSERVED_RUN_MODULE = "typelattice.repair.tune.tuned_run", "typelattice.repair.tune.observed_run"
 Contents = Mapping[str, bytes]  # the changed files of a trial, by their paths in the copied folder
 
 

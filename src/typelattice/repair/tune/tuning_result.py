@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 
-from typelattice.disk.read import read_bytes
-from typelattice.disk.write import check_writable
-from typelattice.disk.write_in_process import write_files_in_process
-from typelattice.fixing.patch import MAX_SOURCE_BYTES, path_text, write_diff
+from typelattice.base.disk.read import read_bytes
+from typelattice.base.disk.write import check_writable
+from typelattice.base.disk.write_in_process import write_files_in_process
+from typelattice.repair.patch.patch import MAX_SOURCE_BYTES, path_text, write_diff
+from typelattice.repair.tune.error_measure import MEASURES
+from typelattice.repair.tune.places import Place
+from typelattice.repair.tune.trial import Contents
+from typelattice.repair.tune.tune_options import TuneError
+from typelattice.repair.tune.tuned_program import TunedProgram
+from typelattice.repair.tune.wide_lines import WideLine, original_path
 from typelattice.tracing.report.formatting import count_text, package_path, size_text
-from typelattice.tuning.error_measure import MEASURES
-from typelattice.tuning.places import Place
-from typelattice.tuning.trial import Contents
-from typelattice.tuning.tune_options import TuneError
-from typelattice.tuning.tuned_program import TunedProgram
-from typelattice.tuning.wide_lines import WideLine, original_path
 
 AS_IT_STANDS, IN_FLOAT64, NARROWED, WIDENED = "as it stands", "widest", "narrowed", "widened"
 TRIAL_PREFIX = "trial "

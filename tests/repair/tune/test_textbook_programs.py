@@ -6,11 +6,14 @@ search found another place, the comment says so.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from tests.tuning.conftest import Tune
-from typelattice.tuning.operation_sites import ABSORPTION, CANCELLATION, OVERFLOW
-from typelattice.tuning.tuning_result import Tuning
+from typelattice.repair.tune.operation_sites import ABSORPTION, CANCELLATION, OVERFLOW
+from typelattice.repair.tune.tuning_result import Tuning
+
+Tune = Callable[..., Tuning]
 
 # The mean of squares and the square of the mean agree in 8 digits, so float32 has none left. The data must
 # stay float64, because of the subtraction in the line `spread`.

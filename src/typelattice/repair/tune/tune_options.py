@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from typelattice.facts.dtypes import DTYPES
-from typelattice.fixing.source import FixError
-from typelattice.fixing.workspace import DEFAULT_SECONDS
-from typelattice.support.error_texts import quote_short, spelling_hint
-from typelattice.tuning.error_measure import MEASURES
-from typelattice.tuning.libraries import tuned_library, tuned_library_names
-from typelattice.tuning.place_edits import width_of
+from typelattice.base.errors.error_texts import quote_short, spelling_hint
+from typelattice.core.dtypes.dtypes import DTYPES
+from typelattice.repair.copies.source import FixError
+from typelattice.repair.patch.workspace import DEFAULT_SECONDS
+from typelattice.repair.tune.error_measure import MEASURES
+from typelattice.repair.tune.libraries import tuned_library, tuned_library_names
+from typelattice.repair.tune.place_edits import width_of
 
 DEFAULT_DTYPES = ("float32", "float16")
 MAX_INPUTS = 100

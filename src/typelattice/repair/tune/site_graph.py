@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
-from typelattice.tuning.libraries import tuned_library
-from typelattice.tuning.operation_sites import NarrowLoss, OperationSite
-from typelattice.tuning.place_edits import width_of
-from typelattice.tuning.places import NUMBER, PARAMETER, STORED, Place
+from typelattice.repair.tune.libraries import tuned_library
+from typelattice.repair.tune.operation_sites import NarrowLoss, OperationSite
+from typelattice.repair.tune.place_edits import width_of
+from typelattice.repair.tune.places import NUMBER, PARAMETER, STORED, Place
 
 Choices = Mapping[Place, str]  # the chosen dtype of places; a place that follows may have none
 SENSITIVITY_DECAY = 0.5  # of each step between a place and an operation that depends on it

@@ -11,13 +11,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from typelattice.fixing.program_to_run import read_program
-from typelattice.fixing.workspace import FailedRun, Workspace
-from typelattice.support.error_texts import quote_short
-from typelattice.tuning.trial import ProgramInput
-from typelattice.tuning.tune_options import MAX_INPUTS, TuneError
+from typelattice.base.errors.error_texts import quote_short
+from typelattice.repair.copies.program_to_run import read_program
+from typelattice.repair.patch.workspace import FailedRun, Workspace
+from typelattice.repair.tune.trial import ProgramInput
+from typelattice.repair.tune.tune_options import MAX_INPUTS, TuneError
 
-LISTED_INPUTS_MODULE = "typelattice.tuning.listed_inputs"
+LISTED_INPUTS_MODULE = "typelattice.repair.tune.listed_inputs"
 MODULE_NAME = "__typelattice_inputs__"  # the file of the function does not run as the program
 
 

@@ -11,9 +11,14 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from typelattice.fixing.kept_values import is_array, list_bound_values, list_file_states, list_saved_values
-from typelattice.fixing.measured_run import MeasuredRun, peak_bytes, run_target
-from typelattice.fixing.program_to_run import ProgramToRun, TunedInput, load_function, read_program
+from typelattice.repair.copies.kept_values import (
+    is_array,
+    list_bound_values,
+    list_file_states,
+    list_saved_values,
+)
+from typelattice.repair.copies.measured_run import MeasuredRun, peak_bytes, run_target
+from typelattice.repair.copies.program_to_run import TunedInput, load_function, read_program
 
 METRIC_NAME = "the metric"
 RESULT_NAME = "result"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from html import escape
 from math import ceil, floor, inf, log10
 
-from typelattice.rendering.colours import ACCENT_COLOUR, KIND_COLOURS
-from typelattice.rendering.grid import printable
-from typelattice.rendering.style_sheet import BACKGROUND_STYLE, SVG_STYLE_SHEET
+from typelattice.base.rendering.colours import ACCENT_COLOUR, KIND_COLOURS
+from typelattice.base.rendering.grid import printable
+from typelattice.base.rendering.style_sheet import BACKGROUND_STYLE, SVG_STYLE_SHEET
+from typelattice.repair.tune.tuning_result import Point, Tuning
 from typelattice.tracing.report.formatting import size_text
-from typelattice.tuning.tuning_result import Point, Tuning
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 760, 420, 84, 56, 24, 56
 POINT_COLOUR = KIND_COLOURS["float"]

@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
+from typelattice.repair.tune.operation_sites import OperationSite
+from typelattice.repair.tune.places import find_node
 from typelattice.tracing.source.source_file import SourceFile
-from typelattice.tuning.operation_sites import OperationSite
-from typelattice.tuning.places import find_node
 
 
 def link_loops(sites: Sequence[OperationSite], sources: Mapping[str, SourceFile]) -> None:

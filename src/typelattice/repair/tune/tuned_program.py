@@ -12,20 +12,20 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from typelattice.disk.journal import Journal
-from typelattice.fixing.program_to_run import ProgramToRun, TunedInput
-from typelattice.fixing.source import FixError, open_source
-from typelattice.fixing.workspace import FailedRun, Workspace
-from typelattice.tracing.source.source_file import SourceFile
-from typelattice.tuning.configuration_search import Configuration
-from typelattice.tuning.error_measure import MeasuredError
-from typelattice.tuning.libraries import tuned_library
-from typelattice.tuning.loop_links import link_loops
-from typelattice.tuning.observed_run import ObservedRun
-from typelattice.tuning.place_edits import edit_source, needs_edit, widest, width_of
-from typelattice.tuning.places import Place, PlaceSearch, UntunedPlace
-from typelattice.tuning.site_graph import SiteGraph
-from typelattice.tuning.trial import (
+from typelattice.base.disk.journal import Journal
+from typelattice.base.workers.pool import LocalPool, WorkerPool, connect_cluster
+from typelattice.repair.copies.program_to_run import ProgramToRun, TunedInput
+from typelattice.repair.copies.source import FixError, open_source
+from typelattice.repair.patch.workspace import FailedRun, Workspace
+from typelattice.repair.tune.configuration_search import Configuration
+from typelattice.repair.tune.error_measure import MeasuredError
+from typelattice.repair.tune.libraries import tuned_library
+from typelattice.repair.tune.loop_links import link_loops
+from typelattice.repair.tune.observed_run import ObservedRun
+from typelattice.repair.tune.place_edits import edit_source, needs_edit, widest, width_of
+from typelattice.repair.tune.places import Place, PlaceSearch, UntunedPlace
+from typelattice.repair.tune.site_graph import SiteGraph
+from typelattice.repair.tune.trial import (
     OBSERVED_RUN_MODULE,
     TUNED_RUN_MODULE,
     Contents,
@@ -41,9 +41,9 @@ from typelattice.tuning.trial import (
     compare_results,
     compute_truths,
 )
-from typelattice.tuning.tune_options import TuneError, TuneOptions
-from typelattice.tuning.tuned_run import METRIC_NAME, RESULT_NAME
-from typelattice.workers.pool import LocalPool, WorkerPool, connect_cluster
+from typelattice.repair.tune.tune_options import TuneError, TuneOptions
+from typelattice.repair.tune.tuned_run import METRIC_NAME, RESULT_NAME
+from typelattice.tracing.source.source_file import SourceFile
 
 WIDE_DTYPE = "float64"
 OWN_MODULES = (TUNED_RUN_MODULE, OBSERVED_RUN_MODULE, "typelattice.tracing.rewrite.syntax_tree")

@@ -15,7 +15,7 @@ from math import inf, log10
 from typing import Any
 from weakref import ref
 
-from typelattice.facts.dtypes import DTYPES, DType, real_part_dtype
+from typelattice.core.dtypes.dtypes import DTYPES, DType, real_part_dtype
 from typelattice.tracing.library_traits import value_checks, value_reader
 from typelattice.tracing.library_traits.array_values import round_to_dtype
 from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
@@ -27,10 +27,7 @@ MAX_LINKS = 1 << 16
 SUMMING_OPERATIONS = ("add", "subtract", "sum", "mean")
 ACCUMULATIONS = ("sum", "mean", "cumsum", "matmul", "dot")
 SHADOWED_OPERATIONS = frozenset(
-    """
-    add subtract multiply divide power exp exp2 expm1 log log1p log2 log10 sqrt square abs sin cos tan tanh
-    arctan arctan2 sinh cosh reciprocal maximum minimum hypot sum mean var std prod cumsum dot matmul
-    """.split()
+    ["add", "subtract", "multiply", "divide", "power", "exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "sqrt", "square", "abs", "sin", "cos", "tan", "tanh", "arctan", "arctan2", "sinh", "cosh", "reciprocal", "maximum", "minimum", "hypot", "sum", "mean", "var", "std", "prod", "cumsum", "dot", "matmul"]
 )
 NUMPY_NAME = {"truediv": "divide", "true_divide": "divide", "absolute": "abs", "pow": "power", "mul": "multiply"}
 OVERFLOW, CANCELLATION, ABSORPTION, ROUNDING, UNDERFLOW = (

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import frexp, hypot, inf, isfinite, isnan
 
-from typelattice.facts.dtypes import DTYPES, real_part_dtype
-from typelattice.fixing.kept_values import NUMBER_PATTERN, KeptValue, read_numbers
-from typelattice.fixing.value_comparison import without_dtypes
+from typelattice.core.dtypes.dtypes import DTYPES, real_part_dtype
+from typelattice.repair.copies.kept_values import NUMBER_PATTERN, KeptValue, read_numbers
+from typelattice.repair.proof.value_comparison import without_dtypes
 
 MEASURES = {
     "norm": "relative by norm: the 2-norm of the difference over that of the truth, of each result",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import pickle
@@ -93,7 +94,8 @@ def serve() -> None:
     """Run programs, each in a fork of this process, which has already imported the modules that all need.
 
     A line on standard input names the file of the program, the file for its result, its two streams, its
-    folder, and the module whose `main` runs it. The answer is a line with the exit status. The process ends when standard input is closed.
+    folder, and the module whose `main` runs it. The answer is a line with the exit status. The process ends
+    when standard input is closed.
     """
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     for line in io.FileIO(os.dup(0), closefd=True):
@@ -105,6 +107,7 @@ def serve() -> None:
             pid = os.fork()
         if pid == 0:
             answers.close()
+            gc.freeze()  # at its end, Python looks through all objects, also those that the runs share
             for number, path in enumerate((os.devnull, printed, errors)):
                 os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), number)
             os.chdir(folder)

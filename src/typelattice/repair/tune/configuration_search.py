@@ -72,6 +72,15 @@ class ConfigurationSearch:
         for dtype in self.dtypes:
             self.store(dtype)
         self.confirm()
+        self.widen_needless()
+
+    def widen_needless(self) -> None:
+        """Leave groups as they are in the program whose narrow dtype saves no bytes: a cast is an array, too."""
+        for group in self.graph.groups:
+            own = {**self.best, **{place: place.dtype for place in group}}
+            is_narrow = any(width_of(self.best.get(p, p.dtype)) < width_of(p.dtype) for p in group)
+            if is_narrow and self.bytes_of(own) <= self.bytes_of(self.best) and self.holds(self.evaluate(own)):
+                self.best = own
 
     def confirm(self) -> None:
         """Ask of each group that stays wide once more whether it may be narrower, and keep the refusals.

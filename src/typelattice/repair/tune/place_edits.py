@@ -120,8 +120,8 @@ def needs_edit(place: Place, chosen: str) -> bool:
 
 
 def width_of(name: str) -> int:
-    """Return the bits of a float dtype."""
-    return dtype_width(DTYPES[name]) or 0
+    """Return the bits of a float dtype, or 0 for no dtype."""
+    return (dtype_width(DTYPES[name]) or 0) if name else 0
 
 
 def widest(names: Sequence[str]) -> str:

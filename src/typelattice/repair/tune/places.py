@@ -37,7 +37,8 @@ class Place:
     """An expression that decides a dtype. `dtype` is the one that it had in the run, `alias` names its library.
 
     `sites` are the operations of the run that it stands for, and `bytes` those of its arrays. `scope` is the
-    name of the function around it.
+    name of the function around it. `is_cast_afterwards` says that the expression takes no dtype itself, so that
+    a choice costs a further array.
     """
 
     sort: str
@@ -52,6 +53,7 @@ class Place:
     bytes: int = 0
     scope: str = ""
     name: str = ""
+    is_cast_afterwards: bool = False
 
     @property
     def follows(self) -> bool:
@@ -158,7 +160,8 @@ class PlaceSearch:
         scope = source.find_function(node)
         return Place(
             sort, site.file, node.lineno, text, source.find_span(node), site.dtype, library.name, alias, sites,
-            site.bytes, scope.name if scope is not None else "", name_of_called(node) if isinstance(node, ast.Call) else "",
+            site.bytes, scope.name if scope is not None else "",
+            name_of_called(node) if isinstance(node, ast.Call) else "", is_cast_afterwards(sort, node, library),
         )  # fmt: skip
 
     def sort_of(self, site: OperationSite, call: ast.Call, library: TunedLibrary) -> str:
@@ -235,12 +238,24 @@ class PlaceSearch:
                 )  # fmt: skip
 
 
+def is_cast_afterwards(sort: str, node: ast.expr, library: TunedLibrary) -> bool:
+    """Return True if an expression takes no dtype itself, so that its result must be cast."""
+    if sort not in (MADE, CAST):
+        return sort == STORED
+    if not isinstance(node, ast.Call) or is_dtype(node.func):
+        return False
+    name = name_of_called(node)
+    takes = name in library.creators or name in CASTING_METHODS or name in CONVERTING_FUNCTIONS
+    return not takes or (sort == CAST and find_dtype_argument(node) is None)
+
+
 def merged(first: Place, second: Place) -> Place:
     """Return one place for two operations of the same expression."""
     wider = max(first, second, key=lambda place: dtype_width(DTYPES[place.dtype]) or 0)
     return Place(
         first.sort, first.file, first.line, first.text, first.span, wider.dtype, first.library, first.alias,
         (*first.sites, *second.sites), first.bytes + second.bytes, first.scope, first.name,
+        first.is_cast_afterwards,
     )  # fmt: skip
 
 

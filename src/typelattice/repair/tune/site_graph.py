@@ -113,11 +113,18 @@ class SiteGraph:
         return max((x.loss.error * SENSITIVITY_DECAY**x.distance for x in found), default=0.0)
 
     def estimate_bytes(self, choices: Choices) -> float:
-        """Estimate the bytes of all float arrays under some choices, by the rule that the widest operand wins."""
-        return sum(
-            site.bytes * width / (width_of(site.dtype) or 1)
-            for site, width in zip(self.sites, self.estimate_widths(choices), strict=True)
-        )
+        """Estimate the bytes of all float arrays under some choices: the widest operand wins.
+
+        An expression that is cast afterwards makes two arrays.
+        """
+        total = 0.0
+        for number, (site, width) in enumerate(zip(self.sites, self.estimate_widths(choices), strict=True)):
+            own = width_of(site.dtype) or 1
+            total += site.bytes * width / own
+            for place in (self.stored_by_site.get(number), self.place_by_site.get(number)):
+                if place is not None and place.is_cast_afterwards and width_of(choices.get(place, "")) not in (0, own):
+                    total += site.bytes
+        return total
 
     def estimate_widths(self, choices: Choices) -> list[int]:
         """Estimate the width of each site's result. Loops are followed until nothing changes, at most 8 times."""

@@ -173,24 +173,7 @@ class Tuner:
     def run(self) -> Tuning:
         """Search, measure the front, and return it. Raises TuneError, FixError or FileError."""
         with ExitStack() as stack:
-            workspace = stack.enter_context(open_workspace(self.program, self.limits, self.progress))
-            try:
-                inputs = self.inputs
-                if self.inputs_function:
-                    inputs = list_inputs_of_script(workspace, self.inputs_function)
-                shifted = [
-                    replace(each, seed_shift=shift) for shift in range(self.options.seeds) for each in inputs
-                ]
-                self.tuned = prepare(
-                    workspace, self.program, self.options, tuple(shifted), self.parameters
-                )
-            except SearchTimeOverError:
-                raise TuneError(
-                    f"the first runs of the program took more than {self.limits.seconds:g} s; "
-                    "raise --seconds, or give it less to do"
-                ) from None
-            self.open_journal(stack)
-            self.tuned.open_pool(stack)
+            self.open(stack)
             try:
                 self.find_narrowest()
                 self.find_widening()
@@ -198,6 +181,24 @@ class Tuner:
             except SearchTimeOverError:
                 self.ended = f"the {self.limits.seconds:g} s were over before the search had ended"
             return self.best_so_far()
+
+    def open(self, stack: ExitStack) -> None:
+        """Copy the program, and run it for the first times. Raises TuneError, FixError or FileError."""
+        workspace = stack.enter_context(open_workspace(self.program, self.limits, self.progress))
+        try:
+            inputs = self.inputs
+            if self.inputs_function:
+                inputs = list_inputs_of_script(workspace, self.inputs_function)
+            shifts = range(self.options.seeds)
+            shifted = tuple(replace(each, seed_shift=shift) for shift in shifts for each in inputs)
+            self.tuned = prepare(workspace, self.program, self.options, shifted, self.parameters)
+        except SearchTimeOverError:
+            raise TuneError(
+                f"the first runs of the program took more than {self.limits.seconds:g} s; "
+                "raise --seconds, or give it less to do"
+            ) from None
+        self.open_journal(stack)
+        self.tuned.open_pool(stack)
 
     def open_journal(self, stack: ExitStack) -> None:
         """Open the journal, and take what it has already. Raises JournalError if it is of another tuning."""
@@ -290,7 +291,7 @@ class Tuner:
         """Measure the configurations of the front: their bytes by a traced run, their seconds by plain runs."""
         tuned, search = self.tuned, self.search
         assert tuned is not None and search is not None
-        chosen = {AS_IT_STANDS: tuned.own_configuration, IN_FLOAT64: tuned.widest_configuration}
+        chosen: dict[str, Configuration] = {AS_IT_STANDS: tuned.own_configuration, IN_FLOAT64: tuned.widest_configuration}
         if search.best:
             chosen[NARROWED] = search.best
         if self.widening is not None:

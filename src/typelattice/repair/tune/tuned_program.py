@@ -134,7 +134,7 @@ class TunedProgram:
         """Try configurations in the pool, if there is one."""
         if self.pool is None:
             return
-        trials = []
+        trials: list[Trial] = []
         for configuration in configurations:
             key = self.key_of(configuration)
             if key not in self.outcomes and key not in {trial.key for trial in trials}:

@@ -92,7 +92,7 @@ def _shifted_function(old: Callable[..., Any], shift: int) -> Callable[..., Any]
 
 
 def _shifted_class(old: type, shift: int) -> type:
-    class Seeded(old):  # type: ignore[misc, valid-type]
+    class Seeded(old):  # type: ignore[misc]
         def __init__(self, *args: Any, **named: Any) -> None:
             super().__init__(*_shift_first(args, shift), **{k: _shift(x, shift) for k, x in named.items()})
 

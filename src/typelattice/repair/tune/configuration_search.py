@@ -61,9 +61,11 @@ class ConfigurationSearch:
     best: dict[Place, str]
     is_ordered: bool = True
     refusals: dict[tuple[tuple[Place, ...], str], Refusal] = field(default_factory=dict)
+    accepted: list[dict[Place, str]] = field(default_factory=list)
 
     def search(self) -> None:
         """Try each dtype of the ladder in turn, from the widest on, and leave `best` behind."""
+        self.accepted.append(self.best)
         for dtype in self.dtypes:
             moves = self.list_moves(dtype)
             if moves:
@@ -71,16 +73,34 @@ class ConfigurationSearch:
                 self.relax(dtype)
         for dtype in self.dtypes:
             self.store(dtype)
+        self.save_bytes()
         self.confirm()
-        self.widen_needless()
 
-    def widen_needless(self) -> None:
-        """Leave groups as they are in the program whose narrow dtype saves no bytes: a cast is an array, too."""
-        for group in self.graph.groups:
-            own = {**self.best, **{place: place.dtype for place in group}}
-            is_narrow = any(width_of(self.best.get(p, p.dtype)) < width_of(p.dtype) for p in group)
-            if is_narrow and self.bytes_of(own) <= self.bytes_of(self.best) and self.holds(self.evaluate(own)):
-                self.best = own
+    def save_bytes(self) -> None:
+        """Take the accepted configuration with the fewest bytes, and change single groups while that saves any.
+
+        A cast makes an array of its own, so a narrow dtype does not always save bytes.
+        """
+        self.best = min(self.accepted, key=self.bytes_of, default=self.best)
+        runs, again = 0, True
+        while again:
+            again = False
+            for group in self.graph.groups:
+                for dtype in ("", *self.dtypes):
+                    choices = {place: dtype or place.dtype for place in group}
+                    configuration = {**self.best, **choices}
+                    if self.bytes_of(configuration) >= self.bytes_of(self.best) or runs >= MAX_EXCHANGES:
+                        continue
+                    runs += 1
+                    again = self.keeps(configuration) or again
+
+    def keeps(self, configuration: Configuration) -> bool:
+        """Run a configuration, and keep it if the tolerance holds."""
+        holds = self.holds(self.evaluate(configuration))
+        if holds:
+            self.best = dict(configuration)
+            self.accepted.append(self.best)
+        return holds
 
     def confirm(self) -> None:
         """Ask of each group that stays wide once more whether it may be narrower, and keep the refusals.
@@ -91,12 +111,16 @@ class ConfigurationSearch:
         while again:
             again = False
             self.refusals.clear()
+            following = [p for p in self.best if p.sort in (ACCUMULATED, NUMBER)]
             for dtype in self.dtypes:
-                for move in self.list_moves(dtype):
-                    again = self.accept([move]) or again
-            for place in [p for p in self.best if p.sort in (ACCUMULATED, NUMBER)]:
-                for dtype in (d for d in self.dtypes if self.is_narrower(place, d)):
-                    again = self.accept([Move(((place, dtype),), dtype)]) or again
+                moves = [Move(((p, dtype),), dtype) for p in following if self.is_narrower(p, dtype)]
+                for move in (*self.list_moves(dtype), *moves):
+                    configuration = move.apply(self.best)
+                    outcome = self.evaluate(configuration)
+                    if not self.holds(outcome):
+                        self.refusals[move.places, dtype] = Refusal(move, outcome)
+                    elif self.bytes_of(configuration) < self.bytes_of(self.best):
+                        again = self.keeps(configuration) or again
 
     def list_moves(self, dtype: str) -> list[Move]:
         """List the groups that may become as narrow as a dtype, the least sensitive first."""
@@ -141,8 +165,7 @@ class ConfigurationSearch:
         saved = self.bytes_of(self.best) - self.bytes_of(configuration)
         if configuration == followed or saved < MIN_SAVED_SHARE * self.bytes_of(self.best):
             return
-        if self.holds(self.evaluate(configuration)):
-            self.best = configuration
+        self.keeps(configuration)
 
     def protect(self, configuration: Configuration) -> dict[Place, str]:
         """Let each accumulation be as wide as it is in the best configuration, if its operands are narrower."""
@@ -209,6 +232,7 @@ class ConfigurationSearch:
         outcome = self.evaluate(configuration)
         if self.holds(outcome):
             self.best = configuration
+            self.accepted.append(configuration)
             return True
         if len(moves) == 1:
             self.refusals[moves[0].places, moves[0].target] = Refusal(moves[0], outcome)
@@ -231,8 +255,7 @@ class ConfigurationSearch:
                 if self.bytes_of(configuration) >= self.bytes_of(self.best):
                     continue
                 runs += 1
-                if self.holds(self.evaluate(configuration)):
-                    self.best = configuration
+                if self.keeps(configuration):
                     break
 
     def wide_of(self, place: Place) -> str:
@@ -254,10 +277,7 @@ class ConfigurationSearch:
         configuration = {place: dtype for place, dtype in self.best.items() if place not in left}
         if self.bytes_of(configuration) > self.bytes_of(self.best):
             return False
-        if not self.holds(self.evaluate(configuration)):
-            return False
-        self.best = configuration
-        return True
+        return self.keeps(configuration)
 
 
 def apply_all(configuration: Configuration, moves: Iterable[Move]) -> dict[Place, str]:

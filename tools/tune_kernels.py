@@ -82,7 +82,9 @@ def shrink(value: Any) -> Any:
     return value // 4 if type(value) is int and value > LARGE_LENGTH else value
 
 
-def make_tuner(kernel: Kernel, tolerance: float, seconds: float, is_ordered: bool, dtypes: Sequence[str]) -> Tuner:
+def make_tuner(
+    kernel: Kernel, tolerance: float, seconds: float, is_ordered: bool, dtypes: Sequence[str]
+) -> Tuner:
     """Make the tuner of a kernel's script in the current folder."""
     names = (*kernel.outputs, *([] if kernel.outputs else ["result"]))
     options = TuneOptions(tolerance, tuple(dtypes), results=names, seconds=seconds, is_ordered=is_ordered)
@@ -117,7 +119,9 @@ def tune_kernel(kernel: Kernel, tolerance: float, seconds: float) -> dict[str, A
     return row
 
 
-def check_unseen(tuner: Tuner, true_contents: Mapping[str, bytes], contents: Mapping[str, bytes]) -> list[float | None]:
+def check_unseen(
+    tuner: Tuner, true_contents: Mapping[str, bytes], contents: Mapping[str, bytes]
+) -> list[float | None]:
     """Return the errors of a configuration for the inputs that the search had not seen. None means no finite one."""
     assert tuner.tuned is not None
     setup, errors = tuner.tuned.setup, list[float | None]()
@@ -168,7 +172,9 @@ def compare_exhaustively(kernel: Kernel, tolerance: float, seconds: float, most:
             found, wide = tuned.graph.estimate_bytes(tuner.search.best), tuned.widest_configuration
             least = inf
             for chosen in product((False, True), repeat=len(groups)):
-                narrow = {p: "float32" for group, is_in in zip(groups, chosen, strict=True) if is_in for p in group}
+                narrow = {
+                    p: "float32" for group, is_in in zip(groups, chosen, strict=True) if is_in for p in group
+                }
                 configuration = {**wide, **narrow}
                 size = tuned.graph.estimate_bytes(configuration)
                 if size < least and tuner.search.holds(tuned.evaluate(configuration)):
@@ -217,7 +223,11 @@ def write_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             cells.append(f"{100 * row['bytes'] / row['own_bytes']:.0f} %")
         else:
             cells.append("not measured")
-        cells += [f"{row['error']:.0e}" if "error" in row else "", str(row.get("wide", "")), str(row["tried"])]
+        cells += [
+            f"{row['error']:.0e}" if "error" in row else "",
+            str(row.get("wide", "")),
+            str(row["tried"]),
+        ]
         cells.append({None: "not finished"}.get(row.get("plain", ""), str(row.get("plain", ""))))
         cells.append(str(row.get("exhaustive", "")))
         unseen = row.get("unseen")
@@ -229,13 +239,17 @@ def write_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def main() -> None:
     """Tune the kernels, print a row for each, and put the table into a page if that is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("copy", type=Path, metavar="COPY")
     parser.add_argument("kernels", nargs="*", metavar="KERNEL")
     parser.add_argument("--tolerances", default="1e-3,1e-5,1e-7", metavar="LIST")
     parser.add_argument("--seconds", type=float, default=60.0, metavar="N")
     parser.add_argument("--most", type=int, default=8, metavar="N", help="groups of an exhaustive search")
-    parser.add_argument("--compare", action="store_true", help="also with plain delta debugging, and exhaustively")
+    parser.add_argument(
+        "--compare", action="store_true", help="also with plain delta debugging, and exhaustively"
+    )
     parser.add_argument("--rows", type=Path, metavar="FILE")
     parser.add_argument("--into", type=Path, metavar="PAGE")
     args = parser.parse_args()

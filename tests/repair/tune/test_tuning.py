@@ -127,7 +127,9 @@ def test_other_measures(tune_script: Tune, measure: str) -> None:
 
 def test_noise_above_the_tolerance_is_refused(tune_script: Tune) -> None:
     """A program that differs from run to run is refused with the figure."""
-    with pytest.raises(TuneError, match=r"two runs in float64 miss the tolerance 0.01 themselves: they differ by"):
+    with pytest.raises(
+        TuneError, match=r"two runs in float64 miss the tolerance 0.01 themselves: they differ by"
+    ):
         tune_script("import numpy as np\nx = np.random.default_rng().random(9)\ny = x.sum()\n", 1e-2)
 
 
@@ -210,7 +212,9 @@ def test_a_function_is_tuned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert tuning.input_count == 2 and tuning.narrowed is not None
     patch = tuning.diff(tuning.narrowed.number)
     assert "x = x.astype(np.float16)" in patch and "np.ones(3, dtype=np.float16)" in patch
-    assert tl.tune(scaling_of_tune.scaled, x, 2.0, tolerance=1e-2, metric="first").results == "the metric first"
+    assert (
+        tl.tune(scaling_of_tune.scaled, x, 2.0, tolerance=1e-2, metric="first").results == "the metric first"
+    )
     with pytest.raises(TuneError, match="defined by name in a file"):
         tl.tune(lambda x: x, x, tolerance=1e-2)
 

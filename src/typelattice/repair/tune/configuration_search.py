@@ -175,7 +175,9 @@ class ConfigurationSearch:
             if place.sort in (ACCUMULATED, NUMBER) and place not in found:
                 was = max((before[i] for i in place.sites), default=0)
                 if max((after[i] for i in place.sites), default=0) < was:
-                    found[place] = next((d for d in self.wide_dtypes if width_of(d) == was), self.wide_dtypes[0])
+                    found[place] = next(
+                        (d for d in self.wide_dtypes if width_of(d) == was), self.wide_dtypes[0]
+                    )
         return found
 
     def relax(self, dtype: str) -> None:

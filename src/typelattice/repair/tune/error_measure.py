@@ -41,7 +41,10 @@ def printed_words(text: str) -> str:
 
 
 def measure_error(
-    truth: Mapping[str, KeptValue], found: Mapping[str, KeptValue], measure: str, own_dtypes: Mapping[str, str]
+    truth: Mapping[str, KeptValue],
+    found: Mapping[str, KeptValue],
+    measure: str,
+    own_dtypes: Mapping[str, str],
 ) -> MeasuredError:
     """Measure the largest error of the results among some values. A result that is missing is a reason."""
     largest = MeasuredError()

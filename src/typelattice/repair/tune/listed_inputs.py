@@ -25,7 +25,9 @@ def split_inputs_function(text: str) -> tuple[str, str]:
     """Split `file.py:function` into both. Without a file it is a function of the script."""
     file, _, name = text.rpartition(":")
     if not name.isidentifier():
-        raise TuneError(f"{quote_short(text)} names no function; give one such as FUNCTION or file.py:FUNCTION")
+        raise TuneError(
+            f"{quote_short(text)} names no function; give one such as FUNCTION or file.py:FUNCTION"
+        )
     return file, name
 
 
@@ -42,7 +44,9 @@ def list_inputs_of_script(workspace: Workspace, text: str) -> tuple[ProgramInput
         raise TuneError(f"the inputs cannot be listed: {ended.reason}")
     found: list[tuple[str, ...]] = ended.result
     if not found:
-        raise TuneError(f"{name} yields no input; let it yield the arguments of a run, such as ['--size', '8']")
+        raise TuneError(
+            f"{name} yields no input; let it yield the arguments of a run, such as ['--size', '8']"
+        )
     return tuple(ProgramInput((*program.argv, *words)) for words in found)
 
 

@@ -27,9 +27,51 @@ MAX_LINKS = 1 << 16
 SUMMING_OPERATIONS = ("add", "subtract", "sum", "mean")
 ACCUMULATIONS = ("sum", "mean", "cumsum", "matmul", "dot")
 SHADOWED_OPERATIONS = frozenset(
-    ["add", "subtract", "multiply", "divide", "power", "exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "sqrt", "square", "abs", "sin", "cos", "tan", "tanh", "arctan", "arctan2", "sinh", "cosh", "reciprocal", "maximum", "minimum", "hypot", "sum", "mean", "var", "std", "prod", "cumsum", "dot", "matmul"]
+    [
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "power",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log1p",
+        "log2",
+        "log10",
+        "sqrt",
+        "square",
+        "abs",
+        "sin",
+        "cos",
+        "tan",
+        "tanh",
+        "arctan",
+        "arctan2",
+        "sinh",
+        "cosh",
+        "reciprocal",
+        "maximum",
+        "minimum",
+        "hypot",
+        "sum",
+        "mean",
+        "var",
+        "std",
+        "prod",
+        "cumsum",
+        "dot",
+        "matmul",
+    ]
 )
-NUMPY_NAME = {"truediv": "divide", "true_divide": "divide", "absolute": "abs", "pow": "power", "mul": "multiply"}
+NUMPY_NAME = {
+    "truediv": "divide",
+    "true_divide": "divide",
+    "absolute": "abs",
+    "pow": "power",
+    "mul": "multiply",
+}
 OVERFLOW, CANCELLATION, ABSORPTION, ROUNDING, UNDERFLOW = (
     "overflow", "cancellation", "absorption", "rounding", "underflow",
 )  # fmt: skip
@@ -219,7 +261,9 @@ def narrow_loss(
     if name in ("sum", "mean", "cumsum") and len(values) == 1:
         numbers = np.asarray(values[0], np.float64)
         axis = options.get("axis")
-        count = numbers.size if axis is None else numbers.shape[axis] if isinstance(axis, int) else numbers.size
+        count = (
+            numbers.size if axis is None else numbers.shape[axis] if isinstance(axis, int) else numbers.size
+        )
         total, term = float(abs(numbers.sum(axis=axis)).max()), float(abs(numbers).mean())
         if term and total * unit >= term / 2 and count > 2:
             return NarrowLoss(max(error, 1 - term / (total * unit * 2)), ABSORPTION, term / unit)

@@ -43,7 +43,7 @@ def edits_of_choice(source: SourceFile, place: Place, chosen: str) -> list[Edit]
     """Return the edits that give a place a dtype, or none if the source says so already."""
     library = tuned_library(place.library)
     assert library is not None
-    text = f"{place.alias}.{place.dtype_at(chosen)}"
+    text = place.dtype_text(place.dtype_at(chosen))
     if place.sort == PARAMETER:
         start = place.span[0]
         column = start - source.line_starts[source.line_of_byte(start) - 1]
@@ -82,15 +82,15 @@ def edit_call(
     return None
 
 
-def wrap(
-    source: SourceFile, place: Place, node: ast.expr, library: TunedLibrary, text: str
-) -> list[Edit]:
+def wrap(source: SourceFile, place: Place, node: ast.expr, library: TunedLibrary, text: str) -> list[Edit]:
     """Return the edits that cast the result of an expression. A draw keeps the dtype in which it is drawn."""
     start, end = place.span
     edits = []
     if place.name in library.draws and library.draw_keyword and isinstance(node, ast.Call):
         if find_dtype_argument(node) is None:
-            edits.append(source.make_keyword_edit(node, f"{library.draw_keyword}={place.alias}.{place.dtype}"))
+            edits.append(
+                source.make_keyword_edit(node, f"{library.draw_keyword}={place.dtype_text(place.dtype)}")
+            )
     if not isinstance(node, (ast.Call, ast.Name, ast.Attribute, ast.Subscript)):
         edits += [Edit(start, start, "("), Edit(end, end, ")" + library.cast.format(text))]
     else:

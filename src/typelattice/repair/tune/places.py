@@ -60,6 +60,10 @@ class Place:
         """True if it has the dtype of its operands unless one is chosen."""
         return self.sort in FOLLOWING_SORTS
 
+    def dtype_text(self, dtype: str) -> str:
+        """Write a dtype as the file of the place can."""
+        return f"{self.alias}.{dtype}" if self.alias else f'"{dtype}"'
+
     def dtype_at(self, chosen: str) -> str:
         """Return the dtype of this place for a choice: complex if its arrays are complex.
 
@@ -153,7 +157,7 @@ class PlaceSearch:
         """Return a place, or note why its dtype cannot be written."""
         alias = find_alias(source, library)
         text = " ".join(source.text(node).split())
-        if not alias:
+        if not alias and (sort == NUMBER or not library.takes_names):
             why = f"its file does not import {library.module} under a name"
             self.untuned.append(UntunedPlace(site.file, node.lineno, text, why))
             return None
@@ -181,7 +185,9 @@ class PlaceSearch:
         """Yield the Python numbers with which a running sum in a loop begins: `total = 0.0`."""
         for node in ast.walk(source.tree):
             match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=float() | int() as value)):
+                case ast.Assign(
+                    targets=[ast.Name(id=name)], value=ast.Constant(value=float() | int() as value)
+                ):
                     if isinstance(value, bool):
                         continue
                 case _:
@@ -224,12 +230,10 @@ class PlaceSearch:
                 continue
             if writes_into(function, parameter.arg):
                 text = f"parameter {parameter.arg}"
-                self.untuned.append(
-                    UntunedPlace(file, function.lineno, text, "the function writes into it")
-                )
+                self.untuned.append(UntunedPlace(file, function.lineno, text, "the function writes into it"))
                 continue
             alias = find_alias(source, library)
-            if alias:
+            if alias or library.takes_names:
                 start = body_start(source, function)
                 numbers = tuple(i for i, _ in users)
                 yield Place(
@@ -314,7 +318,11 @@ def writes_into(function: FunctionNode, name: str) -> bool:
             root: ast.expr = target
             while isinstance(root, (ast.Subscript, ast.Attribute)):
                 root = root.value
-            if isinstance(root, ast.Name) and root.id == name and (root is not target or isinstance(node, ast.AugAssign)):
+            if (
+                isinstance(root, ast.Name)
+                and root.id == name
+                and (root is not target or isinstance(node, ast.AugAssign))
+            ):
                 return True
     return False
 

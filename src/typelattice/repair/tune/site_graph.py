@@ -122,7 +122,11 @@ class SiteGraph:
             own = width_of(site.dtype) or 1
             total += site.bytes * width / own
             for place in (self.stored_by_site.get(number), self.place_by_site.get(number)):
-                if place is not None and place.is_cast_afterwards and width_of(choices.get(place, "")) not in (0, own):
+                if (
+                    place is not None
+                    and place.is_cast_afterwards
+                    and width_of(choices.get(place, "")) not in (0, own)
+                ):
                     total += site.bytes
         return total
 
@@ -144,7 +148,12 @@ class SiteGraph:
         return widths
 
     def _estimate_width(
-        self, number: int, site: OperationSite, widths: Sequence[int], parameters: Mapping[int, int], choices: Choices
+        self,
+        number: int,
+        site: OperationSite,
+        widths: Sequence[int],
+        parameters: Mapping[int, int],
+        choices: Choices,
     ) -> int:
         stored = self.stored_by_site.get(number)
         if stored is not None and stored in choices:
@@ -166,4 +175,3 @@ class SiteGraph:
 def severity(found: FoundLoss) -> float:
     """Order losses: the larger comes first, and of equal ones the nearer."""
     return found.loss.error * SENSITIVITY_DECAY ** min(found.distance, 40) if found.loss.error != inf else inf
-

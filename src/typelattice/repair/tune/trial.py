@@ -25,7 +25,10 @@ from typelattice.repair.tune.error_measure import MeasuredError, measure_error, 
 from typelattice.repair.tune.observed_run import ObservedRun
 from typelattice.repair.tune.tuned_run import METRIC_NAME
 
-TUNED_RUN_MODULE, OBSERVED_RUN_MODULE = "typelattice.repair.tune.tuned_run", "typelattice.repair.tune.observed_run"
+TUNED_RUN_MODULE, OBSERVED_RUN_MODULE = (
+    "typelattice.repair.tune.tuned_run",
+    "typelattice.repair.tune.observed_run",
+)
 Contents = Mapping[str, bytes]  # the changed files of a trial, by their paths in the copied folder
 
 

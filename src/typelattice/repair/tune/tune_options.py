@@ -74,4 +74,3 @@ def check_dtypes(dtypes: Sequence[str]) -> tuple[str, ...]:
     if not dtypes:
         raise TuneError("no dtype is given to tune to; give some of float32, bfloat16, float16")
     return tuple(sorted(dict.fromkeys(dtypes), key=lambda name: -width_of(name)))
-

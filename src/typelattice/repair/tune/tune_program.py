@@ -218,7 +218,9 @@ class Tuner:
         journal = stack.enter_context(Journal(Path(self.options.journal), head))
         count = tuned.read_journal(journal.rows)
         if count:
-            tuned.notes.append(f"{count} trials were in {self.options.journal} already, and were not run again")
+            tuned.notes.append(
+                f"{count} trials were in {self.options.journal} already, and were not run again"
+            )
         tuned.journal = journal
 
     def find_narrowest(self) -> None:
@@ -266,16 +268,27 @@ class Tuner:
         search = ConfigurationSearch(tuned.graph, (), tolerance, self._fully, tuned.prefetch, dict(wide))
         if not search.holds(self._fully(wide)):
             return
-        moves = [Move(((p, "" if p.follows else p.dtype),), p.dtype) for p in sorted(narrow, key=_widening_cost)]
+        moves = [
+            Move(((p, "" if p.follows else p.dtype),), p.dtype) for p in sorted(narrow, key=_widening_cost)
+        ]
         if search.grow(moves):
             while True:  # until no single place can go back
                 before = dict(search.best)
-                search.retry([m for m in moves if m.places[0] in search.best and search.best[m.places[0]] == tuned.top_dtype])
+                search.retry(
+                    [
+                        m
+                        for m in moves
+                        if m.places[0] in search.best and search.best[m.places[0]] == tuned.top_dtype
+                    ]
+                )
                 if search.best == before:
                     break
         widened = [p for p in narrow if search.best.get(p) == tuned.top_dtype]
         for name in (d for d in ("float32",) if width_of(d) < width_of(tuned.top_dtype)):
-            less = apply_all(search.best, [Move(tuple((p, name) for p in widened if width_of(p.dtype) < 32 or p.follows), name)])
+            less = apply_all(
+                search.best,
+                [Move(tuple((p, name) for p in widened if width_of(p.dtype) < 32 or p.follows), name)],
+            )
             if less != search.best and search.holds(self._fully(less)):
                 search.best = less
         self.widening = Widening(
@@ -291,7 +304,10 @@ class Tuner:
         """Measure the configurations of the front: their bytes by a traced run, their seconds by plain runs."""
         tuned, search = self.tuned, self.search
         assert tuned is not None and search is not None
-        chosen: dict[str, Configuration] = {AS_IT_STANDS: tuned.own_configuration, IN_FLOAT64: tuned.widest_configuration}
+        chosen: dict[str, Configuration] = {
+            AS_IT_STANDS: tuned.own_configuration,
+            IN_FLOAT64: tuned.widest_configuration,
+        }
         if search.best:
             chosen[NARROWED] = search.best
         if self.widening is not None:

@@ -329,4 +329,3 @@ def make_contents(
             name = str(Path(file).relative_to(workspace.program.copy_folder))
             found[name] = edit_source(source, choices)
     return found
-

@@ -110,7 +110,9 @@ class Tuning:
         ended: str,
     ) -> Tuning:
         """Make the result of a search, with the points in order."""
-        ordered = sorted(points, key=lambda p: (-(p.float_bytes if p.float_bytes is not None else inf), p.error))
+        ordered = sorted(
+            points, key=lambda p: (-(p.float_bytes if p.float_bytes is not None else inf), p.error)
+        )
         for number, point in enumerate(ordered, 1):
             point.number = number
         program = tuned.workspace.program

@@ -53,7 +53,11 @@ def explain_refusal(tuned: TunedProgram, refusal: Refusal, place: Place, now: st
     worst = find_worst_loss(tuned, place, target)
     reason, at, sort = "", None, ""
     if worst is not None and worst.loss.error > 0:
-        reason, at, sort = describe_loss(worst, target, place, place.dtype_at(now)), worst.site, worst.loss.sort
+        reason, at, sort = (
+            describe_loss(worst, target, place, place.dtype_at(now)),
+            worst.site,
+            worst.loss.sort,
+        )
     return WideLine(
         original_path(tuned, place.file), place.line, place.text, place.dtype_at(now), place.dtype_at(target),
         None if outcome.error == inf else outcome.error, outcome.reason, reason,
@@ -74,14 +78,18 @@ def describe_loss(found: FoundLoss, dtype: str, place: Place, now: str) -> str:
     name = site.name.rstrip("=")
     if loss.sort == OVERFLOW:
         if loss.figure > float(known.max or inf):
-            return f"overflow: {name} gives {loss.figure:.3g}, and {dtype} ends at {float(known.max or 0):.3g}"
+            return (
+                f"overflow: {name} gives {loss.figure:.3g}, and {dtype} ends at {float(known.max or 0):.3g}"
+            )
         return f"overflow: {name} is not finite in {dtype}"
     if loss.sort == CANCELLATION:
         return f"cancellation: {name} loses {loss.figure:.1f} of the {digits_of(dtype)} digits of {dtype}"
     if loss.sort == ABSORPTION:
         is_sum = name in ("sum", "mean", "cumsum")
         terms = f"{name} of {site.operand_size:,} terms" if is_sum else f"{name}, run {site.count:,} times,"
-        advice = f": accumulate in {now}" if place.sort in (ACCUMULATED, NUMBER) or is_sum else f": keep {now}"
+        advice = (
+            f": accumulate in {now}" if place.sort in (ACCUMULATED, NUMBER) or is_sum else f": keep {now}"
+        )
         return f"absorption: {terms} in {dtype} sticks at {loss.figure:,.5g}{advice}"
     return f"rounding: {name} has a relative error of {loss.error:.1e} in {dtype}"
 
@@ -98,4 +106,3 @@ def original_path(tuned: TunedProgram, file: str) -> Path:
     if path.is_relative_to(program.copy_folder):
         return program.original_folder / path.relative_to(program.copy_folder)
     return path
-

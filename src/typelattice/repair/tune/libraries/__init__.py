@@ -13,6 +13,7 @@ A file defines these:
 - `AGREEING_OPERATIONS`: operations that refuse operands of different dtypes.
 - `WIDE_ENVIRONMENT`: variables of the environment without which the library has no float64.
 - `SCALARS_WIDEN`: True if an array without dimensions widens an array with dimensions.
+- `TAKES_NAMES`: True if it takes the name of a dtype as a text.
 - `FORKS_AFTER_IMPORT`: True if a process that has imported the library, and computed nothing, may be forked.
 """
 
@@ -42,6 +43,7 @@ class TunedLibrary:
     wide_environment: Mapping[str, str]
     scalars_widen: bool
     forks_after_import: bool
+    takes_names: bool
 
 
 @cache
@@ -64,6 +66,7 @@ def tuned_library(name: str) -> TunedLibrary | None:
         file.WIDE_ENVIRONMENT,
         file.SCALARS_WIDEN,
         file.FORKS_AFTER_IMPORT,
+        file.TAKES_NAMES,
     )
 
 

@@ -20,3 +20,4 @@ AGREEING_OPERATIONS = "while_loop scan fori_loop cond dot_general conv_general_d
 WIDE_ENVIRONMENT = {"JAX_ENABLE_X64": "1"}
 SCALARS_WIDEN = True
 FORKS_AFTER_IMPORT = True
+TAKES_NAMES = True

@@ -75,7 +75,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     parser.add_argument(
-        "command", nargs="*", metavar="SCRIPT ARG",
+        "command",
+        nargs="*",
+        metavar="SCRIPT ARG",
         help="a script and its arguments; our options stand before it; after -- all are its own",
     )
 

@@ -150,8 +150,9 @@ known-fixes: $(VENV)/test.stamp  ## patches old releases whose public change is 
 npbench: $(VENV)/test.stamp  ## patches NPBench's kernels to float32, and measures them: SUITE=path of a copy
 	$(VENV)/bin/python tools/npbench.py '$(SUITE)' --into docs/measured.md
 
-tune: $(VENV)/test.stamp  ## tunes NPBench's kernels, and compares the search with others: SUITE=path of a copy
-	$(VENV)/bin/python tools/tune_kernels.py '$(SUITE)' --compare --rows '$(or $(ROWS),build/tuned.jsonl)' --into docs/measured.md
+tune: $(VENV)/test.stamp  ## tunes NPBench's kernels, and compares the search with others: SUITE=path
+	$(VENV)/bin/python tools/tune_kernels.py '$(SUITE)' --compare --rows build/tuned.jsonl \
+		--into docs/measured.md
 
 everyday: $(VENV)/test.stamp  ## counts how often each rule is right for recorded calls with common dtypes
 	$(VENV)/bin/python tools/everyday.py

@@ -5,10 +5,11 @@
     python tools/tune_kernels.py COPY --rows ROWS          # keep each row in a file, and continue from it
     python tools/tune_kernels.py COPY --rows ROWS --into PAGE  # put the table of all rows into a page
 
-Each kernel has its smallest size, with a quarter of each length above 64. It is tuned with two inputs: that of the suite, and one whose float arrays are multiplied by random numbers
-between 1 and 1.1. The accepted configuration then runs with three more inputs of that sort. Plain delta debugging is
-the same search without the order by sensitivity. Exhaustive search tries float64 and float32 for all groups of places,
-if there are few. Nothing of the suite is kept.
+Each kernel has its smallest size, with a quarter of each length above 64. It is tuned with two inputs: that
+of the suite, and one whose float arrays are multiplied by random numbers between 1 and 1.1. The accepted
+configuration then runs with three more inputs of that sort. Plain delta debugging is the same search
+without the order by sensitivity. Exhaustive search tries float64 and float32 for all groups of places, if
+there are few. Nothing of the suite is kept.
 """
 
 from __future__ import annotations
@@ -99,7 +100,8 @@ def tune_kernel(kernel: Kernel, tolerance: float, seconds: float) -> dict[str, A
     tuner = make_tuner(kernel, tolerance, seconds, True, DTYPES)
     found = tuner.run()
     row: dict[str, Any] = {
-        "places": found.place_count, "groups": found.group_count, "runs": found.run_count, "ended": found.ended,
+        "places": found.place_count, "groups": found.group_count, "runs": found.run_count,
+        "ended": found.ended,
         "seconds": round(time.monotonic() - started, 1), "untuned": len(found.untuned),
     }  # fmt: skip
     assert tuner.tuned is not None
@@ -114,21 +116,18 @@ def tune_kernel(kernel: Kernel, tolerance: float, seconds: float) -> dict[str, A
         "found": "narrower" if found.saves else "nothing",
     }  # fmt: skip
     if found.saves:
-        wide = next((p for p in found.points if "widest" in p.labels), own)
-        row["unseen"] = check_unseen(tuner, wide.contents, best.contents)
+        row["unseen"] = check_unseen(tuner, best.contents)
     return row
 
 
-def check_unseen(
-    tuner: Tuner, true_contents: Mapping[str, bytes], contents: Mapping[str, bytes]
-) -> list[float | None]:
-    """Return the errors of a configuration for the inputs that the search had not seen. None means no finite one."""
+def check_unseen(tuner: Tuner, contents: Mapping[str, bytes]) -> list[float | None]:
+    """Return the errors of a configuration for inputs that the search had not seen, None if not finite."""
     assert tuner.tuned is not None
     setup, errors = tuner.tuned.setup, list[float | None]()
     with open_workspace(setup.program, SearchLimits(60.0)) as workspace:
         runner = ProgramRunner(workspace, TunedInput())
         for number in UNSEEN:
-            runner.put_contents(true_contents)
+            runner.put_contents(setup.true_contents)
             truth = runner.run(ProgramInput((number,)))
             runner.put_contents(contents)
             narrow = runner.run(ProgramInput((number,)))

@@ -61,8 +61,8 @@ shares = powers / powers.sum()
 """
 # The columns of a Läuchli matrix differ by 1e-5. Classical Gram-Schmidt loses that the second direction has a
 # first component of 1e-5, as it subtracts nearly equal vectors. So the third vector is wrong in float32.
-# Expected: the matrix stays float64. Found: its numbers bear float32, and the norm of the first vector does not,
-# because of the same subtraction.
+# Expected: the matrix stays float64. Found: its numbers bear float32, and the norm of the first vector does
+# not, because of the same subtraction.
 GRAM_SCHMIDT = """
 import numpy as np
 e = 1e-5
@@ -94,9 +94,9 @@ for _ in range(2000):
     position = position + step * speed
 print(position[0], position[1])
 """
-# The Hilbert matrix of 6 rows has a condition of 1e7, so float32 leaves no digit. Expected: the matrix is made in
-# float64. Found: the right side is computed from the matrix, so a rounded matrix has the same solution, and the
-# residual must stay wide.
+# The Hilbert matrix of 6 rows has a condition of 1e7, so float32 leaves no digit. Expected: the matrix is
+# made in float64. Found: the right side is computed from the matrix, so a rounded matrix has the same solution,
+# and the residual must stay wide.
 CONJUGATE_GRADIENTS = """
 import numpy as np
 i = np.arange(6.0)

@@ -137,7 +137,7 @@ def test_noise_above_the_tolerance_is_refused(tune_script: Tune) -> None:
     ("text", "message"),
     [
         ("x = 1.0\n", "no float array of NumPy"),
-        ("import numpy as np\nx = np.ones(3)\nraise ValueError('never')\n", "fails without any change: ValueError: never"),
+        ("import numpy as np\nx = np.ones(3)\nraise ValueError('no')\n", "without any change: ValueError"),
         ("import numpy as np\nnp.ones(3)\n", "prints, saves and binds no float number"),
     ],
 )  # fmt: skip
@@ -181,7 +181,7 @@ def test_a_journal_is_resumed(tune_script: Tune) -> None:
     assert second.narrowed is not None and first.narrowed is not None
     assert second.diff(second.narrowed.number) == first.diff(first.narrowed.number)
     assert "were not run again" in second.notes[0]
-    with pytest.raises(JournalError, match="its tolerance was 0.01"):
+    with pytest.raises(JournalError, match=r"its tolerance was 0\.01"):
         tune_script(MEAN, 1e-3, journal="trials.jsonl")
 
 

@@ -437,7 +437,7 @@ class Workspace:
                     raise
 
     def run_in_fork(self, files: Sequence[Path], module: str) -> int:
-        """Run the `main` of a module in a fork of the process that is kept for this. Return its exit status."""
+        """Run the `main` of a module in a fork of the process that is kept. Return its exit status."""
         limit = self._limit_run()
         if self.server is None:
             self.server = subprocess.Popen(

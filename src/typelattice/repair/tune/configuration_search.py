@@ -77,7 +77,7 @@ class ConfigurationSearch:
         self.confirm()
 
     def save_bytes(self) -> None:
-        """Take the accepted configuration with the fewest bytes, and change single groups while that saves any.
+        """Take the accepted configuration with the fewest bytes, and change single groups if that saves any.
 
         A cast makes an array of its own, so a narrow dtype does not always save bytes.
         """
@@ -143,8 +143,8 @@ class ConfigurationSearch:
     def narrow(self, moves: Sequence[Move], dtype: str) -> None:
         """Narrow as many groups as the tolerance allows.
 
-        Sums and other accumulations follow their operands. Groups that are refused so are tried once more with
-        accumulations as wide as before.
+        Sums and other accumulations follow their operands. Groups that are refused so are tried once more
+        with accumulations as wide as before.
         """
         self.prefetch([apply_all(self.best, part) for part in (moves, *halves(moves))])
         rejected = self.grow([*moves])
@@ -168,7 +168,7 @@ class ConfigurationSearch:
         self.keeps(configuration)
 
     def protect(self, configuration: Configuration) -> dict[Place, str]:
-        """Let each accumulation be as wide as it is in the best configuration, if its operands are narrower."""
+        """Let each accumulation be as wide as in the best configuration, if its operands are narrower."""
         found = dict(configuration)
         before, after = self.graph.estimate_widths(self.best), self.graph.estimate_widths(configuration)
         for place in self.graph.places:
@@ -181,7 +181,7 @@ class ConfigurationSearch:
         return found
 
     def relax(self, dtype: str) -> None:
-        """Let accumulations follow their operands again, or be as narrow as a dtype, where that is possible."""
+        """Let accumulations follow their operands again, or be as narrow as a dtype, where possible."""
         wide = [place for place in self.best if place.sort in (ACCUMULATED, NUMBER)]
         moves = [Move(((place, ""),), dtype, self.graph.sensitivity([place], dtype)) for place in wide]
         refused = self.grow(sorted(moves, key=lambda move: move.sensitivity))
@@ -219,7 +219,7 @@ class ConfigurationSearch:
         return [*self.grow(first), *self.grow(second)]
 
     def split(self, moves: Sequence[Move]) -> tuple[Sequence[Move], Sequence[Move]]:
-        """Split moves into those that are predicted to keep the tolerance and the others, or in the middle."""
+        """Split moves into those that are predicted to keep the tolerance and others, or in the middle."""
         good = sum(move.sensitivity <= self.tolerance for move in moves)
         is_sorted = all(move.sensitivity <= self.tolerance for move in moves[:good])
         if not (self.is_ordered and is_sorted and 0 < good < len(moves)):
@@ -274,7 +274,7 @@ class ConfigurationSearch:
         return self.graph.estimate_bytes(configuration)
 
     def try_without(self, places: Iterable[Place]) -> bool:
-        """Run without the choices of some places, and keep that if nothing gets wider and the tolerance holds."""
+        """Run without the choices of some places. Keep that if nothing is wider and the tolerance holds."""
         left = {*places}
         configuration = {place: dtype for place, dtype in self.best.items() if place not in left}
         if self.bytes_of(configuration) > self.bytes_of(self.best):

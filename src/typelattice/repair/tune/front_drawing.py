@@ -17,7 +17,7 @@ NO_ERROR = 1e-17  # where a point without any error stands
 
 
 def draw_front(tuning: Tuning) -> str:
-    """Draw the points that were measured. A point without a finite error is left out, and counted in a note."""
+    """Draw the points that were measured. One without a finite error is left out, and counted in a note."""
     points = [p for p in tuning.points if p.float_bytes and p.error < inf]
     errors = [max(p.error, NO_ERROR) for p in points] + [tuning.tolerance]
     low, high = floor(log10(min(errors))) - 0.5, ceil(log10(max(errors))) + 0.5
@@ -45,7 +45,8 @@ def draw_front(tuning: Tuning) -> str:
         parts.append(text("tl-row", 20, y_of(10.0**exponent) + 4, f"1e{exponent:+03d}"))
     line = y_of(tuning.tolerance)
     parts.append(
-        f'<path d="M{LEFT},{line} H{WIDTH - RIGHT}" stroke="{ACCENT_COLOUR}" stroke-dasharray="5 4" fill="none"/>'
+        f'<path d="M{LEFT},{line} H{WIDTH - RIGHT}" stroke="{ACCENT_COLOUR}" stroke-dasharray="5 4"'
+        ' fill="none"/>'
     )
     parts.append(text("tl-note", LEFT + 6, line - 5, f"tolerance {tuning.tolerance:g}"))
     for p in points:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from math import inf, log10
+from math import inf, isfinite, log10
 from typing import Any
 from weakref import ref
 
@@ -256,7 +256,7 @@ def narrow_loss(
     narrow = [round_to_dtype(np, np.asarray(x, np.float64), dtype) for x in values]
     computed = round_to_dtype(np, np.asarray(getattr(np, name)(*narrow, **options), np.float64), dtype)
     error = float(np.linalg.norm((computed - wide).ravel())) / size
-    if not error == error or error == inf:
+    if not isfinite(error):
         return NarrowLoss(inf, OVERFLOW, float(abs(wide).max()))
     if name in ("sum", "mean", "cumsum") and len(values) == 1:
         numbers = np.asarray(values[0], np.float64)

@@ -86,11 +86,10 @@ def wrap(source: SourceFile, place: Place, node: ast.expr, library: TunedLibrary
     """Return the edits that cast the result of an expression. A draw keeps the dtype in which it is drawn."""
     start, end = place.span
     edits = []
-    if place.name in library.draws and library.draw_keyword and isinstance(node, ast.Call):
-        if find_dtype_argument(node) is None:
-            edits.append(
-                source.make_keyword_edit(node, f"{library.draw_keyword}={place.dtype_text(place.dtype)}")
-            )
+    is_draw = place.name in library.draws and library.draw_keyword
+    if is_draw and isinstance(node, ast.Call) and find_dtype_argument(node) is None:
+        drawn = f"{library.draw_keyword}={place.dtype_text(place.dtype)}"
+        edits.append(source.make_keyword_edit(node, drawn))
     if not isinstance(node, (ast.Call, ast.Name, ast.Attribute, ast.Subscript)):
         edits += [Edit(start, start, "("), Edit(end, end, ")" + library.cast.format(text))]
     else:

@@ -1,7 +1,7 @@
 """The places of a program that decide a dtype: where an array is made, cast, accumulated, or handed over.
 
-A place is found where the run made a float there. It is one expression of the source, and a choice for it is a
-dtype, which edits of that expression write.
+A place is found where the run made a float there. It is one expression of the source, and a choice for it is
+a dtype, which edits of that expression write.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ UPDATING_OPERATORS = (ast.Add, ast.Sub, ast.Mult)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An expression that decides a dtype. `dtype` is the one that it had in the run, `alias` names its library.
+    """An expression that decides a dtype. `dtype` is that of the run, `alias` names its library.
 
     `sites` are the operations of the run that it stands for, and `bytes` those of its arrays. `scope` is the
-    name of the function around it. `is_cast_afterwards` says that the expression takes no dtype itself, so that
-    a choice costs a further array.
+    name of the function around it. `is_cast_afterwards` says that the expression takes no dtype itself, so
+    that a choice costs a further array.
     """
 
     sort: str
@@ -163,9 +163,11 @@ class PlaceSearch:
             return None
         scope = source.find_function(node)
         return Place(
-            sort, site.file, node.lineno, text, source.find_span(node), site.dtype, library.name, alias, sites,
+            sort, site.file, node.lineno, text, source.find_span(node), site.dtype, library.name, alias,
+            sites,
             site.bytes, scope.name if scope is not None else "",
-            name_of_called(node) if isinstance(node, ast.Call) else "", is_cast_afterwards(sort, node, library),
+            name_of_called(node) if isinstance(node, ast.Call) else "",
+            is_cast_afterwards(sort, node, library),
         )  # fmt: skip
 
     def sort_of(self, site: OperationSite, call: ast.Call, library: TunedLibrary) -> str:
@@ -208,7 +210,7 @@ class PlaceSearch:
                     yield place
 
     def list_parameters_of_function(self, file: str, source: SourceFile) -> Iterator[Place]:
-        """Yield the parameters of the tuned function that bring float arrays, and into which it never writes."""
+        """Yield the parameters of the tuned function that bring float arrays and are never written into."""
         function = next((f for f in source.functions if f.name == self.function.rpartition(".")[2]), None)
         if not self.function or function is None:
             return

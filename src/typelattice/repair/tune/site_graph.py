@@ -77,7 +77,7 @@ class SiteGraph:
         return [tuple(group) for group in found.values()]
 
     def _find_deciding_places(self, number: int) -> list[Place]:
-        """Return the places whose dtypes reach the operands of a site as they are, without another operand."""
+        """Return the places whose dtypes reach the operands of a site as they are."""
         found: dict[Place, None] = {}
         seen, todo = {number}, [*self.sites[number].inputs]
         while todo:
@@ -93,7 +93,7 @@ class SiteGraph:
         return [*found]
 
     def find_losses(self, place: Place, dtype: str) -> list[FoundLoss]:
-        """Return the losses, in a narrow dtype, of a place's own operations and of those that depend on them."""
+        """Return the losses of a place's own operations, and of those that depend on them, in a dtype."""
         distance_by_site: dict[int, int] = {}
         todo = [(number, 0) for number in place.sites]
         for number, distance in todo:
@@ -131,7 +131,7 @@ class SiteGraph:
         return total
 
     def estimate_widths(self, choices: Choices) -> list[int]:
-        """Estimate the width of each site's result. Loops are followed until nothing changes, at most 8 times."""
+        """Estimate the width of each site's result. Loops are followed at most 8 times."""
         parameters: dict[int, int] = {}
         for place in self.places:
             if place.sort == PARAMETER or (place.sort == NUMBER and place in choices):

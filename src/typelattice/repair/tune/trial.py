@@ -78,7 +78,7 @@ class TrialSetup:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Contents to be tried, under a key. With `stops_early`, the first input that misses the tolerance ends it."""
+    """Contents to be tried, under a key. If it `stops_early`, the first input that fails ends it."""
 
     key: str
     contents: Contents

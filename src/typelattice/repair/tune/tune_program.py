@@ -72,14 +72,14 @@ def tune(
 ) -> Tuning:
     """Find the narrowest dtypes with which a function's results stay within a tolerance.
 
-    The function is called with copies of its arguments, in processes of their own and on a copy of its folder.
-    Its results are what it returns and what it writes into its arguments, or the value of the function
-    `metric` of its file. Each of `inputs` is a tuple of further arguments with which every configuration is
+    The function is called with copies of its arguments, in processes of their own and on a copy of its
+    folder. Its results are what it returns and what it writes into its arguments, or the value of the
+    function `metric` of its file. Each of `inputs` is a tuple of further arguments with which every configuration is
     run as well. Raises TuneError, FixError or FileError.
 
     >>> tune(lambda x: x * 2.0, 1.0, tolerance=1e-4)
     Traceback (most recent call last):
-    typelattice.repair.tune.tune_options.TuneError: tune takes a function that is defined by name in a file; ...
+    typelattice.repair.tune.tune_options.TuneError: tune takes a function that is defined by name ...
     """
     options = check_options(
         TuneOptions(
@@ -301,7 +301,7 @@ class Tuner:
         return self.tuned.evaluate(configuration, stops_early=False)
 
     def measure_points(self) -> None:
-        """Measure the configurations of the front: their bytes by a traced run, their seconds by plain runs."""
+        """Measure the configurations of the front: bytes by a traced run, seconds by plain runs."""
         tuned, search = self.tuned, self.search
         assert tuned is not None and search is not None
         chosen: dict[str, Configuration] = {

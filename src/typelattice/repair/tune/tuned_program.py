@@ -205,7 +205,8 @@ def prepare(
     wide = dict.fromkeys((place for place in places if not place.follows), WIDE_DTYPE)
     own_dtypes = {name: value.dtype for name, value in own.values.items()}
     setup = TrialSetup(
-        program_to_run, workspace.limits, inputs, runner.tuned, options.measure, options.tolerance, own_dtypes,
+        program_to_run, workspace.limits, inputs, runner.tuned, options.measure, options.tolerance,
+        own_dtypes,
         names, make_contents(workspace, sources, wide), environment, workspace.preloaded_modules,
     )  # fmt: skip
     check_results(own, names, options)
@@ -242,12 +243,13 @@ def same_values(first: Results, second: Results, setup: TrialSetup) -> bool:
 
 
 def check_noise(program: TunedProgram) -> None:
-    """Raise TuneError if the program in float64 misses the tolerance itself, because it differs from run to run."""
+    """Raise TuneError if two runs of the program in float64 differ by more than the tolerance."""
     noise, tolerance = program.noise, program.options.tolerance
     if noise.error <= tolerance:
         if noise.error:
             program.notes.append(
-                f"two runs in float64 differ by {noise.error:.1e} in {noise.name}: no smaller error can be told"
+                f"two runs in float64 differ by {noise.error:.1e} in {noise.name}: "
+                "no smaller error can be told"
             )
         return
     figure = noise.reason or f"they differ by {noise.error:.1e} in {noise.name}"

@@ -60,7 +60,7 @@ def main(program_file: str, result_file: str) -> None:
 
 
 def compute_metric(name: str, function: object, names: Mapping[str, Any]) -> object:
-    """Call a metric. Each of its parameters gets what the program binds to its name, a lone one the result."""
+    """Call a metric. Each parameter gets what the program binds to its name, a lone one the result."""
     if not callable(function):
         raise MetricError(f"the program defines no function {name}; name one that it defines")
     parameters = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty]

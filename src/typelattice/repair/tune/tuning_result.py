@@ -63,7 +63,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Widening:
-    """The smallest widening that repairs a program that loses digits: errors before and after, and the places.
+    """The smallest widening that repairs a program: errors before and after, and the places.
 
     `misses` says that the program as it stands misses the tolerance of the user.
     """
@@ -125,7 +125,8 @@ class Tuning:
         )
         fits = (p for p in ordered if NARROWED in p.labels and p.error <= tuned.options.tolerance)
         return cls(
-            tuple(ordered), next(fits, None), wide_lines, widening, tuned.options.tolerance, tuned.options.measure,
+            tuple(ordered), next(fits, None), wide_lines, widening, tuned.options.tolerance,
+            tuned.options.measure,
             len(tuned.places), len(tuned.graph.groups), len(tuned.inputs), tuned.run_count,
             describe_results(tuned), (*tuned.notes, *tuned.workspace.notes), untuned, ended,
             program.original_folder, originals,
@@ -219,10 +220,14 @@ class Tuning:
             "widening": None if self.widening is None else {
                 "before": self.widening.before if self.widening.before < inf else None,
                 "after": self.widening.after, "tolerance": self.widening.tolerance,
-                "places": [{"file": str(self.path_of(p)), "line": p.line, "code": p.text} for p in self.widening.places],
+                "places": [
+                    {"file": str(self.path_of(p)), "line": p.line, "code": p.text}
+                    for p in self.widening.places
+                ],
             },
             "untuned": [
-                {"file": str(file), "line": line, "code": text, "reason": why} for file, line, text, why in self.untuned
+                {"file": str(file), "line": line, "code": text, "reason": why}
+                for file, line, text, why in self.untuned
             ],
             "notes": [*self.notes],
         }  # fmt: skip
@@ -242,7 +247,8 @@ class Tuning:
         yield f"tolerance {self.tolerance:g} {MEASURES[self.measure]}"
         yield f"results: {self.results}; truth: the program in float64; {many}"
         groups = count_text(self.group_count, "group")
-        yield f"{count_text(self.place_count, 'place')} in {groups}; {count_text(self.run_count, 'run')} of the program"
+        places, runs = count_text(self.place_count, "place"), count_text(self.run_count, "run")
+        yield f"{places} in {groups}; {runs} of the program"
         if self.ended:
             yield self.ended
         yield ""
@@ -290,7 +296,8 @@ class Tuning:
         yield f"the smallest widening that brings it to {widening.after:.1e}:"
         for place in widening.places:
             dtype = widening.configuration.get(place, "")
-            yield f"  {path_text(self.path_of(place))}:{place.line}: {place.text}: {place.sort} in {place.dtype_at(dtype)}"
+            where = f"{path_text(self.path_of(place))}:{place.line}"
+            yield f"  {where}: {place.text}: {place.sort} in {place.dtype_at(dtype)}"
         point = next((p for p in self.points if WIDENED in p.labels), None)
         own = next((p for p in self.points if AS_IT_STANDS in p.labels), None)
         if point is not None and own is not None and None not in (point.float_bytes, own.float_bytes):

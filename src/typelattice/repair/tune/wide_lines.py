@@ -66,7 +66,7 @@ def explain_refusal(tuned: TunedProgram, refusal: Refusal, place: Place, now: st
 
 
 def find_worst_loss(tuned: TunedProgram, place: Place, dtype: str) -> FoundLoss | None:
-    """Return the largest loss of the operations that depend on a place; a cancellation says more than rounding."""
+    """Return the largest loss of the operations that depend on a place."""
     found = tuned.graph.find_losses(place, dtype)
     return max(found, key=lambda each: (severity(each), -each.distance), default=None)
 

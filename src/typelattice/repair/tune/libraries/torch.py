@@ -8,8 +8,8 @@ MODULE = "torch"
 DTYPES = ("float64", "float32", "bfloat16", "float16")
 CAST = ".to({})"
 CREATORS = """
-    zeros ones empty full eye arange linspace logspace tensor as_tensor asarray zeros_like ones_like empty_like
-    full_like
+    zeros ones empty full eye arange linspace logspace tensor as_tensor asarray zeros_like ones_like
+    empty_like full_like
 """
 ACCUMULATORS = {"dtype": "sum mean prod cumsum cumprod nansum nanmean softmax log_softmax norm"}
 DRAWS = "rand randn rand_like randn_like normal"

@@ -95,8 +95,8 @@ for _ in range(2000):
 print(position[0], position[1])
 """
 # The Hilbert matrix of 6 rows has a condition of 1e7, so float32 leaves no digit. Expected: the matrix is
-# made in float64. Found: the right side is computed from the matrix, so a rounded matrix has the same solution,
-# and the residual must stay wide.
+# made in float64. Found: the right side is computed from the matrix, so a rounded matrix has the same
+# solution, and the residual must stay wide.
 CONJUGATE_GRADIENTS = """
 import numpy as np
 i = np.arange(6.0)

@@ -74,8 +74,8 @@ def tune(
 
     The function is called with copies of its arguments, in processes of their own and on a copy of its
     folder. Its results are what it returns and what it writes into its arguments, or the value of the
-    function `metric` of its file. Each of `inputs` is a tuple of further arguments with which every configuration is
-    run as well. Raises TuneError, FixError or FileError.
+    function `metric` of its file. Each of `inputs` is a tuple of further arguments with which every
+    configuration is run as well. Raises TuneError, FixError or FileError.
 
     >>> tune(lambda x: x * 2.0, 1.0, tolerance=1e-4)
     Traceback (most recent call last):

@@ -1,29 +1,29 @@
-"""How a library writes the dtypes that are tuned, one file for each library.
+"""How libraries write the dtypes that are tuned, one TOML file for each library.
 
-A file defines these:
+A file has these keys. Several names are separated by spaces.
 
-- `MODULE`: the module that has the dtypes by their names.
-- `DTYPES`: the float dtypes that its arrays may have.
-- `CAST`: the cast that is written after an expression.
-- `CREATORS`: functions that make an array, and take the keyword `dtype`.
-- `ACCUMULATORS`: functions that accumulate, each with the keyword that says in which dtype.
-- `DRAWS`: functions that draw random numbers. Another dtype draws other numbers, so these are cast
-  afterwards. `DRAW_KEYWORD` then keeps the dtype of the draw itself, if the library could choose another.
-- `SEEDED_FUNCTIONS`: functions whose first argument is a seed.
-- `AGREEING_OPERATIONS`: operations that refuse operands of different dtypes.
-- `WIDE_ENVIRONMENT`: variables of the environment without which the library has no float64.
-- `SCALARS_WIDEN`: True if an array without dimensions widens an array with dimensions.
-- `TAKES_NAMES`: True if it takes the name of a dtype as a text.
-- `FORKS_AFTER_IMPORT`: True if a process that has imported the library, and computed nothing, may be forked.
+- `module`: the module that has the dtypes by their names.
+- `dtypes`: the float dtypes that its arrays may have.
+- `cast`: the cast that is written after an expression.
+- `creators`: functions that make an array, and take the keyword `dtype`.
+- `accumulators`: keywords that say in which dtype a function accumulates, each with its functions.
+- `draws`: functions that draw random numbers. Another dtype draws other numbers, so these are cast
+  afterwards. `draw_keyword` then keeps the dtype of the draw itself, if the library could choose another.
+- `seeded_functions`: functions whose first argument is a seed.
+- `agreeing_operations`: operations that refuse operands of different dtypes.
+- `wide_environment`: variables of the environment without which the library has no float64.
+- `scalars_widen`: true if an array without dimensions widens an array with dimensions.
+- `takes_names`: true if it takes the name of a dtype as a text.
+- `forks_after_import`: true if a process that has imported the library, and computed nothing, may be forked.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
+from importlib.resources import files
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +51,30 @@ def tuned_library(name: str) -> TunedLibrary | None:
     """Return the data of a library, or None if its dtypes are not tuned."""
     if name not in tuned_library_names():
         return None
-    file = import_module(f"{__name__}.{name}")
+    data = tomllib.loads((files(__name__) / f"{name}.toml").read_text(encoding="utf-8"))
+    accumulators = {
+        function: keyword for keyword, names in data["accumulators"].items() for function in names.split()
+    }
     return TunedLibrary(
         name,
-        file.MODULE,
-        file.DTYPES,
-        file.CAST,
-        frozenset(file.CREATORS.split()),
-        {function: keyword for keyword, names in file.ACCUMULATORS.items() for function in names.split()},
-        frozenset(file.DRAWS.split()),
-        file.DRAW_KEYWORD,
-        file.SEEDED_FUNCTIONS,
-        frozenset(file.AGREEING_OPERATIONS.split()),
-        file.WIDE_ENVIRONMENT,
-        file.SCALARS_WIDEN,
-        file.FORKS_AFTER_IMPORT,
-        file.TAKES_NAMES,
+        data["module"],
+        tuple(data["dtypes"].split()),
+        data["cast"],
+        frozenset(data["creators"].split()),
+        accumulators,
+        frozenset(data["draws"].split()),
+        data["draw_keyword"],
+        tuple(data["seeded_functions"].split()),
+        frozenset(data["agreeing_operations"].split()),
+        data["wide_environment"],
+        data["scalars_widen"],
+        data["forks_after_import"],
+        data["takes_names"],
     )
 
 
 @cache
 def tuned_library_names() -> tuple[str, ...]:
     """Name the libraries whose dtypes are tuned."""
-    return tuple(sorted(found.name for found in iter_modules(__path__)))
+    found = (file.name for file in files(__name__).iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))

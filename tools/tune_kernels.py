@@ -233,7 +233,9 @@ def write_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         limit = 3 * row["tolerance"]
         good = sum(error is not None and error <= limit for error in unseen or [])
         cells.append(f"{good} of {len(unseen)}" if unseen else "")
-        yield f"| {' | '.join(cells)} |" + (" (time over)" if row.get("ended") else "")
+        if row.get("ended"):
+            cells[0] += " (time over)"
+        yield f"| {' | '.join(cells)} |"
 
 
 def main() -> None:

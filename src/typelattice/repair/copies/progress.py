@@ -9,7 +9,7 @@ from typing import TextIO
 QUIET_SECONDS = 3.0  # a shorter search shows nothing
 LINE_SECONDS = 5.0  # between two lines, if nobody watches a terminal
 MAX_LINE_COLUMNS = 79
-PROGRESS_PREFIX = "fix: run "
+PROGRESS_PREFIX, TUNE_PREFIX = "fix: run ", "tune: run "
 ERASE_LINE = "\r\x1b[K"
 
 

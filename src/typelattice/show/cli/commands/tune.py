@@ -129,7 +129,7 @@ def _show(args: Namespace, tuning: Tuning) -> Paragraphs:
 def _make_tuner(args: Namespace) -> Tuner:
     """Make the tuner, and check all options before anything runs."""
     from typelattice.base.disk.write import check_writable
-    from typelattice.repair.copies.progress import Progress
+    from typelattice.repair.copies.progress import TUNE_PREFIX, Progress
     from typelattice.repair.patch.patch_search import make_limits
     from typelattice.repair.tune.listed_inputs import split_inputs_function
     from typelattice.repair.tune.tune_options import TuneOptions, check_options
@@ -151,7 +151,7 @@ def _make_tuner(args: Namespace) -> Tuner:
     for path in filter(None, (args.svg, args.resume)):
         check_writable(path)
     limits = make_limits(args.seconds, args.allow_writes)
-    progress = Progress(sys.stderr, prefix="tune: run ")
+    progress = Progress(sys.stderr, prefix=TUNE_PREFIX)
     return make_script_tuner(target, argv, options, args.inputs, args.module is not None, limits, progress)
 
 

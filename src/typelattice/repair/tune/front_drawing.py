@@ -13,6 +13,7 @@ from typelattice.tracing.report.formatting import size_text
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 760, 420, 84, 56, 24, 56
 POINT_COLOUR = KIND_COLOURS["float"]
+LETTER_WIDTH = 7.0
 NO_ERROR = 1e-17  # where a point without any error stands
 
 
@@ -52,7 +53,9 @@ def draw_front(tuning: Tuning) -> str:
     for p in points:
         parts += draw_point(p, x_of(log10(p.float_bytes or 1)), y_of(p.error), p.error <= tuning.tolerance)
     left_out = len(tuning.points) - len(points)
-    note = "left is narrower, and lower is more exact; a point is named by its number in the table"
+    note = "left is narrower, and lower is more exact"
+    if any(p.error < NO_ERROR for p in points):
+        note += f"; an error of 0 stands at {NO_ERROR:.0e}"
     parts.append(text("tl-note", LEFT, HEIGHT - 12, note + (f"; {left_out} not shown" if left_out else "")))
     return "\n".join([*parts, "</svg>"]) + "\n"
 
@@ -62,8 +65,8 @@ def draw_point(point: Point, x: float, y: float, is_within: bool) -> list[str]:
     fill = POINT_COLOUR if is_within else "none"
     time = f", {point.seconds:.3g} s" if point.seconds is not None else ""
     said = f"point {point.number}: {point.label}, error {point.error:.1e}{time}"
-    anchor = -8 if x > WIDTH - 160 else 9
     name = f"{point.number} {point.label}, {size_text(point.float_bytes or 0)}"
+    anchor = -8 if x + LETTER_WIDTH * len(name) > WIDTH - RIGHT else 9
     style = ' text-anchor="end"' if anchor < 0 else ""
     return [
         f'<circle cx="{x}" cy="{y}" r="5" fill="{fill}" stroke="{POINT_COLOUR}" stroke-width="2">'

@@ -79,7 +79,7 @@ OVERFLOW, CANCELLATION, ABSORPTION, ROUNDING, UNDERFLOW = (
 
 @dataclass(slots=True)
 class NarrowLoss:
-    """What an operation loses in a narrow dtype: the relative error, the sort of loss, and a number for it.
+    """The loss of an operation in a narrow dtype: the relative error, the sort of loss, and a number for it.
 
     The number is the largest magnitude (overflow), the digits that cancel, or where a sum sticks.
     """

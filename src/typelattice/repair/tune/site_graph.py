@@ -1,4 +1,4 @@
-"""What follows from the choices at places: groups that must agree, sensitivities, and estimated bytes."""
+"""Consequences of the choices at places: groups that must agree, sensitivities, and estimated bytes."""
 
 from __future__ import annotations
 

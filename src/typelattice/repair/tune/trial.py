@@ -87,7 +87,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a trial came to: the largest error over the inputs, where, and the cost of the first run.
+    """The outcome of a trial: the largest error over the inputs, where, and the cost of the first run.
 
     `input_count` is the number of inputs that were run. `reason` says why there is no error, or is empty.
     """

@@ -1,4 +1,4 @@
-"""How libraries write the dtypes that are tuned, one TOML file for each library.
+"""Ways of libraries to write the dtypes that are tuned, one TOML file for each library.
 
 A file has these keys. Several names are separated by spaces.
 

@@ -38,7 +38,7 @@ LIGHT = 'not live and not browser and not package and not whole'
 .PHONY: agree help demo test test-newest test-3.14-chroot whole whole-browser whole-live lint package \
 	installed docs pages tools browser environments emitted conform imitations survey everyday patches kills \
 	widenings \
-	strangers known-fixes npbench releases fuzz bench array-api-tests programs mutants clean
+	strangers known-fixes npbench tune releases fuzz bench array-api-tests programs mutants clean
 
 help:  ## shows these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -149,6 +149,10 @@ known-fixes: $(VENV)/test.stamp  ## patches old releases whose public change is 
 
 npbench: $(VENV)/test.stamp  ## patches NPBench's kernels to float32, and measures them: SUITE=path of a copy
 	$(VENV)/bin/python tools/npbench.py '$(SUITE)' --into docs/measured.md
+
+tune: $(VENV)/test.stamp  ## tunes NPBench's kernels, and compares the search with others: SUITE=path
+	$(VENV)/bin/python tools/tune_kernels.py '$(SUITE)' --compare --rows build/tuned.jsonl \
+		--into docs/measured.md
 
 everyday: $(VENV)/test.stamp  ## counts how often each rule is right for recorded calls with common dtypes
 	$(VENV)/bin/python tools/everyday.py

@@ -3,6 +3,7 @@
 A line is first made good and then, one time in two, broken: words are dropped, doubled, or replaced by
 hostile ones; files are broken in the same way.
 """
+
 from __future__ import annotations
 
 import os
@@ -209,6 +210,14 @@ def patched(dice: Dice) -> list[str]:
     return [one(dice, "nothing.py", "nothing"), *options(dice, to=named("float32", "int8"), write=None)]
 
 
+def tuned(dice: Dice) -> list[str]:
+    """No script that there is: a program may do anything."""
+    given = options(
+        dice, dtypes=named("float32", "int8"), measure=named("ulp", "nrom"), seeds=named("2", "-1"), svg=None
+    )
+    return [one(dice, "nothing.py", "nothing"), "--tolerance", one(dice, "1e-3", "nan", "x"), *given]
+
+
 def watched(dice: Dice) -> list[str]:
     """No library that there is: to ask one takes minutes."""
     given = options(dice, recording=named("it.jsonl"), limit=named("1", "nan"), format=named("text", "json"))
@@ -273,6 +282,7 @@ GRAMMAR: dict[str, tuple[int, Callable[[Dice], list[str]]]] = {  # command -> ho
     "port": (1, ported),
     "runs": (2, runs_compared),
     "fix": (2, patched),
+    "tune": (2, tuned),
     "survey": (1, surveyed),
     "explore": (1, explored),
     "lsp": (1, lambda dice: ["--help"]),

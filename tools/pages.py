@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 from typelattice.base.rendering.terminal_output import PROGRESS_LINE_PREFIX
-from typelattice.repair.copies.progress import PROGRESS_PREFIX
+from typelattice.repair.copies.progress import PROGRESS_PREFIX, TUNE_PREFIX
 from typelattice.show.cli.main import main
 
 ROOT = Path(__file__).parents[1]
@@ -88,7 +88,7 @@ def printed(command: str) -> str | None:
     else:
         return None
     # A slow machine shows progress, a fast one does not.
-    progress = PROGRESS_PREFIX, PROGRESS_LINE_PREFIX
+    progress = PROGRESS_PREFIX, TUNE_PREFIX, PROGRESS_LINE_PREFIX
     lines = [line for line in said.splitlines() if not line.startswith(progress)]
     return "\n".join(line.rstrip() for line in lines).strip("\n")
 

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from typelattice.repair.copies.source import FixError
     from typelattice.repair.patch.patch import Patch
     from typelattice.repair.patch.patch_search import fix
+    from typelattice.repair.tune.tune_options import TuneError
+    from typelattice.repair.tune.tune_program import tune
+    from typelattice.repair.tune.tuning_result import Tuning
     from typelattice.show.drawings.draw import draw
     from typelattice.show.drawings.heat_maps import heatmap
     from typelattice.study.designer import ConflictError, MissingSolverError, PlanError, design
@@ -107,6 +110,9 @@ _MODULE_BY_LAZY_NAME = {
         "tracing.entry_points.trace_function": ("trace", "why"),
         "tracing.entry_points.model_checks": ("DTypePolicyError", "dtype_policy", "state_dtypes_kept"),
         "tracing.run_data.policy": ("PolicyError",),
+        "repair.tune.tune_options": ("TuneError",),
+        "repair.tune.tune_program": ("tune",),
+        "repair.tune.tuning_result": ("Tuning",),
     }.items()
     for name in names
 }
@@ -156,10 +162,11 @@ __all__ = [
     "FormatError", "Kind", "Laws", "Loss", "MissingSolverError", "Namespace", "NamespaceError",
     "Observed", "OpError", "Operand", "OperandError", "Order", "OrderError", "Patch", "PlanError",
     "PolicyError", "Program", "ProgramError", "Promotion", "PromotionError", "Replay", "ResultError",
-    "Symbols", "System", "Table", "TraceError", "Traced", "TypelatticeError", "UnknownSystemError", "Why",
+    "Symbols", "System", "Table", "TraceError", "Traced", "TuneError", "Tuning", "TypelatticeError",
+    "UnknownSystemError", "Why",
     "cast_chain", "cast_chains", "consensus", "criteria", "design", "diff", "draw", "dtype",
     "dtype_policy", "explain", "fix", "heatmap", "implicit_cast", "implicit_cast_type", "laws", "loss",
     "namespace", "native", "observed", "operand", "program", "render", "state_dtypes_kept", "system",
-    "systems", "table", "trace", "why",
+    "systems", "table", "trace", "tune", "why",
 ]  # fmt: skip
 __version__ = "0.1.0"

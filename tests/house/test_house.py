@@ -31,7 +31,7 @@ ROOMS_BY_WING = {  # each room imports only from itself and from what stands bef
     "conformance": "lint, recording, imitations, pytest, agreement",
     "tracing": "source, run_data, library_traits, array_holders, rewrite, steps, models, compiled, findings,"
     " record, remedies, report, entry_points",
-    "repair": "copies, proof, patch, survey, port",
+    "repair": "copies, proof, patch, tune, survey, port",
     "show": "drawings, explorer, editor, cli",
 }
 ROOMS = [  # the docstrings of wings import nothing

@@ -16,7 +16,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from typelattice.repair.copies.progress import PROGRESS_PREFIX
+from typelattice.repair.copies.progress import PROGRESS_PREFIX, TUNE_PREFIX
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import pages
@@ -134,7 +134,7 @@ def test_the_examples_of_the_readme_run_with_the_installed_wheel(empty: Path, tm
                 told = "\n".join(
                     line.rstrip()
                     for line in (done.stdout + done.stderr).splitlines()
-                    if not line.startswith(PROGRESS_PREFIX)
+                    if not line.startswith((PROGRESS_PREFIX, TUNE_PREFIX))
                 )
                 assert pages.same(shown, told.strip("\n"), varies=True), told
                 ran += 1

@@ -26,7 +26,7 @@ from typelattice.study.tables.tables import Table, table
 SYSTEMS = tl.systems()
 OF_FILES = (  # commands that ask for files, libraries, a checker or an editor, or judge what they find
     "conform", "compare", "record", "watch", "trace", "runs", "fix", "lint", "check", "lsp", "stubs",
-    "survey", "agree", "port",
+    "survey", "agree", "port", "tune",
 )  # fmt: skip
 
 LONG = ("conform", "emit", "laws", "stubs", "watch")  # whose examples take more than half of the time

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "tools"))
 import command_lines
 import fuzz
 
-WANT_A_LIBRARY = {"compare", "record", "watch", "trace", "fix", "port"}
+WANT_A_LIBRARY = {"compare", "record", "watch", "trace", "fix", "port", "tune"}
 
 
 def test_no_command_line_makes_it_fall_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,7 @@ def main(program_file: str, result_file: str) -> None:
         else:
             started = perf_counter()
             with suppress(SystemExit):
-                _run_target(todo, names)
+                run_target(todo, names)
     except Exception as e:
         if todo.mendable_files:
             from typelattice.repair.copies.refused_calls import read_failure  # only such a program needs this
@@ -63,7 +63,7 @@ def main(program_file: str, result_file: str) -> None:
     Path(result_file).write_bytes(pickle.dumps(MeasuredRun(seconds, peak, values)))
 
 
-def _run_target(program: ProgramToRun, names: dict[str, Any]) -> None:
+def run_target(program: ProgramToRun, names: dict[str, Any]) -> None:
     """Run a script, a module or tests as Python does. Add the names that the program binds to `names`."""
     sys.argv[:] = [program.target, *program.argv]
     if program.runs_tests:

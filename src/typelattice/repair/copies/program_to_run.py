@@ -21,6 +21,20 @@ SCRIPT_MODULE_NAME = "__typelattice_fix__"  # module name of a script when only 
 
 
 @dataclass(frozen=True, slots=True)
+class TunedInput:
+    """The input of one run among several of a program that is tuned, and what counts as its result.
+
+    Constant seeds given to `seeded_functions` are moved by `seed_shift`. `metric` names a function of the
+    program whose value is the only result. `narrow_dtypes` are tried beside each operation.
+    """
+
+    seed_shift: int = 0
+    seeded_functions: tuple[str, ...] = ()
+    metric: str = ""
+    narrow_dtypes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramToRun:
     """A program to be run: a script, a module, a pytest run, or a function of a file with its arguments.
 
@@ -29,7 +43,8 @@ class ProgramToRun:
     input wide: the arguments of the function, or the script's own text, which is then `wide_content`.
     `records_steps` keeps the values of each step. `noise_dtype` moves floats as narrow as it by one unit.
     `mendable_files` are the files that a patch may change if the program fails: a plain run then reads the
-    failure. `follows_project` also follows the modules in the copied folder.
+    failure. `follows_project` also follows the modules in the copied folder. `tuned` says what else a
+    run does whose results are compared for another dtype.
     """
 
     target: str
@@ -49,6 +64,7 @@ class ProgramToRun:
     replaced_contents: Mapping[str, bytes] = field(default_factory=dict)
     mendable_files: tuple[str, ...] = ()
     follows_project: bool = False
+    tuned: TunedInput | None = None
 
 
 def read_program(path: str) -> ProgramToRun:

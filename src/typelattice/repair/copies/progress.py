@@ -9,7 +9,7 @@ from typing import TextIO
 QUIET_SECONDS = 3.0  # a shorter search shows nothing
 LINE_SECONDS = 5.0  # between two lines, if nobody watches a terminal
 MAX_LINE_COLUMNS = 79
-PROGRESS_PREFIX = "fix: run "
+PROGRESS_PREFIX, TUNE_PREFIX = "fix: run ", "tune: run "
 ERASE_LINE = "\r\x1b[K"
 
 
@@ -21,13 +21,14 @@ class Progress:
     started: float = field(default_factory=monotonic)
     shown_at: float = 0.0
     open_line: str = ""
+    prefix: str = PROGRESS_PREFIX
 
     def show(self, run_count: int, doing: str) -> None:
         """Show which run takes place and what it tries, unless something was shown just before."""
         now = monotonic()
         if self.stream is None or now - self.started < QUIET_SECONDS:
             return
-        line = f"{PROGRESS_PREFIX}{run_count}, {now - self.started:.0f} s: {doing}"[:MAX_LINE_COLUMNS]
+        line = f"{self.prefix}{run_count}, {now - self.started:.0f} s: {doing}"[:MAX_LINE_COLUMNS]
         if self.stream.isatty():
             if line != self.open_line:
                 self._write(f"{ERASE_LINE}{line}")

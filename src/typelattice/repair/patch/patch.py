@@ -199,7 +199,7 @@ class Patch:
         return "".join(
             line
             for path, (before, after) in sorted(self.contents.items())
-            for line in _write_diff(path_text(path), before.decode("utf-8"), after.decode("utf-8"))
+            for line in write_diff(path_text(path), before.decode("utf-8"), after.decode("utf-8"))
         )
 
     def data(self) -> dict[str, object]:
@@ -292,7 +292,8 @@ def path_text(path: Path) -> str:
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else str(path)
 
 
-def _write_diff(name: str, old_text: str, new_text: str) -> Iterator[str]:
+def write_diff(name: str, old_text: str, new_text: str) -> Iterator[str]:
+    """Yield the lines of a unified diff of two texts."""
     # as `git apply` splits, which knows no other ends of lines
     old, new = ([*StringIO(text, newline="\n")] for text in (old_text, new_text))
     for line in unified_diff(old, new, f"a/{name}", f"b/{name}"):

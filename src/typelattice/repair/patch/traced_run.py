@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import pickle
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -91,12 +93,13 @@ def main(program_file: str, result_file: str) -> None:
 def serve() -> None:
     """Run programs, each in a fork of this process, which has already imported the modules that all need.
 
-    A line on standard input names the file of the program, the file for its result, its two streams and its
-    folder. The answer is a line with the exit status. The process ends when standard input is closed.
+    A line on standard input names the file of the program, the file for its result, its two streams, its
+    folder, and the module whose `main` runs it. The answer is a line with the exit status. The process ends
+    when standard input is closed.
     """
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     for line in io.FileIO(os.dup(0), closefd=True):
-        program, out, printed, errors, folder, *modules = pickle.loads(bytes.fromhex(line.decode()))
+        program, out, printed, errors, folder, runner, *modules = pickle.loads(bytes.fromhex(line.decode()))
         for module in modules:
             __import__(module)
         with warnings.catch_warnings():
@@ -104,10 +107,11 @@ def serve() -> None:
             pid = os.fork()
         if pid == 0:
             answers.close()
+            gc.freeze()  # at its end, Python looks through all objects, also those that the runs share
             for number, path in enumerate((os.devnull, printed, errors)):
                 os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), number)
             os.chdir(folder)
-            main(program, out)
+            import_module(runner).main(program, out)
             return
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         try:

@@ -18,6 +18,7 @@ from select import select
 from signal import SIGKILL
 from stat import S_ISDIR
 from time import monotonic
+from typing import Any
 
 from typelattice.base.disk.read import FileError
 from typelattice.base.own_folders import IMPORT_FOLDER
@@ -124,6 +125,14 @@ class PlainRun:
 
 
 @dataclass(frozen=True, slots=True)
+class EndedRun:
+    """A run that ended with status 0: what its `main` wrote as its result, and its output."""
+
+    result: Any
+    printed: str
+
+
+@dataclass(frozen=True, slots=True)
 class PrintedFailure:
     """The failure of a program, and what it had printed until then."""
 
@@ -195,7 +204,7 @@ class Workspace:
             noise_dtype=noise_dtype,
         )
         files = self._list_run_files("ran.pickle")
-        status = self._run_program(program, files, TRACED_RUN)
+        status = self._run_program(program, files, TRACED_RUN, is_forkable=True)
         if isinstance(status, FailedRun):
             return status
         _, result_file, printed, errors = files
@@ -229,6 +238,22 @@ class Workspace:
             traced_run.step_values,
         )
 
+    def run_by(self, module: str, program: ProgramToRun) -> EndedRun | FailedRun:
+        """Run a program by the `main` of a module, in a fork if the modules that it needs are imported there.
+
+        Raises FixError if it would write outside the copy, and SearchTimeOverError.
+        """
+        files = self._list_run_files("ended.pickle")
+        status = self._run_program(program, files, module, is_forkable=True)
+        if isinstance(status, FailedRun):
+            return status
+        _, result_file, printed, errors = files
+        if status != 0 or not result_file.is_file():
+            lines = errors.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            return FailedRun(self._clip_reason(lines[-1] if lines else f"it ended with status {status}"))
+        output = printed.read_text(encoding="utf-8", errors="replace")
+        return EndedRun(pickle.loads(result_file.read_bytes()), output)
+
     def run_plain(self) -> PlainRun | None:
         """Run the program without the tracer, and measure it. Return None if it fails or takes too long."""
         finished = self.run_and_read_failure(())
@@ -253,9 +278,9 @@ class Workspace:
         return PlainRun(cost, found.values, output) if status == 0 else None
 
     def _run_program(
-        self, program: ProgramToRun, files: Sequence[Path], module: str
+        self, program: ProgramToRun, files: Sequence[Path], module: str, is_forkable: bool = False
     ) -> int | FailedRun:
-        """Run a program by a module of this package. Return its exit status, or why it was ended."""
+        """Run a program by the `main` of a module. Return its exit status, or why it was ended."""
         if self.seconds_left <= 0:
             raise SearchTimeOverError
         program_file, result_file, *_ = files
@@ -264,8 +289,9 @@ class Workspace:
         self.run_count += 1
         started = monotonic()
         try:
-            is_forked = self.preloaded_modules and module == TRACED_RUN
-            status = self.run_in_fork(files) if is_forked else self.run_in_process(files, module)
+            is_forked = self.preloaded_modules and is_forkable
+            run = self.run_in_fork if is_forked else self.run_in_process
+            status = run(files, module)
             self.longest_seconds = max(self.longest_seconds, monotonic() - started)
             return status
         except subprocess.TimeoutExpired as e:
@@ -394,8 +420,8 @@ class Workspace:
         self.close()
         self.runs_assertions, self.preloaded_modules = asserts, ()
 
-    def run_in_process(self, files: Sequence[Path], module: str = TRACED_RUN) -> int:
-        """Run a module of this package that runs the program in a new process. Return its exit status."""
+    def run_in_process(self, files: Sequence[Path], module: str) -> int:
+        """Run the `main` of a module, which runs the program, in a new process. Return its exit status."""
         todo, out, printed, errors = files
         limit = self._limit_run()
         with printed.open("wb") as stdout, errors.open("wb") as stderr:
@@ -410,8 +436,8 @@ class Workspace:
                     _kill_group(process)
                     raise
 
-    def run_in_fork(self, files: Sequence[Path]) -> int:
-        """Run the program in a fork of the process that is kept for this. Return its exit status."""
+    def run_in_fork(self, files: Sequence[Path], module: str) -> int:
+        """Run the `main` of a module in a fork of the process that is kept. Return its exit status."""
         limit = self._limit_run()
         if self.server is None:
             self.server = subprocess.Popen(
@@ -420,7 +446,7 @@ class Workspace:
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
         assert self.server.stdin is not None and self.server.stdout is not None
-        todo = [*map(str, files), str(self.current_folder_in_copy), *self.preloaded_modules]
+        todo = [*map(str, files), str(self.current_folder_in_copy), module, *self.preloaded_modules]
         try:
             self.server.stdin.write(pickle.dumps(todo).hex().encode() + b"\n")
             self.server.stdin.flush()

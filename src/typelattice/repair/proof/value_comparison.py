@@ -129,14 +129,15 @@ def find_other_dtype(old_values: Mapping[str, KeptValue], new_values: Mapping[st
 def compare_prints(old_text: str, new_text: str, widest_dtype: DType) -> ValueDifference:
     """Compare the numbers that were printed. Different words are a reason to reject the patch."""
     words = [" ".join(NUMBER_PATTERN.sub("0", text).split()) for text in (old_text, new_text)]
-    if _remove_dtypes(words[0]) != _remove_dtypes(words[1]):
+    if without_dtypes(words[0]) != without_dtypes(words[1]):
         return ValueDifference(reason="it prints other words")
     return compare_values(
         {PRINTED_NAME: read_numbers(old_text)}, {PRINTED_NAME: read_numbers(new_text)}, widest_dtype
     )
 
 
-def _remove_dtypes(text: str) -> str:
+def without_dtypes(text: str) -> str:
+    """Remove the names of float dtypes, brackets and spaces from a text."""
     return re.sub(r"(?:b?float|complex)\d+|[\[\]\s]", "", text)
 
 

@@ -27,7 +27,7 @@ from typelattice.show.cli.program_words import CommandWords, check_program_words
 
 # Each command is a module in `commands/`.
 COMMANDS_BY_PURPOSE = {
-    "find and fix wide floats in your code": ("trace", "fix", "port", "runs", "survey"),
+    "find and fix wide floats in your code": ("trace", "fix", "tune", "port", "runs", "survey"),
     "ask for dtypes; this runs no code of yours": (
         "explain", "table", "diff", "consensus", "laws", "draw", "explore", "systems",
     ),

@@ -40,6 +40,7 @@ from typelattice.core.registry.libraries import file_of, libraries, library_of, 
 from typelattice.core.registry.releases import system_for_version
 from typelattice.core.system_files.system_text import systems
 from typelattice.programs.calls.steps import Input, NamedDType, Opaque, Step
+from typelattice.tracing.library_traits.array_values import ReadValues
 from typelattice.tracing.library_traits.checked_call import FoundLoss, Unchecked
 
 
@@ -162,6 +163,12 @@ def value_checks(library: str) -> ValueChecksOfLibrary | None:
         shadows.drop_shadow,
         without_warnings,
     )
+
+
+def value_reader(library: str) -> ReadValues | None:
+    """Return the function that reads the values of a library's arrays, or None if it has none."""
+    found: ReadValues | None = getattr(_import_library_file(library), "read_values", None)
+    return found
 
 
 def release_comparison(library: str) -> Any:

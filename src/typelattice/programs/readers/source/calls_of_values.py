@@ -279,7 +279,7 @@ def call_dotted_name(
     scope: Scope,
 ) -> Reading:  # fmt: skip
     """Read a call of a function of Python's own, or of a library."""
-    text, owner = function.text, find_owner(reader, function)
+    text, owner = function.text, find_owner(reader, node, function, scope)
     own = PYTHON_FUNCTIONS.get(text) or EINOPS_FUNCTIONS.get(text)
     if own is not None:
         found = yield call_python_function(reader, node, own, args, keywords, scope)
@@ -322,9 +322,13 @@ def is_imported(node: ast.AST, scope: Scope) -> bool:
     return isinstance(name, ast.Name) and name.id in scope
 
 
-def find_owner(reader: SourceReader, function: DottedName) -> str | None:
-    """Return the library of a function: the one that is named, or for `nn.relu` that of the whole source."""
-    return function.owner or (reader.library if len(function.path) > 1 else None)
+def find_owner(reader: SourceReader, node: ast.AST, function: DottedName, scope: Scope) -> str | None:
+    """Return the library of a function: the one that is named, or for `nn.relu` that of the whole source.
+
+    A module that the source imports is of the library only if it says so.
+    """
+    is_short = len(function.path) > 1 and not is_imported(node, scope)
+    return function.owner or (reader.library if is_short else None)
 
 
 def call_special_function(
@@ -336,7 +340,7 @@ def call_special_function(
     Return MISSING for another function. names.txt lists these. Raises SettingError for a function that
     changes which dtypes the library gives.
     """
-    name, owner = function.path[-1], find_owner(reader, function)
+    name, owner = function.path[-1], find_owner(reader, node, function, scope)
     for each in (".".join(function.path[-2:]), name):
         word = name_meaning(NameSort.TAKES_FUNCTION, each, owner)
         if word is not None:

@@ -1,0 +1,1 @@
+"""Tuning: the narrowest dtypes with which a program's results stay within a tolerance, found by runs."""

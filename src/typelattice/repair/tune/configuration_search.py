@@ -1,0 +1,300 @@
+"""The search for the narrowest dtypes: delta debugging over groups of places, ordered by sensitivity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+
+from typelattice.repair.tune.libraries import tuned_library
+from typelattice.repair.tune.place_edits import width_of
+from typelattice.repair.tune.places import ACCUMULATED, NUMBER, STORED, Place
+from typelattice.repair.tune.site_graph import SiteGraph
+from typelattice.repair.tune.trial import Outcome
+
+Configuration = Mapping[Place, str]
+Evaluate = Callable[[Configuration], Outcome]
+Prefetch = Callable[[Sequence[Configuration]], None]
+MIN_SAVED_SHARE = 0.02  # of all bytes, that a cast of a stored result must save to be tried
+MAX_EXCHANGES = 24  # runs in which a place that stays wide is tried in exchange for a narrow one
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A group of places, and the dtype that each gets. "" stands for no choice."""
+
+    choices: tuple[tuple[Place, str], ...]
+    target: str
+    sensitivity: float = 0.0
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return tuple(place for place, _ in self.choices)
+
+    def apply(self, configuration: Configuration) -> dict[Place, str]:
+        """Return a configuration with the choices of the move."""
+        found = {**configuration, **dict(self.choices)}
+        return {place: dtype for place, dtype in found.items() if dtype}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A move that was refused at the end: it alone would miss the tolerance. `outcome` is that run."""
+
+    move: Move
+    outcome: Outcome
+
+
+@dataclass(eq=False)
+class ConfigurationSearch:
+    """The search from the widest configuration down. `tolerance` is what an accepted run must keep.
+
+    `is_ordered` sorts groups by their sensitivity; without it this is plain delta debugging. `best` is the
+    narrowest configuration accepted so far.
+    """
+
+    graph: SiteGraph
+    dtypes: Sequence[str]
+    tolerance: float
+    evaluate: Evaluate
+    prefetch: Prefetch
+    best: dict[Place, str]
+    is_ordered: bool = True
+    refusals: dict[tuple[tuple[Place, ...], str], Refusal] = field(default_factory=dict)
+    accepted: list[dict[Place, str]] = field(default_factory=list)
+
+    def search(self) -> None:
+        """Try each dtype of the ladder in turn, from the widest on, and leave `best` behind."""
+        self.accepted.append(self.best)
+        for dtype in self.dtypes:
+            moves = self.list_moves(dtype)
+            if moves:
+                self.narrow(moves, dtype)
+                self.relax(dtype)
+        for dtype in self.dtypes:
+            self.store(dtype)
+        self.save_bytes()
+        self.confirm()
+
+    def save_bytes(self) -> None:
+        """Take the accepted configuration with the fewest bytes, and change single groups if that saves any.
+
+        A cast makes an array of its own, so a narrow dtype does not always save bytes.
+        """
+        self.best = min(self.accepted, key=self.bytes_of, default=self.best)
+        runs, again = 0, True
+        while again:
+            again = False
+            for group in self.graph.groups:
+                for dtype in ("", *self.dtypes):
+                    choices = {place: dtype or place.dtype for place in group}
+                    configuration = {**self.best, **choices}
+                    if self.bytes_of(configuration) >= self.bytes_of(self.best) or runs >= MAX_EXCHANGES:
+                        continue
+                    runs += 1
+                    again = self.keeps(configuration) or again
+
+    def keeps(self, configuration: Configuration) -> bool:
+        """Run a configuration, and keep it if the tolerance holds."""
+        holds = self.holds(self.evaluate(configuration))
+        if holds:
+            self.best = dict(configuration)
+            self.accepted.append(self.best)
+        return holds
+
+    def confirm(self) -> None:
+        """Ask of each group that stays wide once more whether it may be narrower, and keep the refusals.
+
+        The configuration may have changed since a group was refused.
+        """
+        again = True
+        while again:
+            again = False
+            self.refusals.clear()
+            following = [p for p in self.best if p.sort in (ACCUMULATED, NUMBER)]
+            for dtype in self.dtypes:
+                moves = [Move(((p, dtype),), dtype) for p in following if self.is_narrower(p, dtype)]
+                for move in (*self.list_moves(dtype), *moves):
+                    configuration = move.apply(self.best)
+                    outcome = self.evaluate(configuration)
+                    if not self.holds(outcome):
+                        self.refusals[move.places, dtype] = Refusal(move, outcome)
+                    elif self.bytes_of(configuration) < self.bytes_of(self.best):
+                        again = self.keeps(configuration) or again
+
+    def list_moves(self, dtype: str) -> list[Move]:
+        """List the groups that may become as narrow as a dtype, the least sensitive first."""
+        found = []
+        for group in self.graph.groups:
+            choices = tuple((place, dtype) for place in group if self.is_narrower(place, dtype))
+            if choices and len(choices) == len(group):
+                found.append(Move(choices, dtype, self.graph.sensitivity(group, dtype)))
+        if self.is_ordered:
+            found.sort(key=lambda move: move.sensitivity)
+        return found
+
+    def is_narrower(self, place: Place, dtype: str) -> bool:
+        """Return True if a dtype would narrow a place in the best configuration."""
+        now, library = self.best.get(place), tuned_library(place.library)
+        if now is None or library is None or dtype not in library.dtypes:
+            return False
+        return width_of(place.dtype_at(dtype)) < width_of(place.dtype_at(now))
+
+    def narrow(self, moves: Sequence[Move], dtype: str) -> None:
+        """Narrow as many groups as the tolerance allows.
+
+        Sums and other accumulations follow their operands. Groups that are refused so are tried once more
+        with accumulations as wide as before.
+        """
+        self.prefetch([apply_all(self.best, part) for part in (moves, *halves(moves))])
+        rejected = self.grow([*moves])
+        while rejected:  # until each of them alone is refused
+            left = self.retry(rejected)
+            if len(left) == len(rejected):
+                break
+            rejected = left
+        if self.is_ordered:
+            self.exchange(rejected, [move for move in moves if move not in rejected])
+        for part in [rejected, *([move] for move in rejected if len(rejected) > 1)]:
+            self.accept_protected(part)
+
+    def accept_protected(self, moves: Sequence[Move]) -> None:
+        """Try moves with accumulations as wide as they are now, if that saves bytes."""
+        followed = apply_all(self.best, moves)
+        configuration = self.protect(followed)
+        saved = self.bytes_of(self.best) - self.bytes_of(configuration)
+        if configuration == followed or saved < MIN_SAVED_SHARE * self.bytes_of(self.best):
+            return
+        self.keeps(configuration)
+
+    def protect(self, configuration: Configuration) -> dict[Place, str]:
+        """Let each accumulation be as wide as in the best configuration, if its operands are narrower."""
+        found = dict(configuration)
+        before, after = self.graph.estimate_widths(self.best), self.graph.estimate_widths(configuration)
+        for place in self.graph.places:
+            if place.sort in (ACCUMULATED, NUMBER) and place not in found:
+                was = max((before[i] for i in place.sites), default=0)
+                if max((after[i] for i in place.sites), default=0) < was:
+                    found[place] = next(
+                        (d for d in self.wide_dtypes if width_of(d) == was), self.wide_dtypes[0]
+                    )
+        return found
+
+    def relax(self, dtype: str) -> None:
+        """Let accumulations follow their operands again, or be as narrow as a dtype, where possible."""
+        wide = [place for place in self.best if place.sort in (ACCUMULATED, NUMBER)]
+        moves = [Move(((place, ""),), dtype, self.graph.sensitivity([place], dtype)) for place in wide]
+        refused = self.grow(sorted(moves, key=lambda move: move.sensitivity))
+        places = [move.places[0] for move in refused if self.is_narrower(move.places[0], dtype)]
+        for place in places:
+            self.refusals.pop(((place,), dtype), None)
+        self.grow([Move(((place, dtype),), dtype) for place in places])
+
+    def store(self, dtype: str) -> None:
+        """Cast results to a dtype where they are stored, if that makes arrays narrower."""
+        moves = []
+        for place in self.graph.places:
+            library = tuned_library(place.library)
+            if place.sort != STORED or place in self.best or library is None or dtype not in library.dtypes:
+                continue
+            move = Move(((place, dtype),), dtype, self.graph.sensitivity([place], dtype))
+            saved = self.bytes_of(self.best) - self.bytes_of(move.apply(self.best))
+            if saved >= MIN_SAVED_SHARE * self.bytes_of(self.best):
+                moves.append(move)
+        self.grow(sorted(moves, key=lambda move: move.sensitivity))
+        for place in [p for p in self.best if p.sort == STORED and self.best[p] == dtype]:
+            self.try_without([place])  # one that another cast has made needless
+
+    def retry(self, moves: Sequence[Move]) -> list[Move]:
+        """Try moves one by one, and return those that are refused."""
+        return [move for move in moves if not self.accept([move])]
+
+    def grow(self, moves: Sequence[Move]) -> list[Move]:
+        """Accept moves in the largest parts that keep the tolerance. Return those that were refused."""
+        if not moves or self.accept(moves):
+            return []
+        if len(moves) == 1:
+            return [*moves]
+        first, second = self.split(moves)
+        return [*self.grow(first), *self.grow(second)]
+
+    def split(self, moves: Sequence[Move]) -> tuple[Sequence[Move], Sequence[Move]]:
+        """Split moves into those that are predicted to keep the tolerance and others, or in the middle."""
+        good = sum(move.sensitivity <= self.tolerance for move in moves)
+        is_sorted = all(move.sensitivity <= self.tolerance for move in moves[:good])
+        if not (self.is_ordered and is_sorted and 0 < good < len(moves)):
+            good = len(moves) // 2
+        return moves[:good], moves[good:]
+
+    def accept(self, moves: Sequence[Move]) -> bool:
+        """Run the best configuration with some moves, and keep it if the tolerance holds."""
+        configuration = apply_all(self.best, moves)
+        if configuration == self.best:
+            return True
+        outcome = self.evaluate(configuration)
+        if self.holds(outcome):
+            self.best = configuration
+            self.accepted.append(configuration)
+            return True
+        if len(moves) == 1:
+            self.refusals[moves[0].places, moves[0].target] = Refusal(moves[0], outcome)
+        return False
+
+    def holds(self, outcome: Outcome) -> bool:
+        return outcome.error <= self.tolerance
+
+    def exchange(self, rejected: Sequence[Move], accepted: Sequence[Move]) -> None:
+        """Try each refused group in place of an accepted one that saves less."""
+        runs = 0
+        for move in rejected:
+            for other in accepted:
+                if runs >= MAX_EXCHANGES:
+                    return
+                back = replace(other, choices=tuple((place, self.wide_of(place)) for place in other.places))
+                configuration = apply_all(self.best, [back, move])
+                if not all(self.best.get(p) == c for p, c in other.choices):
+                    continue
+                if self.bytes_of(configuration) >= self.bytes_of(self.best):
+                    continue
+                runs += 1
+                if self.keeps(configuration):
+                    break
+
+    def wide_of(self, place: Place) -> str:
+        """Return the dtype of a place before the present dtype of the ladder."""
+        now = self.best.get(place, place.dtype)
+        wider = [d for d in self.wide_dtypes if width_of(d) > width_of(now)]
+        return min(wider, key=width_of, default=now)
+
+    @property
+    def wide_dtypes(self) -> Sequence[str]:
+        return ("float64", *self.dtypes)
+
+    def bytes_of(self, configuration: Configuration) -> float:
+        return self.graph.estimate_bytes(configuration)
+
+    def try_without(self, places: Iterable[Place]) -> bool:
+        """Run without the choices of some places. Keep that if nothing is wider and the tolerance holds."""
+        left = {*places}
+        configuration = {place: dtype for place, dtype in self.best.items() if place not in left}
+        if self.bytes_of(configuration) > self.bytes_of(self.best):
+            return False
+        return self.keeps(configuration)
+
+
+def apply_all(configuration: Configuration, moves: Iterable[Move]) -> dict[Place, str]:
+    """Return a configuration with the choices of some moves."""
+    found = dict(configuration)
+    for move in moves:
+        found = move.apply(found)
+    return found
+
+
+def halves(moves: Sequence[Move]) -> tuple[Sequence[Move], Sequence[Move]]:
+    middle = len(moves) // 2
+    return moves[:middle], moves[middle:]
+
+
+def error_text(error: float) -> str:
+    """Write an error, or that there is none to measure."""
+    return "no finite error" if error == inf else f"{error:.1e}"

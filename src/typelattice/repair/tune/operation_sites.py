@@ -1,0 +1,301 @@
+"""The operations of a run by their place in the source, and what each would lose in narrower dtypes.
+
+Each operation is computed a second time with its operands in a narrow dtype, beside the result that the
+program computed itself. So one run tells which operations bear which dtype.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from math import inf, isfinite, log10
+from typing import Any
+from weakref import ref
+
+from typelattice.core.dtypes.dtypes import DTYPES, DType, real_part_dtype
+from typelattice.tracing.library_traits import value_checks, value_reader
+from typelattice.tracing.library_traits.array_values import round_to_dtype
+from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
+from typelattice.tracing.run_data.float_widths import dtype_width
+
+MAX_SHADOW_NUMBERS = 1 << 16  # a larger result is judged by its first numbers, if it is elementwise
+MAX_SHADOW_RUNS = 24  # runs of one operation that are computed narrowly
+MAX_LINKS = 1 << 16
+SUMMING_OPERATIONS = ("add", "subtract", "sum", "mean")
+ACCUMULATIONS = ("sum", "mean", "cumsum", "matmul", "dot")
+SHADOWED_OPERATIONS = frozenset(
+    [
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "power",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log1p",
+        "log2",
+        "log10",
+        "sqrt",
+        "square",
+        "abs",
+        "sin",
+        "cos",
+        "tan",
+        "tanh",
+        "arctan",
+        "arctan2",
+        "sinh",
+        "cosh",
+        "reciprocal",
+        "maximum",
+        "minimum",
+        "hypot",
+        "sum",
+        "mean",
+        "var",
+        "std",
+        "prod",
+        "cumsum",
+        "dot",
+        "matmul",
+    ]
+)
+NUMPY_NAME = {
+    "truediv": "divide",
+    "true_divide": "divide",
+    "absolute": "abs",
+    "pow": "power",
+    "mul": "multiply",
+}
+OVERFLOW, CANCELLATION, ABSORPTION, ROUNDING, UNDERFLOW = (
+    "overflow", "cancellation", "absorption", "rounding", "underflow",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class NarrowLoss:
+    """The loss of an operation in a narrow dtype: the relative error, the sort of loss, and a number for it.
+
+    The number is the largest magnitude (overflow), the digits that cancel, or where a sum sticks.
+    """
+
+    error: float = 0.0
+    sort: str = ROUNDING
+    figure: float = 0.0
+
+
+@dataclass(slots=True)
+class OperationSite:
+    """An operation at one place of the source. `inputs` are the sites that made its float operands.
+
+    `is_made` is True if no float array goes in. `operand_size` is the number of elements of its largest float
+    operand. `target` is the site that made the array which the operation writes into.
+    """
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    name: str
+    library: str
+    dtype: str
+    bytes: int = 0
+    largest_bytes: int = 0
+    count: int = 0
+    is_made: bool = True
+    is_in_place: bool = False
+    dimensions: int = 0
+    operand_size: int = 0
+    target: int | None = None
+    inputs: set[int] = field(default_factory=set)
+    losses: dict[str, NarrowLoss] = field(default_factory=dict)
+
+
+class SiteObserver(ValueChecks):
+    """Collects the sites of a run. Its sites are in the order in which they first ran."""
+
+    def __init__(self, narrow_dtypes: Sequence[str]) -> None:
+        super().__init__()
+        self.narrow_dtypes = [DTYPES[name] for name in narrow_dtypes]
+        self.sites: list[OperationSite] = []
+        self.number_by_key: dict[tuple[Any, ...], int] = {}
+        self.maker_by_id: dict[int, tuple[Any, int]] = {}
+        self.readers: dict[str, Any] = {}
+
+    def observe_operation(
+        self,
+        witness: ValueWitness,
+        name: str,
+        operands: Sequence[Any],
+        keywords: Mapping[str, Any],
+        result: Any,
+    ) -> None:
+        """Add an operation to its site."""
+        kind = witness.array_kinds[type(result)]
+        found = float_dtype_of(result)
+        if kind is None or found is None:
+            return
+        at = witness.operation
+        key = (witness.module.file, at.line, at.column, at.end_line, at.end_column, name)
+        number = self.number_by_key.get(key)
+        if number is None:
+            number = self.number_by_key[key] = len(self.sites)
+            self.sites.append(OperationSite(*key, kind.library, found.name))
+        site = self.sites[number]
+        size = kind.size(result)
+        site.count += 1
+        site.bytes += 0 if name.endswith("=") or name == "put" else size
+        site.largest_bytes = max(site.largest_bytes, size)
+        site.is_in_place = name.endswith("=") or name == "put"
+        site.dimensions = max(site.dimensions, len(getattr(result, "shape", ())))
+        if (dtype_width(found) or 0) > (dtype_width(DTYPES[site.dtype]) or 0):
+            site.dtype = found.name
+        floats = [x for x in flatten(operands) if float_dtype_of(x) is not None]
+        if floats or site.is_in_place:
+            site.is_made = False
+        for x in (*floats, *([result] if site.is_in_place else [])):
+            site.operand_size = max(site.operand_size, number_count(x))
+            maker = self.find_maker(x)
+            if maker is not None and maker != number:
+                site.inputs.add(maker)
+        if site.is_in_place and site.target is None:
+            site.target = self.find_maker(result)
+            site.target = None if site.target == number else site.target
+        self.link(result, number)
+        is_shadowed = site.count <= MAX_SHADOW_RUNS or not site.count & (site.count - 1)  # or a power of 2
+        if is_shadowed and kind.variable is None:
+            with suppress(Exception):  # of a library, for operands that it cannot take in another dtype
+                self.compute_narrowly(site, name, operands, keywords, result)
+
+    def find_maker(self, x: Any) -> int | None:
+        """Return the site that made an array, or the array that it is a part of."""
+        for each in (x, getattr(x, "base", None), getattr(x, "_base", None)):
+            known = self.maker_by_id.get(id(each))
+            if known is not None and known[0]() is each:
+                return known[1]
+        return None
+
+    def link(self, x: Any, number: int) -> None:
+        """Remember the site that made an array, as long as the array lives."""
+        if len(self.maker_by_id) > MAX_LINKS:
+            live = {key: known for key, known in self.maker_by_id.items() if isinstance(known[0], ref)}
+            self.maker_by_id = {key: known for key, known in live.items() if known[0]() is not None}
+        try:
+            found: Any = ref(x)
+        except TypeError:  # a scalar of NumPy, which is small
+            found = partial(_same, x)
+        self.maker_by_id[id(x)] = found, number
+
+    def compute_narrowly(
+        self,
+        site: OperationSite,
+        name: str,
+        operands: Sequence[Any],
+        keywords: Mapping[str, Any],
+        result: Any,
+    ) -> None:
+        """Compute an operation in each narrow dtype, and keep the largest loss."""
+        np: Any = sys.modules.get("numpy")
+        checks, read = value_checks(site.library), value_reader(site.library)
+        if np is None or checks is None or read is None or name == "put":
+            return
+        plain = checks.plain_call(name.removesuffix("="), operands, keywords)
+        if plain is None:
+            return
+        plain_name, plain_operands, options = plain
+        plain_name = NUMPY_NAME.get(plain_name, plain_name)
+        wide = np.asarray(read(result)[0], np.float64 if "complex" not in site.dtype else None)
+        values = [np.asarray(read(x)[0], wide.dtype) for x in plain_operands]
+        if name.endswith("="):  # the old values are gone: only their size is known, from the result
+            values = [wide - values[0] if plain_name == "add" else wide + values[0], *values]
+        with np.errstate(all="ignore"):
+            for dtype in self.narrow_dtypes:
+                loss = self.find_range_loss(np, dtype, wide)
+                if loss is None and plain_name in SHADOWED_OPERATIONS and wide.dtype.kind == "f":
+                    given = {k: x for k, x in options.items() if k in ("axis", "keepdims", "ddof")}
+                    loss = narrow_loss(np, plain_name, dtype, values, given, wide, site.count)
+                known = site.losses.get(dtype.name)
+                if loss is not None and (known is None or loss.error > known.error):
+                    site.losses[dtype.name] = loss
+
+    def find_range_loss(self, np: Any, dtype: DType, wide: Any) -> NarrowLoss | None:
+        """Return the loss of a result that does not fit into the range of a dtype, or None."""
+        finite = abs(wide[np.isfinite(wide)])
+        if finite.size and float(finite.max()) > float(dtype.max or inf):
+            return NarrowLoss(inf, OVERFLOW, float(finite.max()))
+        return None
+
+
+def _same(x: Any) -> Any:
+    return x
+
+
+def narrow_loss(
+    np: Any,
+    name: str,
+    dtype: DType,
+    values: Sequence[Any],
+    options: Mapping[str, Any],
+    wide: Any,
+    runs: int = 1,
+) -> NarrowLoss | None:
+    """Compute an operation in a narrow dtype, and say what is lost against the wide result.
+
+    An update that changes nothing is lost each time, so its loss grows with the runs.
+    """
+    unit = 2.0 ** -(real_part_dtype(dtype).precision or 1)
+    size = float(np.linalg.norm(wide.ravel()))
+    if not size:
+        return None
+    narrow = [round_to_dtype(np, np.asarray(x, np.float64), dtype) for x in values]
+    computed = round_to_dtype(np, np.asarray(getattr(np, name)(*narrow, **options), np.float64), dtype)
+    error = float(np.linalg.norm((computed - wide).ravel())) / size
+    if not isfinite(error):
+        return NarrowLoss(inf, OVERFLOW, float(abs(wide).max()))
+    if name in ("sum", "mean", "cumsum") and len(values) == 1:
+        numbers = np.asarray(values[0], np.float64)
+        axis = options.get("axis")
+        count = (
+            numbers.size if axis is None else numbers.shape[axis] if isinstance(axis, int) else numbers.size
+        )
+        total, term = float(abs(numbers.sum(axis=axis)).max()), float(abs(numbers).mean())
+        if term and total * unit >= term / 2 and count > 2:
+            return NarrowLoss(max(error, 1 - term / (total * unit * 2)), ABSORPTION, term / unit)
+        cancelled = float(abs(numbers).sum()) / max(float(abs(numbers.sum(axis=axis)).sum()), 1e-300)
+        if cancelled > 10:
+            return NarrowLoss(max(error, unit * cancelled), CANCELLATION, log10(cancelled))
+    if name in ("add", "subtract") and len(values) == 2:
+        largest = max(float(np.linalg.norm(np.broadcast_to(x, wide.shape).ravel())) for x in values)
+        if largest / size > 10:
+            return NarrowLoss(max(error, unit * largest / size), CANCELLATION, log10(largest / size))
+        a, b = (float(abs(np.asarray(x, np.float64)).mean()) for x in values)
+        if b and b <= a * unit:
+            return NarrowLoss(max(error, min(1.0, b / a * runs)), ABSORPTION, b / unit)
+    return NarrowLoss(error)
+
+
+def float_dtype_of(x: Any) -> DType | None:
+    """Return the dtype of a float or complex array, or None for anything else."""
+    if isinstance(x, (int, str, bytes)) or x is None or type(x) is float:
+        return None
+    found = DTYPES.get(str(getattr(x, "dtype", "")).rpartition(".")[2])
+    return found if found is not None and dtype_width(found) is not None else None
+
+
+def number_count(x: Any) -> int:
+    """Return the number of elements of an array."""
+    count = 1
+    for length in getattr(x, "shape", ()):
+        count *= int(length)
+    return count
+
+
+def flatten(operands: Sequence[Any]) -> list[Any]:
+    """List operands, and the items of those that are lists."""
+    return [y for x in operands for y in (x[:64] if type(x) in (list, tuple) else [x])]

@@ -1,0 +1,66 @@
+"""Tuning of PyTorch and JAX. What is expected was written down before the programs were tuned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from typelattice.repair.tune.operation_sites import ABSORPTION
+from typelattice.repair.tune.tuning_result import Tuning
+
+pytestmark = pytest.mark.live
+Tune = Callable[..., Tuning]
+
+# Near 0.5, updates of 0.0005 are below half a unit in the last place of bfloat16: the weights stay float32,
+# and the moments may be bfloat16.
+ADAM = """
+import torch
+w = torch.full((8,), 0.2)
+m = torch.zeros(8)
+v = torch.zeros(8)
+for step in range(1, 601):
+    grad = w - 0.5
+    m = 0.9 * m + 0.1 * grad
+    v = 0.999 * v + 0.001 * grad * grad
+    a = m / (1 - 0.9**step)
+    b = v / (1 - 0.999**step)
+    w = w - 0.0005 * a / (b.sqrt() + 1e-8)
+print(w.tolist())
+"""
+# The logits and the powers of a softmax from which the largest logit is subtracted bear bfloat16 at 2e-2.
+SOFTMAX = """
+import jax
+import jax.numpy as jnp
+x = jax.random.normal(jax.random.PRNGKey(0), (16, 8))
+w = jax.random.normal(jax.random.PRNGKey(1), (8, 4))
+
+@jax.jit
+def softmax(x, w):
+    logits = jnp.matmul(x, w)
+    powers = jnp.exp(logits - logits.max(axis=1, keepdims=True))
+    return powers / jnp.sum(powers, axis=1, keepdims=True)
+
+shares = softmax(x, w)
+"""
+
+
+def test_adam_keeps_its_weights_in_float32(tune_script: Tune) -> None:
+    """The weights stay float32, because updates are absorbed; the moments become bfloat16."""
+    pytest.importorskip("torch")
+    tuning = tune_script(ADAM, 1e-2, dtypes=("float32", "bfloat16"))
+    found = {each.line: (each.sort, each.reason_line) for each in tuning.wide_lines}
+    assert found[3] == (ABSORPTION, 12)
+    assert tuning.narrowed is not None
+    chosen = {place.line: dtype for place, dtype in tuning.narrowed.choices()}
+    assert chosen[4] == chosen[5] == "bfloat16"
+
+
+def test_a_softmax_of_jax_bears_bfloat16(tune_script: Tune) -> None:
+    """It becomes narrower, and its truth in float64 has the same random numbers."""
+    pytest.importorskip("jax")
+    tuning = tune_script(SOFTMAX, 2e-2, dtypes=("float32", "bfloat16"), results=("shares",))
+    assert tuning.narrowed is not None
+    assert "bfloat16" in tuning.diff(tuning.narrowed.number)
+    own = next(point for point in tuning.points if "as it stands" in point.labels)
+    assert 0 < own.error < 1e-5, "the program in float64 has drawn other numbers"

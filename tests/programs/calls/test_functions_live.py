@@ -34,7 +34,8 @@ PAIRED = (
     "bool", "uint8", "int8", "int64", "uint16", "float16", "bfloat16", "float32", "float64", "complex64",
 )  # fmt: skip
 WORDS = (  # functions of expressions in books that are no operations
-    "truth", "literal", "zero_d", "flat", "astype", "rand", "randn", "zeros", "bitcast", "zeros_like", "weak", "leaves",
+    "truth", "literal", "zero_d", "flat", "astype", "rand", "randn", "zeros", "bitcast", "zeros_like",
+    "weak", "leaves",
 )  # fmt: skip
 Call = Callable[[Sequence[str]], str]
 

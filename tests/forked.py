@@ -76,7 +76,7 @@ def fork_searches(monkeypatch: pytest.MonkeyPatch) -> None:
         if not self.runs_assertions:  # which an option of Python leaves out
             return run_in_process(self, files, module)
         todo, out, printed, errors = files
-        main = partial(mains[module], str(todo), str(out))
+        main = partial(mains.get(module) or importlib.import_module(module).main, str(todo), str(out))
         return run_forked(
             main, ("-c", str(todo), str(out)), self.current_folder_in_copy, self.environment, printed, errors
         )

@@ -130,7 +130,7 @@ def test_public_name_is_shown_in_an_example(name: str) -> None:
     """In its own docstring, in those of its methods, or in that of the function that makes it."""
     found = PUBLIC[name]
     methods = vars(found).values() if isinstance(found, type) else ()
-    made_by = PUBLIC.get(name.lower())
+    made_by = PUBLIC.get({"Tuning": "tune"}.get(name, name.lower()))
     assert any(">>>" in (getattr(x, "__doc__", None) or "") for x in (found, *methods, made_by))
 
 

@@ -15,6 +15,7 @@ from typelattice.show.cli.main import COMMAND_NAMES, Parser, main
 FREE = {  # metavars of free text
     "TEXT", "LIST", "CALLS", "N", "S", "SECONDS", "PKG", "LINE", "NAME|LINE", "MODULE", "X", "WORDS",
     "WORD=N", "LIBRARY", "IMPLEMENTATION", "PACKAGE", "ADDRESS", "COMMAND", "COMMIT", "KEY=DTYPE,...", "None",
+    "FUNCTION", "POINT", "M", "NAMES",
 }  # fmt: skip
 
 
@@ -35,7 +36,7 @@ def test_bash_completes(
     script = said(capsys, "completion", "bash")
     assert completed(script, "typelattice", "dr") == ["draw"]
     assert completed(script, "typelattice", "table", "--system", "num") == [
-        "numpy", "numpy-ml-dtypes", "numpy1", "numbers.toml",
+        "numpy", "numpy-ml-dtypes", "numpy1", "numpy1-windows", "numbers.toml",
     ]  # fmt: skip
     assert completed(script, "typelattice", "explain", "--op", "log1") == ["log1p", "log10"]
     assert completed(script, "typelattice", "check", "n") == ["numbers.toml"]
@@ -59,7 +60,7 @@ def test_fish_completes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> N
         ["fish", "--no-config", "-c", asked], cwd=tmp_path, capture_output=True, text=True, check=True
     ).stdout  # fmt: skip
     words = [line.partition("\t")[0] for line in shown.splitlines()]
-    assert words == ["draw", "numpy", "numpy-ml-dtypes", "numpy1", "numbers.toml"]
+    assert words == ["draw", "numpy", "numpy-ml-dtypes", "numpy1", "numpy1-windows", "numbers.toml"]
 
 
 def test_every_argument_completes_to_something_or_is_free_text() -> None:

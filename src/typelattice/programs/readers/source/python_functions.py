@@ -604,7 +604,7 @@ def is_of_class(reader: SourceReader, node: ast.AST, value: Any, cls: Any) -> bo
 def _is_of_foreign_class(reader: SourceReader, value: Any, cls: DottedName) -> bool | None:
     """Return False for a value that is of no class of a library, or None if it may be.
 
-    It may be if the class is abstract as `collections.abc.Sized` is, or of the library that made an array.
+    It may be if the class is abstract, as `Sized` is, or of the library that made an array.
     """
     name, of = cls.path[-1], _owner_of(reader, value)
     if cls.path == ("type",):

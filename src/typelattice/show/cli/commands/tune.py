@@ -156,7 +156,7 @@ def _make_tuner(args: Namespace) -> Tuner:
 
 
 COMMAND = Command(
-    "Find the narrowest dtypes that keep a script's results within a tolerance.", add_arguments, run,
+    "Find the narrowest dtypes within a tolerance of the results.", add_arguments, run,
     ("--tolerance 1e-4 script.py", "--tolerance 1e-3 --dtypes float32,bfloat16 --seeds 3 train.py",
      "--tolerance 2 --measure ulp --svg front.svg script.py", "--tolerance 1e-4 --write 3 script.py"),
     runs_program=True,

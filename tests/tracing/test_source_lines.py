@@ -9,7 +9,7 @@ from followed import followed_module
 from hypothesis import given
 from hypothesis import strategies as st
 
-from typelattice.repair.patch.patch import _write_diff
+from typelattice.repair.patch.patch import write_diff
 from typelattice.tracing.findings.findings import collect_findings
 from typelattice.tracing.remedies.remedy import find_remedy
 from typelattice.tracing.run_data.source_text import split_lines
@@ -46,5 +46,5 @@ def test_lines_are_counted_as_python_counts_them(text: str) -> None:
 
 @pytest.mark.parametrize("end", [*ENDS, "\r"])
 def test_a_diff_has_the_lines_of_git(end: str) -> None:
-    diff = "".join(_write_diff("a.py", f"x = 1{end}y = 2\nz = 3\n", f"x = 1{end}y = 3\nz = 3\n"))
+    diff = "".join(write_diff("a.py", f"x = 1{end}y = 2\nz = 3\n", f"x = 1{end}y = 3\nz = 3\n"))
     assert f"-x = 1{end}y = 2\n+x = 1{end}y = 3\n z = 3\n" in diff

@@ -156,6 +156,15 @@ class SiteObserver(ValueChecks):
         site.dimensions = max(site.dimensions, len(getattr(result, "shape", ())))
         if (dtype_width(found) or 0) > (dtype_width(DTYPES[site.dtype]) or 0):
             site.dtype = found.name
+        self.link_operands(site, number, operands, result)
+        self.link(result, number)
+        is_shadowed = site.count <= MAX_SHADOW_RUNS or not site.count & (site.count - 1)  # or a power of 2
+        if is_shadowed and kind.variable is None:
+            with suppress(Exception):  # of a library, for operands that it cannot take in another dtype
+                self.compute_narrowly(site, name, operands, keywords, result)
+
+    def link_operands(self, site: OperationSite, number: int, operands: Sequence[Any], result: Any) -> None:
+        """Note the sites that made the operands of an operation, and the array that it writes into."""
         floats = [x for x in flatten(operands) if float_dtype_of(x) is not None]
         if floats or site.is_in_place:
             site.is_made = False
@@ -167,11 +176,6 @@ class SiteObserver(ValueChecks):
         if site.is_in_place and site.target is None:
             site.target = self.find_maker(result)
             site.target = None if site.target == number else site.target
-        self.link(result, number)
-        is_shadowed = site.count <= MAX_SHADOW_RUNS or not site.count & (site.count - 1)  # or a power of 2
-        if is_shadowed and kind.variable is None:
-            with suppress(Exception):  # of a library, for operands that it cannot take in another dtype
-                self.compute_narrowly(site, name, operands, keywords, result)
 
     def find_maker(self, x: Any) -> int | None:
         """Return the site that made an array, or the array that it is a part of."""

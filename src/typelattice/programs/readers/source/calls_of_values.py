@@ -293,7 +293,15 @@ def call_dotted_name(
             return found
     if is_ufunc_method(function.path):
         return read_ufunc_method(reader, node, function, owner, args, keywords, scope)
-    called = read_function_name(reader, node, function, owner)
+    return read_array_function(reader, node, function, args, keywords, scope)
+
+
+def read_array_function(
+    reader: SourceReader, node: ast.AST, function: DottedName, args: list[Any], keywords: dict[str, Any],
+    scope: Scope,
+) -> ReadValue:  # fmt: skip
+    """Read a call of a function of arrays. Raises ForeignFunctionError for one of another package."""
+    called = read_function_name(reader, node, function, find_owner(reader, node, function, scope))
     if called.name == SLICE_APPLYING_FUNCTION and len(args) == 3 and not keywords:
         applied, axis, x = args
         if isinstance(applied, DottedName):
@@ -309,7 +317,7 @@ def call_dotted_name(
     except UnknownFunctionError as e:
         if owner is not None or not is_imported(node, scope):
             raise
-        what = f"{text} is of another package, whose code is not read"
+        what = f"{function.text} is of another package, whose code is not read"
         error = reader.error(node, f"{what}; give its result as an input")
         raise ForeignFunctionError(str(error)) from e
 

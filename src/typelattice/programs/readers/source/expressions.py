@@ -786,25 +786,14 @@ def take_elements(
         case UnknownValue(error=error):
             raise error
         case MultipleResults() if isinstance(at, (int, Slice)):
-            try:
-                if isinstance(at, int):
-                    return container[at]
-                return container.take_slice(slice(at.start, at.stop, at.step))
-            except (IndexError, TypeError) as e:
-                raise reader.error(node, f"{e}; give another index") from None
+            return take_results(reader, node, container, at)
         case AskedCall() if isinstance(at, int):
             return container.take(at)
         case BoundMethod(name="at"):
             return IndexUpdateRef(container.receiver, reader.as_argument(node, at))
-        case DefaultDictValue(is_counter=True) if read_key(reader, node.slice, key) not in container:
-            reader.check_items(container)
-            return 0
-        case DefaultDictValue() if (made := read_key(reader, node.slice, key)) not in container:
-            reader.branches.will_change(container)
-            container[made] = yield reader.call(node, container.factory, [], {}, scope)
-            return container[made]
         case dict():
-            return look_up(reader, node, container, read_key(reader, node.slice, key))
+            plain_key = read_key(reader, node.slice, key)
+            return (yield take_value_of_key(reader, node, container, plain_key, scope))
         case tuple() | list() | str():
             return take_items(reader, node, container, at)
         case InstanceValue() if (own := container.of.find("__getitem__")) is not MISSING:
@@ -813,20 +802,51 @@ def take_elements(
             return members[at]
         case ClassValue() | type() | NamedDType():
             return container  # a class with its parameters: list[int]
-        case DottedName() if not container.owner and len(container.path) > 1:
-            return container
-        case DottedName(path=(*_, name), owner=owner):
-            joining = name_meaning(NameSort.JOINING_INDEX, name, owner)
-            if joining == "key":
-                return key
-            if joining is not None:
-                return join_entries(reader, node, joining, owner, at if isinstance(at, tuple) else (at,))
+        case DottedName() if (joined := index_name(reader, node, container, key)) is not MISSING:
+            return joined
     array = reader.as_argument(node, container)
     if not isinstance(array, Ref):
         raise reader.error(node, "a number has no elements; index an array")
     return reader.builder.add_index(
         reader.excerpt_of(node), array, reader.as_argument(node, at), find_lists_form(key)
     )
+
+
+def index_name(reader: SourceReader, node: ast.AST, container: DottedName, key: ReadValue) -> ReadValue:
+    """Read `np.r_[x, y]`, `np.s_[1:]` or a class with its parameters. Return MISSING for another name."""
+    if not container.owner and len(container.path) > 1:
+        return container
+    joining, at = name_meaning(NameSort.JOINING_INDEX, container.path[-1], container.owner), reader.known(key)
+    if joining is None:
+        return MISSING
+    entries = at if isinstance(at, tuple) else (at,)
+    return key if joining == "key" else join_entries(reader, node, joining, container.owner, entries)
+
+
+def take_results(
+    reader: SourceReader, node: ast.AST, results: MultipleResults, at: int | Slice
+) -> ReadValue:
+    """Return one of several results of a call, or a slice of them."""
+    try:
+        if isinstance(at, int):
+            return results[at]
+        return results.take_slice(slice(at.start, at.stop, at.step))
+    except (IndexError, TypeError) as e:
+        raise reader.error(node, f"{e}; give another index") from None
+
+
+def take_value_of_key(
+    reader: SourceReader, node: ast.AST, dictionary: dict[Any, Any], key: Any, scope: Scope
+) -> Reading:
+    """Read the value of a key. A defaultdict makes it if it is absent, and a Counter counts 0."""
+    if isinstance(dictionary, DefaultDictValue) and key not in dictionary:
+        if dictionary.is_counter:
+            reader.check_items(dictionary)
+            return 0
+        reader.branches.will_change(dictionary)
+        dictionary[key] = yield reader.call(node, dictionary.factory, [], {}, scope)
+        return dictionary[key]
+    return look_up(reader, node, dictionary, key)
 
 
 def look_up_by_values(

@@ -818,7 +818,8 @@ def index_name(reader: SourceReader, node: ast.AST, container: DottedName, key: 
         return container
     joining, at = name_meaning(NameSort.JOINING_INDEX, container.path[-1], container.owner), reader.known(key)
     if joining is None:
-        return MISSING
+        missing: ReadValue = MISSING
+        return missing
     entries = at if isinstance(at, tuple) else (at,)
     return key if joining == "key" else join_entries(reader, node, joining, container.owner, entries)
 

@@ -33,8 +33,9 @@ import reference
 import survey
 import theme_pages
 
+from typelattice.base.own_folders import PACKAGE_FOLDER
 from typelattice.show.explorer.answer_addresses import describe_scope
-from typelattice.show.explorer.cached_document import PACKAGE_FOLDER, hash_files, load_or_build_document
+from typelattice.show.explorer.cached_document import hash_files, load_or_build_document
 from typelattice.show.explorer.document import Document
 from typelattice.show.explorer.page import page_html as explorer
 
@@ -146,7 +147,7 @@ def build(into: Path, pyodide: Path | None, address: str, repository: str, editi
         return status
     theme_pages.mend(html)
     live.serve_beside(html, pyodide)
-    made_of = f"{hash_files(PACKAGE_FOLDER)} {hash_files(HERE)} {hash_files(ROOT / 'docs')} {address}"
+    made_of = f"{hash_files(Path(PACKAGE_FOLDER))} {hash_files(HERE)} {hash_files(ROOT / 'docs')} {address}"
     stamp = into / "generated.txt"
     is_made = (html / "explore.html").exists() and stamp.exists()
     if is_made and stamp.read_text(encoding="utf-8") == made_of:

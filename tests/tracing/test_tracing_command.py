@@ -185,6 +185,7 @@ def test_an_error_before_a_module_runs_is_the_programs_own(tmp_path: Path, name:
         (("--package", "src/pkg", "s.py"), "'src/pkg' is no name of a package; write it as an import does"),
         (("--package", "numpy", "s.py"), "numpy is a library whose operations are what is followed"),
         (("-m", "numpy"), "typelattice: No module named numpy.__main__; 'numpy' is a package and cannot be"),
+        (("no\0thing",), "a path has no null characters; give the path of a script"),
         (("null.py",), "null.py: source code string cannot contain null bytes; Python cannot run it"),
         (("folder",), "typelattice: there is no __main__.py in folder; name a script in it"),
         (("deep.py",), "deep.py: an expression is nested too deeply; Python cannot run it either"),

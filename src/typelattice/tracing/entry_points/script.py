@@ -165,8 +165,11 @@ def _packages_to_follow(target: str, packages: Sequence[str], as_module: bool) -
 
 
 def find_project(target: str, as_module: bool) -> str:
-    """Find the folder of the project that a script or a module belongs to, whose modules are followed."""
-    if as_module:
+    """Find the folder of the project that a script or a module belongs to, whose modules are followed.
+
+    A name with a null character is of no file, as reading the script says then.
+    """
+    if as_module or "\0" in target:
         return find_project_folder(os.getcwd())
     return find_project_folder(target if os.path.isdir(target) else os.path.dirname(os.path.realpath(target)))
 

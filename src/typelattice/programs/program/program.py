@@ -326,7 +326,7 @@ class Program(NotebookDisplay):
         file = isinstance(model, (str, os.PathLike))
         name = Path(model).name if file else "it"
         data = read_bytes(Path(model), MAX_MODEL_BYTES) if file else model
-        reader = _import_graph_module("onnx", "onnx_import.read_model", "onnx")
+        reader = _import_graph_module("onnx", "readers.onnx_import.read_model", "onnx")
         steps, results = reader.read_model(data, name)
         return cls(steps, results, name if file else "")
 

@@ -87,7 +87,7 @@ def _find_compiler_of_module(module: str) -> Any:
 @cache
 def _find_compiler_of_library(library: str) -> Any:
     """Return the Compiler of a library, or None. The search for its file is slow, so it happens once."""
-    path = f"{__package__}.{file_of(library)}"
+    path = f"typelattice.tracing.compiled.{file_of(library)}"
     return CompilerAdapter(import_module(path)) if find_spec(path) is not None else None
 
 

@@ -160,7 +160,7 @@ def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
     )
     if composed is not None:
         return add_composition(builder, call.excerpt, *composed, _call_composed, _call_named)
-    if "." in call.name:  # no row with the module fits
+    if "." in call.name and not find_equivalents(call.name, library):  # no row with the module fits
         return _call_composed(replace(call, name=call.name.rpartition(".")[2]))
     return _call_named(call)
 

@@ -41,7 +41,10 @@ def chapter(folder: Path, source: str) -> str:
 
 @pytest.mark.parametrize(
     "computed",
-    ["z.compute()", "dask.compute(x, z)", "np.asarray(z)"],
+    [
+        "z.compute()", "dask.compute(x, z)", "dask.compute([z, x])", "np.asarray(z)", "np.array(z)",
+        "z.persist().compute()", "z[0].compute()",
+    ],
 )
 def test_the_call_that_announced_a_wrong_dtype_is_named(computed: str, tmp_path: Path) -> None:
     said = chapter(tmp_path, f"y = da.map_blocks(double, x, dtype=np.float64)\nz = y * 2\nr = {computed}\n")
@@ -55,7 +58,7 @@ def test_the_call_that_announced_a_wrong_dtype_is_named(computed: str, tmp_path:
         "y = da.map_blocks(double, x, dtype=np.float32)\nr = (y * 2).compute()\n",
         "y = da.map_blocks(double, x)\nr = dask.compute(x, y)\n",
         "y = da.map_blocks(double, x, dtype=np.float64)\nr = y * 2\n",
-        "r = np.asarray(x, dtype=np.float64)\n",
+        "y = x * 2\nr = np.asarray(y, dtype=np.float64)\nq = np.array(y, np.float64)\n",
         "y = da.map_blocks(double, x, dtype=np.float64)  # typelattice: meant\nr = y.compute()\n",
     ],
     ids=["right", "inferred", "never computed", "cast", "meant"],

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from typelattice.core.dtypes.dtypes import DType
-from typelattice.programs.calls.steps import Cast, Input, Opaque, Step
+from typelattice.programs.calls.steps import Cast, DTypeOf, Input, Opaque, Step
 from typelattice.tracing.library_traits import computing_functions
 from typelattice.tracing.run_data.run import Run
-
-PART_PATTERN = re.compile(r"\[(\d+)\]")  # of a tuple of results, one for each argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +32,10 @@ def find_wrong_announcements(run: Run) -> Iterator[WrongAnnouncement]:
     """
     owners = {owner for owner in run.systems if computing_functions(owner)}
     functions = {name for owner in owners for name in computing_functions(owner)}
-    for i, (step, seen) in enumerate(run) if owners else ():
-        source = _find_computed_array(run.program.steps, step, owners, functions)
-        if source is None or not seen.count or not run.observations[source].count:
+    computed_arrays = _find_computed_arrays(run.program.steps, owners, functions) if owners else {}
+    for i, source in computed_arrays.items():
+        seen = run.observations[i]
+        if not seen.count or not run.observations[source].count:
             continue
         announced, computed = run.observations[source].operand.dtype, seen.operand.dtype
         if announced is not None and computed is not None and announced is not computed:
@@ -45,18 +43,24 @@ def find_wrong_announcements(run: Run) -> Iterator[WrongAnnouncement]:
             yield WrongAnnouncement(i, announced, computed, sources)
 
 
-def _find_computed_array(
-    steps: Sequence[Step], step: Step, owners: Container[str | None], functions: Container[str]
-) -> int | None:
-    """Return the step of the array that a step computes, or None if it computes none."""
-    if isinstance(step, Opaque) and step.name.lstrip(".") in functions and step.input_steps:
-        part = PART_PATTERN.fullmatch(step.part)
-        number = int(part[1]) if part else 0
-        is_one_each = number < len(step.input_steps) and (part is not None or not step.part)
-        return step.input_steps[number] if is_one_each else None
-    if isinstance(step, Cast) and step.owner not in owners and steps[step.inputs[0]].owner in owners:
-        return step.inputs[0]  # `np.asarray(x)` computes x; a dtype that the source requests is not announced
-    return None
+def _find_computed_arrays(
+    steps: Sequence[Step], owners: Container[str | None], functions: Container[str]
+) -> Mapping[int, int]:
+    """Map each step that computes an array to the step of that array.
+
+    A call that computes several arrays has a step for each result. They stand in the order of the arrays.
+    """
+    found: dict[int, int] = {}
+    results_by_call: dict[tuple[object, str, tuple[int, ...]], list[int]] = {}
+    for i, step in enumerate(steps):
+        computes_alone = isinstance(step, Cast) and step.to == DTypeOf(step.operand)  # `np.asarray(x)`
+        if isinstance(step, Opaque) and step.name.lstrip(".") in functions:
+            results_by_call.setdefault((step.location, step.text, step.input_steps), []).append(i)
+        elif computes_alone and step.owner not in owners and steps[step.inputs[0]].owner in owners:
+            found[i] = step.inputs[0]
+    for (_, _, arrays), results in results_by_call.items():
+        found.update(zip(results, arrays, strict=True) if len(arrays) == len(results) else ())
+    return dict(sorted(found.items()))
 
 
 def _find_sources(steps: Sequence[Step], start: int, computing: Container[str]) -> Iterator[int]:

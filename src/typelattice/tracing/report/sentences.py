@@ -174,7 +174,7 @@ def describe_announcement(wrong: WrongAnnouncement, steps: Sequence[Step]) -> st
     )  # fmt: skip
     named = " or ".join(dict.fromkeys(places))
     if not all(isinstance(each, Opaque) for each in sources):
-        return f"{what}; a step between {named} and here announces another dtype than it computes"
+        return f"{what}; {named}, or a step after it, announces another dtype than it computes"
     return f"{what}; no rule is known of {named}: correct the dtype that it announces, as by dtype= or meta="
 
 

@@ -28,6 +28,23 @@ for step in range(1, 601):
     w = w - 0.0005 * a / (b.sqrt() + 1e-8)
 print(w.tolist())
 """
+# All tensors of the two products must agree, and the gradients go to the tensors that require them.
+PERCEPTRON = """
+import torch
+torch.manual_seed(0)
+x = torch.randn(32, 4, dtype=torch.float64)
+y = torch.sin(x.sum(dim=1, keepdim=True))
+a = torch.randn(4, 6, dtype=torch.float64, requires_grad=True)
+b = torch.randn(6, 1, dtype=torch.float64, requires_grad=True)
+for step in range(5):
+    loss = ((torch.tanh(x @ a) @ b - y) ** 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        for each in (a, b):
+            each -= 0.01 * each.grad
+            each.grad = None
+print(loss.item())
+"""
 # The logits and the powers of a softmax from which the largest logit is subtracted bear bfloat16 at 2e-2.
 SOFTMAX = """
 import jax
@@ -54,6 +71,17 @@ def test_adam_keeps_its_weights_in_float32(tune_script: Tune) -> None:
     assert tuning.narrowed is not None
     chosen = {place.line: dtype for place, dtype in tuning.narrowed.choices()}
     assert chosen[4] == chosen[5] == "bfloat16"
+
+
+def test_tensors_that_must_agree_narrow_together_and_keep_their_gradients(tune_script: Tune) -> None:
+    """Each alone is refused by the product, and a cast tensor would have no gradient."""
+    pytest.importorskip("torch")
+    tuning = tune_script(PERCEPTRON, 1e-3, dtypes=("float32",))
+    assert tuning.narrowed is not None
+    assert {place.line: dtype for place, dtype in tuning.narrowed.choices()}.items() >= {
+        4: "float32", 6: "float32", 7: "float32",
+    }.items()  # fmt: skip
+    assert ".to(torch.float32).requires_grad_(True)" in tuning.diff(tuning.narrowed.number)
 
 
 def test_a_softmax_of_jax_bears_bfloat16(tune_script: Tune) -> None:

@@ -83,17 +83,27 @@ def edit_call(
 
 
 def wrap(source: SourceFile, place: Place, node: ast.expr, library: TunedLibrary, text: str) -> list[Edit]:
-    """Return the edits that cast the result of an expression. A draw keeps the dtype in which it is drawn."""
+    """Return the edits that cast the result of an expression. A draw keeps the dtype in which it is drawn.
+
+    What a keyword says of the array is said of the cast one: `requires_grad=True` becomes a method after the
+    cast, since the gradient goes to the array that has it.
+    """
     start, end = place.span
-    edits = []
+    edits, cast = [], library.cast.format(text)
+    for keyword in node.keywords if isinstance(node, ast.Call) else ():
+        method = library.after_cast.get(keyword.arg or "")
+        if method is not None:
+            said = source.text(keyword.value)
+            edits.append(Edit(*source.find_span(keyword.value), "False", said))
+            cast += method.format(said)
     is_draw = place.name in library.draws and library.draw_keyword
     if is_draw and isinstance(node, ast.Call) and find_dtype_argument(node) is None:
         drawn = f"{library.draw_keyword}={place.dtype_text(place.dtype)}"
         edits.append(source.make_keyword_edit(node, drawn))
     if not isinstance(node, (ast.Call, ast.Name, ast.Attribute, ast.Subscript)):
-        edits += [Edit(start, start, "("), Edit(end, end, ")" + library.cast.format(text))]
+        edits += [Edit(start, start, "("), Edit(end, end, ")" + cast)]
     else:
-        edits.append(Edit(end, end, library.cast.format(text)))
+        edits.append(Edit(end, end, cast))
     return edits
 
 

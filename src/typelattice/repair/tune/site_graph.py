@@ -65,8 +65,7 @@ class SiteGraph:
             return place
 
         for number, site in enumerate(self.sites):
-            library = tuned_library(site.library)
-            if library is not None and site.name in library.agreeing_operations:
+            if self._must_agree(site):
                 agreeing = [p for p in self._find_deciding_places(number) if not p.follows]
                 for place in agreeing[1:]:
                     leader[find(place)] = find(agreeing[0])
@@ -76,8 +75,16 @@ class SiteGraph:
                 found.setdefault(find(place), []).append(place)
         return [tuple(group) for group in found.values()]
 
+    def _must_agree(self, site: OperationSite) -> bool:
+        """Return True if a site's operation refuses operands of different dtypes."""
+        library = tuned_library(site.library)
+        return library is not None and site.name in library.agreeing_operations
+
     def _find_deciding_places(self, number: int) -> list[Place]:
-        """Return the places whose dtypes reach the operands of a site as they are."""
+        """Return the places whose dtypes reach the operands of a site as they are.
+
+        They pass through operations of one operand, and through those whose operands must agree.
+        """
         found: dict[Place, None] = {}
         seen, todo = {number}, [*self.sites[number].inputs]
         while todo:
@@ -88,7 +95,7 @@ class SiteGraph:
             place = self.place_by_site.get(each)
             if place is not None and not place.follows:
                 found[place] = None
-            elif len(self.sites[each].inputs) == 1:
+            elif len(self.sites[each].inputs) == 1 or self._must_agree(self.sites[each]):
                 todo += self.sites[each].inputs
         return [*found]
 

@@ -284,11 +284,9 @@ class Tuner:
                 if search.best == before:
                     break
         widened = [p for p in narrow if search.best.get(p) == tuned.top_dtype]
-        for name in (d for d in ("float32",) if width_of(d) < width_of(tuned.top_dtype)):
-            less = apply_all(
-                search.best,
-                [Move(tuple((p, name) for p in widened if width_of(p.dtype) < 32 or p.follows), name)],
-            )
+        for name in (d for d in self.options.dtypes if width_of(d) < width_of(tuned.top_dtype)):
+            narrower = tuple((p, name) for p in widened if width_of(p.dtype) < width_of(name) or p.follows)
+            less = apply_all(search.best, [Move(narrower, name)])
             if less != search.best and search.holds(self._fully(less)):
                 search.best = less
         self.widening = Widening(

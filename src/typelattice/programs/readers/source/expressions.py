@@ -893,8 +893,7 @@ def join_entries(
         else call_function(builder, excerpt, "reshape", [x, (1,)], {})
         for x in items
     ]  # fmt: skip
-    joined: Any = call_function(builder, excerpt, operation, [tuple(arrays)], {})
-    return joined  # type: ignore[no-any-return]
+    return call_function(builder, excerpt, operation, [tuple(arrays)], {})
 
 
 def look_up(reader: SourceReader, node: ast.AST, dictionary: Mapping[Any, Any], key: Any) -> ReadValue:

@@ -7,6 +7,7 @@ A file has these keys. Several names are separated by spaces.
 - `cast`: the cast that is written after an expression.
 - `creators`: functions that make an array, and take the keyword `dtype`.
 - `accumulators`: keywords that say in which dtype a function accumulates, each with its functions.
+- `after_cast`: keywords of a creation that its cast result must have, each with the method that is written.
 - `draws`: functions that draw random numbers. Another dtype draws other numbers, so these are cast
   afterwards. `draw_keyword` then keeps the dtype of the draw itself, if the library could choose another.
 - `seeded_functions`: functions whose first argument is a seed.
@@ -41,6 +42,7 @@ class TunedLibrary:
     seeded_functions: tuple[str, ...]
     agreeing_operations: frozenset[str]
     wide_environment: Mapping[str, str]
+    after_cast: Mapping[str, str]
     scalars_widen: bool
     forks_after_import: bool
     takes_names: bool
@@ -67,6 +69,7 @@ def tuned_library(name: str) -> TunedLibrary | None:
         tuple(data["seeded_functions"].split()),
         frozenset(data["agreeing_operations"].split()),
         data["wide_environment"],
+        data["after_cast"],
         data["scalars_widen"],
         data["forks_after_import"],
         data["takes_names"],

@@ -43,7 +43,8 @@ def test_a_python_int_gets_the_first_of_long_and_long_long_that_holds_it(value: 
 
 
 @pytest.mark.parametrize(
-    "text", ["np.sum(x)", "np.arange(9)", "x.astype(int)", "np.array([1, 2])", "100 * np.int32(7)"]
+    "text", ["np.sum(x)", "np.arange(9)", "x.astype(int)", "np.array([1, 2])", "100 * np.int32(7)",
+             "np.random.randint(5, size=3)", "np.random.poisson(2.0, size=3)"]
 )
 def test_what_takes_the_default_integer_is_int32(text: str) -> None:
     assert dtypes_of(text) == ["int64", "int32"]

@@ -314,10 +314,18 @@ def _find_rows(name: str, library: str | None) -> Sequence[Composition]:
 
 @cache
 def inner_functions_by_name(library: str) -> Mapping[str, frozenset[str]]:
-    """Map the last name of each function of a library, in lower case, to the functions that make it up."""
+    """Map the last name of each function of a library, in lower case, to the functions that make it up.
+
+    A row of the shared book that asks for the value of an argument is not counted: a library may have the
+    function and not the argument, such as Dask's `svd`, which has no `compute_uv`.
+    """
     operations: dict[str, frozenset[str]] = {}
     for (book, _), rows in read_compositions().items():
-        if book not in (library, SHARED_BOOK):
+        if book == SHARED_BOOK:
+            rows = tuple(r for r in rows if not any(p.allowed_values for p in r.signature.parameters))
+        elif book != library:
+            rows = ()
+        if not rows:
             continue
         nodes = (node for row in rows for result in row.results for node in ast.walk(result))
         calls = (node.func for node in nodes if isinstance(node, ast.Call))

@@ -18,7 +18,7 @@ SITE = Path(__file__).parents[2] / "build" / "docs" / "html"
 SIZES = {"phone": (390, "dark"), "desktop": (1280, "light")}
 ANSWERS = ("answers/index", "answers/divide", "answers/uint8+300", "answers/divide/int64+float16")
 TELLING = (
-    "index", "gallery/index", "gallery/python", "api/engine", "howto/porting", "live", "404",
+    "index", "gallery/index", "gallery/python", "api/core", "howto/porting", "live", "404",
     "search", "design", "documents", "gallery/numpy",
     "conformance/index", "conformance/numpy", *ANSWERS,
 )  # fmt: skip

@@ -316,16 +316,13 @@ def _find_rows(name: str, library: str | None) -> Sequence[Composition]:
 def inner_functions_by_name(library: str) -> Mapping[str, frozenset[str]]:
     """Map the last name of each function of a library, in lower case, to the functions that make it up.
 
-    A row of the shared book that asks for the value of an argument is not counted: a library may have the
-    function and not the argument, such as Dask's `svd`, which has no `compute_uv`.
+    A row that asks for the value of an argument is not counted: a library may have a function of this name
+    without the argument, such as Dask's `svd`, which has no `compute_uv`.
     """
     operations: dict[str, frozenset[str]] = {}
     for (book, _), rows in read_compositions().items():
-        if book == SHARED_BOOK:
-            rows = tuple(r for r in rows if not any(p.allowed_values for p in r.signature.parameters))
-        elif book != library:
-            rows = ()
-        if not rows:
+        rows = tuple(r for r in rows if not any(p.allowed_values for p in r.signature.parameters))
+        if not rows or book not in (library, SHARED_BOOK):
             continue
         nodes = (node for row in rows for result in row.results for node in ast.walk(result))
         calls = (node.func for node in nodes if isinstance(node, ast.Call))

@@ -15,6 +15,7 @@ from typelattice.programs.calls.steps import Argument, Call, Ref
 STANDS_FOR_KEYWORD = "stands_for"
 # STANDS_FOR_KEYWORD of the inner calls of a composition, which are not its results
 INNER_CALL_STANDS_FOR = ""
+MAX_RESULTS = 10_000  # of one call; of more nobody counts them
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,16 @@ def count_results(
 ) -> int | None:
     """Return the number of arrays that an operation gives, or None if it is unknown.
 
-    `shape` is the shape of the first operand, and `other_arguments` are the arguments after the operands.
+    `shape` is the shape of the first operand, and `other_arguments` are the arguments after the operands. A
+    number beyond MAX_RESULTS is unknown, too.
     """
+    count = _count_any_results(operation, operand_count, shape, other_arguments)
+    return None if count is None or count > MAX_RESULTS else count
+
+
+def _count_any_results(
+    operation: Operation, operand_count: int, shape: Shape | None, other_arguments: Sequence[Argument]
+) -> int | None:
     match operation.name:
         case "meshgrid" | "broadcast_arrays":
             return operand_count
@@ -65,7 +74,8 @@ def count_results(
                 return None
             return shape[at]
         case "split":
-            return other_arguments[0] if other_arguments and isinstance(other_arguments[0], int) else None
+            count = other_arguments[0] if other_arguments else None
+            return count if isinstance(count, int) else None
     return len(dtype_origin_by_result(operation.name))
 
 

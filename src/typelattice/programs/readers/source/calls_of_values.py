@@ -673,6 +673,9 @@ def read_function_name(
         case NamedDType(name=name):
             return FunctionName(name, name, library)
     func = node.func if isinstance(node, ast.Call) else None
+    known = reader.known(function)
+    if isinstance(known, (bool, int, float, complex, str, list, tuple, dict, set, type(None))):
+        raise reader.raised(node, TypeError(f"'{type(known).__name__}' object is not callable"))
     shown = quote_short(ast.unparse(func)[:60]) if isinstance(func, (ast.Name, ast.Attribute)) else "it"
     raise reader.error(node, f"{shown} is no function of the array API standard; define it in the source")
 

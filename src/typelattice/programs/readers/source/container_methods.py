@@ -209,7 +209,7 @@ def _change_uncertain_list(
             items.append(args[1])
             return None
         case "extend" if len(args) == 1:
-            items.extend((yield reader.read_samples(node, args[0])))
+            yield reader.extend_list(node, items, args[0])
             return None
         case "pop" | "popleft" if items:
             reader.branches.unknown_lengths[id(items)] = replace(unknown, may_be_empty=True)

@@ -464,14 +464,17 @@ def compare_plain_values(
 
 
 def read_tuple(reader: SourceReader, node: ast.Tuple, scope: Scope) -> Reading:
+    reader.check_length(node, len(node.elts))
     return tuple((yield read_values(reader, node.elts, scope)))
 
 
 def read_list(reader: SourceReader, node: ast.List, scope: Scope) -> Reading:
+    reader.check_length(node, len(node.elts))
     return (yield read_values(reader, node.elts, scope))
 
 
 def read_set(reader: SourceReader, node: ast.Set, scope: Scope) -> Reading:
+    reader.check_length(node, len(node.elts))
     items = yield read_values(reader, node.elts, scope)
     return {read_key(reader, node, x) for x in items}
 
@@ -525,6 +528,7 @@ def read_key(reader: SourceReader, node: ast.AST, value: ReadValue) -> Any:
 
 def read_dictionary(reader: SourceReader, node: ast.Dict, scope: Scope) -> Reading:
     """Return a dictionary display, with the items of starred dictionaries in it."""
+    reader.check_length(node, len(node.keys))
     found: dict[Any, Any] = {}
     for key, value in zip(node.keys, node.values, strict=True):
         if key is not None:

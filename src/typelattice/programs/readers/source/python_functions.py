@@ -9,7 +9,7 @@ import math
 import numbers
 import operator
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from typelattice.base.errors.error_texts import spelling_hint
@@ -73,7 +73,11 @@ from typelattice.programs.readers.source.python_values import (
 )
 from typelattice.programs.readers.source.readings import ITERATION_END, Reading
 from typelattice.programs.readers.source.syntax_operators import METHOD_BY_SYNTAX
-from typelattice.programs.readers.source.syntax_reader import MAX_RANGE_LENGTH, SourceReader
+from typelattice.programs.readers.source.syntax_reader import (
+    MAX_RANGE_LENGTH,
+    PASSES_OF_OPEN_LOOP,
+    SourceReader,
+)
 
 USE_ARRAY_FUNCTION: Any = object()  # the result if a Python builtin means the function of arrays
 CALLABLE_VALUES = (
@@ -836,20 +840,32 @@ def _chain(reader: SourceReader, node: ast.AST, value: Any) -> Reading:
     return IteratorValue.of(iter(found))
 
 
+def _endless_iterator(reader: SourceReader, node: ast.AST, items: Iterator[Any]) -> IteratorValue:
+    """Return the iterator of items without an end. Each is counted as a pass of an open loop."""
+
+    def advance() -> Any:
+        reader.count_passes(node, PASSES_OF_OPEN_LOOP)
+        return next(items, ITERATION_END)
+
+    return IteratorValue(advance)
+
+
 @define("itertools.repeat")
 def _repeat(reader: SourceReader, node: ast.AST, value: Any, times: Any = None) -> Any:
     known = reader.known(times)
-    return IteratorValue.of(itertools.repeat(value) if known is None else itertools.repeat(value, known))
+    if known is None:
+        return _endless_iterator(reader, node, itertools.repeat(value))
+    return IteratorValue.of(itertools.repeat(value, known))
 
 
 @define("itertools.count")
 def _count(reader: SourceReader, node: ast.AST, start: Any = 0, step: Any = 1) -> Any:
-    return IteratorValue.of(itertools.count(reader.known(start), reader.known(step)))
+    return _endless_iterator(reader, node, itertools.count(reader.known(start), reader.known(step)))
 
 
 @define("itertools.cycle")
 def _cycle(reader: SourceReader, node: ast.AST, value: Any) -> Reading:
-    return IteratorValue.of(itertools.cycle((yield reader.read_items(node, value))))
+    return _endless_iterator(reader, node, itertools.cycle((yield reader.read_items(node, value))))
 
 
 @define("itertools.islice")

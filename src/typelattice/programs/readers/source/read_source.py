@@ -235,12 +235,24 @@ def _find_function(lines: Sequence[ast.stmt], name: str) -> ast.FunctionDef:
     return next(x for x in reversed(lines) if isinstance(x, ast.FunctionDef) and x.name == name)
 
 
+def _describe_syntax_error(error: Exception) -> str:
+    """Say why Python does not parse a text."""
+    if isinstance(error, UnicodeEncodeError):
+        return f"a character is no Unicode text ({error.reason}); leave it out"  # half of a surrogate pair
+    why = getattr(error, "msg", None)
+    if why is None:
+        return "nested too deep; give parts of it names on lines of their own"
+    if "integer string conversion" in why:
+        return "it has a number of more than 4,300 digits, which no dtype holds; give a smaller one"
+    return str(why)
+
+
 def _parse_lines(text: str, file: str) -> list[ast.stmt]:
     """Return the lines of a source. Raises ProgramError if Python cannot parse it."""
     try:
         lines = parse_source(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
-        why = getattr(e, "msg", None) or "nested too deep; give parts of it names on lines of their own"
+        why = _describe_syntax_error(e)
         line = getattr(e, "lineno", None) or 1
         has_several_lines = "\n" in text or file != ""
         where = f"{SourceLocation(file or '<source>', line)}: " if has_several_lines else ""

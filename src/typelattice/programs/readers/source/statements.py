@@ -41,6 +41,7 @@ from typelattice.programs.readers.source.python_values import (
 )
 from typelattice.programs.readers.source.readings import ITERATION_END, Reading
 from typelattice.programs.readers.source.syntax_reader import (
+    PASSES_OF_OPEN_LOOP,
     ForeignFunctionError,
     SettingError,
     SourceReader,
@@ -441,7 +442,7 @@ def read_loop(
     breaks, branches = PendingExits(), reader.branches
     ending, ends_by_breaks, watch = NORMAL_END, False, LoopWatch(reader, line, scope)
     while (another := (yield begin_pass())) is not False:
-        reader.count_passes(line)
+        reader.count_passes(line, PASSES_OF_OPEN_LOOP if isinstance(line, ast.While) else 1)
         if another is None or (breaks.is_taken and isinstance(line, ast.While)):
             if watch.is_settled(another is None):
                 ends_by_breaks = another is True

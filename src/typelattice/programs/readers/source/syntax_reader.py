@@ -83,6 +83,7 @@ from typelattice.programs.readers.source.system_answers import SystemAnswers
 
 MAX_LOOP_PASSES = 100_000  # more passes and calls, counted over the whole source, are refused
 PASSES_OF_CALL, PASSES_OF_UNREAD_LINE = 10, 100  # a call and an error take as long as so many passes
+PASSES_OF_OPEN_LOOP = 5  # what a pass counts for if nobody knows beforehand that the loop ends
 MAX_WALKED_ITEMS = 10_000_000  # of containers in containers; more are refused
 MAX_RANGE_LENGTH = 100_000  # the longest list, text or range
 MAX_DISTINCT_ITEMS = 4  # dtypes of the items of a list of which nobody knows which items it has

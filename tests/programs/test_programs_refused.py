@@ -34,7 +34,6 @@ import typelattice as tl
         ("len(a)", "the shape is not known"),
         ("math.gama(2)", "math.gama is no operation"),
         ("a.astype(2)", "'2' is no dtype; give one such as float32"),
-        ("zeros(a)", "the shape of zeros is not known; give numbers"),
         ("sqrtt(a)", "unknown function 'sqrtt' (did you mean sqrt"),
         ("sqrt(a, b)", "sqrt takes 1 operand, not 2"),
         ("clip()", "clip takes 1 to 3 operands, not 0"),

@@ -34,8 +34,8 @@ PAIRED = (
     "bool", "uint8", "int8", "int64", "uint16", "float16", "bfloat16", "float32", "float64", "complex64",
 )  # fmt: skip
 WORDS = (  # functions of expressions in books that are no operations
-    "truth", "literal", "zero_d", "flat", "astype", "rand", "randn", "zeros", "bitcast", "zeros_like",
-    "weak", "leaves",
+    "bool", "int", "float", "literal", "zero_d", "flat", "astype", "rand", "randn", "zeros", "bitcast",
+    "zeros_like", "weak", "leaves",
 )  # fmt: skip
 # PyTorch 2.13 flips uint16, but not along the last axis. The rule of a class of functions knows no axes.
 SHAPE_DECIDES = {"torch.fliplr"}

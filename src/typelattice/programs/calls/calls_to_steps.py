@@ -132,7 +132,8 @@ def call_function(
     if excerpt.owner is None and name in builder.custom_operations:
         return call_custom_operation(builder, excerpt, builder.custom_operations[name], args, keywords)
     call = FunctionCall(builder, excerpt, name, args, keywords)
-    return _call_named(call) if name.startswith(INNER_FUNCTION_PREFIX) else _call_composed(call)
+    is_inner = name.startswith(INNER_FUNCTION_PREFIX) and not name.endswith("__")
+    return _call_named(call) if is_inner else _call_composed(call)
 
 
 def call_object(

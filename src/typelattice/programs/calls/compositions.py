@@ -20,7 +20,7 @@ from typelattice.core.books.read_book import (
     spoken_name,
     stated_rule,
 )
-from typelattice.core.dtypes.dtypes import DTYPES, Kind
+from typelattice.core.dtypes.dtypes import DTYPES
 from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE, scalar_operand
 from typelattice.core.operations.operations import OPERATIONS, Operation
 from typelattice.core.operations.shapes import Shape
@@ -39,7 +39,8 @@ from typelattice.programs.calls.program_inputs import read_input
 from typelattice.programs.calls.steps import Argument, Excerpt, NamedDType, Ref, yield_leaves
 
 SHAPE_BY_WORD: Mapping[str, Shape] = {"zero_d": (), "flat": (None,)}  # shapes that a row may state
-CONVERSIONS = ("truth", "literal", "leaves", *SHAPE_BY_WORD)  # words that convert one value
+PYTHON_TYPE_BY_WORD: Mapping[str, type] = {"bool": bool, "int": int, "float": float}  # of a number
+CONVERSIONS = ("literal", "leaves", *SHAPE_BY_WORD, *PYTHON_TYPE_BY_WORD)  # words that convert one value
 CallAdder = Callable[[FunctionCall], "Argument | MultipleResults"]
 
 
@@ -214,6 +215,11 @@ class _ResultBuilder:
             case ast.Attribute(value=of, attr=attribute):
                 array = builder.ensure_ref(excerpt, self.find_value(of))
                 return read_attribute(builder, excerpt, attribute, array)
+            case ast.Subscript(value=of, slice=ast.Constant(value=int(i))):
+                items = self.find_value(of)
+                if not isinstance(items, tuple) or not items:
+                    raise excerpt.error(f"{self.name} takes a list of arrays; give them in one")
+                return items[i]
             case ast.Tuple(elts=items):
                 return tuple(map(self.find_value, items))
             case ast.BinOp(left=left, op=ast.Div(), right=right):
@@ -262,9 +268,10 @@ class _ResultBuilder:
             return ref
         if word == "leaves":
             return tuple(yield_leaves(value))
-        if word == "truth":
-            known, inputs = scalar_operand(Kind.BOOL), (builder.ensure_ref(excerpt, value).step,)
-            return builder.add_opaque(excerpt, function, known, inputs, ())
+        if word in PYTHON_TYPE_BY_WORD:
+            number = scalar_operand(KIND_BY_PYTHON_TYPE[PYTHON_TYPE_BY_WORD[word]])
+            inputs = (value.step,) if isinstance(value, Ref) else ()
+            return builder.add_opaque(excerpt, function, number, inputs, ())
         if not isinstance(value, (bool, int, float, complex)):
             return value
         number = scalar_operand(KIND_BY_PYTHON_TYPE[type(value)], value)

@@ -12,6 +12,7 @@ from typelattice.core.losses.range_and_overflow import PythonNumber
 from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar_operand
 from typelattice.core.operands.read_objects import operand
 from typelattice.core.operations.operations import find_operation
+from typelattice.core.operations.shapes import Shape
 from typelattice.programs.calls.call_tables import NameSort, name_meaning
 from typelattice.programs.calls.function_call import FunctionCall, requested_dtype
 from typelattice.programs.calls.multiple_results import STANDS_FOR_KEYWORD, MultipleResults
@@ -91,12 +92,11 @@ def _shape_maker(name: str) -> CallHandler:
         if name == "eye":
             rows, columns = call.keywords.get("n_rows"), call.keywords.get("n_cols")
             lengths = rows if isinstance(rows, tuple) else (rows, rows if columns is None else columns)
-        shape = plain_axes(lengths)
-        if shape is None or any(n < 0 for n in shape) or (name == "eye" and len(shape) != 2):
-            if not call.builder.find_observed_operand:
-                raise call.excerpt.error(f"the shape of {name} is not known; give numbers")
-            shape = None
-        taken = shape if name == "eye" else (shape,)
+        shape = _read_lengths(call, lengths)
+        if name == "eye" and shape is not None and len(shape) != 2:
+            raise call.excerpt.error("eye takes a shape of two lengths; give those")
+        lengths = shape if shape is None or None not in shape else lengths
+        taken = lengths if name == "eye" and isinstance(lengths, tuple) else (lengths,)
         to = call.dtype
         return call.builder.add_created_array(
             call.excerpt, name, taken or (), {}, scalar_operand(Kind.FLOAT), to, shape
@@ -105,14 +105,43 @@ def _shape_maker(name: str) -> CallHandler:
     return make
 
 
+def _read_lengths(call: FunctionCall, lengths: Argument) -> Shape | None:
+    """Return a shape that a call gives. A length that is no known number is unknown.
+
+    Raises ProgramError for what is no shape, unless the program is that of a run.
+    """
+    found: Shape | None = plain_axes(lengths)
+    if found is None:
+        parts = lengths if isinstance(lengths, tuple) else (lengths,)
+        if all(isinstance(x, Ref) or plain_axes(x) is not None for x in parts):
+            found = _read_unknown_lengths(call, parts)
+            if found is None:
+                return None
+    if found is not None and all(n is None or n >= 0 for n in found):
+        return found
+    if call.builder.find_observed_operand:
+        return None
+    raise call.excerpt.error("it takes a shape, such as (2, 3); give that")
+
+
+def _read_unknown_lengths(call: FunctionCall, parts: Sequence[Argument]) -> Shape | None:
+    """Return a shape of which arrays give some lengths. One array of an axis has them all."""
+    shapes = [call.builder.shape_of(x) for x in parts if isinstance(x, Ref)]
+    if all(shape == () for shape in shapes):
+        return tuple(x if isinstance(x, int) else None for x in parts)
+    if len(parts) == 1 and shapes[0] is not None and len(shapes[0]) == 1 and shapes[0][0] is not None:
+        return (None,) * shapes[0][0]
+    return None
+
+
 def _make_full(call: FunctionCall) -> Argument:
-    fill_value, shape = call.keywords.get("fill_value"), plain_axes(call.keywords.get("shape"))
-    if fill_value is None or (
-        not call.builder.find_observed_operand and (shape is None or any(n < 0 for n in shape))
-    ):
-        raise call.excerpt.error("full takes a shape of known lengths and a value; write full((2, 3), 1.5)")
+    fill_value, lengths = call.keywords.get("fill_value"), call.keywords.get("shape")
+    if fill_value is None:
+        raise call.excerpt.error("full takes a shape and a value; write full((2, 3), 1.5)")
+    shape = _read_lengths(call, lengths)
+    lengths = shape if shape is None or None not in shape else lengths
     ref, to = call.ensure_ref(fill_value), call.dtype
-    return call.builder.add_created_array(call.excerpt, "full", (shape, ref), {}, ref.step, to, shape)
+    return call.builder.add_created_array(call.excerpt, "full", (lengths, ref), {}, ref.step, to, shape)
 
 
 def _make_arange(call: FunctionCall) -> Argument:
@@ -137,13 +166,13 @@ def _make_linspace(call: FunctionCall) -> Argument:
 
 
 def _read_bounds(call: FunctionCall, name: str, keys: Sequence[str]) -> list[Argument]:
-    """Read the bounds. Except in a run, their values must be known."""
+    """Read the bounds: numbers, or arrays that hold one. Raises ProgramError for others, except in a run."""
     found = [
         call.builder.known_number(call.keywords[key]) for key in keys if call.keywords.get(key) is not None
     ]
-    known = found and all(isinstance(x, (bool, int, float, complex)) for x in found)
-    if not known and not call.builder.find_observed_operand:
-        raise call.excerpt.error(f"{name} takes numbers that are known; give them")
+    are_numbers = found and all(isinstance(x, (bool, int, float, complex, Ref)) for x in found)
+    if not are_numbers and not call.builder.find_observed_operand:
+        raise call.excerpt.error(f"{name} takes numbers; give them")
     return found
 
 

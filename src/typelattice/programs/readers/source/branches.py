@@ -322,10 +322,10 @@ class Branches:
                 first, second = self._content_after(a, sides[0]), self._content_after(b, sides[1])
                 merged = self._merge_contents(excerpt, why, a, first, second, sides)
                 return self._relate(InstanceValue(a.of, merged.items), a, b)
-            case UnknownValue(), _:
-                return a
-            case _, UnknownValue():
-                return b
+            case (UnknownValue(one_of=()), _) | (_, UnknownValue(one_of=())):
+                return a if isinstance(a, UnknownValue) and not a.one_of else b
+            case (UnknownValue(), _) | (_, UnknownValue()):
+                return self._merge_choices(excerpt, why, [*_choices(a), *_choices(b)], sides)
         if isinstance(a, numbers) and isinstance(b, numbers):
             self.merged_values += 1
             if self.merged_values > MAX_MERGED_VALUES:
@@ -334,6 +334,22 @@ class Branches:
             return self.builder.add_either(excerpt, (a, b), why)
         error = excerpt.error(f"what it is, {why}; give it a value of one sort in either case")
         return UnknownValue(error, one_of=(a, b))
+
+    def _merge_choices(self, excerpt: Excerpt, why: str, choices: Sequence[Any], sides: Sides) -> Any:
+        """Return a value that is one of several, some of which may be of the same sort."""
+        sorts: list[Any] = []
+        for each in choices:
+            for i, other in enumerate(sorts):
+                merged = self.merge_values(excerpt, why, other, each, sides)
+                if not isinstance(merged, UnknownValue):
+                    sorts[i] = merged
+                    break
+            else:
+                sorts.append(each)
+        if len(sorts) == 1:
+            return sorts[0]
+        error = excerpt.error(f"what it is, {why}; give it a value of one sort in either case")
+        return UnknownValue(error, one_of=tuple(sorts))
 
     # -- ways out
 
@@ -358,6 +374,11 @@ class Branches:
         """Return the contents at the ways out, relative to what is now."""
         self._drop(exits.journal)
         return self._relative_to_now(exits)
+
+
+def _choices(value: Any) -> tuple[Any, ...]:
+    """Return the values of which a value is one, or itself alone."""
+    return value.one_of if isinstance(value, UnknownValue) else (value,)
 
 
 def _is_plain(x: Any) -> bool:

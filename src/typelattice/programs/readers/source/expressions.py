@@ -33,6 +33,7 @@ from typelattice.programs.readers.source.python_values import (
     ReadValue,
     Scope,
     UnknownValue,
+    take_unless_none,
 )
 from typelattice.programs.readers.source.readings import ITERATION_END, Reading, YieldedValue
 from typelattice.programs.readers.source.syntax_operators import (
@@ -91,7 +92,7 @@ def apply_operator(
 ) -> Reading:
     """Read the result of an operator: an object's own, a step, or a plain value for plain operands."""
     method = METHOD_BY_SYNTAX[syntax]
-    left, right = ({*x} if isinstance(x, KeysValue) else x for x in (left, right))
+    left, right = ({*x} if isinstance(x, KeysValue) else take_unless_none(x) for x in (left, right))
     for instance, other, name in ((left, right, f"__{method}__"), (right, left, f"__r{method}__")):
         if isinstance(instance, InstanceValue) and (own := instance.of.find(name)) is not MISSING:
             found = yield reader.call(node, own, [instance, other], {}, scope)
@@ -287,7 +288,7 @@ def compare_choices(
 ) -> Reading:
     """Read the result of a comparison. It is unknown if operands may be several values and it differs."""
     answers: list[Any] = []
-    for a, b in product(_list_choices(left), _list_choices(right)):
+    for a, b in product(_list_choices(left, op), _list_choices(right, op)):
         try:
             answers.append((yield apply_comparison(reader, node, op, a, b, scope)))
         except UncertainAnswerError as e:
@@ -300,12 +301,12 @@ def compare_choices(
     return answers[0] if len({*answers}) == 1 else UnknownValue(error, None, (True, False))
 
 
-def _list_choices(x: ReadValue) -> Sequence[ReadValue]:
-    """List the texts and numbers that an unknown value may be, or the value alone."""
+def _list_choices(x: ReadValue, op: ast.cmpop) -> Sequence[ReadValue]:
+    """List the values that an unknown value may be, or the value alone. Of arrays only `is` is known."""
     if not isinstance(x, UnknownValue) or not x.one_of:
         return [x]
     is_plain = all(each is None or isinstance(each, (str, int, float)) for each in x.one_of)
-    return x.one_of if is_plain else [x]
+    return x.one_of if is_plain or isinstance(op, (ast.Is, ast.IsNot)) else [x]
 
 
 def apply_comparison(
@@ -781,6 +782,7 @@ def take_elements(
     """Read elements of an array, of a list or a dictionary, or of an object."""
     yield from ()
     at: Any = reader.known(key)
+    container = take_unless_none(container)
     is_decided = isinstance(at, Ref) and reader.builder.is_scalar(at)
     if isinstance(container, dict) and (is_decided or (isinstance(at, UnknownValue) and at.one_of)):
         return look_up_by_values(reader, node, container, at)

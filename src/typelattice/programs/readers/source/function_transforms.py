@@ -6,7 +6,7 @@ names.txt gives each of them one of the words below.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.core.dtypes.dtypes import Kind
@@ -175,14 +175,20 @@ def _map_function(
     return _stack(reader, node, made, _length(reader, xs))
 
 
+def _bind(args: Sequence[Any], keywords: Mapping[str, Any], *names: str) -> list[Any]:
+    """Return the arguments of a call in the order of its parameters, `name|another name`, up to the last."""
+    named = [
+        keywords[key] for name in names[len(args) :] for key in name.split("|") if key in keywords
+    ]
+    return [*args, *named]
+
+
 def _choose(
     reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
 ) -> Reading:
     """`cond(p, f, g, *operands)`: the result of f or of g."""
-    named = [
-        keywords[key] for key in ("pred", "true_fn", "false_fn", "true_fun", "false_fun") if key in keywords
-    ]
-    _, first, second, *operands = [*args, *named]
+    names = ("pred", "true_fun|true_fn", "false_fun|false_fn", "operand|operands")
+    _, first, second, *operands = _bind(args, keywords, *names)
     if len(operands) == 1 and isinstance(operands[0], tuple) and _takes_several(first, operands[0]):
         operands = [*operands[0]]
     values = []
@@ -200,10 +206,10 @@ def _scan(
     reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
 ) -> Reading:
     """`scan(f, init, xs)`: what f carries on, and its results, stacked."""
-    named = [keywords[key] for key in ("f", "init", "xs", "length") if key in keywords]
-    function, carry, *rest = [*args, *named]
+    function, carry, *rest = _bind(args, keywords, "f", "init", "xs")
     xs = rest[0] if rest else None
-    length = _length(reader, xs) if xs is not None else reader.known(rest[1]) if len(rest) > 1 else None
+    stated = keywords.get("length", rest[1] if len(rest) > 1 else None)
+    length = _length(reader, xs) if xs is not None else reader.known(stated)
     if length is not None and not isinstance(length, int):
         raise reader.error(node, "a length that is no known whole number; give one")
     carry = _as_array(reader, node, carry)
@@ -236,8 +242,7 @@ def _for_loop(
     reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
 ) -> Reading:
     """`fori_loop(a, b, f, init)`: what f carries on. Its dtypes do not change, or the library refuses it."""
-    named = [keywords[key] for key in ("lower", "upper", "body_fun", "init_val") if key in keywords]
-    first, _, function, carry = [*args, *named]
+    first, _, function, carry = _bind(args, keywords, "lower", "upper", "body_fun", "init_val")[:4]
     number = reader.builder.add_array_of_number(reader.excerpt_of(node), first)
     carry = _as_array(reader, node, carry)
     made = yield reader.call(node, function, [number, carry], {}, scope)
@@ -249,8 +254,7 @@ def _while_loop(
     reader: SourceReader, node: ast.AST, args: list[Any], keywords: dict[str, Any], scope: Scope
 ) -> Reading:
     """`while_loop(test, f, init)`: what f carries on."""
-    named = [keywords[key] for key in ("cond_fun", "body_fun", "init_val") if key in keywords]
-    _, function, carry = [*args, *named][:3]
+    _, function, carry = _bind(args, keywords, "cond_fun|cond", "body_fun|body", "init_val|loop_vars")[:3]
     carry = _as_array(reader, node, carry)
     made = yield reader.call(node, function, [carry], {}, scope)
     check_carried(reader, node, carry, made)

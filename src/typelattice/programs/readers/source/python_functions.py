@@ -15,9 +15,12 @@ from typing import Any
 from typelattice.base.errors.error_texts import spelling_hint
 from typelattice.core.dtypes.dtypes import Kind
 from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE, Operand, scalar_operand
+from typelattice.core.operations.shapes import Shape
 from typelattice.programs.calls.asked_calls import AskedCall
 from typelattice.programs.calls.attributes import READABLE_ATTRIBUTES
 from typelattice.programs.calls.call_tables import OPERATION_BY_FUNCTION, NameSort, name_meaning
+from typelattice.programs.calls.calls_to_steps import call_function
+from typelattice.programs.calls.compositions import is_composition
 from typelattice.programs.calls.creation_and_cast_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.programs.calls.dtype_questions import (
     KINDS_BY_SCALAR_CLASS,
@@ -164,7 +167,23 @@ def _abs(reader: SourceReader, node: ast.AST, x: Any) -> Any:
 def _round(reader: SourceReader, node: ast.AST, x: Any, digits: Any = None) -> Any:
     if isinstance(reader.known(digits), int) and abs(reader.known(digits)) > MAX_WHOLE_ARGUMENT:
         raise reader.error(node, "a number that is very large; no dtype holds it")
+    if isinstance(x, InstanceValue) and (own := x.of.find("__round__")) is not MISSING:
+        return reader.call(node, own, [x, *([] if digits is None else [digits])], {}, Scope())
+    if digits is None and isinstance(x, Ref) and isinstance(reader.known(x), Ref):
+        return _round_to_whole(reader, node, x)
     return _compute_of_known(reader, node, round, x, digits)
+
+
+def _round_to_whole(reader: SourceReader, node: ast.AST, x: Ref) -> Any:
+    """Return what `round(x)` is: Python's int, or an array of a library whose book has `__round__`."""
+    builder, excerpt = reader.builder, reader.excerpt_of(node)
+    if not builder.is_scalar(x):
+        owner = builder.steps[x.step].owner or reader.library
+        if is_composition("__round__", owner):
+            return call_function(builder, excerpt.of_library(owner), "__round__", [x], {})
+        if builder.shape_of(x) not in ((), None):
+            raise reader.error(node, "an array of axes has no round(x) of Python; write x.round()")
+    return builder.add_opaque(excerpt, "round", scalar_operand(KIND_BY_PYTHON_TYPE[int]), (x.step,), ())
 
 
 @define("divmod")
@@ -221,7 +240,8 @@ def _extreme(name: str, function: Callable[..., Any]) -> None:
     def find(
         reader: SourceReader, node: ast.AST, *args: Any, key: Any = None, default: Any = MISSING
     ) -> Reading:
-        if not args or (len(args) == 1 and isinstance(args[0], Ref)):
+        is_of_rows = default is not MISSING or key is not None
+        if not args or (len(args) == 1 and isinstance(args[0], Ref) and not is_of_rows):
             return USE_ARRAY_FUNCTION
         items = (yield reader.read_samples(node, args[0])) if len(args) == 1 else [*args]
         known = [reader.known(x) for x in items]
@@ -236,7 +256,7 @@ def _extreme(name: str, function: Callable[..., Any]) -> None:
             if numbers:
                 return _either_number(reader, node, name, items)
             if all(isinstance(x, (Ref, bool, int, float)) for x in known) and all(
-                not isinstance(x, Ref) or reader.builder.shape_of(x) == () for x in known
+                not isinstance(x, Ref) or _has_one_element(reader.builder.shape_of(x)) for x in known
             ):
                 return _either_number(reader, node, name, items)
             raise reader.error(node, f"it asks which is the {name}; write {name}imum(x, y)")
@@ -247,6 +267,10 @@ def _extreme(name: str, function: Callable[..., Any]) -> None:
         if not ordered:
             raise reader.raised(node, ValueError(f"{name}() arg is an empty sequence"))
         return ordered[0]
+
+
+def _has_one_element(shape: Shape | None) -> bool:
+    return shape is not None and all(length == 1 for length in shape)
 
 
 def _either_number(reader: SourceReader, node: ast.AST, name: str, items: Sequence[Any]) -> Any:
@@ -421,8 +445,8 @@ def _str(reader: SourceReader, node: ast.AST, value: Any = "") -> Reading:
 def _sorted(
     reader: SourceReader, node: ast.AST, value: Any, key: Any = None, reverse: Any = False
 ) -> Reading:
-    if isinstance(value, Ref):
-        return USE_ARRAY_FUNCTION
+    if isinstance(value, Ref):  # its rows have one dtype, in whatever order they are
+        return (yield reader.read_samples(node, value))
     return (yield sort_items(reader, node, (yield reader.read_samples(node, value)), key, reverse, Scope()))
 
 

@@ -212,8 +212,16 @@ def _is_text(x: Any) -> bool:
     )
 
 
+def _has_no_array(x: Any) -> bool:
+    """Return True for None, a text and an empty container: in results there is nothing to say of them."""
+    return x is None or _is_text(x) or (isinstance(x, (tuple, list, dict)) and not x)
+
+
 def _yield_results(source: SourceReader, found: object) -> Iterator[Any]:
     """Yield the values in lists, dictionaries and objects of a result."""
+    if isinstance(found, UnknownValue):
+        others = [x for x in found.one_of if not _has_no_array(x)]
+        found = others[0] if len(others) == 1 else found
     if isinstance(found, InstanceValue):
         if found.lost is not None:
             yield UnknownValue(found.lost)
@@ -223,7 +231,8 @@ def _yield_results(source: SourceReader, found: object) -> Iterator[Any]:
     if isinstance(found, MultipleResults) and found.count is not None:
         found = [found[i] for i in range(found.count)]
     if isinstance(found, (tuple, list, dict)):
-        source.check_items(found)
+        if not isinstance(found, dict) or not found:  # of a dictionary, what may be in it is known
+            source.check_items(found)
         for each in found.values() if isinstance(found, dict) else found:
             yield from _yield_results(source, each)
     else:

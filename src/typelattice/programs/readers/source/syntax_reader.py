@@ -77,6 +77,7 @@ from typelattice.programs.readers.source.python_values import (
     UnknownValue,
     WrappedFunction,
     answer_or_unknown,
+    take_unless_none,
 )
 from typelattice.programs.readers.source.readings import ITERATION_END, Reading
 from typelattice.programs.readers.source.system_answers import SystemAnswers
@@ -372,7 +373,7 @@ class SourceReader:
     def read_attribute(self, node: ast.AST, value: ReadValue, name: str, scope: Scope) -> Reading:
         """Read an attribute of an array, a dtype, a library, an object, a class or a container."""
         yield from ()
-        match value:
+        match value := take_unless_none(value):
             case UnknownValue(error=error):
                 raise error
             case DottedName():

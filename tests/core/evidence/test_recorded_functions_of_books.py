@@ -27,20 +27,15 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it returns nothing": "shuffle",
     },
     "jax": {
-        "it takes a random key": "choice, permutation",
+        "it takes a random key": "choice, fold_in, multivariate_normal, permutation",
         "it takes a pair of an array and a bool": "cho_solve",
+        "it writes into its argument, unless it is told not to": """
+            fill_diagonal, place, put, put_along_axis""",
+        "recorders find jax.lax.linalg.lu by its name": "lu[0], lu[1], lu[2]",
         "recorders do not find it": "rgamma",
-        "it has no recording yet": """
-            argpartition, bitwise_count, block_diag, celu, comb, dct, dctn, elu, fftconvolve,
-            fill_diagonal, fold_in, fresnel[0], fresnel[1], gammasgn, gelu as float_maps, gelu as
-            real_maps, hard_sigmoid, hard_silu, hard_swish, hessenberg, idct, idctn, identity, insert,
-            ldexp, leaky_relu, log1mexp, log_softmax as shares, logsf, lu[0], lu[1], lu[2],
-            lu_factor[0], map_coordinates, mish, multivariate_normal, packbits, partition, place,
-            poch, polar[0], polar[1], polyint, polymul, put, put_along_axis, relu6, resize as keeps,
-            resize as resized, scale_and_translate, schur[0], schur[1], segment_min, segment_prod,
-            selu, sf, sici[0], sici[1], sigmoid as gates, silu as gates, soft_sign, softmax as shares,
-            softplus, spacing, sparse_plus, sparse_sigmoid, spence, split as keeps, squareplus, swish
-            as gates, unravel_index[0], unravel_index[1], vander""",
+        "recorders find no arguments for it": """
+            dct, dctn, fftconvolve, idct, idctn, map_coordinates, resize as resized, scale_and_translate,
+            split as keeps""",
     },
     "dask": {
         "it needs a range": "histogram.hist, histogram[0] as keeps, histogram[1]",
@@ -50,6 +45,7 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
     "torch": {
         "it takes arrays of different shapes": "grid_sample",
         "it takes a tuple of indices": "index_put",
+        "it takes a sparse tensor": "coalesce",
         "recorders find no arguments for it": """
             addbmm, addmv, affine_grid, diagonal_scatter, index_reduce, median.indices, median.values,
             nanmedian.indices, nanmedian.values, prelu, select_scatter""",

@@ -124,7 +124,8 @@ def _call_outer(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequ
     x, y = (builder.ensure_ref(excerpt, each) for each in made if not isinstance(each, MultipleResults))
     shape = builder.shape_of(y)
     if shape is None:
-        raise excerpt.error(f"the axes of {name}.outer are not known; give shapes, e.g. float32[3]")
+        with builder.without_shape_checks():
+            return builder.add_call(excerpt, OPERATION_BY_FUNCTION[name], [x, y], has_known_shape=False)
     if shape:
         text = clip_text(
             f"{builder.steps[x.step].text}[..., {', '.join(['None'] * len(shape))}]", len(excerpt.text)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from typelattice.programs.calls.steps import ProgramError, Ref
+from typelattice.programs.readers.source.elements import add_sample
 from typelattice.programs.readers.source.expressions import (
     apply_operator,
     look_up,
@@ -50,7 +51,6 @@ CHANGING_METHODS: Mapping[type, tuple[str, ...]] = {
 COMPARING_METHODS = ("index", "count", "remove")  # of lists: they compare items, which may be arrays
 KEYED_METHODS = ("get", "pop", "setdefault")  # of dictionaries: the first argument is a key
 NUMBER_METHODS = ("bit_length", "bit_count", "conjugate", "is_integer", "as_integer_ratio", "hex")
-MAX_SAMPLES = 4  # of the items of a list of unknown length
 REFUSED_TEXT_METHODS = (
     "format_map",
     "translate",
@@ -201,12 +201,10 @@ def _change_uncertain_list(
     match name:
         case "append" | "appendleft" if len(args) == 1:
             reader.branches.unknown_lengths[id(items)] = replace(unknown, may_be_empty=False)
-            if len(items) >= MAX_SAMPLES:  # so that a loop of unknown length comes to an end
-                items[1:3] = [reader.any_item(node, items[1:3])]
-            items.append(args[0])
+            add_sample(reader, node, items, args[0])
             return None
         case "insert" if len(args) == 2:
-            items.append(args[1])
+            add_sample(reader, node, items, args[1])
             return None
         case "extend" if len(args) == 1:
             yield reader.extend_list(node, items, args[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from copy import copy
+from functools import partial
 from typing import Any
 
 from typelattice.programs.calls.call_tables import NameSort, name_meaning
@@ -20,6 +21,8 @@ from typelattice.programs.readers.source.python_values import (
 from typelattice.programs.readers.source.readings import Reading
 from typelattice.programs.readers.source.syntax_operators import METHOD_BY_SYNTAX, OPERATOR_BY_SYNTAX
 from typelattice.programs.readers.source.syntax_reader import SourceReader
+
+MAX_SAMPLES = 4  # of the items of a list of unknown length
 
 
 def assign_elements(reader: SourceReader, target: ast.Subscript, value: ReadValue, scope: Scope) -> Reading:
@@ -82,17 +85,31 @@ def set_items(
     reader: SourceReader, node: ast.Subscript, items: list[Any], at: Any, value: ReadValue
 ) -> Reading:
     """Set an item, or the items of a slice, of a list."""
+    if reader.branches.find_unknown_length(items) is not None and not isinstance(at, Slice):
+        reader.branches.will_change(items)
+        add_sample(reader, node, items, value)
+        return
     reader.check_items(items)
     if isinstance(at, Slice):
         value = yield reader.read_items(node, value)
         at = slice(at.start, at.stop, at.step)
-    if isinstance(at, Ref):
-        raise reader.error(node, "an index that the values of an array decide; give one that is known")
     reader.branches.will_change(items)
+    if isinstance(at, Ref):
+        why = f"as the values of arrays decide which item is set: {reader.excerpt_of(node).text[:40]}"
+        merge = partial(reader.branches.merge_values, reader.excerpt_of(node), why)
+        items[:] = [merge(item, value) for item in items]
+        return
     try:
         items[at] = value
     except (IndexError, TypeError, ValueError) as e:
         raise reader.raised(node, e) from None
+
+
+def add_sample(reader: SourceReader, node: ast.AST, items: list[Any], value: ReadValue) -> None:
+    """Add what may be an item of a list of unknown length. Samples are joined, so that a loop may end."""
+    if len(items) >= MAX_SAMPLES:
+        items[1:3] = [reader.any_item(node, items[1:3])]
+    items.append(value)
 
 
 def read_place_once(reader: SourceReader, place: ast.expr, scope: Scope) -> Reading:

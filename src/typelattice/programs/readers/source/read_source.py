@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -61,6 +62,7 @@ from typelattice.programs.readers.source.syntax_reader import (
 from typelattice.programs.readers.source.system_answers import SystemAnswers
 
 MAX_SOURCE_CHARS = 8_000_000  # characters; a longer source is refused
+QUOTED_PATTERN = re.compile(r"'[^']*'|\"[^\"]*\"")  # an input that is a text
 ACCEPTED_SOURCE = "operators, functions of arrays, .astype(dtype), names and numbers, on one line or several"
 
 
@@ -327,12 +329,14 @@ def _bind_names(source: SourceReader, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _read_input(source: SourceReader, name: str) -> Argument:
-    """Return the value for a name: an input, a tuple as it is, or None."""
+    """Return the value for a name: an input, a tuple as it is, a text in quotes, or None."""
     given = source.bound[name]
     if given is None or (isinstance(given, str) and given == "None"):
         return None
     if isinstance(given, tuple):
         return given
+    if isinstance(given, str) and QUOTED_PATTERN.fullmatch(given):
+        return given[1:-1]
     return source.builder.add_input(Excerpt(name, owner=source.library), given)
 
 

@@ -162,3 +162,87 @@ def test_a_fact_of_an_array_that_no_dtype_decides_leaves_both_branches() -> None
 def test_a_letter_of_numpy_is_a_dtype(code: str, dtype: str) -> None:
     lines = f"import numpy as np\nnp.zeros(3, dtype='{code}') + x.astype('{code}')"
     assert str(tl.program(lines, x="int8[3]").under("numpy").dtype) == dtype
+
+
+CHOICES_OF_NONE = "def g(x):\n    return None if x.sum() > 3 else x\ndef f(x):\n    y = g(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def f(x):\n    if x.sum() > 0:\n        return None\n    return x * 2", "float32"),
+        ("def f(x):\n    if x.sum() > 0:\n        return []\n    return [x]", "float32"),
+        ("def f(x):\n    if x.sum() > 0:\n        return {}\n    return {'a': x}", "float32"),
+        (f"{CHOICES_OF_NONE}    return y * 2", "float32"),
+        (f"{CHOICES_OF_NONE}    return y.astype('float64')", "float64"),
+        (f"{CHOICES_OF_NONE}    return x if y is None else np.float64(1)", "float32 or float64"),
+        (f"{CHOICES_OF_NONE}    z = g(x)\n    return y + z[0]", "float32"),
+    ],
+)
+def test_a_value_that_may_be_none_is_an_array_where_python_refuses_none(text: str, said: str) -> None:
+    assert str(tl.program(NUMPY + text, x="float32[3]").under("numpy").result) == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("np.array(np.nonzero(x)).T", "np.concatenate(np.split(x, 2))", "np.array(np.meshgrid(x, x))"),
+        *("np.stack(np.meshgrid(x, x)[:1])", "np.array(np.divmod(x, 2))"),
+        *("np.concatenate(np.array_split(x, 3))", "round(x.mean()) * x"),
+        *("np.zeros(int(x[0]))", "np.ones((int(x[0]), 3))", "np.full((np.int32(2), 2), x[0])"),
+        *("np.arange(int(x[3]))", "np.arange(x[0], x[3])", "np.linspace(float(x[0]), 1.0, 4)"),
+        *("np.add.outer(x, np.arange(int(x[3])))", "np.float16(2) * np.linspace(0, x[0], 5)"),
+        *("round(x[0]) * np.int8(1)", "round(x[0], 1)", "round(float(x[0])) + np.int8(1)"),
+        *("max(1, x[:1]) * x", "sorted(x)[0]", "max(x, default=0)", "max(x, key=lambda a: -a)"),
+    ],
+)
+def test_an_expression_has_the_dtype_that_numpy_gives(text: str) -> None:
+    np = pytest.importorskip("numpy")
+    x = np.arange(1, 5, dtype="float32")
+    made = eval(text, {"np": np, "x": x})
+    program = tl.program(f"import numpy as np\n{text}", x="float32[4]")
+    assert str(made.dtype) in str(program.under("numpy").result).split(" or ")
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("n = [0] * 3\nn[int(x[0])] += 1.5\ny = n[int(x[1])]", "Python int or Python float"),
+        (
+            "u = []\nfor k in x.tolist():\n    if u and k > 1:\n        u[-1] += 1j\n    else:\n        u.append(k)"
+            "\ny = u",
+            "Python complex or Python float",
+        ),
+    ],
+)
+def test_an_item_that_values_choose_may_be_the_one_that_is_set(lines: str, said: str) -> None:
+    body = lines.replace("\n", "\n    ")
+    program = tl.program(f"{NUMPY}def f(x):\n    {body}\n    return y", x="float32[4]")
+    result = str(program.under("numpy").result)
+    assert {*result.split(" or ")} == {*said.split(" or ")}
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype"),
+    [
+        ("x.to('cuda' if torch.cuda.is_available() else 'cpu') * 2", "int8"),
+        ("x.half() if torch.distributed.is_initialized() else x", "int8"),
+        ("torch.nn.utils.rnn.pad_sequence([x, x * 2.5])", "int8"),
+        ("torch.cat(torch.chunk(x, 2))", "int8"),
+        ("torch.stack(x.split(2))", "int8"),
+    ],
+)
+def test_pytorch_answers_as_on_a_machine_without_a_gpu(text: str, dtype: str) -> None:
+    assert str(tl.program(f"import torch\n{text}", x="int8[4]").under("torch").dtype) == dtype
+
+
+@pytest.mark.parametrize("operand", ["operand=x", "x"])
+def test_cond_takes_its_operand_by_name(operand: str) -> None:
+    text = f"import jax\njax.lax.cond(x[0] > 0, lambda a: a * 1, lambda a: a * 2, {operand})"
+    assert str(tl.program(text, x="int8[4]").under("jax").dtype) == "int8"
+
+
+def test_an_input_in_quotes_is_a_text() -> None:
+    text = "def f(x, mode):\n    return x if mode == 'narrow' else x * 1.0"
+    for mode, dtype in (("'narrow'", "int8"), ('"wide"', "float64")):
+        assert str(tl.program(text, x="int8[4]", mode=mode).under("numpy").dtype) == dtype

@@ -186,7 +186,9 @@ def _make_spaced(
     to = call.dtype
     bounds = [x for x in numbers if isinstance(x, (bool, int, float, complex))]
     if to is None and len(bounds) < len(numbers):
-        return call.add_operation(name, numbers)
+        made = call.ensure_ref(call.add_operation(name, numbers))
+        call.builder.replace_shape(made, (length,))
+        return made
     least = scalar_operand(Kind.FLOAT if name == "linspace" else Kind.SIGNED)
     like = find_deciding_number([least, *map(operand, bounds)])
     step_arguments = (

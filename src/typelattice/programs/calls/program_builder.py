@@ -172,11 +172,6 @@ class ProgramBuilder:
             else isinstance(argument, (bool, int, float, complex))
         )
 
-    def is_number_of_source(self, argument: Argument) -> bool:
-        """Return True for a Python number of the source, and not for a literal of a library."""
-        made = isinstance(argument, Ref) and isinstance(self.steps[argument.step], Opaque)
-        return self.is_scalar(argument) and not made
-
     def shape_of(self, argument: Argument) -> Shape | None:
         """Return the shape of a step's result. A plain value has no dimensions."""
         return self.steps[argument.step].shape if isinstance(argument, Ref) else ()

@@ -20,6 +20,8 @@ READ_WHOLLY = [
     pytest.param("", "return 1 if isinstance(x, np.generic) else x + 1.0", id="a class of scalars"),
     pytest.param("", "return np.nonzero(x), x + 1.0", id="several results in a result"),
     pytest.param("", "return ('small' if x.sum() > 0 else 'large'), x + 1.0", id="a text that values decide"),
+    pytest.param("", "return x + 1.0, x.dtype, np.int8, slice(2), lambda y: y",
+                 id="what has no dtype of its own"),
 ]  # fmt: skip
 
 
@@ -209,8 +211,8 @@ def test_an_expression_has_the_dtype_that_numpy_gives(text: str) -> None:
     [
         ("n = [0] * 3\nn[int(x[0])] += 1.5\ny = n[int(x[1])]", "Python int or Python float"),
         (
-            "u = []\nfor k in x.tolist():\n    if u and k > 1:\n        u[-1] += 1j\n    else:\n        u.append(k)"
-            "\ny = u",
+            "u = []\nfor k in x.tolist():\n    if u and k > 1:\n        u[-1] += 1j\n    else:\n        "
+            "u.append(k)\ny = u",
             "Python complex or Python float",
         ),
     ],

@@ -23,9 +23,12 @@ from typelattice.programs.calls.program_inputs import is_operand
 from typelattice.programs.calls.steps import (
     MAX_STEP_CHARS,
     Argument,
+    DTypeOf,
     Excerpt,
     InvalidCallError,
+    NamedDType,
     ProgramError,
+    Slice,
     SourceLocation,
     Step,
 )
@@ -36,8 +39,11 @@ from typelattice.programs.readers.source.imported_files import ImportedFiles, fi
 from typelattice.programs.readers.source.iterators import iterate_generator, read_iterator
 from typelattice.programs.readers.source.library_objects import find_library_method
 from typelattice.programs.readers.source.python_values import (
+    BoundFunction,
+    ClassValue,
     DefinedFunction,
     InstanceValue,
+    PythonFunction,
     RaisedError,
     Scope,
     UnknownValue,
@@ -201,6 +207,7 @@ def _list_results(
         if not parts:
             return ()
     parts = [x for x in parts if x is not None]
+    parts = [x for x in parts if not isinstance(x, NO_RESULTS)] or parts
     refs = [source.builder.ensure_ref(excerpt, source.as_argument(last, x)) for x in parts]
     if not refs:
         raise source.error(last, "no array and no number is returned; return one")
@@ -212,6 +219,13 @@ def _is_text(x: Any) -> bool:
     return isinstance(x, str) or (
         isinstance(x, UnknownValue) and bool(x.one_of) and all(map(_is_text, x.one_of))
     )
+
+
+# What a function may return beside its arrays, and what has no dtype of its own.
+NO_RESULTS = (
+    type(None), type(Ellipsis), Slice, DTypeOf, NamedDType, BoundFunction, ClassValue, DefinedFunction,
+    PythonFunction, type,
+)  # fmt: skip
 
 
 def _has_no_array(x: Any) -> bool:

@@ -115,7 +115,7 @@ def test_programs_have_refusals_casts_and_scalars() -> None:
     texts = [str(p) for p in random_programs(tl.system("torch"), 60, 1, 8)]
     asked = [AskedProgram(p.system, p.build()) for p in random_programs(tl.system("torch"), 60, 1, 8)]
     assert any("astype" in text for text in texts) and any(" 2.5" in text for text in texts)
-    assert sum(each.reached < len(each.replay) for each in asked) > 5
+    assert sum(any(o.operand is None for o in each.replay) for each in asked) > 5
     assert texts == [str(p) for p in random_programs(tl.system("torch"), 60, 1, 8)]
 
 

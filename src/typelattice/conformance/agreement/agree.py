@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -43,7 +44,7 @@ class WayResult:
     """The result of one way: the number of steps that it answered, and those that differ.
 
     `missing` is the command that installs the way; it was not asked then. `failure` says why it failed as a
-    whole. `unasked` counts programs of which it says nothing, by the reason.
+    whole. `unanswered` counts the other steps by the reason why the way has no answer.
     """
 
     name: str
@@ -52,7 +53,7 @@ class WayResult:
     step_count: int = 0
     difference_count: int = 0
     differences: list[Difference] = field(default_factory=list)
-    unasked: dict[str, int] = field(default_factory=dict)
+    unanswered: Counter[str] = field(default_factory=Counter)
 
 
 def agree(
@@ -85,10 +86,11 @@ def _ask_way(system: System, way: Way, programs: Sequence[RandomProgram], result
         result.failure = str(e)
         return
     for made, each, found in zip(programs, asked, answers, strict=True):
-        result.step_count += sum(answer is not None for answer in found)
-        if each.reason:
-            reason = each.reason.partition(":")[0]
-            result.unasked[reason] = result.unasked.get(reason, 0) + 1
+        answered = [i for i in each.asked_steps if found[i] is not None]
+        result.step_count += len(answered)
+        result.unanswered.update(
+            each.reasons.get(i, way.leaves_out) for i in each.asked_steps if i not in answered
+        )
         wrong = _first_difference(each, found)
         if wrong is not None:
             result.difference_count += 1

@@ -11,7 +11,7 @@ from typing import Protocol
 from typelattice.core.engine.promotion import Promotion
 from typelattice.core.engine.system import System
 from typelattice.core.operands.operand import Operand, operand_of_dtype
-from typelattice.programs.calls.steps import Call
+from typelattice.programs.calls.steps import Call, Input, Number
 from typelattice.programs.program.program import Program, Replay
 from typelattice.programs.replay.outcome import Outcome
 
@@ -22,12 +22,12 @@ Answers = Sequence[str | None]  # of each step, its dtype in words, or None if t
 
 @dataclass(slots=True)
 class AskedProgram:
-    """A program, its outcomes under the system, and the answers of a way so far."""
+    """A program, its outcomes under the system, and the reasons of a way that has no answer for a step."""
 
     system: System
     program: Program
     replay: Replay = field(init=False)
-    reason: str = ""  # why the way says nothing of the program
+    reasons: dict[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.replay = self.program.under(self.system)
@@ -38,24 +38,27 @@ class AskedProgram:
         return [str(o).replace(NOT_REACHED, REFUSED) for o in self.replay]
 
     @property
-    def reached(self) -> int:
-        """The number of steps before the first one that is refused."""
-        return next((i for i, o in enumerate(self.replay) if o.operand is None), len(self.replay))
+    def asked_steps(self) -> list[int]:
+        """The steps with a dtype to ask for: all apart from inputs and numbers."""
+        return [i for i, s in enumerate(self.program.steps) if not isinstance(s, (Input, Number))]
 
     @property
-    def computable(self) -> int:
-        """The number of steps before the first one that is refused, or that no library computes."""
-        steps = enumerate(self.program.steps[: self.reached])
-        own = self.system.custom_operations
-        return next((i for i, s in steps if isinstance(s, Call) and s.name in own), self.reached)
+    def arrays(self) -> list[int]:
+        """The steps that a library computes: those that give arrays, and have values."""
+        operands = [o.operand for o in self.replay]
+        given = (i for i in self.asked_steps if (o := operands[i]) is not None and o.tier != "scalar")
+        return [i for i in given if not self.is_custom(i)]
 
-    @property
-    def ends_in_refusal(self) -> bool:
-        """True if the rules refuse the first step that has no result. Python's own refusals do not count."""
-        if self.reached == len(self.replay):
-            return False
-        is_call = isinstance(self.program.steps[self.reached], Call)
-        return self.reached in self.promotions() if is_call else self.replay[self.reached].is_refused
+    def is_custom(self, step: int) -> bool:
+        """Return True for a call of an operation that the system defines. No library has values for it."""
+        made = self.program.steps[step]
+        return isinstance(made, Call) and made.name in self.system.custom_operations
+
+    def is_refused_by_rules(self, step: int) -> bool:
+        """Return True if the rules refuse a step whose operands they do not. Python's refusals do not count."""
+        if isinstance(self.program.steps[step], Call):
+            return self.replay[step].operand is None and step in self.promotions()
+        return self.replay[step].is_refused
 
     def promotions(self) -> Mapping[int, Promotion]:
         """Map the steps whose whole result is the answer to a promotion to that answer."""
@@ -77,14 +80,17 @@ def _is_whole_answer(outcome: Outcome) -> bool:
 class Way(Protocol):
     """A way to ask: its name, what it needs, and the answers to programs.
 
-    `missing` is the command that installs what the way needs, or "" if it is here. `ask` gives an answer for
-    each step of each program, and may write into `reason` why it has none. It raises no errors of programs.
+    `missing` is the command that installs what the way needs, or "" if it is here. `leaves_out` describes the
+    steps that it cannot be asked for. `ask` gives an answer for each step of each program, and may write into
+    `reasons` why it has none. It raises no errors of programs.
     """
 
     @property
     def name(self) -> str: ...
     @property
     def missing(self) -> str: ...
+    @property
+    def leaves_out(self) -> str: ...
     def ask(self, system: System, programs: Sequence[AskedProgram]) -> list[Answers]: ...
 
 

@@ -278,7 +278,7 @@ def astype_maker(context: NamespaceContext) -> NamespaceFunction:
         data = context.recipes.cast(own._data, d)
         if device is not None or (copy and data is own._data):
             options = {} if device is None else {"device": device}
-            data = context.library.xp.astype(data, to, copy=copy and data is own._data, **options)
+            data = context.library.copy_array(data, to, copy=copy and data is own._data, **options)
         return context.wrap(context.library.check_dtype(data, to), d)
 
     return astype

@@ -280,15 +280,17 @@ class Program(NotebookDisplay):
         found = run_steps(read.steps, read.results, xp, given)
         return found[0] if len(found) == 1 else found
 
-    def to_onnx(self, system: AnySystem) -> Any:
+    def to_onnx(self, system: AnySystem, *, cast_products: bool = False) -> Any:
         """Return the program under a system as an ONNX model (an onnx.ModelProto), with every cast written.
 
-        Inputs need shapes, with a `?` for an unknown length: `float32[?,4]`. Raises ProgramError if the
-        system refuses a step, if ONNX lacks one, or if ndonnx is not installed.
+        Inputs need shapes, with a `?` for an unknown length: `float32[?,4]`. ONNX states no accumulator, apart
+        from that of MatMulInteger. `cast_products` casts the operands of other products to their accumulator,
+        which gives the same values. Raises ProgramError if the system refuses a step, if ONNX lacks one, or if
+        ndonnx is not installed.
         """
         chosen, typed = find_system(system), self.explicit(system)
         target = _import_graph_module("onnx", "targets.onnx", "ndonnx")
-        return target.write_model(typed.steps, typed.results, chosen)
+        return target.write_model(typed.steps, typed.results, chosen, cast_products)
 
     def to_stablehlo(self, system: AnySystem) -> str:
         """Return the program under a system as StableHLO text, with every cast written.

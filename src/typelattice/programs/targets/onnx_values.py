@@ -15,8 +15,36 @@ import onnx
 from typelattice.core.dtypes.dtypes import DTYPES, Kind
 from typelattice.programs.namespaces.computing_libraries.ndonnx import OPSET_VERSION
 
-op: Any = import_module(f"spox.opset.ai.onnx.v{OPSET_VERSION}")
+BUILDERS: Any = import_module(f"spox.opset.ai.onnx.v{OPSET_VERSION}")
 ONNX_NAME_BY_LOWER_CASE = {schema.name.lower(): schema.name for schema in onnx.defs.get_all_schemas()}
+
+
+class NoOperatorError(NotImplementedError):
+    """The error of an operator that ONNX does not have for a dtype."""
+
+
+class _Operators:
+    """ONNX's operators as attributes. They refuse dtypes that ONNX has no such operator of."""
+
+    const = staticmethod(BUILDERS.const)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        schema = onnx.defs.get_schema(ONNX_NAME_BY_LOWER_CASE[name.replace("_", "")], OPSET_VERSION)
+        build = getattr(BUILDERS, name)
+
+        def call(*variables: Any, **attributes: Any) -> Any:
+            for formal, variable in zip(schema.inputs, variables, strict=False):
+                for each in variable if isinstance(variable, (list, tuple)) else (variable,):
+                    if each is not None and f"tensor({_type_word(each.type.dtype)})" not in formal.types:
+                        what = f"ONNX has no {schema.name} of {each.type.dtype}"
+                        raise NoOperatorError(f"{what} in opset {OPSET_VERSION}")
+            return build(*variables, **attributes)
+
+        setattr(self, name, call)
+        return call
+
+
+op = _Operators()
 
 
 class OnnxValue:
@@ -54,7 +82,7 @@ def cast(variable: Any, to: Any) -> Any:
     A graph that clamps has written a clip before.
     """
     if f"tensor({_type_word(to)})" not in onnx.defs.get_schema("Cast", OPSET_VERSION).outputs[0].types:
-        raise NotImplementedError(f"ONNX has no Cast to {to} in opset {OPSET_VERSION}")
+        raise NoOperatorError(f"ONNX has no Cast to {to} in opset {OPSET_VERSION}")
     known = DTYPES.get(to.name)
     is_8_bit_float = known is not None and known.kind is Kind.FLOAT and known.bits == 8
     saturates = {"saturate": 0} if is_8_bit_float else {}
@@ -66,26 +94,24 @@ def _type_word(own: Any) -> str:
     return str(onnx.TensorProto.DataType.Name(onnx.helper.np_dtype_to_tensor_dtype(own))).lower()
 
 
-def where_of_uint64(condition: Any, x: Any, y: Any) -> Any:
-    """Choose between integers of 64 bits as signed ones, since onnxruntime has no Where of uint64."""
+def wider_dtype(own: Any) -> Any:
+    """Return the dtype in which ONNX computes what it has no operator of in a dtype, or None.
+
+    It holds all values of the narrow dtype, and the result is rounded or wrapped once.
+    """
+    known = DTYPES.get(own.name)
+    if known is None or known.kind is Kind.COMPLEX:
+        return None
+    wide = "float32" if known.kind is Kind.FLOAT else "uint8" if known.kind is Kind.UNSIGNED else "int8"
+    return np.dtype(wide) if known.bits is not None and known.bits < DTYPES[wide].bits else None
+
+
+def choose(condition: Any, x: Any, y: Any) -> Any:
+    """Choose between bools or integers of 64 bits by plain nodes, since onnxruntime has no such Where."""
+    if x.type.dtype == np.dtype(bool):
+        return op.or_(op.and_(condition, x), op.and_(op.not_(condition), y))
     chosen = op.where(condition, op.cast(x, to=np.dtype("int64")), op.cast(y, to=np.dtype("int64")))
     return op.cast(chosen, to=np.dtype("uint64"))
-
-
-def _operator(name: str) -> Callable[..., Any]:
-    """Return an operator that refuses dtypes that ONNX has no such operator of."""
-    schema = onnx.defs.get_schema(ONNX_NAME_BY_LOWER_CASE[name.replace("_", "")], OPSET_VERSION)
-    build = getattr(op, name)
-
-    def call(*variables: Any, **attributes: Any) -> Any:
-        for formal, variable in zip(schema.inputs, variables, strict=False):
-            for each in variable if isinstance(variable, (list, tuple)) else (variable,):
-                if f"tensor({_type_word(each.type.dtype)})" not in formal.types:
-                    what = f"ONNX has no {schema.name} of {each.type.dtype}"
-                    raise NotImplementedError(f"{what} in opset {OPSET_VERSION}")
-        return build(*variables, **attributes)
-
-    return call
 
 
 def _integers(values: Sequence[int]) -> Any:
@@ -100,7 +126,7 @@ def _axes(x: Any, axis: Any) -> Any:
 
 
 def _reduction(name: str) -> Callable[..., Any]:
-    reduce = _operator(name)
+    reduce = getattr(op, name)
 
     def function(x: Any, /, *, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Any:
         return reduce(x, *((_axes(x, axis),) if axis is not None else ()), keepdims=int(keepdims))
@@ -109,7 +135,7 @@ def _reduction(name: str) -> Callable[..., Any]:
 
 
 def _position(name: str) -> Callable[..., Any]:
-    find = _operator(name)
+    find = getattr(op, name)
 
     def function(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
         if axis is None:
@@ -128,8 +154,7 @@ def _negated(compare: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _trunc(x: Any) -> Any:
-    floor, ceil = _operator("floor"), _operator("ceil")
-    return op.where(op.less(x, _zero(x)), ceil(x), floor(x))
+    return op.where(op.less(x, _zero(x)), op.ceil(x), op.floor(x))
 
 
 def _remainder(x: Any, y: Any) -> Any:
@@ -152,7 +177,7 @@ def _matrix_transpose(x: Any) -> Any:
 def _concat(xs: Sequence[Any], /, *, axis: int | None = 0) -> Any:
     if axis is None:
         xs, axis = [op.reshape(x, _integers([-1])) for x in xs], 0
-    return _operator("concat")([*xs], axis=axis)
+    return op.concat([*xs], axis=axis)
 
 
 def _stack(xs: Sequence[Any], /, *, axis: int = 0) -> Any:
@@ -163,32 +188,32 @@ def _cumulative(
     x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     if include_initial or (axis is None and len(x.type.shape) != 1):
-        raise NotImplementedError("ONNX has no CumSum of several axes")
-    return _operator("cum_sum")(x, op.const(np.int64(axis or 0)))
+        raise NoOperatorError("ONNX has no CumSum of several axes")
+    return op.cum_sum(x, op.const(np.int64(axis or 0)))
 
 
 def _clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
-    x = x if min is None else _operator("max")([x, min])
-    return x if max is None else _operator("min")([x, max])
+    x = x if min is None else op.max([x, min])
+    return x if max is None else op.min([x, max])
 
 
 # the standard's functions -> ONNX's operators on variables
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    **{name: _operator(name) for name in ("abs", "exp", "log", "sqrt", "sin", "cos", "tan", "asin", "acos",
+    **{name: getattr(op, name) for name in ("abs", "exp", "log", "sqrt", "sin", "cos", "tan", "asin", "acos",
                                           "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor",
                                           "ceil", "round", "sign", "reciprocal", "erf", "where", "pow",
                                           "equal", "less", "greater", "relu", "sigmoid",
                                           "det")},
-    "add": _operator("add"), "subtract": _operator("sub"), "multiply": _operator("mul"),
-    "divide": _operator("div"), "negative": _operator("neg"), "matmul": _operator("matmul"),
+    "add": op.add, "subtract": op.sub, "multiply": op.mul,
+    "divide": op.div, "negative": op.neg, "matmul": op.matmul,
     "isnan": op.isnan, "isinf": lambda x: op.equal(op.abs(x), op.const(np.asarray(np.inf, x.type.dtype))),
     "isfinite": lambda x: op.less(op.abs(x), op.const(np.asarray(np.inf, x.type.dtype))),
     "less_equal": lambda x, y: op.or_(op.less(x, y), op.equal(x, y)),
     "greater_equal": lambda x, y: op.or_(op.greater(x, y), op.equal(x, y)),
-    "not_equal": _negated(_operator("equal")), "trunc": _trunc, "remainder": _remainder,
-    "square": lambda x: _operator("mul")(x, x), "positive": lambda x: x,
-    "floor_divide": lambda x, y: _operator("floor")(_operator("div")(x, y)),
-    "maximum": lambda x, y: _operator("max")([x, y]), "minimum": lambda x, y: _operator("min")([x, y]),
+    "not_equal": _negated(op.equal), "trunc": _trunc, "remainder": _remainder,
+    "square": lambda x: op.mul(x, x), "positive": lambda x: x,
+    "floor_divide": lambda x, y: op.floor(op.div(x, y)),
+    "maximum": lambda x, y: op.max([x, y]), "minimum": lambda x, y: op.min([x, y]),
     "clip": _clip, "sum": _reduction("reduce_sum"), "prod": _reduction("reduce_prod"),
     "mean": _reduction("reduce_mean"), "max": _reduction("reduce_max"), "min": _reduction("reduce_min"),
     "argmax": _position("arg_max"), "argmin": _position("arg_min"),

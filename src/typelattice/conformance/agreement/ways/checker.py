@@ -17,13 +17,13 @@ from typelattice.study.codegen.tables import EmitError
 CHECKER = CHECKER_NAMES[0]
 MAX_SECONDS = 600.0
 ARRAY_TYPE_PATTERN = re.compile(r"(?:stubs\.)?Array\[(?:stubs\.)?(\w+)\]")
-MAX_OPERATIONS = 40  # functions of the stub file: those that most steps have
 
 
 class StubsByChecker:
     """The stubs of a system, read by a type checker."""
 
     name = f"stubs ({CHECKER})"
+    leaves_out = "steps that types do not describe: weak or 0-d arrays, more than two operands"
 
     @property
     def missing(self) -> str:
@@ -41,9 +41,12 @@ class StubsByChecker:
                 for i, expression in steps.items()
                 if "(" in expression
             )
-        )[:MAX_OPERATIONS]
+        )
         try:
-            stubs = stub_file(system, functions or ["add"])
+            try:
+                stubs = stub_file(system, functions or ["add"])
+            except EmitError:
+                stubs = stub_file(system, [f for f in functions if _can_describe(system, f)] or ["add"])
         except EmitError as e:
             raise CannotAskError(str(e)) from None
         known = [each for steps in questions for each in steps.values() if each in stubs.expected]
@@ -65,6 +68,15 @@ class StubsByChecker:
                     given[i] = REFUSED if is_refused else f"{dtype[1] if dtype else ''}{weak}"
             answers.append(given)
         return answers
+
+
+def _can_describe(system: System, op_name: str) -> bool:
+    """Return True if stubs have a function for an operation."""
+    try:
+        stub_file(system, [op_name])
+    except EmitError:
+        return False
+    return True
 
 
 def _write_expression(system: System, p: Promotion) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import ClassVar
 
 from typelattice.conformance.agreement.way import (
     REFUSED,
@@ -23,12 +23,12 @@ from typelattice.conformance.recording.library import CannotAskError
 from typelattice.core.engine.promotion import Promotion
 from typelattice.core.engine.system import System
 from typelattice.core.operands.operand import Operand, Tier
-from typelattice.programs.calls.steps import Call
+from typelattice.programs.calls.steps import Call, Cast
 from typelattice.study.codegen.emit import CHAIN_PRINTER_BY_LANGUAGE, emit_files
 from typelattice.study.codegen.names import snake_case
 from typelattice.study.codegen.tables import EmitError, GeneratedTables, build_tables
 
-MAX_OPERATIONS = 16  # known operations for which code is emitted, and as many of the system's own
+CAST_FUNCTION = "cast"  # which emitted code has if the file has rules for casts
 MAX_SECONDS = 600
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover")
 
@@ -37,6 +37,7 @@ SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover")
 class Emitted:
     """The code of one language. `{}` in the commands is the file of the program that reads calls."""
 
+    leaves_out: ClassVar[str] = "steps that no emitted function describes"
     language: str
     compiler: str
     install: str
@@ -59,10 +60,10 @@ class Emitted:
             tiers = ("array",)
         names = _choose_operations(system, programs)
         try:
-            tables = build_tables(system, names, tiers)
+            tables = build_tables(system, names, tiers, casts=True)
         except EmitError:  # for the Python numbers of an operation
             names = [name for name in names if _can_emit(system, name, tiers)]
-            tables = build_tables(system, names, tiers)
+            tables = build_tables(system, names, tiers, casts=True)
         chains = [_Chain(system, tables, asked) for asked in programs]
         lines = [line for chain in chains for line in ("program 0 0", *chain.lines)]
         printed = iter(self._call(system, names, tiers, lines))
@@ -72,7 +73,7 @@ class Emitted:
         self, system: System, names: Sequence[str], tiers: tuple[Tier, ...] | None, lines: Sequence[str]
     ) -> list[str]:
         with TemporaryDirectory() as folder:
-            files = emit_files(system, self.language, ops=names, tiers=tiers, chains=True)
+            files = emit_files(system, self.language, ops=names, tiers=tiers, casts=True, chains=True)
             for file, text in files.items():
                 Path(folder, file).write_text(text, encoding="utf-8")
             main = CHAIN_PRINTER_BY_LANGUAGE[self.language][0].format(snake_case(system.name))
@@ -107,10 +108,28 @@ class _Chain:
         self._call_of_step: dict[int, int] = {}
         promotions = asked.promotions()
         for i, step in enumerate(asked.program.steps):
+            calls: Iterator[str] = iter(())
             if isinstance(step, Call):
-                for call in self._calls_of_step(i, step, promotions.get(i)):
-                    self._call_of_step[i] = len(self.lines)
-                    self.lines.append(call)
+                calls = self._calls_of_step(i, step, promotions.get(i))
+            elif isinstance(step, Cast):
+                calls = self._calls_of_cast(i, step)
+            for call in calls:
+                self._call_of_step[i] = len(self.lines)
+                self.lines.append(call)
+
+    def _calls_of_cast(self, i: int, step: Cast) -> Iterator[str]:
+        """Yield the call for an explicit cast of an array, if the file has rules for casts."""
+        cast, o = self._asked.replay[i].cast, self._asked.replay[step.operand].operand
+        if CAST_FUNCTION not in self._functions or cast is None or o is None or o.tier == "scalar":
+            return
+        word = self._word_of_result(step.operand, o)
+        if word[0] == "$" or word in self._known_words:
+            yield f"{CAST_FUNCTION} {word} {cast.target}"
+
+    def _word_of_result(self, step: int, operand: Operand) -> str:
+        """Return the call that gives a step's result, or the dtype of the result."""
+        known = step in self._call_of_step
+        return f"${self._call_of_step[step]}" if known else self._word_of(operand)
 
     def _calls_of_step(self, i: int, step: Call, p: Promotion | None) -> Iterator[str]:
         """Yield the call for a step, or nothing if no function answers it."""
@@ -203,17 +222,9 @@ class _Chain:
 
 
 def _choose_operations(system: System, programs: Sequence[AskedProgram]) -> list[str]:
-    """Return the known operations that most steps have, and as many of the system's own.
-
-    Code can be emitted for all of them.
-    """
-    counted = Counter(p.op for asked in programs for p in asked.promotions().values() if p.op is not None)
-    found: dict[bool, list[str]] = {False: [], True: []}
-    for name, _ in counted.most_common():
-        chosen = found[name in system.custom_operations]
-        if len(chosen) < MAX_OPERATIONS and _can_emit(system, name, ("array",)):  # the least tables
-            chosen.append(name)
-    return [*found[False], *found[True]]
+    """Return the operations of the steps for which code can be emitted."""
+    names = {p.op for asked in programs for p in asked.promotions().values() if p.op is not None}
+    return [name for name in sorted(names) if _can_emit(system, name, ("array",))]  # the least tables
 
 
 def _can_emit(system: System, op_name: str, tiers: tuple[Tier, ...] | None) -> bool:

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.conformance.agreement.way import REFUSED, Answers, AskedProgram, no_answers, words_of
+from typelattice.conformance.agreement.way import (
+    REFUSED,
+    Answers,
+    AskedProgram,
+    no_answers,
+    without_value,
+    words_of,
+)
 from typelattice.core.engine.promotion import Promotion
 from typelattice.core.engine.system import System
 from typelattice.core.explanations.promotion_as_data import promotion_data
+from typelattice.programs.calls.steps import Cast
 from typelattice.study.tables.tables import Table, table
 
 
@@ -15,6 +23,7 @@ class Explanation:
     """The explanation of each step as data for programs, asked with operand strings."""
 
     name, missing = "explanation", ""
+    leaves_out = "elements, created arrays, steps after a refused one"
 
     def ask(self, system: System, programs: Sequence[AskedProgram]) -> list[Answers]:
         known: dict[tuple[str | None, ...], str] = {}
@@ -31,6 +40,12 @@ class Explanation:
                 given = words_of(data["dtype"], bool(data["weak"]))
                 known[question] = REFUSED if data["dtype"] is None else given
             found[i] = known[question]
+        for i, step in enumerate(asked.program.steps):
+            source = asked.replay[step.operand].operand if isinstance(step, Cast) else None
+            target = cast.target if (cast := asked.replay[i].cast) else asked.replay[i].dtype
+            if source is not None and target is not None:
+                data = promotion_data(system.cast(str(without_value(source)), str(target)))
+                found[i] = REFUSED if data["dtype"] is None else words_of(data["dtype"], bool(data["weak"]))
         return found
 
 
@@ -38,6 +53,7 @@ class TableOfSystem:
     """The cell of the table of an operation, for steps of arrays that are not weak."""
 
     name, missing = "table", ""
+    leaves_out = "steps that no table has: more than two operands, weak ones, numbers"
 
     def ask(self, system: System, programs: Sequence[AskedProgram]) -> list[Answers]:
         tables: dict[str, Table] = {}

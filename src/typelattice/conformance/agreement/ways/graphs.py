@@ -3,69 +3,85 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from types import SimpleNamespace
 from typing import Any
 
-from typelattice.conformance.agreement.way import Answers, AskedProgram, missing_modules, no_answers
-from typelattice.conformance.agreement.ways.arrays import arrays_of_ones, prefix_of, run_quietly, strip_weak
-from typelattice.conformance.recording.library import CannotAskError
+from typelattice.conformance.agreement.way import Answers, AskedProgram
+from typelattice.conformance.agreement.ways.runs import CannotComputeError, Run, as_weak_as_expected
 from typelattice.core.engine.system import System
+from typelattice.programs.calls.steps import ProgramError
 from typelattice.programs.program.program import Program
 
-
-class _Graph:
-    """A graph of the steps before the first refused one, run by a runtime."""
-
-    name = ""
-    modules: tuple[str, ...] = ()
-
-    @property
-    def missing(self) -> str:
-        return missing_modules(*self.modules)
-
-    def ask(self, system: System, programs: Sequence[AskedProgram]) -> list[Answers]:
-        return [self._ask_program(system, asked) for asked in programs]
-
-    def _ask_program(self, system: System, asked: AskedProgram) -> Answers:
-        arrays = [
-            i
-            for i, o in enumerate(asked.replay[: asked.computable])
-            if o.operand is not None and o.operand.tier != "scalar"
-        ]
-        found = no_answers(asked)
-        if not arrays:
-            return found
-        whole = Program(prefix_of(asked, asked.computable).steps, tuple(arrays), asked.program.source)
-        places = dict(enumerate(arrays))
-        run_quietly(asked, lambda: self.run(system, whole), found, places)
-        return [
-            None if each is None else strip_weak(each, word)
-            for each, word in zip(found, asked.expected, strict=True)
-        ]
-
-    def run(self, system: System, program: Program) -> tuple[Any, ...]:
-        """Write the graph, and compute all results from ones."""
-        raise NotImplementedError
+FATAL = 4  # the severity of messages that onnxruntime prints
+LACKING_PATTERN = re.compile(r"ONNX has no \w+(?: (?:of|to) \w+)*")
+NO_KERNEL_PATTERN = re.compile(r"Could not find an implementation for (\w+)")
+NO_DTYPE_PATTERN = re.compile(r"tensor\((\w+)\) is not currently registered")
 
 
-class OnnxByRuntime(_Graph):
-    """The graph as an ONNX model, computed by onnxruntime."""
+class OnnxByRuntime(Run):
+    """The graph as an ONNX model, computed by onnxruntime. Products add up in casts to their accumulators."""
 
     name = "onnx (onnxruntime)"
     modules = ("numpy", "onnx", "ndonnx", "onnxruntime")
 
-    def run(self, system: System, program: Program) -> tuple[Any, ...]:
-        model = program.to_onnx(system)
-        session = import_module("onnxruntime").InferenceSession(model.SerializeToString())
-        given = arrays_of_ones(program, import_module("numpy").ones)
-        return tuple(session.run(None, {x.name: given[x.name] for x in session.get_inputs()}))
+    def ask(self, system: System, programs: Sequence[AskedProgram]) -> list[Answers]:
+        self._runtime, self._onnx = import_module("onnxruntime"), import_module("onnx")
+        self._options = self._runtime.SessionOptions()
+        self._options.log_severity_level = FATAL
+        return as_weak_as_expected(super().ask(system, programs), programs)
+
+    def compute(self, system: System, program: Program) -> Sequence[str]:
+        try:
+            model = program.to_onnx(system, cast_products=True)
+        except ProgramError as e:
+            lacks = LACKING_PATTERN.search(str(e))
+            raise CannotComputeError(lacks[0]) if lacks else e from None
+        try:
+            session = self._runtime.InferenceSession(model.SerializeToString(), self._options)
+            given = {x.name: self._value_of_ones(x) for x in model.graph.input}
+            made = session.run_with_ort_values(None, given)
+        except Exception as e:  # onnxruntime has a class of errors for each status
+            raise self._describe_failure(model, e) from e
+        return [self._dtype_of(x.data_type()) for x in made]
+
+    def _value_of_ones(self, described: Any) -> Any:
+        """Make an input of ones. Dtypes that NumPy lacks are given by their bits."""
+        tensor = described.type.tensor_type
+        numpy = import_module("numpy")
+        own = self._onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+        ones = numpy.ones([each.dim_value for each in tensor.shape.dim], own)
+        make = self._runtime.OrtValue.ortvalue_from_numpy_with_onnx_type
+        if own.name.endswith("int4"):  # two in a byte
+            ones = numpy.full(ones.shape, 0x11, "uint8")
+        return make(numpy.ascontiguousarray(ones), tensor.elem_type)
+
+    def _dtype_of(self, type_name: str) -> str:
+        """Return the dtype of a value's type, such as `tensor(float16)`."""
+        word = type_name.partition("(")[2].rstrip(")").upper()
+        number = self._onnx.TensorProto.DataType.Value(word)
+        return str(self._onnx.helper.tensor_dtype_to_np_dtype(number).name)
+
+    def _describe_failure(self, model: Any, error: Exception) -> Exception:
+        """Return an error that names the operator and the dtype that onnxruntime lacks, if that is the cause."""
+        words = " ".join(str(error).split())
+        if missing := NO_KERNEL_PATTERN.search(words):
+            inferred = self._onnx.shape_inference.infer_shapes(model).graph
+            values = (*inferred.input, *inferred.value_info, *inferred.output)
+            dtypes = {x.name: x.type.tensor_type.elem_type for x in values}
+            nodes = (node for node in inferred.node if node.op_type == missing[1])
+            named = (dtypes[name] for node in nodes for name in node.input if name in dtypes)
+            dtype = next((self._onnx.TensorProto.DataType.Name(d).lower() for d in named), "")
+            return CannotComputeError(f"onnxruntime has no kernel for {missing[1]} of {dtype}")
+        if missing := NO_DTYPE_PATTERN.search(words):
+            return CannotComputeError(f"onnxruntime has no {missing[1]}")
+        return error
 
 
-class StableHloByXla(_Graph):
+class StableHloByXla(Run):
     """The graph as a StableHLO module, compiled by XLA for a CPU.
 
     XLA runs in a process of its own, since it ends its process for some dtypes of few bits.
@@ -79,11 +95,11 @@ class StableHloByXla(_Graph):
 
     def ask(self, system: System, programs: Sequence[AskedProgram]) -> list[Answers]:
         try:
-            return super().ask(system, programs)
+            return as_weak_as_expected(super().ask(system, programs), programs)
         finally:
             self._end()
 
-    def run(self, system: System, program: Program) -> tuple[Any, ...]:
+    def compute(self, system: System, program: Program) -> Sequence[str]:
         with import_module("jax").enable_x64(True):
             text = program.to_stablehlo(system)
         if self._process is None:
@@ -100,10 +116,10 @@ class StableHloByXla(_Graph):
             found = json.loads(self._process.stdout.readline())
         except (OSError, ValueError):
             self._end()
-            raise CannotAskError("XLA ended its process") from None
+            raise CannotComputeError("XLA ends its process") from None
         if isinstance(found, str):
-            raise CannotAskError(found)
-        return tuple(SimpleNamespace(dtype=name) for name in found)
+            raise CannotComputeError(f"XLA: {found}")
+        return [str(name) for name in found]
 
     def _end(self) -> None:
         if self._process is not None:

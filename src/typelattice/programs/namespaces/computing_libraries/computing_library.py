@@ -109,6 +109,10 @@ class ComputingLibrary:
         """Cast an array to a native dtype. Return it unchanged if it already has this dtype."""
         return data if data.dtype == to else self.check_dtype(self.xp.astype(data, to), to)
 
+    def copy_array(self, data: Any, to: Any, **options: Any) -> Any:
+        """Copy an array, as an array of a native dtype. `options` may state a device."""
+        return self.xp.astype(data, to, **options)
+
     def cast_exactly(self, data: Any, to: Any) -> Any:
         """Cast an array as the formats define it, also where the library rounds twice."""
         return self.cast(data, to)

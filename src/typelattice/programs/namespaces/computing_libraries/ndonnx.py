@@ -32,7 +32,8 @@ class NDONNX(ComputingLibrary):
             return self.module.asarray(product(*(x.unwrap_spox() for x in arrays)))
         operands = " and ".join(dict.fromkeys(own))
         what = f"ONNX has no {name} of {operands} that accumulates in {to}"
-        raise NamespaceError(f"{what}; cast the operands in the program, if the target may add up wider ones")
+        how = f"to_onnx(..., cast_products=True) casts the operands to {to}"
+        raise NamespaceError(f"{what}; if the target may add up wider ones, {how}")
 
     def call_custom(
         self,
@@ -44,6 +45,18 @@ class NDONNX(ComputingLibrary):
         settings: Mapping[str, Any],
     ) -> Any:
         """Return a node of the operator `name` in the system's domain, with the settings as attributes."""
+        return self.module.asarray(self.make_custom_node(domain, name, to, shape, arrays, settings))
+
+    def make_custom_node(
+        self,
+        domain: str,
+        name: str,
+        to: Any,
+        shape: Shape,
+        arrays: Sequence[Any],
+        settings: Mapping[str, Any],
+    ) -> Any:
+        """Make the node. `to` is a dtype of ndonnx or of NumPy."""
         import spox
         from onnx import helper
 
@@ -52,12 +65,11 @@ class NDONNX(ComputingLibrary):
             _describe_graph_value(f"x{i}", own.type.dtype, own.type.shape) for i, own in enumerate(values)
         ]
         node = helper.make_node(name, [x.name for x in inputs], ["y"], domain=domain, **settings)
-        graph = helper.make_graph(
-            [node], name, inputs, [_describe_graph_value("y", to.unwrap_numpy(), shape)]
-        )
+        own = to.unwrap_numpy() if hasattr(to, "unwrap_numpy") else to
+        graph = helper.make_graph([node], name, inputs, [_describe_graph_value("y", own, shape)])
         opsets = [helper.make_opsetid(domain, 1), helper.make_opsetid("", OPSET_VERSION)]
         inlined = spox.inline(helper.make_model(graph, opset_imports=opsets))
-        return self.module.asarray(inlined(*values)["y"])
+        return inlined(*values)["y"]
 
 
 def _describe_graph_value(name: str, dtype: Any, shape: Sequence[int | str | None]) -> Any:

@@ -11,7 +11,7 @@ from typelattice.conformance.agreement.agree import WAYS, WayResult, agree
 from typelattice.show.cli import interrupts
 from typelattice.show.cli.command import Command, DifferencesFound, Paragraphs, parse_count, parse_seed
 
-MAX_SHOWN_REASONS = 3
+MAX_SHOWN_REASONS = 5
 SHORT_NAMES = {way.name.partition(" ")[0]: way for way in WAYS}
 
 
@@ -22,6 +22,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=parse_seed, default=0, metavar="S", help="other programs (default: 0)")
     ways = f"the ways to ask, of {','.join(SHORT_NAMES)} (default: all)"
+    parser.add_argument(
+        "--reasons", action="store_true", help="print each reason why a way leaves out steps"
+    )
     parser.add_argument("--ways", type=_parse_ways, default=[*SHORT_NAMES], metavar="LIST", help=ways)
 
 
@@ -33,7 +36,9 @@ def run(args: Namespace) -> Paragraphs:
     with interrupts.raise_on_interrupt():
         for result in agree(system, args.programs, args.seed, [SHORT_NAMES[name] for name in args.ways]):
             found.append(result)
-            yield from map(printable, _describe(result))
+            name, *reasons = map(printable, _describe(result, None if args.reasons else MAX_SHOWN_REASONS))
+            yield name
+            yield from (f"  {reason}" for reason in reasons)
     for result in found:
         for difference in result.differences:
             yield ""
@@ -42,18 +47,20 @@ def run(args: Namespace) -> Paragraphs:
         raise DifferencesFound
 
 
-def _describe(result: WayResult) -> list[str]:
+def _describe(result: WayResult, most_reasons: int | None) -> list[str]:
     name = result.name
     if result.missing:
         return [f"{name}: not installed, not asked: {result.missing}"]
     if result.failure:
         return [f"{name}: could not be asked: {result.failure}"]
     differ = f"{result.difference_count:,} programs differ" if result.difference_count else "none differs"
-    lines = [f"{name}: {result.step_count:,} steps answered, {differ}"]
-    if result.unasked:
-        most = sorted(result.unasked.items(), key=lambda item: -item[1])[:MAX_SHOWN_REASONS]
-        reasons = ", ".join(f"{reason} {count:,}" for reason, count in most)
-        lines.append(f"  says nothing of {sum(result.unasked.values()):,} programs: {reasons}")
+    left = sum(result.unanswered.values())
+    lines = [f"{name}: {result.step_count:,} of {result.step_count + left:,} steps answered, {differ}"]
+    most = result.unanswered.most_common(most_reasons)
+    lines += [f"{count:,} left out: {reason}" for reason, count in most]
+    if rest := left - sum(count for _, count in most):
+        others = len(result.unanswered) - len(most)
+        lines.append(f"{rest:,} left out for {others:,} further reasons: --reasons prints them")
     return lines
 
 

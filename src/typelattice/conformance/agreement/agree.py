@@ -70,16 +70,24 @@ def agree(
     [('explanation', 0)]
     """
     programs = [p for p in random_programs(system, count, seed, STEPS) if p.lines]
+    asked = [AskedProgram(system, p.build()) for p in programs]
     for way in ways:
         on_way(way.name)
         result = WayResult(way.name, way.missing)
         if not result.missing:
-            _ask_way(system, way, programs, result)
+            _ask_way(system, way, programs, asked, result)
         yield result
 
 
-def _ask_way(system: System, way: Way, programs: Sequence[RandomProgram], result: WayResult) -> None:
-    asked = [AskedProgram(system, p.build()) for p in programs]
+def _ask_way(
+    system: System,
+    way: Way,
+    programs: Sequence[RandomProgram],
+    asked: Sequence[AskedProgram],
+    result: WayResult,
+) -> None:
+    for each in asked:
+        each.reasons.clear()
     try:
         answers = way.ask(system, asked)
     except CannotAskError as e:

@@ -56,6 +56,10 @@ CREATED = (  # arrays of the default dtypes, of shapes that broadcast with those
     "xp.asarray([True, False, True])", "xp.asarray(2)", "xp.asarray([1, 2**40, 3])", "xp.full((3,), 2)",
     "xp.full((), 2.5)", "xp.ones((3,))", "xp.arange(1, 4)", "xp.linspace(1, 2, 3)",
 )  # fmt: skip
+OF_A_DTYPE = (  # calls that state a dtype
+    "xp.sum({x}, dtype={dtype})", "xp.prod({x}, dtype={dtype})", "xp.asarray({x}, dtype={dtype})",
+    "xp.zeros_like({x}, dtype={dtype})", "xp.full_like({x}, 2, dtype={dtype})",
+)  # fmt: skip
 LEFT_OUT = {  # what gives dtypes, several arrays or arbitrary values, and what writes, which lines do
     "setitem", "result_type", "promote_types", "empty_like", "isin", "nextafter",
 }  # fmt: skip
@@ -162,6 +166,8 @@ def expression(dice: random.Random, known: Sequence[str]) -> str:
             return f"{x}[...]"
         case p if p < 0.18:
             return dice.choice(CREATED)
+        case p if p < 0.22:
+            return dice.choice(OF_A_DTYPE).format(x=x, dtype=f"{dice.choice(known)}.dtype")
         case p if p < 0.5:
             op = dice.choice(OPERATORS)
             sign = op.operator or ""

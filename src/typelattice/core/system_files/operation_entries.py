@@ -25,6 +25,7 @@ from typelattice.core.engine.scalar_fit import LEAST_DTYPE_OUTCOME
 from typelattice.core.operands.operand import KIND_BY_NAME
 from typelattice.core.operations.operations import IN_PLACE_CLASS, OPERATORS, Operation, make_custom_operation
 from typelattice.core.system_files.entry_names import ENTRY_NAMES, check_entry
+from typelattice.core.system_files.system_text import OPERATION_SETS_KEY
 from typelattice.core.system_files.key_reader import KeyReader
 from typelattice.core.system_files.order_entries import MAX_STATEMENTS
 from typelattice.core.system_files.repeated_pairs import check_repeated_pairs
@@ -84,6 +85,8 @@ class OperationEntryReader:
         self.reader.go_to("ops", op_name)
         if op_name not in self.custom_operations and isinstance(table, Mapping) and "like" in table:
             raise ConsequentError(op_name)
+        if OPERATION_SETS_KEY in self.reader.definition.broken and op_name not in ENTRY_NAMES:
+            raise ConsequentError(op_name)  # it may be one of the sets
         check_entry(op_name, self.custom_operations)
         readers: dict[str, Callable[[object], RuleFields]] = {
             **dict.fromkeys(CUSTOM_OPERATION_KEYS, lambda said: self._check_is_custom(op_name)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 
 from typelattice.base.errors.error_texts import quote_short
@@ -33,6 +33,12 @@ def check_repeated_pairs(entries: Mapping[str, PairEntry]) -> None:
             cause = f"{quote_short(text)} has no effect: {quote_short(first)} comes first and names its pairs"
             raise RepeatedEntryError(cause, text, first)
         earlier |= dict.fromkeys(pairs, text)
+
+
+def hides_pairs(earlier_entries: Iterable[PairEntry], entry: PairEntry) -> bool:
+    """Return True if earlier entries take all operands of each pair that an entry names."""
+    earlier = {pair: "" for each in earlier_entries for pair in _list_pairs(each)}
+    return all(_find_hiding(earlier, pair) is not None for pair in _list_pairs(entry))
 
 
 def _list_pairs(entry: PairEntry) -> Iterator[OrderedPair]:

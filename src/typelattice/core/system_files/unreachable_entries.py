@@ -1,4 +1,4 @@
-"""The refusal of entries of `ops` for dtypes that never reach them,.
+"""The refusal of entries of `ops` for dtypes that never reach them.
 
 An operation refuses the operands that `accepts` leaves out, and it computes in the dtypes of `kernels`. So an
 entry for other dtypes says something that never happens. An entry is refused if this holds for each operation
@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from typelattice.core.dtypes.dtypes import DType, Kind
-from typelattice.core.engine.operation_rules import OperationRules, PairSide, merge_entries
+from typelattice.core.engine.operation_rules import OperationRules, PairEntry, PairSide, merge_entries
 from typelattice.core.engine.rule_enums import ScalarPlaces
 from typelattice.core.engine.rules import Rules
 from typelattice.core.operations.operations import Operation
 from typelattice.core.system_files.entry_followers import find_followers, find_mapping, find_pairs
 from typelattice.core.system_files.operation_entries import FIELDS_BY_KEY, ZERO_D_PREFIX
-from typelattice.core.system_files.repeated_pairs import kind_of_python_number
+from typelattice.core.system_files.repeated_pairs import hides_pairs, kind_of_python_number
 
 Follower = tuple[Operation, OperationRules]
 FollowersOfKey = Callable[[str], list[Follower]]
@@ -32,6 +32,9 @@ KEY_BY_TABLE_OF_COMPUTED = {
 # The key of each table without which a dtype stays as it is.
 KEY_BY_TABLE_OF_CHANGES = {"counts_as_of": "counts-as", "computes": "computes", "gives_of": "gives"}
 KEY_BY_FIELD_OF_PAIRS = {"refusals": "refusals", "joins_of_pairs": "joins"}
+KEY_BY_FIELD_OF_MET_PAIRS = {
+    "joins_of_pairs": "joins", "accumulates_of_pairs": "accumulates", "gives_of_pairs": "gives",
+}  # fmt: skip
 
 
 def find_unreachable_entries(
@@ -130,6 +133,15 @@ def _find_unmet_pairs(
                 named = " and ".join(", ".join(sorted(map(str, side))) for side in sides)
                 cause = f"{named} never meet: `accepts` or `scalars` refuses one of them; leave them out"
                 yield key, cause
+    for field, key in KEY_BY_FIELD_OF_MET_PAIRS.items():
+        for pair in find_pairs(entry_fields, field):
+
+            def may_be_taken(o: Operation, op: OperationRules, pair: PairEntry = pair) -> bool:
+                return not hides_pairs(op.refusals, pair)
+
+            if _never(followers(key), may_be_taken):
+                named = " and ".join(", ".join(sorted(map(str, side))) for side in (pair.left, pair.right))
+                yield key, f"{named} have no effect here: `refusals` refuses them; leave them out"
 
 
 def _find_integers_of_floats(

@@ -220,6 +220,15 @@ class Call(Step):
         return self.custom_operation or OPERATIONS[FUNCTION_OF_IN_PLACE.get(self.name, self.name)]
 
     @property
+    def casts_operands(self) -> bool:
+        """Return True if the call casts its operands to the dtype that it states.
+
+        Otherwise that is the dtype of the result only, or of the accumulator.
+        """
+        of_result = self.name.endswith("_like") or self.custom_operation is not None
+        return not of_result and (not self.operation.adds_up or self.operation.takes_dtype)
+
+    @property
     def inputs(self) -> tuple[int, ...]:
         """Its operands, and the other steps among its arguments."""
         if self.dtype is None and not self.keywords and len(self.args) == len(self.operands):

@@ -126,7 +126,8 @@ def reduction_maker(context: NamespaceContext, op_name: str) -> NamespaceFunctio
         if not accumulates:
             raise NamespaceError(f"{op_name} takes no dtype; cast its result with astype")
         to = library.native_dtype(d)
-        out = library.find_function(op_name)(library.cast(x._data, to), dtype=to, **context.unwrap(options))
+        data = context.recipes.cast(x._data, d)
+        out = library.find_function(op_name)(data, dtype=to, **context.unwrap(options))
         return context.wrap(out, d)
 
     return function

@@ -470,7 +470,8 @@ class _Evaluator:
                 return Outcome(None, reason=written.reason)
         if requested is not None:
             new = NewArray(step.name, replace(operands[0], value=None), (), requested, tier)
-            return self.dtype_refusal(step, operands) or self.outcome_of_new_array(new)
+            refusal = self.dtype_refusal(step, operands) or self.cast_refusal(step, operands, requested)
+            return refusal or self.outcome_of_new_array(new)
         name = step.name
         if name in FUNCTION_OF_IN_PLACE:
             return self.outcome_of_in_place(name, operands, tier, step.rebinds)
@@ -501,6 +502,15 @@ class _Evaluator:
         if takes_dtype and operands[0].kind not in find_operation_rules(self.system, step.name).kernels:
             asked.append(self.system.explain(*operands, op=step.name))
         return next((Outcome(None, p, p.reason) for p in asked if p.dtype is None), None)
+
+    def cast_refusal(
+        self, step: Call, operands: Sequence[Operand], requested: DType | Operand
+    ) -> Outcome | None:
+        """Return the refusal of a cast to the dtype that a call states, or None if the system casts to it."""
+        if not self.system.casts or not step.casts_operands:
+            return None
+        asked = [self.system.cast(o, requested) for o in operands if o.tier != "scalar"]
+        return next((Outcome(None, reason=p.reason) for p in asked if p.dtype is None), None)
 
     def outcome_of_in_place(
         self, name: str, operands: Sequence[Operand], tier: Tier, rebinds: bool

@@ -221,7 +221,7 @@ class _CastWriter:
             for part, o in promoting_inputs(step, promotion):
                 to = compared or promotion.cast_target(o) or promotion.compute
                 cast_steps[part] = self.add_cast(step, part, o, to, promotion)
-        elif step.dtype is not None and requested is not None and not _keeps_operands(step):
+        elif step.dtype is not None and requested is not None and step.casts_operands:
             cast_steps = {
                 part: self.add_cast(step, part, self.operand_of_step(part), requested, None)
                 for part in cast_steps
@@ -320,12 +320,6 @@ def _cast_text(step: Step, target: DType | None) -> str:
     """Return the text of a cast of a step's result that the source does not write."""
     text = step.text if step.text.isidentifier() else f"({step.text})"
     return clip_text(f"{text}.astype({target})", MAX_STEP_CHARS)
-
-
-def _keeps_operands(step: Call) -> bool:
-    """Return True if the dtype that a call states is only its result's dtype, or its accumulator."""
-    of_result = step.name.endswith("_like") or step.custom_operation is not None
-    return of_result or (step.operation.adds_up and not step.operation.takes_dtype)
 
 
 def _writes_into_operand(step: Call, promotion: Promotion | None) -> bool:

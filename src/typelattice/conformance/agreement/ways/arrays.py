@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -19,6 +19,7 @@ from typelattice.programs.program.program import Program
 
 COMPUTING_LIBRARY = "numpy"
 FIELDS_OF_RESULTS = ("gives", "accumulates", "weak_result", "overflow")  # of the rules of an operation
+OTHER_VALUES = " with other values than the namespace"
 NEEDED_MODULES = (COMPUTING_LIBRARY, "ml_dtypes")
 
 
@@ -34,9 +35,8 @@ class NamespaceArrays(Run):
         return [self._ask_refusals(asked, found) for asked, found in zip(programs, answers, strict=True)]
 
     def compute(self, system: System, program: Program) -> Sequence[str]:
-        made = program.run(self._xp, **_arrays_of_ones(self._xp, program))
-        results = made if isinstance(made, tuple) else (made,)
-        return [words_of(x.dtype, x.weak) for x in results]
+        made = _run(program, self._xp, _arrays_of_ones(self._xp, program))
+        return [words_of(x.dtype, x.weak) for x in made]
 
     def _ask_refusals(self, asked: AskedProgram, found: Answers) -> Answers:
         """Ask the steps that the rules refuse: the namespace must refuse them, too."""
@@ -54,29 +54,69 @@ class NamespaceArrays(Run):
 
 
 class TypedGraph(Run):
-    """The typed graph, run by a library's own functions: all casts are written."""
+    """The typed graph, run by a library's own functions: all casts are written.
+
+    Its values must be those of the namespace, too.
+    """
 
     name = "graph"
     modules = NEEDED_MODULES
 
     def ask(self, system: System, programs: Sequence[AskedProgram]) -> list[Answers]:
         self._xp = namespace(_without_operand_rules(system), import_module(COMPUTING_LIBRARY))
+        self._rules = namespace(system, import_module(COMPUTING_LIBRARY))
         return as_weak_as_expected(super().ask(system, programs), programs)
 
     def compute(self, system: System, program: Program) -> Sequence[str]:
         graph = program.explicit(system)
-        made = graph.run(self._xp, **_arrays_of_ones(self._xp, graph))
-        results = made if isinstance(made, tuple) else (made,)
-        return [words_of(x.dtype) for x in results]
+        found = _run(graph, self._xp, _arrays_of_ones(self._xp, graph))
+        given = _drawn_arrays(self._xp, graph)
+        try:
+            values = _run(graph, self._xp, given)
+            by_rules = _run(program, self._rules, {name: self._rules.asarray(x.bare) for name, x in given.items()})
+        except Exception:  # a value that no array of a dtype holds, such as an index out of range
+            return [words_of(x.dtype) for x in found]
+        return [
+            words_of(x.dtype) + OTHER_VALUES * (not _is_same(v, r))
+            for x, v, r in zip(found, values, by_rules, strict=True)
+        ]
+
+
+def _run(program: Program, xp: Any, given: dict[str, Any]) -> Sequence[Any]:
+    made = program.run(xp, **given)
+    return made if isinstance(made, tuple) else (made,)
+
+
+def _is_same(x: Any, y: Any) -> bool:
+    """Return True if two arrays have the same values, nan included."""
+    numpy = import_module(COMPUTING_LIBRARY)
+    a, b = (numpy.asarray(each.bare) for each in (x, y))
+    return bool(a.shape == b.shape and ((a == b) | ((a != a) & (b != b))).all())
 
 
 def _arrays_of_ones(xp: Any, program: Program) -> dict[str, Any]:
     """Make an array of ones for each input, as weak as it is."""
+    return _make_inputs(xp, program, lambda shape, dtype: xp.ones(shape, dtype=dtype))
+
+
+def _drawn_arrays(xp: Any, program: Program) -> dict[str, Any]:
+    """Make an array for each input, of numbers that casts to other dtypes round, wrap or clamp."""
+    numpy = import_module(COMPUTING_LIBRARY)
+    dice = numpy.random.default_rng(9407)
+
+    def draw(shape: tuple[int, ...], dtype: Any) -> Any:
+        numbers = numpy.round(dice.normal(size=shape) * 10.0 ** dice.integers(0, 4, size=shape), 1)
+        return xp.astype(xp.asarray(numbers), dtype)
+
+    return _make_inputs(xp, program, draw)
+
+
+def _make_inputs(xp: Any, program: Program, make: Callable[[tuple[int, ...], Any], Any]) -> dict[str, Any]:
     found = {}
     for x in inputs_of(program):
         o = xp.system.operand(x.fixed_result)
-        ones = xp.ones(x.shape or (), dtype=xp._context.read_dtype(str(o.dtype)))
-        found[x.text] = xp._context.wrap(ones._data, o.dtype, o.weak)
+        made = make(x.shape or (), xp._context.read_dtype(str(o.dtype)))
+        found[x.text] = xp._context.wrap(made._data, o.dtype, o.weak)
     return found
 
 

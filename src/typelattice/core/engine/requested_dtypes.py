@@ -12,6 +12,7 @@ from typelattice.core.engine.question import Question
 from typelattice.core.engine.rules import Rules
 from typelattice.core.engine.scalar_fit import check_scalar_limits, fit_values
 from typelattice.core.operands.operand import Operand, operand_of_dtype
+from typelattice.core.operations.operations import Operation
 
 RequestedDType = DType | Operand
 """A dtype, or a Python scalar that stands for the default dtype of its kind: `float` in `x.astype(float)`."""
@@ -38,6 +39,14 @@ def find_requested_dtype(
     target = rules.dtype_of_new_array(requested)
     decisions.append(RequestTaken((requested,), target))
     return target
+
+
+def may_refuse_operand(rules: Rules, operation: Operation, operand: Operand) -> bool:
+    """Return True if an operation may refuse an operand although the call states a dtype.
+
+    It has no kernel for the operand's kind: TensorFlow's `reduce_sum` takes no bool, whatever the result is.
+    """
+    return operation.takes_dtype and operand.kind not in find_operation_rules(rules, operation.name).kernels
 
 
 def check_numbers_in_array(rules: Rules, name: str, numbers: Iterable[Operand], target: DType) -> None:

@@ -25,11 +25,11 @@ from typelattice.core.engine.scalar_fit import LEAST_DTYPE_OUTCOME
 from typelattice.core.operands.operand import KIND_BY_NAME
 from typelattice.core.operations.operations import IN_PLACE_CLASS, OPERATORS, Operation, make_custom_operation
 from typelattice.core.system_files.entry_names import ENTRY_NAMES, check_entry
-from typelattice.core.system_files.system_text import OPERATION_SETS_KEY
 from typelattice.core.system_files.key_reader import KeyReader
 from typelattice.core.system_files.order_entries import MAX_STATEMENTS
 from typelattice.core.system_files.repeated_pairs import check_repeated_pairs
 from typelattice.core.system_files.scalar_entries import read_fit, read_limits
+from typelattice.core.system_files.system_text import OPERATION_SETS_KEY
 from typelattice.core.system_files.value_reader import (
     ConsequentError,
     RepeatedEntryError,

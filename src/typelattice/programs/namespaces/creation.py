@@ -9,11 +9,13 @@ from typing import Any
 from typelattice.base.errors.errors import TypelatticeError
 from typelattice.core.dtypes.dtypes import DType, Kind
 from typelattice.core.engine.new_arrays import size_of_int
+from typelattice.core.engine.requested_dtypes import may_refuse_operand
 from typelattice.core.losses.cast_rounding_and_overflow import PLAIN_CAST_RULE
 from typelattice.core.losses.range_and_overflow import PythonNumber, exceeds_int32, is_in_range
 from typelattice.core.operands.notation import number_operand as scalar_of
 from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE, operand_of_dtype
 from typelattice.core.operands.read_objects import operand
+from typelattice.core.operations.operations import OPERATIONS
 from typelattice.programs.namespaces.array import Array
 from typelattice.programs.namespaces.computing_libraries.computing_library import NO_KERNEL_ERRORS
 from typelattice.programs.namespaces.input_checks import (
@@ -48,6 +50,8 @@ def asarray_maker(context: NamespaceContext) -> NamespaceFunction:
         if _holds_arrays(obj):
             stacked = context.call_on_list("stack", [asarray(item) for item in obj])
             return asarray(stacked, dtype=dtype, device=device)
+        if dtype is not None and hasattr(obj, "dtype"):  # an array or a scalar of this library or another
+            return asarray(asarray(obj, copy=copy, device=device), dtype=dtype)
         if dtype is not None:
             d = context.replace_requested_dtype(dtype)
             refuse_out_of_range(context.recipes, obj, d)
@@ -244,10 +248,9 @@ def _make_like(
     context: NamespaceContext, name: str, array: Any, fill: tuple[Any, ...], dtype: object, device: object
 ) -> Array:
     own = context.require_array(name, array)
-    d, weak = (context.replace_requested_dtype(dtype), False) if dtype is not None else (own.dtype, False)
-    if dtype is None:
+    if dtype is None or may_refuse_operand(context.system, OPERATIONS[name], own._type.operand):
         p = context.recipes.promote(name, (own._type.operand,))
-        d, weak = p.result, p.weak
+    d, weak = (p.result, p.weak) if dtype is None else (context.replace_requested_dtype(dtype), False)
     library_options = {
         "dtype": context.library.native_dtype(d),
         **({} if device is None else {"device": device}),

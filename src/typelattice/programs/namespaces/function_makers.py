@@ -7,6 +7,7 @@ from typing import Any
 
 from typelattice.core.dtypes.dtypes import DType, Kind
 from typelattice.core.engine.promotion import Promotion
+from typelattice.core.engine.requested_dtypes import may_refuse_operand
 from typelattice.core.operations.operations import OPERATIONS, Operation
 from typelattice.programs.namespaces.array import Array
 from typelattice.programs.namespaces.computing_libraries.computing_library import NO_KERNEL_ERRORS
@@ -126,6 +127,8 @@ def reduction_maker(context: NamespaceContext, op_name: str) -> NamespaceFunctio
         if not accumulates:
             raise NamespaceError(f"{op_name} takes no dtype; cast its result with astype")
         to = library.native_dtype(d)
+        if may_refuse_operand(context.system, OPERATIONS[op_name], x._type.operand):
+            promote(x)
         data = context.recipes.cast(x._data, d)
         out = library.find_function(op_name)(data, dtype=to, **context.unwrap(options))
         return context.wrap(out, d)

@@ -21,6 +21,7 @@ from typelattice.core.engine.operand_checks import dtype_of_pair
 from typelattice.core.engine.operation_rules import LAST_ARRAY_RESULT
 from typelattice.core.engine.promotion import Promotion
 from typelattice.core.engine.question import Question
+from typelattice.core.engine.requested_dtypes import may_refuse_operand
 from typelattice.core.engine.rule_enums import ForeignCountsAs, JoinRule
 from typelattice.core.engine.system import System
 from typelattice.core.losses.range_and_overflow import is_in_range
@@ -498,8 +499,8 @@ class _Evaluator:
     def dtype_refusal(self, step: Call, operands: Sequence[Operand]) -> Outcome | None:
         """Return the refusal of an operation that is given a dtype, or None if it accepts its operands."""
         asked = [self.system.explain(o) for o in operands if o.foreign_library]
-        takes_dtype = step.name not in FUNCTION_OF_IN_PLACE and step.operation.takes_dtype
-        if takes_dtype and operands[0].kind not in find_operation_rules(self.system, step.name).kernels:
+        is_function = step.name not in FUNCTION_OF_IN_PLACE
+        if is_function and may_refuse_operand(self.system, step.operation, operands[0]):
             asked.append(self.system.explain(*operands, op=step.name))
         return next((Outcome(None, p, p.reason) for p in asked if p.dtype is None), None)
 

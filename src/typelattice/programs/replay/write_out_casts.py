@@ -336,8 +336,8 @@ def _find_computed_dtype(step: Call, promotion: Promotion | None, result: DType 
     """Find the dtype that a call computes in, if its result is cast after it, or else that of its result."""
     if promotion is None:
         return result
-    if promotion.accumulator is not None and step.custom_operation is None:
-        return promotion.accumulator
+    if step.custom_operation is None and step.dtype is None and step.operation.adds_up:
+        return promotion.arithmetic_dtype  # a dtype that the new call states is that of its sum
     narrows = step.custom_operation is None and _narrows_result(step, promotion, result)
     return promotion.compute if narrows or _writes_into_operand(step, promotion) else result
 

@@ -55,7 +55,7 @@ class AskedProgram:
         return isinstance(made, Call) and made.name in self.system.custom_operations
 
     def is_refused_by_rules(self, step: int) -> bool:
-        """Return True if the rules refuse a step whose operands they do not. Python's refusals do not count."""
+        """Return True if the rules refuse a step itself. Python's own refusals do not count."""
         if isinstance(self.program.steps[step], Call):
             return self.replay[step].operand is None and step in self.promotions()
         return self.replay[step].is_refused

@@ -283,10 +283,9 @@ class Program(NotebookDisplay):
     def to_onnx(self, system: AnySystem, *, cast_products: bool = False) -> Any:
         """Return the program under a system as an ONNX model (an onnx.ModelProto), with every cast written.
 
-        Inputs need shapes, with a `?` for an unknown length: `float32[?,4]`. ONNX states no accumulator, apart
-        from that of MatMulInteger. `cast_products` casts the operands of other products to their accumulator,
-        which gives the same values. Raises ProgramError if the system refuses a step, if ONNX lacks one, or if
-        ndonnx is not installed.
+        Inputs need shapes, with a `?` for an unknown length: `float32[?,4]`. Of products, ONNX states the
+        accumulator of MatMulInteger only. `cast_products` casts the operands of others to their accumulator.
+        Raises ProgramError if the system refuses a step, if ONNX lacks one, or if ndonnx is not installed.
         """
         chosen, typed = find_system(system), self.explicit(system)
         target = _import_graph_module("onnx", "targets.onnx", "ndonnx")

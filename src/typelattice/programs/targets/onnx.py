@@ -80,7 +80,9 @@ class OnnxGraph(NDONNX):
         return OnnxValue(made) if is_narrow else self.module.asarray(made)
 
     def copy_array(self, data: Any, to: Any, **options: Any) -> Any:
-        return OnnxValue(data.variable) if isinstance(data, OnnxValue) else super().copy_array(data, to, **options)
+        if isinstance(data, OnnxValue):  # a value of a graph never changes
+            return data
+        return super().copy_array(data, to, **options)
 
     def find_function(self, name: str) -> Callable[..., Any]:
         """Return a function of ndonnx's arrays and of OnnxValues: ndonnx's, ONNX's, or a composed one."""
@@ -96,9 +98,11 @@ class OnnxGraph(NDONNX):
         if name in OPERATIONS and OPERATIONS[name].call_form == "indexed":  # ndonnx has int64 places only
             array, places, *others = args
             args = (array, self.cast(places, self.native_dtype(DTYPES["int64"])), *others)
-        narrow = next((x for x in _flatten((args, tuple(options.values()))) if isinstance(x, OnnxValue)), None)
-        if narrow is not None:
-            return self._call_of_narrow(name, own, narrow.dtype, args, options)
+        given = _flatten((args, tuple(options.values())))
+        narrow = [x.dtype for x in given if isinstance(x, OnnxValue)]
+        narrow += [x for x in options.values() if isinstance(x, np.dtype)]
+        if narrow:
+            return self._call_of_narrow(name, own, narrow[0], args, options)
         if name == "where" and args[-1].dtype in CHOSEN_BY_PLAIN_NODES:
             return self._wrap(onnx_values.choose(*_unwrap(args)))
         if name in PLAIN_UNLESS_EMPTY and all(_has_elements(x) for x in args):
@@ -124,14 +128,14 @@ class OnnxGraph(NDONNX):
     ) -> Any:
         """Call ONNX's operator, or compute in a wider dtype if ONNX has none of the narrow one."""
         refusal = NoOperatorError(f"ONNX has no {name} of {narrow}")
-        if name in onnx_values.FUNCTIONS:
+        requested = options.get("dtype")
+        if name in onnx_values.FUNCTIONS and requested in (None, narrow):
             try:
                 return self._wrap(onnx_values.FUNCTIONS[name](*_unwrap(args), **_unwrap(options)))
             except NoOperatorError as e:
                 refusal = e
         if wider_dtype(narrow) is None:
             raise refusal
-        requested = options.get("dtype")
         if isinstance(requested, np.dtype):
             options = {**options, "dtype": self._native_of(wider_dtype(requested))}
         found = self._call(name, own, *self._widen(args), **self._widen(options))
@@ -168,7 +172,8 @@ class OnnxGraph(NDONNX):
             return super().put_elements(data, key, value)
         if wider_dtype(data.dtype) is None:
             raise NoOperatorError(f"no way is known to write elements of {data.dtype} in ONNX")
-        return self._narrow_again(super().put_elements(self._widen(data), key, self._widen(value)), data.dtype)
+        changed = super().put_elements(self._widen(data), key, self._widen(value))
+        return self._narrow_again(changed, data.dtype)
 
     def accumulate(self, name: str, to: Any, *arrays: Any, **options: Any) -> Any:
         """Call MatMulInteger. Cast the operands of another product to its accumulator only if asked to."""

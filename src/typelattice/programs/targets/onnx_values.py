@@ -103,7 +103,7 @@ def wider_dtype(own: Any) -> Any:
     if known is None or known.kind is Kind.COMPLEX:
         return None
     wide = "float32" if known.kind is Kind.FLOAT else "uint8" if known.kind is Kind.UNSIGNED else "int8"
-    return np.dtype(wide) if known.bits is not None and known.bits < DTYPES[wide].bits else None
+    return np.dtype(wide) if (known.bits or 0) < (DTYPES[wide].bits or 0) else None
 
 
 def choose(condition: Any, x: Any, y: Any) -> Any:
@@ -225,7 +225,6 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "concat": _concat, "stack": _stack, "cumulative_sum": _cumulative,
     "take": lambda x, indices, *, axis=0: op.gather(x, indices, axis=axis),
     "take_along_axis": lambda x, indices, *, axis=-1: op.gather_elements(x, indices, axis=axis),
-    "zeros_like": lambda x: op.mul(x, _zero(x)),
     "log1p": lambda x: op.log(op.add(x, op.const(np.ones((), x.type.dtype)))),
     "expm1": lambda x: op.sub(op.exp(x), op.const(np.ones((), x.type.dtype))),
 }  # fmt: skip

@@ -70,16 +70,22 @@ class TypedGraph(Run):
     def compute(self, system: System, program: Program) -> Sequence[str]:
         graph = program.explicit(system)
         found = _run(graph, self._xp, _arrays_of_ones(self._xp, graph))
+        if self._rules._context.recipes.is_own_system:  # the library computes there, and may round elsewhere
+            return [words_of(x.dtype) for x in found]
         given = _drawn_arrays(self._xp, graph)
         try:
             values = _run(graph, self._xp, given)
-            by_rules = _run(program, self._rules, {name: self._rules.asarray(x.bare) for name, x in given.items()})
+            own = {name: self._rules.asarray(x.bare) for name, x in given.items()}
+            by_rules = _run(program, self._rules, own)
         except Exception:  # a value that no array of a dtype holds, such as an index out of range
             return [words_of(x.dtype) for x in found]
-        return [
-            words_of(x.dtype) + OTHER_VALUES * (not _is_same(v, r))
-            for x, v, r in zip(found, values, by_rules, strict=True)
-        ]
+        words = [words_of(x.dtype) for x in found]
+        for i, (x, expected) in enumerate(zip(values, by_rules, strict=True)):
+            if not _is_same(x, expected):
+                words[i] += OTHER_VALUES
+            if not _is_finite(expected):  # a later cast of it to an integer has no defined value
+                break
+        return words
 
 
 def _run(program: Program, xp: Any, given: dict[str, Any]) -> Sequence[Any]:
@@ -92,6 +98,12 @@ def _is_same(x: Any, y: Any) -> bool:
     numpy = import_module(COMPUTING_LIBRARY)
     a, b = (numpy.asarray(each.bare) for each in (x, y))
     return bool(a.shape == b.shape and ((a == b) | ((a != a) & (b != b))).all())
+
+
+def _is_finite(x: Any) -> bool:
+    """Return True if an array has neither infinities nor nan."""
+    numpy = import_module(COMPUTING_LIBRARY)
+    return bool(numpy.isfinite(numpy.asarray(x.bare)).all())
 
 
 def _arrays_of_ones(xp: Any, program: Program) -> dict[str, Any]:
@@ -115,7 +127,8 @@ def _make_inputs(xp: Any, program: Program, make: Callable[[tuple[int, ...], Any
     found = {}
     for x in inputs_of(program):
         o = xp.system.operand(x.fixed_result)
-        made = make(x.shape or (), xp._context.read_dtype(str(o.dtype)))
+        shape = tuple(length or 0 for length in x.shape or ())
+        made = make(shape, xp._context.read_dtype(str(o.dtype)))
         found[x.text] = xp._context.wrap(made._data, o.dtype, o.weak)
     return found
 

@@ -66,7 +66,7 @@ class OnnxByRuntime(Run):
         return str(self._onnx.helper.tensor_dtype_to_np_dtype(number).name)
 
     def _describe_failure(self, model: Any, error: Exception) -> Exception:
-        """Return an error that names the operator and the dtype that onnxruntime lacks, if that is the cause."""
+        """Return an error that names the operator and dtype that onnxruntime lacks, if this is why."""
         words = " ".join(str(error).split())
         if missing := NO_KERNEL_PATTERN.search(words):
             inferred = self._onnx.shape_inference.infer_shapes(model).graph

@@ -46,12 +46,13 @@ class Run:
         found = no_answers(asked)
         whole, results = whole_part(asked)
         made = self._try(system, whole) if results else []
-        words: list[str | Exception] = []
-        if isinstance(made, Exception):
+        if not isinstance(made, Exception):
+            words: list[str | Exception] = [*made]
+        else:
             words = [self._ask_step(system, asked, i, known) for i in results]
             if isinstance(made, PromotionError) and not any(str(w).startswith(REFUSED) for w in words):
                 words[-1] = REFUSED  # together only
-        for i, word in zip(results, words or made, strict=True):
+        for i, word in zip(results, words, strict=True):
             if isinstance(word, Exception):
                 asked.reasons[i] = reason_of(word)
             else:
@@ -105,7 +106,10 @@ def reason_of(error: Exception) -> str:
 def as_weak_as_expected(answers: Sequence[Answers], programs: Sequence[AskedProgram]) -> list[Answers]:
     """Mark answers as weak where weak results are expected: a typed graph has no weak arrays."""
     return [
-        [f"{word}*" if f"{word}*" == expected else word for word, expected in zip(found, asked.expected, strict=True)]
+        [
+            f"{word}*" if f"{word}*" == expected else word
+            for word, expected in zip(found, asked.expected, strict=True)
+        ]
         for found, asked in zip(answers, programs, strict=True)
     ]
 

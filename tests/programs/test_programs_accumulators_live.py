@@ -125,6 +125,17 @@ def test_onnx_refuses_an_accumulator_that_it_cannot_state(source: str, given: st
         tl.program(source, x=f"{given}[3,3]", y=f"{given}[3,3]").to_onnx(NPU_SYSTEM)
 
 
+@pytest.mark.parametrize("given", ["float16", "int16", "float8_e5m2"])
+def test_onnx_casts_the_operands_of_a_product_only_if_asked(given: str) -> None:
+    accumulates = {"f16": "f32", "i16": "i32", "f8_e5m2": "f32"}
+    system = tl.system("numpy-ml-dtypes").replace(ops={"products": {"accumulates": accumulates}})
+    program = tl.program("matmul(x, y)", x=f"{given}[2,40]", y=f"{given}[40,3]")
+    with pytest.raises(tl.ProgramError, match=r"to_onnx\(..., cast_products=True\) casts the operands"):
+        program.to_onnx(system)
+    model = program.to_onnx(system, cast_products=True)
+    assert [node.op_type for node in model.graph.node] == ["Cast", "Cast", "MatMul"]
+
+
 def test_a_sum_adds_up_in_its_accumulator() -> None:
     program = tl.program("sum(x)", x="int8[300]")
     x = np.full(300, 127, np.int8)

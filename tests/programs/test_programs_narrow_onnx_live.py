@@ -66,7 +66,7 @@ def run(model: Any, given: dict[str, Any]) -> tuple[str, Any]:
 @pytest.mark.parametrize("dtype", ["int4", "float8_e4m3fn", "float8_e5m2"])
 def test_values_of_narrow_dtypes_are_those_of_the_namespace(dtype: str, source: str) -> None:
     names = SOURCES[source].split()
-    program = tl.program(source, COMPILER, **{name: f"{dtype}[4]" for name in names})
+    program = tl.program(source, COMPILER, **dict.fromkeys(names, f"{dtype}[4]"))
     model = program.to_onnx(COMPILER)
     onnx.checker.check_model(model, full_check=True)
     given = {name: np.roll(NUMBERS, i) for i, name in enumerate(names)}
@@ -97,7 +97,8 @@ def test_a_product_of_arrays_with_elements_is_one_node() -> None:
 def test_bools_are_chosen_by_plain_nodes() -> None:
     model = tl.program("where(c, x, y)", c="bool[3]", x="bool[3]", y="bool:0d").to_onnx("jax")
     session = onnxruntime.InferenceSession(model.SerializeToString())
-    given = {"c": np.asarray([True, False, True]), "x": np.asarray([True, True, False]), "y": np.asarray(False)}
+    numbers = {"c": [True, False, True], "x": [True, True, False], "y": False}
+    given = {name: np.asarray(x) for name, x in numbers.items()}
     assert session.run(None, given)[0].tolist() == [True, False, False]
 
 

@@ -122,7 +122,7 @@ def _read_rule(
         if "ops" in reader.definition.broken:
             raise ConsequentError(name)
         if name not in custom_operations and name not in OPERATION_BY_NAME:
-            ops = reader.definition.values["ops"]
+            ops = reader.definition.values.get("ops")
             defined = ops.get(name) if isinstance(ops, Mapping) else None
             if isinstance(defined, Mapping) and "like" in defined:  # with a mistake of its own
                 raise ConsequentError(name)

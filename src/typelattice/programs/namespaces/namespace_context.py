@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from typelattice.core.dtypes.dtypes import DTYPES, DType, Kind, dtype, real_part_dtype
@@ -272,14 +271,19 @@ class NamespaceContext:
         library, name = self.library, find_operation(op_name).function
         to = library.native_dtype(promotion.arithmetic_dtype)
         if promotion.accumulator is not None:
-            out = self.call_library(promotion, partial(library.accumulate, name, to), *data, *args, **options)
+            out = self.call_library(
+                promotion, self.recipes.accumulating_function(promotion), *data, *args, **options
+            )
         else:
             cast = [self.recipes.cast(x, promotion.arithmetic_dtype) for x in data]
             out = self.call_library(
                 promotion, library.find_function(name), *leading_arguments, *cast, *args, **options
             )
+        out = library.ensure_array(out)
+        if find_operation(op_name).adds_up:  # the library may have given a wider dtype
+            out = library.cast(out, to)
         return self.wrap(
-            library.cast(library.ensure_array(out), library.native_dtype(promotion.result)),
+            library.cast(out, library.native_dtype(promotion.result)),
             promotion.result,
             promotion.weak,
         )

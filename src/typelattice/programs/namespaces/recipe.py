@@ -193,11 +193,33 @@ class RecipeMaker:
                 _are_zero_d(promotion.operands),
             )
         else:
-            compute = partial(self.library.accumulate, find_operation(promotion.op).function, to)
+            compute = self.accumulating_function(promotion)
+        if find_operation(promotion.op).adds_up or operand_dtype is not promotion.arithmetic_dtype:
+            compute = self.function_of_dtype(compute, native(promotion.arithmetic_dtype))
         if word := self.overflow_rule(promotion):
             compute = self.overflow_function(promotion, operand_dtype, word)
         low, high = self.scalar_range(promotion)
         return Recipe(promotion, compute, self.result_cast_maker(native(promotion.result)), low, high, to)
+
+    def accumulating_function(self, promotion: Promotion) -> Callable[..., Any]:
+        """Build the function of a product or sum with its accumulator, of operands cast to the compute dtype.
+
+        The operands of a product may keep their dtypes. It has no compute dtype then.
+        """
+        assert promotion.op is not None
+        to = self.library.native_dtype(promotion.arithmetic_dtype)
+        accumulate = partial(self.library.accumulate, find_operation(promotion.op).function, to)
+        compute = promotion.compute
+        if compute is None or all(o.dtype is compute for o in promotion.promoting_operands):
+            return accumulate
+        return lambda *arrays, **options: accumulate(*(self.cast(x, compute) for x in arrays), **options)
+
+    def function_of_dtype(self, function: Callable[..., Any], native: Any) -> Callable[..., Any]:
+        """Build a function whose result has the dtype of its sum, also if the library gives a wider one."""
+        library = self.library
+        return lambda *arrays, **options: library.cast(
+            library.ensure_array(function(*arrays, **options)), native
+        )
 
     def overflow_rule(self, promotion: Promotion) -> OverflowRule | None:
         """Return the rule for integers out of range if they do not wrap, or None."""

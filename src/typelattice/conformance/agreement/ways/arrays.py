@@ -19,6 +19,7 @@ from typelattice.programs.program.program import Program
 
 COMPUTING_LIBRARY = "numpy"
 FIELDS_OF_RESULTS = ("gives", "accumulates", "weak_result", "overflow")  # of the rules of an operation
+UNSAID = "unsaid"  # a system need not say what becomes of a number out of range
 OTHER_VALUES = " with other values than the namespace"
 NEEDED_MODULES = (COMPUTING_LIBRARY, "ml_dtypes")
 
@@ -70,16 +71,19 @@ class TypedGraph(Run):
     def compute(self, system: System, program: Program) -> Sequence[str]:
         graph = program.explicit(system)
         found = _run(graph, self._xp, _arrays_of_ones(self._xp, graph))
+        words = [words_of(x.dtype) for x in found]
         if self._rules._context.recipes.is_own_system:  # the library computes there, and may round elsewhere
-            return [words_of(x.dtype) for x in found]
+            return words
+        promotions = [o.promotion for o in program.under(system) if o.promotion is not None]
+        if any(fit.outcome == UNSAID for p in promotions for fit in p.fits):
+            return words
         given = _drawn_arrays(self._xp, graph)
         try:
             values = _run(graph, self._xp, given)
             own = {name: self._rules.asarray(x.bare) for name, x in given.items()}
             by_rules = _run(program, self._rules, own)
         except Exception:  # a value that no array of a dtype holds, such as an index out of range
-            return [words_of(x.dtype) for x in found]
-        words = [words_of(x.dtype) for x in found]
+            return words
         for i, (x, expected) in enumerate(zip(values, by_rules, strict=True)):
             if not _is_same(x, expected):
                 words[i] += OTHER_VALUES

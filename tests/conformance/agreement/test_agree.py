@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import refused
@@ -14,9 +15,9 @@ from samples import one_in
 import typelattice as tl
 from typelattice.conformance.agreement import agree as agreement
 from typelattice.conformance.agreement.agree import WAYS, agree
-from typelattice.conformance.agreement.random_programs import random_programs
+from typelattice.conformance.agreement.random_programs import RandomProgram, random_programs
 from typelattice.conformance.agreement.way import Answers, AskedProgram
-from typelattice.conformance.agreement.ways import emitted
+from typelattice.conformance.agreement.ways import arrays, emitted
 from typelattice.conformance.agreement.ways.engine import Explanation, TableOfSystem
 from typelattice.core.engine.system import System
 from typelattice.show.cli.main import main
@@ -109,6 +110,51 @@ def test_a_mistake_in_emitted_code_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(emitted, "emit_files", wrong)
     (result,) = agree(tl.system("jep9407-3"), 400, ways=[BY_NAME["python"]])
     assert result.differences
+
+
+def test_other_values_in_a_graph_are_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A way that clamps where the namespace wraps has the same dtypes."""
+    pytest.importorskip("ml_dtypes")
+    right = arrays.TypedGraph.compute
+
+    def wrong(way: Any, system: System, program: tl.Program) -> Sequence[str]:
+        plain = system.replace(casts={"float -> integer": "wrap"})
+        way._rules = tl.namespace(plain, pytest.importorskip("numpy"))
+        return right(way, system, program)
+
+    monkeypatch.setattr(arrays.TypedGraph, "compute", wrong)
+    (result,) = agree(tl.system(EXAMPLE), 100, ways=[BY_NAME["graph"]])
+    assert result.differences
+    assert all("with other values than the namespace" in each.found for each in result.differences)
+
+
+def test_a_step_that_cannot_be_computed_leaves_out_no_other() -> None:
+    lines = ("t0 = xp.asarray([1, 2**40, 3])", "t1 = a + a", "t2 = quantize(a)", "t3 = t2 * t2")
+    program = RandomProgram(tl.system(EXAMPLE), lines, (("a", "float32[3,3]"),))
+    asked = AskedProgram(program.system, program.build())
+    (found,) = BY_NAME["namespace"].ask(program.system, [asked])
+    texts = [step.text for step in asked.program.steps]
+    answers = {texts[i]: found[i] for i in asked.asked_steps}
+    assert answers["a + a"] == "float32" and answers["t2 * t2"] == "int8"
+    reasons = {texts[i]: reason for i, reason in asked.reasons.items()}
+    assert "is out of range" in reasons["xp.asarray([1, 2**40, 3])"]
+    assert reasons["quantize(a)"] == "the file's own operations"
+
+
+def test_a_stated_dtype_is_refused_as_the_rules_refuse_it() -> None:
+    np = pytest.importorskip("numpy")
+    system = tl.system(EXAMPLE)
+    xp = tl.namespace(system, np, operations={})
+    x = np.asarray([300.5, -300.5, 2.5], "float32")
+    for source, expected in (("sum(x, dtype=int8)", 1), ("asarray(x, dtype=int8)", [127, -128, 2])):
+        p = tl.program(source, x="float32[3]")
+        graph = p.explicit(system).run(xp, x=x)
+        assert np.asarray(p.run(xp, x=x).bare).tolist() == np.asarray(graph.bare).tolist() == expected
+    assert np.asarray(xp.asarray(x, dtype=xp.int8).bare).tolist() == [127, -128, 2]
+    refused_by_rules = tl.program("prod(x, dtype=int4)", x="float32[3]")
+    assert refused_by_rules.under(system)[-1].is_refused
+    with pytest.raises(tl.TypelatticeError, match="float32 is not cast to int4 under compiler: it needs"):
+        refused_by_rules.run(xp, x=x)
 
 
 def test_programs_have_refusals_casts_and_scalars() -> None:

@@ -25,6 +25,8 @@ MAX_NAMED_RESULTS = 8  # results that an error lists
 class ResultError(TypelatticeError, LookupError):
     """The error of a name or a line without a result in a run."""
 
+    __module__ = "typelattice"
+
 
 @dataclass(frozen=True, slots=True)
 class ChainLink:

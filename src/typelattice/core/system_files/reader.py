@@ -254,7 +254,7 @@ def _read_entries(
     shipped: bool,
     checked: Mapping[str, object] = Frozen({}),
 ) -> Mapping[str, T]:
-    """Read the entries of a table at once. Those of a shipped file, and `checked` ones, wait for their use."""
+    """Read the entries of a table: at once, or, if the file is shipped or they are `checked`, later."""
     given = dict(reader.read_table(key))
     found: dict[str, T] = {}
     for entry, said in given.items():

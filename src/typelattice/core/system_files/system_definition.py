@@ -182,7 +182,7 @@ class SystemDefinition:
     def mark_checked(self, valid: SystemDefinition) -> SystemDefinition:
         """Return the definition with the entries of `ops` that it shares with a valid one as checked.
 
-        Entries depend on the other keys, and on the operations that entries define, so these must be the same.
+        Entries depend on the other keys, and on operations that entries define, so these must be the same.
         """
         ops, valid_ops = self.entries_of_key("ops"), valid.entries_of_key("ops")
         if {**self.values, "ops": None} != {**valid.values, "ops": None}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from typelattice.base.errors.error_texts import quote_short
@@ -14,14 +14,14 @@ PLACE_PATTERN = re.compile(r"(?P<file>.+):\d{1,9}")
 MAX_PROJECT_FILES = 10_000  # files of a project; the places of a larger one are not checked
 
 
-def check_places(places: Iterable[str], script: str) -> None:
+def check_places(places: Iterable[str], script: str, module: str | None, packages: Sequence[str]) -> None:
     """Raise ScriptError if a place names a file that is neither the script nor a module of its project.
 
-    The end of a file's path is enough to name it. Places of a module or a package are not checked, since its
-    files are found by the program.
+    The end of a file's path is enough to name it. With a `module` or `packages` no place is checked, since
+    the program finds their files.
     """
     asked = [match["file"] for match in map(PLACE_PATTERN.fullmatch, places) if match]
-    if not asked:
+    if module is not None or packages or not asked:
         return
     files = [os.path.abspath(script), *islice(_yield_sources(find_project(script, False)), MAX_PROJECT_FILES)]
     if len(files) > MAX_PROJECT_FILES:

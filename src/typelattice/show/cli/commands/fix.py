@@ -123,9 +123,8 @@ def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
     tolerance = settings.tolerance if args.tolerance is None else args.tolerance
     goal = args.to or settings.to, like, tolerance
     limits, progress = make_limits(args.seconds, args.allow_writes), Progress(sys.stderr)
-    if target != "pytest" and args.module is None and not packages:
-        check_places([args.only] if args.only else [], target)
     if target != "pytest":
+        check_places(filter(None, [args.only]), target, args.module, packages)
         return fix_script(
             target, argv, packages, args.module is not None, *goal, args.only, args.steps, args.tests,
             limits, progress, args.only_script,

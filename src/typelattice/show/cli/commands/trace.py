@@ -138,8 +138,7 @@ def run(args: Namespace) -> Paragraphs:
     questions = _read_questions(args)
     settings = read_settings(Path.cwd())
     packages = args.package or settings.packages
-    if args.module is None and not packages:
-        check_places(args.why, command[0])
+    check_places(args.why, "".join(command[:1]), args.module, packages)
     systems = [tl.system(which) for which in args.system or settings.systems]
     for file in (args.json, args.output, args.summary):
         if file is not None:

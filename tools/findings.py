@@ -26,23 +26,26 @@ KINDS = {
 
 INTRODUCTION = """\
 These recorded results may surprise a user of the libraries. Each has the calls, the answers and a snippet
-that shows it. `tools/findings.py` writes these pages."""
+that shows it. The ten that stand first are on the pages of their kinds, too."""
 ANSWERED = "Every answer below was recorded from the library, in the version shown."
 
 
 def texts() -> dict[Path, str]:
     """The page that lists all findings, and a page of each kind."""
     with (DOCS / "findings.toml").open("rb") as file:
-        listed = tomllib.load(file)["finding"]
+        given = tomllib.load(file)
+    listed, best = given["finding"], given["best"]
     recordings: dict[str, Recording] = {}
-    index = ["# Findings", "", INTRODUCTION]
+    kind_by_title = {each["title"]: each["kind"] for each in listed}
+    index = ["# Findings", "", INTRODUCTION, "", "## Ten to begin with", ""]
+    index += [_link(title, kind_by_title[title]) for title in best]
     made = {}
     for kind, heading in KINDS.items():
         chosen = [finding for finding in listed if finding["kind"] == kind]
         if not chosen:
             continue
         name = page_of_kind(kind)
-        links = [f"- [{each['title']}]({name}#{slug(each['title'])})" for each in chosen]
+        links = [_link(each["title"], kind) for each in chosen if each["title"] not in best]
         index += ["", f"## {heading}", "", *links]
         lines = [f"# {heading}", "", f"[All findings](findings.md). {ANSWERED}"]
         for finding in chosen:
@@ -51,6 +54,10 @@ def texts() -> dict[Path, str]:
     names = [path.stem for path in made]
     index += ["", "```{toctree}", ":hidden:", "", *names, "```"]
     return {DOCS / "findings.md": "\n".join(index) + "\n", **made}
+
+
+def _link(title: str, kind: str) -> str:
+    return f"- [{title}]({page_of_kind(kind)}#{slug(title)})"
 
 
 def page_of_kind(kind: str) -> str:

@@ -4,6 +4,7 @@
 >>> tl.system("jax").result_type("int8", "uint8")
 int16
 """
+import sys
 from importlib import import_module
 
 from typelattice.base.objects.display_hooks import DISPLAY_HOOKS
@@ -137,7 +138,9 @@ LIBRARY_ASKER["asker"] = lambda: import_module(
 def __getattr__(name: str) -> object:
     """Load a name of `_MODULE_BY_LAZY_NAME`, and keep it."""
     if name not in _MODULE_BY_LAZY_NAME:
-        raise AttributeError(f"module 'typelattice' has no attribute {name!r}")
+        # With the name and the module, Python's traceback has the nearest name.
+        what = f"module 'typelattice' has no attribute {name!r}"
+        raise AttributeError(what, name=name, obj=sys.modules[__name__])
     # This registers the adapters, by which a DType is NumPy's dtype too.
     import_module("typelattice.core.operands")
     found: object = getattr(

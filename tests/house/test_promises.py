@@ -1,6 +1,7 @@
 """The page of promises states the bounds and the errors that there are; the public functions keep to it."""
 from __future__ import annotations
 
+import pickle
 import pkgutil
 import re
 from collections.abc import Callable
@@ -50,6 +51,14 @@ def test_every_error_is_on_one_of_the_pages() -> None:
     public = {name for name in tl.__all__ if name.endswith("Error")}
     listed = set(re.findall(r"(?m)^\| `(\w+Error)` \| ", PAGE))
     assert listed == ours - public
+
+
+def test_public_errors_are_named_as_users_import_them() -> None:
+    for name in tl.__all__:
+        found = getattr(tl, name)
+        if isinstance(found, type) and issubclass(found, Exception):
+            assert (found.__module__, found.__qualname__) == ("typelattice", name)
+            assert pickle.loads(pickle.dumps(found)) is found
 
 
 class Odd:

@@ -175,6 +175,9 @@ def test_an_error_before_a_module_runs_is_the_programs_own(tmp_path: Path, name:
         (("-m", "no_such_module"), "typelattice: there is no module no_such_module; install it, or correct"),
         (("broken.py",), "broken.py, line 1: invalid syntax"),
         (("missing.py",), "'missing.py': No such file or directory; give the path of a script, or -m and a"),
+        (("--why", "brokn.py:1", "s.py"), "'brokn.py' in the project of 's.py' (did you mean broken.py?)"),
+        (("brokn.py",), "'brokn.py': No such file or directory (did you mean broken.py?); give the path"),
+        (("-m", "brokn"), "typelattice: there is no module brokn (did you mean broken?); install it"),
         (("--json", "no/where.json", "s.py"), "no/where.json"),
         (("",), "cannot read '': it is no path"),
         (("--json", "", "s.py"), "cannot write '': it is no path"),
@@ -189,7 +192,7 @@ def test_an_error_before_a_module_runs_is_the_programs_own(tmp_path: Path, name:
         (("null.py",), "null.py: source code string cannot contain null bytes; Python cannot run it"),
         (("folder",), "typelattice: there is no __main__.py in folder; name a script in it"),
         (("deep.py",), "deep.py: an expression is nested too deeply; Python cannot run it either"),
-        (("minus.py",), "minus.py: an expression is nested too deeply; Python cannot run it either"),
+        (("unary.py",), "unary.py: an expression is nested too deeply; Python cannot run it either"),
     ],
 )
 def test_bad_input_is_one_clear_error_and_the_script_is_not_run(
@@ -203,7 +206,7 @@ def test_bad_input_is_one_clear_error_and_the_script_is_not_run(
     write(tmp_path, "broken", "x = = 1\n")
     write(tmp_path, "null", "x = 1\0")
     write(tmp_path, "deep", f"x = y{'.a' * 90_000}\n")
-    write(tmp_path, "minus", f"x = {'-' * 90_000}1\n")
+    write(tmp_path, "unary", f"x = {'-' * 90_000}1\n")
     (tmp_path / "folder").mkdir()
     before = sorted(tmp_path.iterdir())
     monkeypatch.chdir(tmp_path)

@@ -30,6 +30,7 @@ from typelattice.study.tables.study_scope import PYTHON_SCALARS
 if TYPE_CHECKING:
     from typelattice.base.rendering import HasGrid
 
+SVG_WIDTH = re.compile(r'<svg [^>]*?\bwidth="([\d.]+)"')
 DOCS = Path(__file__).parents[2] / "docs"
 FINDINGS = tomllib.loads((DOCS / "findings.toml").read_text(encoding="utf-8"))["finding"]
 COMBINED = {
@@ -82,7 +83,9 @@ def scrolling(html: str, name: str, label: str) -> str:
 
 def scrolling_html(html: str, name: str, label: str) -> str:
     """The HTML that `scrolling` lays into a page of Markdown."""
-    head = f'<div class="scrolling {name}" tabindex="0" role="region" aria-label="{escape(label)}">'
+    width = SVG_WIDTH.search(html)
+    style = f' style="--drawn-width: {width[1]}px"' if width else ""
+    head = f'<div class="scrolling {name}" tabindex="0" role="region" aria-label="{escape(label)}"{style}>'
     return f"{head}\n{html}\n</div>"
 
 

@@ -38,7 +38,8 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def _wing(name: str) -> str:
-    return str(getattr(tl, name).__module__).split(".")[1]
+    """The wing that defines a public name. An error says that it is of the package itself."""
+    return tl._MODULE_BY_LAZY_NAME[name].partition(".")[0]
 
 
 def _about(wing: str) -> str:

@@ -202,6 +202,7 @@ def test_the_command_prints_the_findings_and_writes_the_document(
     ("words", "says"),
     [
         (["no_such_package"], "there is no package 'no_such_package'; install it in this Python"),
+        (["plantde"], "there is no package 'plantde' (did you mean planted?); install it in this Python"),
         (["not-a-name"], "'not-a-name' is no name of a package; write it as an import does"),
         (["planted", "--limit", "soon"], "'soon' is no number of seconds, such as 0.5 or 10"),
         (["planted", "--scheduler", "nowhere"], ""),

@@ -98,6 +98,7 @@ WRONG = [
     (["jax", "--heat", "agreement", "-o", "x.svg"], "agreement takes two systems"),
     (["jax", "--heat", "loss", "--highlight", "int8", "-o", "x.svg"], "a heat map shows all pairs"),
     (["jax", "-o", "x.gif"], "no format ends in '.gif'"),
+    (["jax", "-o", "x.pngg"], "no format ends in '.pngg' (did you mean png?)"),
     (["jax", "-o", "folder"], "'folder' has no ending; a format is known by one of .svg, "),
     (["jax", "-o", "nowhere/x.svg"], "cannot write"),
     (["jax", "numpy", "--program", "a"], "without OTHER, --highlight and --op"),

@@ -6,3 +6,5 @@ class TypelatticeError(Exception):
 
     Each error is also a ValueError, TypeError, LookupError or ImportError, as Python programmers expect.
     """
+
+    __module__ = "typelattice"

@@ -17,7 +17,7 @@ def refuse_strange(x: object, error: type[TypelatticeError], advice: str) -> Non
     >>> refuse_strange(Strange(), TypelatticeError, "give a name")
     Traceback (most recent call last):
         ...
-    typelattice.base.errors.errors.TypelatticeError: an object of Strange raises LookupError; give a name
+    typelattice.TypelatticeError: an object of Strange raises LookupError; give a name
     """
     try:
         _ = x.__class__

@@ -52,7 +52,7 @@ def render(x: Grid | HasGrid | HasData, to: str = "text") -> str:
         return json_document(type(x).__name__.lower(), x.data())
     if not isinstance(x, Grid):
         if not has_grid(x):
-            raise RenderError(f"a {type(x).__name__} is no grid; render it as json")
+            raise RenderError(f"an object of type {type(x).__name__} is no grid; render it as json")
         x = x.grid()
     return str(getattr(import_module(f"typelattice.base.rendering.{to}"), to)(x))
 

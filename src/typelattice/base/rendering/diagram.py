@@ -11,6 +11,8 @@ MIN_VERTICES_PER_BOX = 3  # vertices with the same arrows that share a box; one 
 class DrawingError(TypelatticeError, ValueError):
     """The error for a value that cannot be drawn, an unknown format, or a missing library."""
 
+    __module__ = "typelattice"
+
 
 @frozen()
 class Vertex:

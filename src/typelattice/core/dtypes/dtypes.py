@@ -62,6 +62,8 @@ KINDS_BY_WORD: dict[str, tuple[Kind, ...]] = {
 class DTypeError(TypelatticeError, ValueError):
     """A text or an object that names no dtype, or more than one."""
 
+    __module__ = "typelattice"
+
 
 @frozen()
 class DTypeParameter:
@@ -296,7 +298,7 @@ def dtype(name: object) -> DType:
     >>> dtype("i4")
     Traceback (most recent call last):
         ...
-    typelattice.core.dtypes.dtypes.DTypeError: 'i4' reads as int4 (in bits) or as int32 (in bytes, ...
+    typelattice.DTypeError: 'i4' reads as int4 (in bits) or as int32 (in bytes, ...
     """
     refuse_strange(name, DTypeError, "give the name of a dtype, such as 'int8'")
     if isinstance(name, DType):

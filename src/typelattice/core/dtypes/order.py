@@ -40,6 +40,8 @@ class OrderError(TypelatticeError, ValueError):
     `word` is the part of the text that is wrong, or an empty string if no single part is.
     """
 
+    __module__ = "typelattice"
+
     def __init__(self, cause: str, word: str = "") -> None:
         super().__init__(cause)
         self.word = word

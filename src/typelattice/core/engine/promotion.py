@@ -180,6 +180,8 @@ def _make_cast(operand: Operand, target: DType) -> OperandCast:
 class PromotionError(TypelatticeError, TypeError):
     """The refusal of a combination by a system. `promotion` is the whole answer."""
 
+    __module__ = "typelattice"
+
     def __init__(self, promotion: Promotion) -> None:
         super().__init__(promotion)
         self.promotion = promotion

@@ -149,9 +149,10 @@ def find_recorded_answer(promotion: Promotion) -> RecordedAnswer | None:
     name = recording_name_of(promotion.system)
     if name is None:
         return None
-    if any(o.foreign_library for o in promotion.operands if o not in promotion.promoting_operands):
-        return None  # a list as a condition or as indices was never recorded
-    if any(o.foreign_library for o in promotion.promoting_operands):
+    foreign = [o for o in promotion.operands if o.foreign_library]
+    if foreign:
+        if any(o not in promotion.promoting_operands for o in foreign):
+            return None  # a list as a condition or as indices was never recorded
         name = f"{FOREIGN_FOLDER}/{name}"
     call = _find_call_of_promotion(name, promotion)
     if call is None or call.answer == NOT_ASKED_ANSWER:

@@ -29,6 +29,8 @@ FOREIGN_LIST_MARK = "python"  # marks a list as foreign: libraries convert it to
 class OperandError(TypelatticeError, TypeError):
     """An object that cannot be an operand, or a text that describes no operand."""
 
+    __module__ = "typelattice"
+
 
 @frozen()
 class Operand:

@@ -39,6 +39,8 @@ ACCUMULATOR_DTYPE_ARGUMENT = "accumulator"
 class OpError(TypelatticeError, ValueError):
     """An operation that no table knows, or one that does not take its operands."""
 
+    __module__ = "typelattice"
+
 
 @frozen()
 class Operation:

@@ -173,7 +173,8 @@ def _build_system(reader: KeyReader, shipped: bool) -> System:
     with reader.record_mistakes():
         beside, stand_in = _read_stand_in(reader, pairs)
     both_ways = frozenset(pairs.read_both_ways())
-    custom_operations = _read_custom_operations(reader, shipped)
+    checked = reader.definition.checked_entries
+    custom_operations = _read_custom_operations(reader, shipped or bool(checked))
     limits: dict[Kind | DType, tuple[DType, ...]] = {}
     limiting_entries: dict[Kind | DType, str] = {}
     for limited, by in reader.read_table("limits"):
@@ -190,7 +191,11 @@ def _build_system(reader: KeyReader, shipped: bool) -> System:
             fit |= read_fit(words, {word: outcome})
             int_join_dtypes = int_join_dtypes or read_int_join_dtypes(words, {word: outcome}, order.nodes)
     ops = _read_entries(
-        reader, "ops", lambda *entry: _read_operation_entry(reader, pairs, custom_operations, *entry), shipped
+        reader,
+        "ops",
+        lambda *entry: _read_operation_entry(reader, pairs, custom_operations, *entry),
+        shipped,
+        checked,
     )
     casts: Mapping[tuple[DType, DType], CastRule] = {}
     if "casts" in reader.definition.values:
@@ -243,17 +248,26 @@ def _build_system(reader: KeyReader, shipped: bool) -> System:
 
 
 def _read_entries(
-    reader: KeyReader, key: str, read: Callable[[str, object], T], shipped: bool
+    reader: KeyReader,
+    key: str,
+    read: Callable[[str, object], T],
+    shipped: bool,
+    checked: Mapping[str, object] = Frozen({}),
 ) -> Mapping[str, T]:
-    """Read the entries of a table: at once, or, for a shipped file, at their first use."""
-    if shipped:
-        given = dict(reader.read_table(key))
-        return LazyTable(given, lambda entry, said: _read_later(reader, key, entry, said, read))
+    """Read the entries of a table: at once, or, if the file is shipped or they are `checked`, later."""
+    given = dict(reader.read_table(key))
     found: dict[str, T] = {}
-    for entry, said in reader.read_table(key):
-        with reader.record_mistakes():
-            found[entry] = read(entry, said)
-    return found
+    for entry, said in given.items():
+        if not shipped and entry not in checked:
+            reader.go_to(key, entry)
+            with reader.record_mistakes():
+                found[entry] = read(entry, said)
+    if not shipped and not checked:
+        return found
+    return LazyTable(
+        given,
+        lambda entry, said: found[entry] if entry in found else _read_later(reader, key, entry, said, read),
+    )
 
 
 def _read_later(
@@ -294,10 +308,10 @@ def _read_foreign_entry(
     return read_foreign(words, library, entries)
 
 
-def _read_custom_operations(reader: KeyReader, shipped: bool) -> Mapping[str, Operation]:
+def _read_custom_operations(reader: KeyReader, reads_later: bool) -> Mapping[str, Operation]:
     """Return the operations that the file defines, and functions of books. Entries of the first have `like`.
 
-    Those of a shipped file are read at the first use of one of them.
+    With `reads_later`, they are read at the first use of one of them.
     """
     defined = {
         name: entry
@@ -318,7 +332,7 @@ def _read_custom_operations(reader: KeyReader, shipped: bool) -> Mapping[str, Op
             found.update(read_custom_operations(reader))
         return found
 
-    if not shipped:
+    if not reads_later:
         return CustomOperations(read_all(), named_libraries)
 
     def read_one(name: str, entry: object) -> Operation:

@@ -45,7 +45,8 @@ INHERITED_MARK = "..."  # means the inherited value, in an order and among the e
 class SystemDefinition:
     """The keys of a file and of those that it extends, the text that gave each, the order by its statements.
 
-    `main_values` are the keys that the main text gives, in addition to the keys of `base`.
+    `main_values` are the keys that the main text gives, in addition to the keys of `base`. `checked_entries`
+    are entries of `ops` that have no mistakes, so that they need not be read before their first use.
     """
 
     values: Mapping[str, object]
@@ -55,6 +56,7 @@ class SystemDefinition:
     main_values: Mapping[str, object] = field(default_factory=dict)
     base: SystemDefinition | None = None
     is_whole: bool = True  # false if lines of its files were removed
+    checked_entries: Mapping[str, object] = field(default_factory=dict)
     mistakes: Sequence[FormatError] = ()  # mistakes in keys of the texts
     broken: frozenset[str] = frozenset()  # keys that were dropped because of a mistake
 
@@ -177,6 +179,19 @@ class SystemDefinition:
             own = {key: value for key, value in _read_values(text).values.items() if key != "extends"}
         return replace(base.override_keys(CheckedKeys(own), text), is_whole=False)
 
+    def mark_checked(self, valid: SystemDefinition) -> SystemDefinition:
+        """Return the definition with the entries of `ops` that it shares with a valid one as checked.
+
+        Entries depend on the other keys, and on operations that entries define, so these must be the same.
+        """
+        ops, valid_ops = self.entries_of_key("ops"), valid.entries_of_key("ops")
+        if {**self.values, "ops": None} != {**valid.values, "ops": None}:
+            return self
+        if _entries_that_define(ops) != _entries_that_define(valid_ops):
+            return self
+        same = {entry: said for entry, said in ops.items() if valid_ops.get(entry) == said}
+        return replace(self, checked_entries=same)
+
     def drop_replaced(self, file: str, key: str, entry: str | None) -> SystemDefinition:
         """Return the definition without a key that a program has replaced, or without one entry of it."""
         if self.base is None:
@@ -188,6 +203,11 @@ class SystemDefinition:
         elif self.main.file == file:
             own.pop(key, None)
         return replace(base.override_keys(CheckedKeys(own), self.main), is_whole=False)
+
+
+def _entries_that_define(ops: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the entries that define an operation: they say which known one it is like."""
+    return {entry: said for entry, said in ops.items() if isinstance(said, dict) and "like" in said}
 
 
 def read_definition(

@@ -49,6 +49,8 @@ class FormatError(TypelatticeError, ValueError):
     each, and below it the line of the file with a caret under the word.
     """
 
+    __module__ = "typelattice"
+
     def __init__(
         self,
         file: str,
@@ -102,6 +104,8 @@ def _list_fields(e: FormatError) -> tuple[str, int | None, str, str, TextSpan | 
 
 class UnknownSystemError(TypelatticeError, ValueError):
     """A name that no system has, or a path that cannot be read."""
+
+    __module__ = "typelattice"
 
 
 @frozen(slots=False)

@@ -41,7 +41,8 @@ class LineRemoval:
                 rest = self.definition.drop_replaced(rule.file, rule.key, rule.entry)
             else:
                 return None
-            return replace(self.build(rest), custom_operations=rules.custom_operations)
+            found = self.build(rest.mark_checked(self.definition))
+            return replace(found, custom_operations=rules.custom_operations)
         except FormatError:
             return None
 

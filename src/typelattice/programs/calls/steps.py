@@ -28,6 +28,8 @@ SAME_KIND_KEYWORD_AND_VALUE = (
 class ProgramError(TypelatticeError, TypeError):
     """The error of an invalid program, a name without an operand, or a step that cannot be carried out."""
 
+    __module__ = "typelattice"
+
 
 class InvalidCallError(ProgramError):
     """The error of a call that fails whatever the dtypes are, such as a sum of shapes that do not fit."""

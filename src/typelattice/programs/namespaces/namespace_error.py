@@ -6,3 +6,5 @@ from typelattice.base.errors.errors import TypelatticeError
 
 class NamespaceError(TypelatticeError, TypeError):
     """Arrays that do not match, or a request that the array library cannot fulfil, with what to do."""
+
+    __module__ = "typelattice"

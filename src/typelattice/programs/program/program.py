@@ -255,7 +255,7 @@ class Program(NotebookDisplay):
         >>> wide = program("x * 2.5", x="int32[3]").explicit("numpy")
         >>> wide.check(before=typed)
         Traceback (most recent call last):
-        typelattice.programs.calls.steps.ProgramError: ...
+        typelattice.ProgramError: ...
         """
         check_no_implicit_cast(self.steps)
         if before is not None:

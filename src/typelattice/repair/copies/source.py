@@ -20,6 +20,8 @@ MAX_HEADER_LINES = 10  # first lines of a file, where a comment may mark it as g
 class FixError(TypelatticeError, ValueError):
     """A program that cannot be patched, or a file that cannot be changed."""
 
+    __module__ = "typelattice"
+
 
 def open_source(path: Path, content: bytes, is_imported: bool = False) -> SourceFile:
     """Return the source of a file that may be changed. Raises FixError if it is not UTF-8, or is generated.

@@ -105,7 +105,7 @@ def fix(
 
     >>> fix(lambda x: x * 2.0, 1.0)
     Traceback (most recent call last):
-    typelattice.repair.copies.source.FixError: fix takes a function that is defined by name in a file; ...
+    typelattice.FixError: fix takes a function that is defined by name in a file; ...
     """
     try:
         inner = inspect.unwrap(function)

@@ -17,6 +17,7 @@ from typing import Any
 
 from typelattice.base.errors.error_texts import quote_short
 from typelattice.base.errors.errors import TypelatticeError
+from typelattice.tracing.entry_points.script import hint_at_module
 
 NOT_PUBLIC_PATTERN = re.compile(
     r"_.*|tests?|testing|test_.*|.*_tests?|.*_checks?|conftest|setup|examples?|benchmarks?|bench|tutorials?"
@@ -44,8 +45,10 @@ def check_package_exists(package: str) -> None:
     """
     if not all(part.isidentifier() for part in package.split(".")):
         raise SurveyError(f"{quote_short(package)} is no name of a package; write it as an import does")
-    if PathFinder.find_spec(package.partition(".")[0], [*sys.path, os.getcwd()]) is None:
-        raise SurveyError(f"there is no package {quote_short(package)}; install it in this Python")
+    root = package.partition(".")[0]
+    if PathFinder.find_spec(root, [*sys.path, os.getcwd()]) is None:
+        what = f"there is no package {quote_short(package)}{hint_at_module(root)}"
+        raise SurveyError(f"{what}; install it in this Python")
 
 
 def import_package(package: str) -> ModuleType:

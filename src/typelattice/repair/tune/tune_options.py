@@ -21,6 +21,8 @@ MAX_INPUTS = 100
 class TuneError(FixError):
     """A program that cannot be tuned, or options that no tuning can have."""
 
+    __module__ = "typelattice"
+
 
 @dataclass(frozen=True, slots=True)
 class TuneOptions:

@@ -79,7 +79,7 @@ def tune(
 
     >>> tune(lambda x: x * 2.0, 1.0, tolerance=1e-4)
     Traceback (most recent call last):
-    typelattice.repair.tune.tune_options.TuneError: tune takes a function that is defined by name ...
+    typelattice.TuneError: tune takes a function that is defined by name ...
     """
     options = check_options(
         TuneOptions(

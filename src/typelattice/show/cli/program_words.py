@@ -56,7 +56,10 @@ def check_program_words(prog: str, words: CommandWords, options: Mapping[str, Ac
         if not near:
             return
         word, name = near[0]
-        what, advice = f"{_option_name(word)} (did you mean {name}?)", f"put {name} before the program"
+        corrected = name + word.removeprefix(_option_name(word))
+        meant = tuple(corrected if each == word else each for each in words.program)
+        moved = _move_options(CommandWords(words.ours, meant), movable)
+        what, advice = f"{_option_name(word)} (did you mean {name}?)", f"type {prog} {shlex.join(moved)}"
     raise UsageError(
         f"{what} stands after the program; if it is ours, {advice}; "
         f"if it is the program's, type {prog} {shlex.join([*words.ours, DASHES, *words.program])}"

@@ -202,14 +202,15 @@ class AnswerEncoder:
     def _deciding_promotion(self, promotion: Promotion) -> Promotion:
         """Return the promotion of the operands if it decides the operation's answer, or else this answer.
         """
-        if promotion.op is None or promotion.dtype is None or len(set(promotion.operands)) < 2:
+        if promotion.op is None or len(set(promotion.operands)) < 2:
             return promotion
         alone = self.ask(promotion.operands, None)
-        same = (alone.dtype, alone.weak, alone.node, alone.decision) == (
+        same = (alone.dtype, alone.weak, alone.node, alone.decision, alone.reason) == (
             promotion.dtype,
             promotion.weak,
             promotion.node,
             promotion.decision,
+            promotion.reason,
         )
         return alone if same else promotion
 

@@ -18,6 +18,8 @@ POLL_SECONDS = 0.2  # seconds between looks at the clock and the keyboard
 class MissingSolverError(TypelatticeError, ImportError):
     """The solver is not installed."""
 
+    __module__ = "typelattice"
+
 
 @dataclass(frozen=True, slots=True)
 class SolverResult:

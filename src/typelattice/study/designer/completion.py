@@ -95,6 +95,8 @@ class ConflictError(TypelatticeError, ValueError):
     `verb` is `completes` or `repairs`.
     """
 
+    __module__ = "typelattice"
+
     def __init__(self, partial: System, rules: Sequence[str], verb: str = "completes") -> None:
         self.partial, self.rules, self.verb = partial, tuple(rules), verb
         instead = "drop one, or make it a cost" if verb == "completes" else "drop one"

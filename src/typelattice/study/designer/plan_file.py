@@ -32,6 +32,8 @@ REFUSED_WORD = "refused"  # the result of a pair that must have no join
 class PlanError(TypelatticeError, ValueError):
     """Rules or costs that cannot be read."""
 
+    __module__ = "typelattice"
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:

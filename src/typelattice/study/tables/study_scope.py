@@ -20,6 +20,8 @@ MAX_OPERANDS = 300  # operands, as many as an order may have nodes; a larger tab
 class BeyondReachError(TypelatticeError, ValueError):
     """A question that is too large for a reasonable time; raised before anything starts."""
 
+    __module__ = "typelattice"
+
 
 def has_arrays(system: System) -> bool:
     """Return True if the order has a dtype; the system of Python's numbers has none."""

@@ -26,6 +26,8 @@ NewCode = tuple[FunctionType, CodeType, CodeType]  # a function, its old code an
 class TraceError(TypelatticeError, TypeError):
     """The error of an object that cannot be traced: not a function, or a function without its source."""
 
+    __module__ = "typelattice"
+
 
 @dataclass(frozen=True, slots=True)
 class Traced:

@@ -29,6 +29,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class DTypePolicyError(TypelatticeError, AssertionError):
     """A model, or the state of an update, that departs from the dtypes that are meant."""
 
+    __module__ = "typelattice"
+
 
 class DTypePolicy:
     """A policy for a model, which is checked in two ways.
@@ -102,7 +104,7 @@ def dtype_policy(
     >>> dtype_policy(3, compute="bfloat16")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    typelattice.tracing.run_data.policy.PolicyError: dtype_policy takes a model of PyTorch; give ...
+    typelattice.PolicyError: dtype_policy takes a model of PyTorch; give ...
     """
     dtypes = {"params": params, "compute": compute, "output": output, "state": state}
     read = {key: None if name is None else read_float(name) for key, name in dtypes.items()}

@@ -8,6 +8,7 @@ import gc
 import importlib.util
 import linecache
 import os
+import pkgutil
 import runpy
 import signal
 import subprocess
@@ -23,7 +24,7 @@ from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
 from typelattice.base.disk.read import FileError, read_bytes
-from typelattice.base.errors.error_texts import clip_text, quote_short
+from typelattice.base.errors.error_texts import clip_text, quote_short, spelling_hint
 from typelattice.base.errors.errors import TypelatticeError
 from typelattice.base.errors.outside_errors import leave_out_own_frames
 from typelattice.core.registry.libraries import library_of
@@ -38,6 +39,7 @@ from typelattice.tracing.run_data.run import Run
 
 globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them
 STATUS_OF_INTERRUPT = 130  # as shells report it; a process on Linux ends by the signal itself
+MAX_NAMES_FOR_HINT = 10_000  # names of files or modules among which a near one is looked for
 MAX_SCRIPT_BYTES = 10_000_000  # bytes; a longer script is refused
 COMMAND_FILE_NAME = "<string>"  # the file name that Python gives the code after -c
 
@@ -425,7 +427,30 @@ def read_script(path: str, max_bytes: int) -> bytes:
     try:
         return read_bytes(path, max_bytes)
     except FileError as e:
-        raise FileError(f"{e}; give the path of a script, or -m and a module") from None
+        near = "" if os.path.exists(path) else _hint_at_script(path)
+        raise FileError(f"{e}{near}; give the path of a script, or -m and a module") from None
+
+
+def _hint_at_script(path: str) -> str:
+    """Return ` (did you mean …?)` with scripts of the same folder whose names are near, or an empty text."""
+    folder, name = os.path.split(path)
+    scripts: list[str] = []
+    with suppress(OSError, ValueError):
+        scripts = [each for each in sorted(os.listdir(folder or os.curdir)) if each.endswith(".py")]
+    return hint_at_file(name, scripts[:MAX_NAMES_FOR_HINT])
+
+
+def hint_at_file(name: str, files: Sequence[str]) -> str:
+    """Return ` (did you mean …?)` with files whose names are near, whatever their common ending."""
+    stem = os.path.splitext(name)[0]
+    return spelling_hint(name, [each for each in files if spelling_hint(stem, [os.path.splitext(each)[0]])])
+
+
+def hint_at_module(name: str) -> str:
+    """Return ` (did you mean …?)` with modules whose names are near. Nothing is imported."""
+    modules = pkgutil.iter_modules([os.getcwd(), *sys.path])
+    named = dict.fromkeys(each.name for each in modules if not each.name.startswith("_"))
+    return spelling_hint(name, [*named][:MAX_NAMES_FOR_HINT])
 
 
 def _script_code(given: str, module: ModuleType, tracing: Tracing) -> CodeType:
@@ -477,7 +502,8 @@ def _check_module(name: str) -> None:
     with suppress(ImportError, ValueError, AttributeError):
         if importlib.util.find_spec(root) is not None:
             return
-    raise ScriptError(f"there is no module {clip_text(name, 100)}; install it, or correct the name")
+    what = f"there is no module {clip_text(name, 100)}{hint_at_module(root)}"
+    raise ScriptError(f"{what}; install it, or correct the name")
 
 
 # Runs a module, or the `__main__` of a folder or an archive that is first on the path, as `python -m` does.

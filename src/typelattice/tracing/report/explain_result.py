@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ MAX_NAMED_RESULTS = 8  # results that an error lists
 
 class ResultError(TypelatticeError, LookupError):
     """The error of a name or a line without a result in a run."""
+
+    __module__ = "typelattice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +97,16 @@ def _find_step(run: Run, name: str) -> int:
         last = _find_last_step(run, asked["file"], int(asked["line"]))
         if last is not None:
             return last
-        raise ResultError(f"no array was computed at line {clip_text(name, 80)}; see the lines of the report")
+        near = spelling_hint(name, _name_places(run, int(asked["line"]))) if asked["file"] else ""
+        what = f"no array was computed at line {clip_text(name, 80)}{near}"
+        raise ResultError(f"{what}; see the lines of the report")
     raise ResultError(_describe_unknown(name, run.results))
+
+
+def _name_places(run: Run, line: int) -> list[str]:
+    """Return `file.py:12` for each file with a step at a line."""
+    places = [step.location for step, _ in run if step.location is not None]
+    return [*dict.fromkeys(f"{os.path.basename(at.file)}:{line}" for at in places if at.line == line)]
 
 
 def _find_last_step(run: Run, file: str | None, line: int) -> int | None:

@@ -31,11 +31,11 @@ LOCATION_PATTERN = re.compile(r"(.+?):(\d+)(?=: )")
 
 PAGE_LEGEND = (
     ("cause", "a float was widened here"),
-    ("made", "its wide float comes up here"),
+    ("made", "its wide float is made here"),
     ("later", "wide by such a line"),
     ("change", "a cast here keeps floats narrow"),
-    ("parts", "another system parts here"),
-    ("wrong", "our rules say otherwise"),
+    ("parts", "another system differs here"),
+    ("wrong", "our rules predict another dtype"),
 )
 
 
@@ -158,7 +158,7 @@ def _write_details(
         told = "a float was widened here, as at " + _write_link(findings, cause, names)
         yield write_element("p", told, **{"class": "cause"})
     for cause in line.origin_causes:
-        told = "a wide float comes up here, which widens another at " + _write_link(findings, cause, names)
+        told = "a wide float is made here, which widens another at " + _write_link(findings, cause, names)
         yield write_element("p", told, **{"class": "made"})
     for cause in line.following_causes:
         yield write_element("p", "wide by " + _write_link(findings, cause, names), **{"class": "later"})

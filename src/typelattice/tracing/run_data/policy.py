@@ -17,6 +17,8 @@ DTYPE_KEYS = ("params", "compute", "output", "state")
 class PolicyError(TypelatticeError, ValueError):
     """A policy that cannot be read."""
 
+    __module__ = "typelattice"
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typelattice as tl
 from typelattice.base.disk.write import write_bytes
-from typelattice.base.errors.error_texts import quote_short
+from typelattice.base.errors.error_texts import quote_short, spelling_hint
 from typelattice.base.rendering.drawing import DRAWING_FORMATS, Drawing
 from typelattice.base.rendering.drawing_text import write_sketch
 from typelattice.base.rendering.terminal_output import terminal_layout
@@ -136,7 +136,7 @@ def _choose_format(args: Namespace) -> str:
     if ending not in FORMAT_BY_FILE_ENDING:
         endings = ", ".join(f".{each}" for each in FORMAT_BY_FILE_ENDING)
         what = (
-            f"no format ends in {quote_short(f'.{ending}')}"
+            f"no format ends in {quote_short(f'.{ending}')}{spelling_hint(ending, FORMAT_BY_FILE_ENDING)}"
             if ending
             else f"{quote_short(args.output)} has no ending"
         )

@@ -55,7 +55,8 @@ def main(program_file: str, result_file: str) -> None:
     if tuned.metric:
         values = list_bound_values({METRIC_NAME: compute_metric(tuned.metric, found_metric, names)})
     else:
-        values = {**list_bound_values(names), **list_saved_values(todo.copy_folder, files)}
+        kept = names if tuned.kept_names is None else {n: names[n] for n in tuned.kept_names if n in names}
+        values = {**list_bound_values(kept), **list_saved_values(todo.copy_folder, files)}
     Path(result_file).write_bytes(pickle.dumps(MeasuredRun(seconds, peak, values)))
 
 

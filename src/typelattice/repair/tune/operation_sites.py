@@ -214,6 +214,7 @@ class SiteObserver(ValueChecks):
             return
         site = self.sites[number]
         site.modules.update(m for _, x in parameters if (m := self.find_maker(x)) is not None)
+        site.is_made = False
         site.inputs |= site.modules
         site.has_weight = any(name == "weight" for name, _ in parameters)
         if site.count <= MAX_SHADOW_RUNS:
@@ -225,7 +226,7 @@ class SiteObserver(ValueChecks):
                 site.operands[key] = ModuleOperand(dtype.name, self.find_maker(x))
 
     def observe_update(self, parameter: Any) -> None:
-        """Compare a parameter with its values before, and keep the share of the updates that would be lost."""
+        """Compare a parameter with its values before, and keep how much of its update would be lost."""
         np: Any = sys.modules.get("numpy")
         maker = self.find_maker(parameter)
         read = value_reader(self.sites[maker].library) if maker is not None else None
@@ -238,11 +239,11 @@ class SiteObserver(ValueChecks):
             return
         old, losses = known[1], self.sites[maker].losses
         changed = new != old
-        size, count = float(np.linalg.norm(new)), int(changed.sum())
-        for dtype in self.narrow_dtypes if count and size else ():
+        size, count = float(np.linalg.norm(new - old)), int(changed.sum())
+        for dtype in self.narrow_dtypes if count else ():
             rounded = round_to_dtype(np, old, dtype)
             lost = changed & (round_to_dtype(np, rounded + (new - old), dtype) == rounded)
-            error = float(np.linalg.norm((new - old)[lost])) / size * MAX_SHADOW_RUNS
+            error = float(np.linalg.norm((new - old)[lost])) / size
             if dtype.name not in losses or error > losses[dtype.name].error:
                 losses[dtype.name] = NarrowLoss(error, LOST_UPDATES, float(lost.sum()) / count)
 

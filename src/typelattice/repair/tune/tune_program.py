@@ -399,8 +399,18 @@ class Tuner:
             outcome = tuned.outcomes.get(tuned.key_of(self.search.best))
             if outcome is not None and self.search.holds(outcome):
                 contents = tuned.make_contents(self.search.best)
+                known = next((p for p in points if p.contents == contents), None)
+                if known is not None:
+                    known.labels.append(NARROWED)
+                    return self.make_result(points)
                 points = [*points, Point([NARROWED], dict(self.search.best), outcome.error, "", outcome.name,
                                          contents=contents, input_count=outcome.input_count)]  # fmt: skip
+        return self.make_result(points)
+
+    def make_result(self, points: Sequence[Point]) -> Tuning:
+        """Return what was found, with some points."""
+        tuned = self.tuned
+        assert tuned is not None
         refusals = explain_refusals(tuned, self.search) if self.search is not None else ()
         return Tuning.make(tuned, points, refusals, self.widening, self.ended)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from typelattice.base.disk.journal import Journal
 from typelattice.base.workers.pool import LocalPool, WorkerPool, connect_cluster
+from typelattice.repair.copies.kept_values import describe_unread_values
 from typelattice.repair.copies.program_to_run import ProgramToRun, TunedInput
 from typelattice.repair.copies.source import FixError, open_source
 from typelattice.repair.patch.workspace import FailedRun, Workspace
@@ -229,6 +230,7 @@ def prepare(
         [*search.untuned, *unread], setup, worker, noise, containers,
     )  # fmt: skip
     check_noise(program)
+    program.notes += describe_unread_values(choose_results(own, names))
     if len(inputs) > 1 and all(same_values(truths[0], each, setup) for each in truths[1:]):
         program.notes.append("the other inputs give the same results as the first: nothing depends on them")
     return program
@@ -290,7 +292,7 @@ def find_result_names(
             raise TuneError(f"the program binds no number to {name}; name one that it binds: --results NAME")
     if options.results:
         return options.results
-    if choose_results(own, ()):
+    if any(value.numbers for value in choose_results(own, ()).values()):
         return ()
     source = sources.get(workspace.program.target)
     return unread_names(source.tree, bound) if source is not None else tuple(sorted(bound))

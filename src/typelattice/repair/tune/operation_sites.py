@@ -127,7 +127,7 @@ class OperationSite:
     names: tuple[str, ...] = ()
     modules: set[int] = field(default_factory=set)
     members: set[int] = field(default_factory=set)
-    operands: dict[int | str, ModuleOperand] = field(default_factory=dict)
+    operands: dict[int | str, set[ModuleOperand]] = field(default_factory=dict)
     has_weight: bool = False
 
 
@@ -223,7 +223,8 @@ class SiteObserver(ValueChecks):
         for key, x in (*enumerate(operands), *keywords.items()):
             dtype = float_dtype_of(x)
             if dtype is not None:
-                site.operands[key] = ModuleOperand(dtype.name, self.find_maker(x))
+                known = site.operands.setdefault(key, set())
+                known.add(ModuleOperand(dtype.name, self.find_maker(x)))
 
     def observe_update(self, parameter: Any) -> None:
         """Compare a parameter with its values before, and keep how much of its update would be lost."""

@@ -113,10 +113,13 @@ def wrap(source: SourceFile, place: Place, node: ast.expr, library: TunedLibrary
             said = source.text(keyword.value)
             edits.append(Edit(*source.find_span(keyword.value), "False", said))
             cast += method.format(said)
-    is_draw = place.name in library.draws and library.draw_keyword
+    keyword_name = "dtype" if place.name in library.like_draws else library.draw_keyword
+    is_draw = place.name in library.draws and keyword_name
     if is_draw and isinstance(node, ast.Call) and find_dtype_argument(node) is None:
-        drawn = f"{library.draw_keyword}={place.dtype_text(place.dtype)}"
+        drawn = f"{keyword_name}={place.dtype_text(place.dtype)}"
         edits.append(source.make_keyword_edit(node, drawn))
+        if text == place.dtype_text(place.dtype):
+            return edits
     edits += filter(None, cast_afterwards(node, place.span, cast))
     return edits
 
@@ -153,6 +156,12 @@ def needs_edit(place: Place, chosen: str) -> bool:
 def width_of(name: str) -> int:
     """Return the bits of a float dtype, or 0 for no dtype."""
     return (dtype_width(DTYPES[name]) or 0) if name else 0
+
+
+def needs_pin(place: Place) -> bool:
+    """Return True if a place draws other numbers as soon as another place changes, unless it names its dtype."""
+    library = tuned_library(place.library)
+    return library is not None and place.name in library.like_draws
 
 
 def widest(names: Sequence[str]) -> str:

@@ -197,7 +197,7 @@ class PlaceSearch:
             return CAST if not site.is_made or is_dtype(call.func) else MADE
         if name in CONVERTING_FUNCTIONS and not site.is_made:
             return CAST if find_dtype_argument(call) is not None else ""
-        if name in library.creators or site.is_made:
+        if name in library.creators or name in library.like_draws or site.is_made:
             return MADE
         return ""
 

@@ -183,10 +183,11 @@ class SiteGraph:
             if len(chosen) != 1:
                 continue
             (dtype,) = chosen
-            for key, operand in site.operands.items():
-                now = dtypes[operand.maker] if operand.maker is not None else operand.dtype
-                if now != dtype and (operand.dtype in own or chosen != own or now != operand.dtype):
-                    yield site, key, dtype
+            for key, operands in site.operands.items():
+                for operand in operands:
+                    now = dtypes[operand.maker] if operand.maker is not None else operand.dtype
+                    if now != dtype and (operand.dtype in own or chosen != own or now != operand.dtype):
+                        yield site, key, dtype
 
     def estimate_dtypes(self, choices: Choices) -> list[str]:
         """Estimate the dtype of each site's result, of equally wide ones that of the ladder."""

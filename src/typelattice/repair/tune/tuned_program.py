@@ -23,7 +23,7 @@ from typelattice.repair.tune.error_measure import MeasuredError
 from typelattice.repair.tune.libraries import tuned_library
 from typelattice.repair.tune.loop_links import link_loops
 from typelattice.repair.tune.observed_run import ObservedRun
-from typelattice.repair.tune.place_edits import NO_CASTS, edit_source, needs_edit, widest, width_of
+from typelattice.repair.tune.place_edits import NO_CASTS, edit_source, needs_edit, needs_pin, widest, width_of
 from typelattice.repair.tune.places import Place, PlaceSearch, UntunedPlace, find_alias, find_node
 from typelattice.repair.tune.site_graph import SiteGraph
 from typelattice.repair.tune.trial import (
@@ -334,11 +334,12 @@ def make_contents(
     """Return the content of each file that a configuration changes, by its path in the copied folder."""
     found: dict[str, bytes] = {}
     written = merge_members(configuration, graph, containers)
+    is_changed = any(needs_edit(place, dtype) for place, dtype in written.items())
     casts = list_argument_casts(sources, configuration, graph)
     for file, source in sources.items():
         choices = {
             place: dtype for place, dtype in written.items()
-            if place.file == file and needs_edit(place, dtype)
+            if place.file == file and (needs_edit(place, dtype) or (is_changed and needs_pin(place)))
         }  # fmt: skip
         if choices or file in casts:
             name = str(Path(file).relative_to(workspace.program.copy_folder))

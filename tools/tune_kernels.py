@@ -70,7 +70,8 @@ def write_script(kernel: Kernel) -> str:
     """Write the script that runs a kernel with the input of a number."""
     given = kernel.info["parameters"]["S"].items()
     limit = SMALL_LENGTH if any(is_length(value, LARGE_LENGTH) for _, value in given) else LARGE_LENGTH
-    sizes = "\n".join(f"{name} = {value // 4 if is_length(value, limit) else value!r}" for name, value in given)
+    shrunk = {name: value // 4 if is_length(value, limit) else value for name, value in given}
+    sizes = "\n".join(f"{name} = {value!r}" for name, value in shrunk.items())
     init, imported, initialized = kernel.info.get("init"), "", ""
     if init:
         imported = f"from {kernel.info['module_name']} import {init['func_name']}\n"
@@ -84,9 +85,9 @@ def write_script(kernel: Kernel) -> str:
 
 
 def is_length(value: Any, limit: int) -> bool:
-    """Return True for a length above a limit: a quarter of it is taken, so that a run takes less than a second.
+    """Return True for a length above a limit: a quarter of it is taken, so that a run is short.
 
-    If one length is large, smaller ones are divided too: some kernels need a matrix with more rows than columns.
+    If one length is large, smaller ones are divided too: some kernels need more rows than columns.
     """
     return type(value) is int and value > limit
 

@@ -220,7 +220,8 @@ class SiteObserver(ValueChecks):
         if site.count <= MAX_SHADOW_RUNS:
             for _, x in parameters:
                 self.observe_update(x)
-        for key, x in (*enumerate(operands), *keywords.items()):
+        arguments: dict[int | str, Any] = {**dict(enumerate(operands)), **keywords}
+        for key, x in arguments.items():
             dtype = float_dtype_of(x)
             if dtype is not None:
                 known = site.operands.setdefault(key, set())

@@ -59,5 +59,6 @@ def list_library_modules(names: Sequence[str]) -> Iterator[str]:
     packages = {library.module.partition(".")[0] for library in libraries}
     for name, module in [*sys.modules.items()]:
         spec = getattr(module, "__spec__", None)
-        if name.partition(".")[0] in packages and spec is not None and spec.name == name and spec.has_location:
+        is_file = spec is not None and spec.name == name and spec.has_location
+        if is_file and name.partition(".")[0] in packages:
             yield name

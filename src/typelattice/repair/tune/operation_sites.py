@@ -83,8 +83,8 @@ OVERFLOW, CANCELLATION, ABSORPTION, ROUNDING, LOST_UPDATES = (
 class NarrowLoss:
     """The loss of an operation in a narrow dtype: the relative error, the sort of loss, and a number for it.
 
-    The number is the largest magnitude (overflow), the digits that cancel, where a sum sticks, or the share of
-    the updates of a parameter that change nothing.
+    The number is the largest magnitude (overflow), the digits that cancel, where a sum sticks, or the share
+    of the updates of a parameter that change nothing.
     """
 
     error: float = 0.0
@@ -101,7 +101,8 @@ class OperationSite:
     results widen no other array. `is_module` says that
     the operation makes an object with parameters, which have `names` there, or casts those. `modules` are
     the sites that made the parameters of the object that is called here, `has_weight` says that one is its
-    `weight`, and `operands` are its float arguments. `members` are the sites that made the parameters of an object of several others.
+    `weight`, and `operands` are its float arguments. `members` are the sites
+    that made the parameters of an object of several others.
     """
 
     file: str
@@ -220,8 +221,8 @@ class SiteObserver(ValueChecks):
         if site.count <= MAX_SHADOW_RUNS:
             for _, x in parameters:
                 self.observe_update(x)
-        arguments: dict[int | str, Any] = {**dict(enumerate(operands)), **keywords}
-        for key, x in arguments.items():
+        arguments: list[tuple[int | str, Any]] = [*enumerate(operands), *keywords.items()]
+        for key, x in arguments:
             dtype = float_dtype_of(x)
             if dtype is not None:
                 known = site.operands.setdefault(key, set())
@@ -266,7 +267,9 @@ class SiteObserver(ValueChecks):
             self.observe_made_module(witness, parameters)
         elif getattr(function, "__name__", "") in self.converting_methods:
             known = [(x, self.find_maker(x)) for _, x in parameters]
-            if any(m is None or self.sites[m].dtype != getattr(float_dtype_of(x), "name", "") for x, m in known):
+            dtypes = [getattr(float_dtype_of(x), "name", "") for x, _ in known]
+            old = [self.sites[m].dtype if m is not None else "" for _, m in known]
+            if dtypes != old:
                 self.add_module(witness, "convert", parameters)
 
     def observe_made_module(self, witness: ValueWitness, parameters: Sequence[tuple[str, Any]]) -> None:

@@ -105,7 +105,6 @@ def wrap(source: SourceFile, place: Place, node: ast.expr, library: TunedLibrary
     What a keyword says of the array is said of the cast one: `requires_grad=True` becomes a method after the
     cast, since the gradient goes to the array that has it.
     """
-    start, end = place.span
     edits, cast = [], library.cast.format(text)
     for keyword in node.keywords if isinstance(node, ast.Call) else ():
         method = library.after_cast.get(keyword.arg or "")
@@ -159,7 +158,7 @@ def width_of(name: str) -> int:
 
 
 def needs_pin(place: Place) -> bool:
-    """Return True if a place draws other numbers as soon as another place changes, unless it names its dtype."""
+    """Return True if a place draws other numbers if another place changes, unless it names its dtype."""
     library = tuned_library(place.library)
     return library is not None and place.name in library.like_draws
 

@@ -150,7 +150,7 @@ class PlaceSearch:
         return self.make_place(STORED, source, node, library, (number,), site)
 
     def list_containers(self) -> list[tuple[Place, frozenset[int]]]:
-        """List the objects that hold parameters of several sites, with these sites. The largest come first."""
+        """List the objects with parameters of several sites, with these sites. The largest come first."""
         found: dict[tuple[str, tuple[int, int]], tuple[Place, frozenset[int]]] = {}
         for number, site in enumerate(self.sites):
             source, library = self.sources.get(site.file), tuned_library(site.library)

@@ -323,7 +323,7 @@ class Tuner:
         self.points = [p for p in self.points if p.is_named or not self.is_worse(p)]
 
     def name_narrowest(self) -> None:
-        """Name the point that was measured with the fewest bytes within the tolerance: bytes were estimated."""
+        """Name the point with the fewest measured bytes within the tolerance. The search has estimates."""
         search, fits = self.search, [p for p in self.points if self.is_measured_within(p)]
         best = min(fits, key=lambda p: (p.float_bytes or 0, NARROWED not in p.labels), default=None)
         if search is None or best is None or NARROWED in best.labels:

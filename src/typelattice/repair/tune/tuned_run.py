@@ -65,7 +65,7 @@ def main(program_file: str, result_file: str) -> None:
 def mark_unread_files(
     root: Path, old_states: Mapping[str, tuple[int, int]], saved: Mapping[str, KeptValue]
 ) -> dict[str, KeptValue]:
-    """Return a value without numbers for each file that the run has saved, and of which no number was read."""
+    """Return a value without numbers for each file that the run has saved and nobody can read."""
     names = (
         f"the file {Path(path).relative_to(root).as_posix()}"
         for path, state in list_file_states(root).items() if old_states.get(path) != state

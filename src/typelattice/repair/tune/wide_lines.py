@@ -63,7 +63,8 @@ def explain_refusal(tuned: TunedProgram, refusal: Refusal, place: Place, now: st
             worst.loss.sort,
         )
     return WideLine(
-        original_path(tuned, place.file), place.line, name_place(place), place.dtype_at(now), place.dtype_at(target),
+        original_path(tuned, place.file), place.line, name_place(place),
+        place.dtype_at(now), place.dtype_at(target),
         None if outcome.error == inf else outcome.error, outcome.reason, reason,
         original_path(tuned, at.file) if at is not None else None, at.line if at is not None else 0, sort,
     )  # fmt: skip

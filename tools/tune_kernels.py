@@ -6,10 +6,10 @@
     python tools/tune_kernels.py COPY --rows ROWS --into PAGE  # put the table of all rows into a page
 
 Each kernel has its smallest size, with a quarter of its lengths above 32 if one is above 64. It is tuned
-with two inputs: that of the suite, and one whose float arrays are multiplied by random numbers between 1 and
-1.1 along each axis. The accepted configuration then runs with three more inputs of that sort. Plain delta debugging
-is the same search without the order by sensitivity. Exhaustive search tries float64 and float32 for all groups of places,
-if there are few. Nothing of the suite is kept.
+with two inputs: that of the suite, and one whose float arrays are multiplied by random numbers between 1
+and 1.1 along each axis. The accepted configuration then runs with three more inputs of that sort. Plain
+delta debugging is the same search without the order by sensitivity. Exhaustive search tries float64 and
+float32 for all groups of places, if there are few. Nothing of the suite is kept.
 """
 
 from __future__ import annotations

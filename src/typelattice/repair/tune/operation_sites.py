@@ -330,6 +330,8 @@ class SiteObserver(ValueChecks):
         if floats or site.is_in_place:
             site.is_made = False
         for x in flatten(operands):
+            if isinstance(x, type):  # a dtype such as np.float16, whose `shape` is no number
+                continue
             site.operand_size = max(site.operand_size, number_count(x))
         for x in (*floats, *([result] if site.is_in_place else [])):
             maker = self.find_maker(x)
